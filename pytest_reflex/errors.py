@@ -1,0 +1,113 @@
+"""The exception tree, the exit codes, and the places that messages point to.
+
+Tree::
+
+    ReflexError              the user's fault: one line, no traceback, `exit_code`
+    ├── UsageError           a flag, a setting or a path is wrong             (4)
+    ├── CriteriaError        rules that cannot be used; holds `problems`      (4)
+    ├── ArtifactError        the thing to judge cannot be read                (4)
+    ├── LockedError          another process drives this run                  (11)
+    └── StateError           a state file could not be read or written        (12)
+
+Anything else that escapes is ours and shows a traceback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """Exit statuses of the command line (SPEC section 9); pytest sessions use pytest's own."""
+
+    OK = 0
+    GATE_FAILED = 1
+    USER_STOP = 2
+    INTERNAL = 3
+    USAGE = 4
+    NOTHING_MEASURED = 5
+    ITERATION_LIMIT = 6
+    STAGNATION = 7
+    BUDGET_EXCEEDED = 8
+    PHASE_ERROR = 9
+    TAMPERED = 10
+    LOCKED = 11
+    NOT_PERSISTED = 12
+    INTERRUPTED = 130
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A position in a text file; line and column are 1-based and count code points."""
+
+    path: str
+    line: int = 0
+    column: int = 0
+
+    def __str__(self) -> str:
+        if not self.line:
+            return self.path
+        return (
+            f"{self.path}:{self.line}:{self.column}" if self.column else f"{self.path}:{self.line}"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One thing that is wrong: what, where, and what to do next."""
+
+    message: str
+    place: Place | None = None
+    hint: str = ""
+    rule_id: str = ""
+
+    def __str__(self) -> str:
+        where = f"{self.place}: " if self.place else ""
+        rule = f"rule {self.rule_id}: " if self.rule_id else ""
+        hint = f" ({self.hint})" if self.hint else ""
+        return f"{where}{rule}{self.message}{hint}"
+
+
+class ReflexError(Exception):
+    """A fault of the user's that one line explains."""
+
+    exit_code: ExitCode = ExitCode.USAGE
+
+    def __init__(self, message: str, *, place: Place | None = None, hint: str = "") -> None:
+        self.problems: tuple[Problem, ...] = (Problem(message=message, place=place, hint=hint),)
+        super().__init__(str(self.problems[0]))
+
+
+class UsageError(ReflexError):
+    """A flag, a setting or a path is wrong."""
+
+
+class ArtifactError(ReflexError):
+    """The artifact is missing, unreadable, too large, or not text where text is needed."""
+
+
+class LockedError(ReflexError):
+    """Another process holds the run."""
+
+    exit_code = ExitCode.LOCKED
+
+
+class StateError(ReflexError):
+    """A state file is damaged or could not be written."""
+
+    exit_code = ExitCode.NOT_PERSISTED
+
+
+class CriteriaError(ReflexError):
+    """Criteria that cannot be used; every problem found is in `problems`."""
+
+    def __init__(
+        self, problems: Iterable[Problem] | str, *, place: Place | None = None, hint: str = ""
+    ) -> None:
+        if isinstance(problems, str):
+            problems = (Problem(message=problems, place=place, hint=hint),)
+        found = tuple(problems)
+        Exception.__init__(self, "\n".join(str(problem) for problem in found))
+        self.problems = found

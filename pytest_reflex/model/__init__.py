@@ -1,0 +1,1 @@
+"""Frozen values and enums; standard library only."""

@@ -1,0 +1,84 @@
+"""The thing that is judged: bytes that were read once, and the texts derived from them."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+
+from pytest_reflex.errors import ArtifactError
+
+BOM = "\ufeff"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Artifact:
+    """A file (`data`) or a folder (`files`, sorted by name) as it was at one moment.
+
+    `name` is what messages show; `path` is where it really lies; `base` is the folder against
+    which relative links in it resolve (default: the folder of `path`).
+    """
+
+    path: Path
+    name: str
+    data: bytes = b""
+    files: tuple[Artifact, ...] | None = None
+    base: Path | None = None
+
+    @property
+    def is_folder(self) -> bool:
+        return self.files is not None
+
+    @property
+    def link_base(self) -> Path:
+        return self.base or self.path.parent
+
+    @cached_property
+    def sha256(self) -> str:
+        """Hex digest of the bytes; of a folder, of the names and digests of its files."""
+        if self.files is None:
+            return hashlib.sha256(self.data).hexdigest()
+        listing = "".join(f"{file.sha256}  {file.name}\n" for file in self.files)
+        return hashlib.sha256(listing.encode("utf-8", "surrogateescape")).hexdigest()
+
+    @property
+    def short_hash(self) -> str:
+        """First 8 hex digits, as the seed's iteration block and evaluations show them."""
+        return self.sha256[:8]
+
+    @cached_property
+    def raw_text(self) -> str:
+        """The bytes as UTF-8, unchanged.
+
+        Raises ArtifactError where the bytes are not UTF-8 text or hold NUL.
+        """
+        if b"\0" in self.data:
+            offset = self.data.index(b"\0")
+            raise ArtifactError(
+                f"{self.name} is binary: a NUL byte at offset {offset}",
+                hint="content and structure checks need UTF-8 text; use an executable check",
+            )
+        try:
+            return self.data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise ArtifactError(
+                f"{self.name} is not UTF-8 text: byte 0x{self.data[error.start]:02x} "
+                f"at offset {error.start}",
+                hint="save it as UTF-8, or use an executable check",
+            ) from None
+
+    @cached_property
+    def text(self) -> str:
+        """`raw_text` without a byte-order mark and with line ends as `\\n`."""
+        text = self.raw_text.removeprefix(BOM)
+        return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+    def select(self, patterns: tuple[str, ...]) -> tuple[Artifact, ...]:
+        """Return the files of a folder that match one of the globs; a file is its own selection."""
+        if self.files is None:
+            return (self,)
+        return tuple(
+            file for file in self.files if any(fnmatchcase(file.name, p) for p in patterns)
+        )

@@ -1,0 +1,74 @@
+"""One line of history.jsonl (seed 000) as a value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from pytest_reflex.model.rules import EMPTY
+from pytest_reflex.model.words import Level, Step
+
+
+class EventKind(StrEnum):
+    """The events of the Reflex loop; the values are the seed's names."""
+
+    RUN_STARTED = "run_started"
+    PLAN_CREATED = "plan_created"
+    ARTIFACT_CREATED = "artifact_created"
+    CHECKS_PREPARED = "checks_prepared"
+    EVALUATION_DONE = "evaluation_done"
+    CRITIQUE_DONE = "critique_done"
+    REFINEMENT_DONE = "refinement_done"
+    PHASE_SWITCHED = "phase_switched"
+    ITERATION_ADVANCED = "iteration_advanced"
+    PHASE_ERROR = "phase_error"
+    STOPPED = "stopped"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Something that happened and is on disk.
+
+    `ts` is UTC to the second as the seed has it; order comes from `seq` (from 1, no gaps), never
+    from time. `status` is "ok" or "error".
+    """
+
+    kind: EventKind
+    run_id: str
+    iteration: int
+    level: Level
+    step: Step
+    seq: int
+    ts: str
+    status: str = "ok"
+    payload: Mapping[str, Any] = EMPTY
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "ts": self.ts,
+            "run_id": self.run_id,
+            "iteration": self.iteration,
+            "phase": self.level.value,
+            "step": self.step.value,
+            "event": self.kind.value,
+            "status": self.status,
+            "payload": dict(self.payload),
+            "seq": self.seq,
+        }
+
+    @classmethod
+    def from_json(cls, wire: Mapping[str, Any]) -> Event:
+        return cls(
+            kind=EventKind(wire["event"]),
+            run_id=wire["run_id"],
+            iteration=wire["iteration"],
+            level=Level(wire["phase"]),
+            step=Step(wire["step"]),
+            seq=wire["seq"],
+            ts=wire["ts"],
+            status=wire["status"],
+            payload=wire["payload"],
+        )

@@ -1,0 +1,208 @@
+"""What checks, rules and evaluations came to, with the wire form of seed 001."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from pytest_reflex.errors import Place
+from pytest_reflex.model.rules import Rule, exact, number
+from pytest_reflex.model.words import Level, Outcome, Severity
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckResult:
+    """What one check came to.
+
+    `message` is one line on what was found, `evidence` a short excerpt (may have several lines),
+    `location` the position in the artifact, `duration` seconds, `notes` remarks such as
+    "left children" or "output truncated". All plain data: it crosses process borders as JSON.
+    """
+
+    outcome: Outcome
+    message: str = ""
+    expected: str = ""
+    evidence: str = ""
+    location: Place | None = None
+    duration: float = 0.0
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        wire: dict[str, Any] = {"outcome": self.outcome.value, "message": self.message}
+        for key in ("expected", "evidence"):
+            if value := getattr(self, key):
+                wire[key] = value
+        if self.location:
+            wire["location"] = place_to_json(self.location)
+        if self.notes:
+            wire["notes"] = list(self.notes)
+        wire["duration"] = round(self.duration, 6)
+        return wire
+
+    @classmethod
+    def from_json(cls, wire: Mapping[str, Any]) -> CheckResult:
+        return cls(
+            outcome=Outcome(wire["outcome"]),
+            message=wire.get("message", ""),
+            expected=wire.get("expected", ""),
+            evidence=wire.get("evidence", ""),
+            location=place_from_json(wire.get("location")),
+            duration=wire.get("duration", 0.0),
+            notes=tuple(wire.get("notes", ())),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleResult:
+    """What a rule came to: it passes iff every check passed and there was one."""
+
+    rule: Rule
+    checks: tuple[CheckResult, ...]
+    outcome: Outcome
+
+    @property
+    def passed(self) -> bool:
+        return self.outcome is Outcome.PASS
+
+    @property
+    def decisive(self) -> CheckResult | None:
+        """The first check that kept the rule from passing; the first one where it passed."""
+        bad = (c for c in self.checks if c.outcome is not Outcome.PASS)
+        return next(bad, self.checks[0] if self.checks else None)
+
+    @property
+    def message(self) -> str:
+        check = self.decisive
+        return check.message if check else "no check could be made of this rule"
+
+    def to_json(self) -> dict[str, Any]:
+        check = self.decisive
+        wire: dict[str, Any] = {
+            "id": self.rule.id,
+            "verdict": "pass" if self.passed else self.rule.severity.value,
+            "details": self.message,
+            "outcome": self.outcome.value,
+            "severity": self.rule.severity.value,
+            "weight": number(self.rule.weight),
+            "phase": self.rule.level.value,
+            "duration": round(sum(c.duration for c in self.checks), 6),
+        }
+        if check and check.evidence:
+            wire["evidence"] = check.evidence
+        if check and check.location:
+            wire["location"] = place_to_json(check.location)
+        wire["checks"] = [c.to_json() for c in self.checks]
+        return wire
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluation:
+    """The verdicts of all active rules on one exact artifact.
+
+    Built by `verdict.score.judge` only, so that `score` and `passed` always follow from `results`.
+    `unsound` says why the evaluation as a whole cannot pass (the artifact changed while it ran).
+    """
+
+    criteria: str
+    version: int
+    level: Level
+    threshold: Fraction
+    artifact: str
+    artifact_sha256: str
+    results: tuple[RuleResult, ...]
+    score: Fraction
+    passed: bool
+    unsound: str = ""
+
+    @property
+    def artifact_hash(self) -> str:
+        return self.artifact_sha256[:8]
+
+    @property
+    def failed(self) -> tuple[RuleResult, ...]:
+        """Fail-severity rules that did not pass: the blockers."""
+        return self._not_passed(Severity.FAIL)
+
+    @property
+    def warnings(self) -> tuple[RuleResult, ...]:
+        return self._not_passed(Severity.WARN)
+
+    @property
+    def measured(self) -> int:
+        """Number of rules that a check judged (pass or fail)."""
+        return sum(r.outcome in (Outcome.PASS, Outcome.FAIL) for r in self.results)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every rule reported; an error is a report, a lost or deselected rule is none."""
+        return all(r.outcome is not Outcome.NOT_MEASURED for r in self.results)
+
+    def _not_passed(self, severity: Severity) -> tuple[RuleResult, ...]:
+        return tuple(r for r in self.results if not r.passed and r.rule.severity is severity)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the wire form of seed 001 with the keys that SPEC section 3 adds."""
+        wire: dict[str, Any] = {
+            "schema_version": SCHEMA_VERSION,
+            "criteria": {"name": self.criteria, "version": self.version},
+            "phase": self.level.value,
+            "artifact": self.artifact,
+            "artifact_hash": self.artifact_hash,
+            "artifact_sha256": self.artifact_sha256,
+            "score": float(self.score),
+            "score_exact": f"{self.score.numerator}/{self.score.denominator}",
+            "threshold": number(self.threshold),
+            "passed": self.passed,
+            "measured": self.measured,
+            "total": len(self.results),
+            "failed": [_short(result) for result in self.failed],
+            "warnings": [_short(result) for result in self.warnings],
+            "rule_results": [result.to_json() for result in self.results],
+        }
+        if self.unsound:
+            wire["unsound"] = self.unsound
+        return wire
+
+
+def _short(result: RuleResult) -> dict[str, Any]:
+    return {
+        "id": result.rule.id,
+        "severity": result.rule.severity.value,
+        "message": result.message,
+    }
+
+
+def place_to_json(place: Place) -> dict[str, Any]:
+    return {"path": place.path, "line": place.line, "column": place.column}
+
+
+def place_from_json(wire: Mapping[str, Any] | None) -> Place | None:
+    return Place(wire["path"], wire["line"], wire["column"]) if wire else None
+
+
+def evaluation_from_json(wire: Mapping[str, Any], rules: Mapping[str, Rule]) -> Evaluation:
+    """Rebuild an evaluation from its wire form and the rules by id; `score` stays exact."""
+    results = tuple(
+        RuleResult(
+            rule=rules[row["id"]],
+            outcome=Outcome(row["outcome"]),
+            checks=tuple(CheckResult.from_json(check) for check in row["checks"]),
+        )
+        for row in wire["rule_results"]
+    )
+    return Evaluation(
+        criteria=wire["criteria"]["name"],
+        version=wire["criteria"]["version"],
+        level=Level(wire["phase"]),
+        threshold=exact(wire["threshold"]),
+        artifact=wire["artifact"],
+        artifact_sha256=wire["artifact_sha256"],
+        results=results,
+        score=Fraction(wire["score_exact"]),
+        passed=wire["passed"],
+        unsound=wire.get("unsound", ""),
+    )

@@ -1,0 +1,175 @@
+"""Rules and criteria as frozen values, with their wire form (seed 000, `run.json.criteria`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any
+
+from pytest_reflex.errors import Place
+from pytest_reflex.model.words import Level, Severity
+
+EMPTY: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckSpec:
+    """One concrete check of a rule, as written: a type, its parameters, and prose for people.
+
+    `params` holds every key of the check but `type`, `expected` and `rule_id`.
+    """
+
+    type: str
+    params: Mapping[str, Any]
+    expected: str = ""
+    place: Place | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        wire: dict[str, Any] = {"type": self.type, **self.params}
+        if self.expected:
+            wire["expected"] = self.expected
+        return wire
+
+    @classmethod
+    def from_json(cls, wire: Mapping[str, Any]) -> CheckSpec:
+        params = {k: v for k, v in wire.items() if k not in ("type", "expected", "rule_id")}
+        return cls(type=wire["type"], params=params, expected=wire.get("expected", ""))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fix:
+    """A deterministic mend that a rule carries: `kind` (insert_section, replace, ...) and parameters."""
+
+    kind: str
+    params: Mapping[str, Any]
+    safe: bool = True
+
+    def to_json(self) -> dict[str, Any]:
+        return {self.kind: dict(self.params)} | ({} if self.safe else {"safe": False})
+
+    @classmethod
+    def from_json(cls, wire: Mapping[str, Any]) -> Fix:
+        kind = next(key for key in wire if key != "safe")
+        return cls(kind=kind, params=wire[kind], safe=wire.get("safe", True))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """What must hold. `checks` is empty where PREPARE or a judge has to turn `prose` into one."""
+
+    id: str
+    description: str
+    severity: Severity
+    weight: Fraction
+    level: Level
+    checks: tuple[CheckSpec, ...] = ()
+    prose: str = ""
+    fixes: tuple[Fix, ...] = ()
+    hint: str = ""
+    why: str = ""
+    samples: Mapping[str, Any] = EMPTY
+    place: Place | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the seed's full rule (`check` is prose) with our keys `checks`, `fix` added."""
+        wire: dict[str, Any] = {
+            "id": self.id,
+            "description": self.description,
+            "severity": self.severity.value,
+            "weight": number(self.weight),
+            "phase": self.level.value,
+            "check": self.prose
+            or "; ".join(c.expected for c in self.checks if c.expected)
+            or self.description,
+        }
+        if self.checks:
+            wire["checks"] = [check.to_json() for check in self.checks]
+        if self.fixes:
+            wire["fix"] = [fix.to_json() for fix in self.fixes]
+        if self.hint:
+            wire["hint"] = self.hint
+        if self.why:
+            wire["why"] = self.why
+        return wire
+
+    @classmethod
+    def from_json(cls, wire: Mapping[str, Any]) -> Rule:
+        """Read a rule that `to_json` wrote; a foreign one goes through the criteria reader."""
+        return cls(
+            id=wire["id"],
+            description=wire["description"],
+            severity=Severity(wire["severity"]),
+            weight=exact(wire["weight"]),
+            level=Level(wire["phase"]),
+            prose=wire["check"],
+            checks=tuple(CheckSpec.from_json(check) for check in wire.get("checks", ())),
+            fixes=tuple(Fix.from_json(fix) for fix in wire.get("fix", ())),
+            hint=wire.get("hint", ""),
+            why=wire.get("why", ""),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Criteria:
+    """A named, versioned set of rules with a threshold per level."""
+
+    name: str
+    version: int
+    thresholds: Mapping[Level, Fraction]
+    rules: tuple[Rule, ...]
+    vars: Mapping[str, Any] = EMPTY
+    commands: Mapping[str, Any] = EMPTY
+    source: str = field(default="", compare=False)
+
+    def active(self, level: Level) -> tuple[Rule, ...]:
+        """Return the rules that count at `level`, in the order of the file."""
+        return tuple(rule for rule in self.rules if rule.level in level.active)
+
+    def has(self, level: Level) -> bool:
+        return any(rule.level is level for rule in self.rules)
+
+    def rule(self, rule_id: str) -> Rule | None:
+        return next((rule for rule in self.rules if rule.id == rule_id), None)
+
+    def to_json(self) -> dict[str, Any]:
+        wire: dict[str, Any] = {
+            "name": self.name,
+            "version": self.version,
+            "phase": {
+                level.value: {
+                    "threshold": number(threshold),
+                    "active_levels": [active.value for active in level.active],
+                }
+                for level, threshold in self.thresholds.items()
+            },
+            "rules": [rule.to_json() for rule in self.rules],
+        }
+        if self.vars:
+            wire["vars"] = dict(self.vars)
+        if self.commands:
+            wire["commands"] = dict(self.commands)
+        return wire
+
+    @classmethod
+    def from_json(cls, wire: Mapping[str, Any]) -> Criteria:
+        """Read criteria that `to_json` wrote; foreign ones go through the criteria reader."""
+        return cls(
+            name=wire["name"],
+            version=wire["version"],
+            thresholds={Level(k): exact(v["threshold"]) for k, v in wire["phase"].items()},
+            rules=tuple(Rule.from_json(rule) for rule in wire["rules"]),
+            vars=wire.get("vars", EMPTY),
+            commands=wire.get("commands", EMPTY),
+        )
+
+
+def exact(value: int | float | str) -> Fraction:
+    """Return the exact value of a number as it is written: 0.1 is 1/10."""
+    return Fraction(value) if isinstance(value, int) else Fraction(str(value))
+
+
+def number(value: Fraction) -> int | float:
+    """Return the JSON number nearest to an exact value."""
+    return value.numerator if value.denominator == 1 else float(value)

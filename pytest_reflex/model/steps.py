@@ -1,0 +1,65 @@
+"""What a step of the loop is given and what comes back (seed 001, phase contracts)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from pytest_reflex.model.results import Evaluation
+from pytest_reflex.model.rules import EMPTY, Criteria, Rule
+from pytest_reflex.model.words import Level, Step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRequest:
+    """Everything a step may know. Fields that the contract does not give to a step stay empty.
+
+    `history` are the last 3 events on the wire, without deltas and check bodies; `complaint` is
+    the validation message of the first try where this is the second; `draft` is the text of
+    `--input`; `remaining` are the issues that no safe fix has dealt with (REFINE).
+    """
+
+    step: Step
+    run_id: str
+    iteration: int
+    level: Level
+    task: str
+    ideal_result: str
+    criteria: Criteria
+    artifact_path: str
+    rules: tuple[Rule, ...] = ()
+    history: tuple[Mapping[str, Any], ...] = ()
+    plan: tuple[str, ...] = ()
+    artifact: str | None = None
+    draft: str | None = None
+    evaluation: Evaluation | None = None
+    issues: tuple[Mapping[str, str], ...] = ()
+    complaint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What an agent answered: its text, and what is known of the price (None: unknown).
+
+    `error` says why there is no usable answer (a crash, a time-out, a limit); the text is then
+    kept as evidence and never used.
+    """
+
+    text: str
+    agent: str
+    error: str = ""
+    seconds: float = 0.0
+    usd: float | None = None
+    tokens: int | None = None
+    details: Mapping[str, Any] = EMPTY
+
+
+class Agent(Protocol):
+    """Whatever makes or mends an artifact."""
+
+    name: str
+
+    def respond(self, request: StepRequest) -> Reply:
+        """Answer one step; a failure is a Reply with `error`, never an exception."""
+        ...

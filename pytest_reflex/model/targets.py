@@ -1,0 +1,78 @@
+"""What is to be judged: one artifact under one criteria at one level; and how a check runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Protocol
+
+from pytest_reflex.errors import Problem
+from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.results import CheckResult
+from pytest_reflex.model.rules import EMPTY, CheckSpec, Criteria, Rule
+from pytest_reflex.model.words import Level
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """One artifact, one criteria, one level.
+
+    `label` distinguishes the artifacts of one suite in ids and reports; `root` is the working
+    directory of executable checks; `threshold` overrides the criteria's own for this level;
+    `link_base` is where the artifact's relative links resolve (default: its folder).
+    """
+
+    criteria: Criteria
+    level: Level
+    artifact: Path
+    root: Path
+    label: str = ""
+    threshold: Fraction | None = None
+    link_base: Path | None = None
+    environment: Mapping[str, str] = EMPTY
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        return self.criteria.active(self.level)
+
+    @property
+    def bar(self) -> Fraction:
+        """The threshold that decides."""
+        return self.criteria.thresholds[self.level] if self.threshold is None else self.threshold
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckContext:
+    """What a running check may know besides the artifact.
+
+    `root` is the working directory of commands. `environment` holds the PYTEST_REFLEX_* variables
+    that children get on top of the environment; `pattern_seconds` bounds one search.
+    """
+
+    root: Path
+    environment: Mapping[str, str] = field(default_factory=dict)
+    pattern_seconds: float = 2.0
+
+
+RunCheck = Callable[[Artifact, CheckContext], CheckResult]
+
+
+class CheckType(Protocol):
+    """A kind of check, registered under `name` through `pytest_reflex_register_checks`.
+
+    `in_process` is True where a check is quick and starts no process of the user's: such checks
+    are never worth a worker and use the short item protocol.
+    """
+
+    name: str
+    in_process: bool
+
+    def problems(self, spec: CheckSpec) -> Iterable[Problem]:
+        """Yield what is wrong with the parameters; cheap, runs once per check while reading."""
+        ...
+
+    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
+        """Return the function that judges; raises CriteriaError (an invalid pattern, ...)."""
+        ...

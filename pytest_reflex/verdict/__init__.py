@@ -1,0 +1,1 @@
+"""From check results to score, gate and stop: pure functions with exact arithmetic."""

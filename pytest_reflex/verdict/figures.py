@@ -1,0 +1,37 @@
+"""Numbers as people read them: rounded down, so that a miss never looks like a hit."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from pytest_reflex.model.results import Evaluation
+
+
+def floor(value: Fraction, digits: int) -> str:
+    """Return `value` (>= 0) with `digits` decimals, rounded down."""
+    scaled = value.numerator * 10**digits // value.denominator
+    whole, rest = divmod(scaled, 10**digits)
+    return f"{whole}.{rest:0{digits}d}"
+
+
+def plain(value: Fraction) -> str:
+    """Return an exact decimal where there is a short one, else a fraction: 0.85, 2, 1/3."""
+    for digits in range(13):
+        if (value * 10**digits).denominator == 1:
+            return floor(value, digits) if digits else str(value.numerator)
+    return f"{value.numerator}/{value.denominator}"
+
+
+def shown_score(score: Fraction, threshold: Fraction) -> str:
+    """Return the score with at least 3 decimals, and as many as a missed threshold needs."""
+    digits = 3
+    while score < threshold and digits < 12 and Fraction(floor(score, digits)) == threshold:
+        digits += 1
+    return floor(score, digits)
+
+
+def arithmetic(evaluation: Evaluation) -> str:
+    """Return how the score came about, in weights: "7/11"."""
+    earned = sum((r.rule.weight for r in evaluation.results if r.passed), Fraction(0))
+    total = sum((r.rule.weight for r in evaluation.results), Fraction(0))
+    return f"{plain(earned)}/{plain(total)}"

@@ -1,0 +1,74 @@
+"""Score and gate of one evaluation (seed 000 "Score Formula", SPEC section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+
+from pytest_reflex.model.results import CheckResult, Evaluation, RuleResult
+from pytest_reflex.model.rules import Rule
+from pytest_reflex.model.targets import Target
+from pytest_reflex.model.words import Outcome, Severity
+
+Results = Mapping[tuple[str, int], CheckResult]
+
+# The worst thing that happened to any check of a rule decides what the rule came to.
+_WORST_FIRST = (Outcome.FAIL, Outcome.ERROR, Outcome.NOT_MEASURED)
+
+
+def outcome_of(checks: Sequence[CheckResult]) -> Outcome:
+    """Return what a rule came to: pass iff it has checks and all of them passed."""
+    found = {check.outcome for check in checks}
+    return next(
+        (outcome for outcome in _WORST_FIRST if outcome in found),
+        Outcome.PASS if found else Outcome.NOT_MEASURED,
+    )
+
+
+def judge(target: Target, results: Results, *, sha256: str, unsound: str = "") -> Evaluation:
+    """Return the evaluation that follows from what the checks reported.
+
+    `results` maps (rule id, number of the check in its rule) to a result. The expected checks
+    come from the target: one that is not in `results` counts as not measured, never as passed.
+    """
+    rows = tuple(_rule_result(rule, results) for rule in target.rules)
+    score = score_of(rows)
+    return Evaluation(
+        criteria=target.criteria.name,
+        version=target.criteria.version,
+        level=target.level,
+        threshold=target.bar,
+        artifact=target.label or str(target.artifact),
+        artifact_sha256=sha256,
+        results=rows,
+        score=score,
+        passed=not unsound and gate(score, target.bar, rows),
+        unsound=unsound,
+    )
+
+
+def score_of(results: Iterable[RuleResult]) -> Fraction:
+    """Return passed weight / all weight; 1 where only zero-weight rules are active."""
+    rows = tuple(results)
+    total = sum((row.rule.weight for row in rows), Fraction(0))
+    earned = sum((row.rule.weight for row in rows if row.passed), Fraction(0))
+    return earned / total if total else Fraction(1)
+
+
+def gate(score: Fraction, threshold: Fraction, results: Sequence[RuleResult]) -> bool:
+    """Return whether the evaluation passes: threshold met, no blocker, something to judge."""
+    blocked = any(not row.passed and row.rule.severity is Severity.FAIL for row in results)
+    return bool(results) and score >= threshold and not blocked
+
+
+def cannot_fail(rules: Sequence[Rule], threshold: Fraction) -> bool:
+    """Return whether nothing in this set can fail the gate, so that passing would mean nothing."""
+    if any(rule.severity is Severity.FAIL for rule in rules):
+        return False
+    return threshold == 0 or not any(rule.weight for rule in rules)
+
+
+def _rule_result(rule: Rule, results: Results) -> RuleResult:
+    missing = CheckResult(outcome=Outcome.NOT_MEASURED, message="this check did not report")
+    checks = tuple(results.get((rule.id, n), missing) for n in range(len(rule.checks)))
+    return RuleResult(rule=rule, checks=checks, outcome=outcome_of(checks))
