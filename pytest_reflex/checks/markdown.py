@@ -1,0 +1,272 @@
+"""Markdown as checks see it: headings, sections, fenced blocks, paragraphs and links with lines.
+
+CommonMark with tables, through markdown-it-py, which is imported on first use. A document is
+parsed once and kept for the checks that follow; inline text is parsed only where one asks for it.
+YAML front matter is not part of the document. All lines are 1-based.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+
+from pytest_reflex.errors import ArtifactError
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+MAX_CHARACTERS = 5_000_000
+MAX_LINES = 250_000
+MAX_LINK_WORK = 5_000_000_000  # brackets times characters of a paragraph; about 10 s
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?:.*\n)*?(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
+_HTML_ANCHOR = re.compile(r"""<[a-z][^<>]*?\s(?:id|name)\s*=\s*["']?([^"'\s<>]+)""", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A fenced code block; `language` is its info string's first word in lower case.
+
+    `line` is that of the first line of content; `marker` is the fence as it was written.
+    """
+
+    language: str
+    text: str
+    line: int
+    marker: str = "```"
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading as plain text; `nested` where it stands in a list or quotation."""
+
+    title: str
+    level: int
+    line: int
+    setext: bool = False
+    nested: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading and the span of its body: to the next heading of the same or a higher level.
+
+    `start` and `end` are character offsets into the text that was parsed.
+    """
+
+    title: str
+    level: int
+    line: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """Prose as plain text; `in_list` where it belongs to a list item, `in_quote` to a quotation."""
+
+    text: str
+    line: int
+    in_list: bool = False
+    in_quote: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link or image; `target` as the author wrote it, percent-encoded where needed."""
+
+    target: str
+    line: int
+    image: bool = False
+
+
+class Markdown:
+    """One parsed document. Everything is derived on first use and kept."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._parser = _parser()
+        self._environment: dict[str, Any] = {}
+        self._work = 0
+        self.tokens: list[Token] = self._parser.parse(
+            _without_front_matter(text), self._environment
+        )
+
+    @cached_property
+    def blocks(self) -> list[Block]:
+        """The fenced code blocks, wherever they are nested."""
+        return [
+            Block(
+                language=token.info.split()[0].lower() if token.info.split() else "",
+                text=token.content,
+                line=token.map[0] + 2,
+                marker=token.markup,
+            )
+            for token in self.tokens
+            if token.type == "fence" and token.map
+        ]
+
+    @cached_property
+    def headings(self) -> list[Heading]:
+        """All headings in the order of the text."""
+        return [
+            Heading(
+                title=self.plain(self.tokens[index + 1]),
+                level=int(token.tag[1]),
+                line=token.map[0] + 1,
+                setext=token.markup in ("=", "-"),
+                nested=token.level > 0,
+            )
+            for index, token in enumerate(self.tokens)
+            if token.type == "heading_open" and token.map
+        ]
+
+    @cached_property
+    def sections(self) -> list[Section]:
+        """One section for each heading that is not nested."""
+        starts = [0, *(match.end() for match in _LINE_END.finditer(self.text)), len(self.text)]
+        opens = [t for t in self.tokens if t.type == "heading_open" and t.level == 0 and t.map]
+        titles = [heading for heading in self.headings if not heading.nested]
+        found: list[Section] = []
+        ends: dict[int, int] = {}
+        for token, heading in zip(reversed(opens), reversed(titles), strict=True):
+            body = token.map[1] if token.map else 0
+            end = min((ends[lvl] for lvl in ends if lvl <= heading.level), default=len(self.text))
+            start = min(starts[min(body, len(starts) - 1)], end)
+            found.append(Section(heading.title, heading.level, heading.line, start, end))
+            ends[heading.level] = starts[heading.line - 1]
+        return found[::-1]
+
+    @cached_property
+    def paragraphs(self) -> list[Paragraph]:
+        """All paragraphs: of the text, of list items and of quotations; no headings, no cells."""
+        found: list[Paragraph] = []
+        containers: list[str] = []
+        for index, token in enumerate(self.tokens):
+            if token.type in ("list_item_open", "blockquote_open"):
+                containers.append(token.type)
+            elif token.type in ("list_item_close", "blockquote_close"):
+                containers.pop()
+            elif token.type == "paragraph_open" and token.map:
+                found.append(
+                    Paragraph(
+                        text=self.plain(self.tokens[index + 1]),
+                        line=token.map[0] + 1,
+                        in_list="list_item_open" in containers,
+                        in_quote="blockquote_open" in containers,
+                    )
+                )
+        return found
+
+    @cached_property
+    def links(self) -> list[Link]:
+        """Links and images, those of raw HTML left out."""
+        found = []
+        for child, line in self.inline():
+            if child.type == "link_open":
+                found.append(Link(str(child.attrs.get("href", "")), line))
+            elif child.type == "image":
+                found.append(Link(str(child.attrs.get("src", "")), line, image=True))
+        return found
+
+    @cached_property
+    def html_anchors(self) -> set[str]:
+        """Values of `id` and `name` attributes in raw HTML."""
+        blocks = [token.content for token in self.tokens if token.type == "html_block"]
+        inline = [child.content for child, _ in self.inline() if child.type == "html_inline"]
+        return {name for html in (*blocks, *inline) for name in _HTML_ANCHOR.findall(html)}
+
+    @property
+    def references(self) -> dict[str, Any]:
+        """Link reference definitions by normalised label."""
+        found: dict[str, Any] = self._environment.get("references", {})
+        return found
+
+    def inline(self) -> Iterator[tuple[Token, int]]:
+        """Yield every inline token with its line."""
+        for token in self.tokens:
+            if token.type == "inline":
+                line = token.map[0] + 1 if token.map else 0
+                for child in self._children(token):
+                    yield child, line
+                    line += child.type in ("softbreak", "hardbreak")
+
+    def plain(self, token: Token) -> str:
+        """Return the text of an inline token as a reader sees it, on one line."""
+        return "".join(_visible(child) for child in self._children(token)).strip()
+
+    def _children(self, token: Token) -> list[Token]:
+        if not token.children and token.content:
+            self._spend(token)
+            token.children = []
+            self._parser.inline.parse(
+                token.content, self._parser, self._environment, token.children
+            )
+        return token.children or []
+
+    def _spend(self, token: Token) -> None:
+        # The inline parser looks for the end of a link from every bracket.
+        self._work += token.content.count("[") * len(token.content)
+        if self._work > MAX_LINK_WORK:
+            raise ArtifactError(
+                "too many brackets in one paragraph to parse as Markdown: "
+                f"line {token.map[0] + 1 if token.map else 0}",
+                hint="put code and data into fenced blocks",
+            )
+
+
+def blocks(text: str) -> list[Block]:
+    """Return the fenced code blocks of a Markdown text."""
+    return parse(text).blocks
+
+
+def sections(text: str) -> list[Section]:
+    """Return the sections of a Markdown text."""
+    return parse(text).sections
+
+
+@lru_cache(maxsize=4)
+def parse(text: str) -> Markdown:
+    """Return the parsed document, from the cache where it is the text of a moment ago.
+
+    Raises ArtifactError above `MAX_CHARACTERS` or `MAX_LINES`.
+    """
+    for size, limit, unit in (
+        (len(text), MAX_CHARACTERS, "characters"),
+        (text.count("\n"), MAX_LINES, "lines"),
+    ):
+        if size > limit:
+            raise ArtifactError(
+                f"too large to parse as Markdown: {size:,} {unit}, the limit is {limit:,}",
+                hint="split it, or use a content check without section and block",
+            )
+    return Markdown(text)
+
+
+@lru_cache(maxsize=1)
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark").enable("table")
+    # Inline parsing is most of the work, and most checks need little of it.
+    return parser.disable("inline")
+
+
+def _without_front_matter(text: str) -> str:
+    match = _FRONT_MATTER.match(text) if text.startswith("---") else None
+    return "\n" * match.group().count("\n") + text[match.end() :] if match else text
+
+
+def _visible(token: Token) -> str:
+    if token.type in ("softbreak", "hardbreak"):
+        return " "
+    if token.type == "html_inline":
+        return ""
+    if token.type == "image":
+        return "".join(_visible(child) for child in token.children or ())
+    return token.content

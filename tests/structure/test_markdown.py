@@ -1,0 +1,98 @@
+"""Markdown gives its headings, sections, blocks and links with true lines."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_reflex.checks import markdown
+from pytest_reflex.errors import ArtifactError
+
+DOCUMENT = """\
+# Title *with* `code`
+
+Lead [text](a.md) and
+![picture](b.png).
+
+## First
+
+```YAML extra words
+key: value
+```
+
+### Inner
+
+- item
+
+Second
+------
+
+> ## Quoted
+"""
+
+
+def test_sections_end_at_the_next_heading_of_their_level() -> None:
+    found = {s.title: DOCUMENT[s.start : s.end] for s in markdown.sections(DOCUMENT)}
+    assert list(found) == ["Title with code", "First", "Inner", "Second"]
+    assert found["First"].endswith("- item\n\n")
+    assert found["Inner"] == "\n- item\n\n"
+    assert found["Title with code"].endswith("> ## Quoted\n")
+
+
+def test_headings_know_line_level_and_style() -> None:
+    found = [(h.level, h.line, h.setext, h.nested) for h in markdown.parse(DOCUMENT).headings]
+    assert found == [
+        (1, 1, False, False),
+        (2, 6, False, False),
+        (3, 12, False, False),
+        (2, 16, True, False),
+        (2, 19, False, True),
+    ]
+
+
+def test_blocks_carry_language_text_and_first_line() -> None:
+    assert markdown.blocks(DOCUMENT) == [markdown.Block("yaml", "key: value\n", 9, "```")]
+
+
+def test_links_and_images_carry_their_own_line() -> None:
+    found = [(link.target, link.line, link.image) for link in markdown.parse(DOCUMENT).links]
+    assert found == [("a.md", 3, False), ("b.png", 4, True)]
+
+
+def test_paragraphs_know_whether_they_belong_to_a_list() -> None:
+    found = [(p.text, p.in_list) for p in markdown.parse(DOCUMENT).paragraphs]
+    assert found == [("Lead text and picture.", False), ("item", True)]
+
+
+def test_front_matter_is_no_heading_and_lines_stay_true() -> None:
+    document = markdown.parse("---\ntitle: x\n---\n# T\n")
+    assert [(h.title, h.level, h.line) for h in document.headings] == [("T", 1, 4)]
+
+
+@pytest.mark.parametrize(
+    "text, size",
+    [("a" * 5_000_001, "5,000,001 characters"), ("\n" * 250_001, "250,001 lines")],
+    ids=["characters", "lines"],
+)
+def test_a_text_above_the_limit_is_refused_with_its_size(text: str, size: str) -> None:
+    with pytest.raises(ArtifactError, match=size):
+        markdown.parse(text)
+
+
+def test_brackets_without_end_are_refused_with_the_line() -> None:
+    with pytest.raises(ArtifactError, match="line 3"):
+        _ = markdown.parse("# T\n\n" + "![" * 100_000).links
+
+
+def test_one_text_is_parsed_once() -> None:
+    assert markdown.parse(DOCUMENT) is markdown.parse("".join(DOCUMENT))
+
+
+@settings(deadline=None)
+@given(st.text(alphabet="#-=`~>[]()*_ \t\n\r1.a|<!", max_size=200))
+def test_any_text_gives_ordered_sections_inside_it(text: str) -> None:
+    document = markdown.Markdown(text)
+    assert all(0 <= s.start <= s.end <= len(text) for s in document.sections)
+    assert len(document.blocks) + len(document.links) + len(document.paragraphs) >= 0
+    assert [h.line for h in document.headings] == sorted(h.line for h in document.headings)
