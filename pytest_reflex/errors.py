@@ -111,3 +111,12 @@ class CriteriaError(ReflexError):
         found = tuple(problems)
         Exception.__init__(self, "\n".join(str(problem) for problem in found))
         self.problems = found
+
+
+def did_you_mean(word: object, known: Iterable[str]) -> str:
+    """Return a hint for a word that is not known: the nearest known one, else all of them."""
+    from difflib import get_close_matches
+
+    words = tuple(known)
+    near = get_close_matches(str(word), words, n=1)
+    return f"did you mean {near[0]}?" if near else "known: " + ", ".join(words)
