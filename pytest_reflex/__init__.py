@@ -1,3 +1,27 @@
-"""Rules become pytest checks, checks become a verdict, the verdict drives a loop."""
+"""Rules become pytest checks, checks become a verdict, the verdict drives a loop.
+
+Public names, imported when first used: ``evaluate``, ``run_loop``, ``resume_loop``, ``ReflexError``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pytest_reflex.api import evaluate, resume_loop, run_loop
+    from pytest_reflex.errors import ReflexError
 
 __version__ = "0.1.0"
+__all__ = ["ReflexError", "__version__", "evaluate", "resume_loop", "run_loop"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "ReflexError":
+        from pytest_reflex.errors import ReflexError
+
+        return ReflexError
+    from pytest_reflex import api
+
+    return getattr(api, name)

@@ -3,8 +3,8 @@
 A plugin is a module (or object) with functions of these names. A pytest session finds them where it
 finds any plugin (conftest.py, entry points, ``-p``). A driver such as ``pytest-reflex loop`` loads
 only the plugins that the configuration names (``plugins = ["my_package.reflex_plugin"]``), never a
-conftest.py that happens to lie about. The built-ins are registered through the same hooks, after
-yours: where the first result counts, yours is asked first.
+conftest.py that happens to lie about. The built-ins are registered through the same hooks, with
+``trylast``: where the first result counts, yours is asked first.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-import pytest
+import pluggy
 
 if TYPE_CHECKING:
     from pytest_reflex.model.events import Event
@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from pytest_reflex.model.steps import Agent, Reply, StepRequest
     from pytest_reflex.model.targets import CheckType, Target
 
+hookspec = pluggy.HookspecMarker("pytest")
+hookimpl = pluggy.HookimplMarker("pytest")
 
-@pytest.hookspec
+
+@hookspec
 def pytest_reflex_register_checks(register: Callable[[CheckType], None]) -> None:
     """Register kinds of checks: call ``register(check_type)`` once for each.
 
@@ -29,7 +32,7 @@ def pytest_reflex_register_checks(register: Callable[[CheckType], None]) -> None
     """
 
 
-@pytest.hookspec
+@hookspec
 def pytest_reflex_register_agents(
     register: Callable[[str, Callable[[Mapping[str, Any]], Agent]], None],
 ) -> None:
@@ -40,7 +43,7 @@ def pytest_reflex_register_agents(
     """
 
 
-@pytest.hookspec
+@hookspec
 def pytest_reflex_register_reporters(
     register: Callable[[str, Callable[[list[Evaluation]], str]], None],
 ) -> None:
@@ -51,12 +54,12 @@ def pytest_reflex_register_reporters(
     """
 
 
-@pytest.hookspec(firstresult=True)
+@hookspec(firstresult=True)
 def pytest_reflex_plan(request: StepRequest) -> Reply | None:
     """PLAN: answer with ``{"plan": [3 to 5 steps]}`` (seed 001). First result counts."""
 
 
-@pytest.hookspec(firstresult=True)
+@hookspec(firstresult=True)
 def pytest_reflex_produce(request: StepRequest) -> Reply | None:
     """PRODUCE: answer with the whole artifact as text. First result counts.
 
@@ -64,7 +67,7 @@ def pytest_reflex_produce(request: StepRequest) -> Reply | None:
     """
 
 
-@pytest.hookspec(firstresult=True)
+@hookspec(firstresult=True)
 def pytest_reflex_prepare(request: StepRequest) -> Reply | None:
     """PREPARE: answer with ``{"checks": [...]}`` for rules whose check is prose. First result counts.
 
@@ -72,7 +75,7 @@ def pytest_reflex_prepare(request: StepRequest) -> Reply | None:
     """
 
 
-@pytest.hookspec(firstresult=True)
+@hookspec(firstresult=True)
 def pytest_reflex_evaluate(target: Target) -> Evaluation | None:
     """EVALUATE: judge the artifact and return an evaluation. First result counts.
 
@@ -80,12 +83,12 @@ def pytest_reflex_evaluate(target: Target) -> Evaluation | None:
     """
 
 
-@pytest.hookspec(firstresult=True)
+@hookspec(firstresult=True)
 def pytest_reflex_critique(request: StepRequest) -> Reply | None:
     """CRITIQUE: answer with ``{"issues": [at most 5]}``, each for one failed rule. First result counts."""
 
 
-@pytest.hookspec(firstresult=True)
+@hookspec(firstresult=True)
 def pytest_reflex_refine(request: StepRequest) -> Reply | None:
     """REFINE: answer with the whole mended artifact as text. First result counts.
 
@@ -93,6 +96,6 @@ def pytest_reflex_refine(request: StepRequest) -> Reply | None:
     """
 
 
-@pytest.hookspec
+@hookspec
 def pytest_reflex_record(event: Event) -> None:
     """Learn of an event. All implementations are called; the event is durable by then."""

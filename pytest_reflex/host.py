@@ -1,3 +1,180 @@
 """The composition root: one plugin manager, the built-ins registered like anyone's plugins."""
 
 from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pluggy
+
+from pytest_reflex import hookspecs
+from pytest_reflex.agents.router import AgentRouter
+from pytest_reflex.checks import registry as checks
+from pytest_reflex.errors import UsageError, did_you_mean
+from pytest_reflex.model.results import Evaluation
+from pytest_reflex.model.steps import Agent
+from pytest_reflex.model.targets import Target
+from pytest_reflex.model.words import Step
+from pytest_reflex.settings import STEPS, Settings
+
+HOOK_PREFIX = "pytest_reflex_"
+AgentFactory = Callable[[Mapping[str, Any]], Agent]
+Renderer = Callable[[list[Evaluation]], str]
+
+
+class HookManager(pluggy.PluginManager):
+    """A plugin manager that takes every function named ``pytest_reflex_*`` for a hook."""
+
+    def parse_hookimpl_opts(self, plugin: object, name: str) -> Any:
+        if not name.startswith(HOOK_PREFIX):
+            return None
+        marked = super().parse_hookimpl_opts(plugin, name)
+        found = marked if marked is not None else {}
+        return found if callable(getattr(plugin, name, None)) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """What a driver needs: hooks to call, the kinds of checks, the report formats."""
+
+    manager: HookManager
+    registry: checks.Registry
+    reporters: Mapping[str, Renderer]
+
+    @property
+    def hooks(self) -> Any:
+        return self.manager.hook
+
+
+class _BuiltInChecks:
+    def pytest_reflex_register_checks(self, register: Callable[[Any], None]) -> None:
+        checks.register_built_ins(register)
+
+
+class _BuiltInAgents:
+    def pytest_reflex_register_agents(self, register: Callable[[str, AgentFactory], None]) -> None:
+        from pytest_reflex.agents.offline import OfflineAgent
+
+        register("offline", lambda table: OfflineAgent())
+
+
+class _BuiltInReporters:
+    def pytest_reflex_register_reporters(self, register: Callable[[str, Renderer], None]) -> None:
+        from pytest_reflex.reports.json_report import render
+
+        register("json", render)
+
+
+@dataclass(frozen=True, slots=True)
+class CoreEvaluator:
+    """EVALUATE without pytest: the library alone, in this process."""
+
+    registry: checks.Registry
+
+    @hookspecs.hookimpl(trylast=True)
+    def pytest_reflex_evaluate(self, target: Target) -> Evaluation:
+        from pytest_reflex.checks.run import evaluate
+
+        return evaluate(target, self.registry)
+
+
+@dataclass(frozen=True, slots=True)
+class PytestEvaluator:
+    """EVALUATE as a pytest session in a fork of this process."""
+
+    registry: checks.Registry
+
+    @hookspecs.hookimpl(trylast=True)
+    def pytest_reflex_evaluate(self, target: Target) -> Evaluation:
+        from pytest_reflex.session.fork import evaluate_by_pytest
+
+        return evaluate_by_pytest(target, self.registry)
+
+
+def open_host(plugins: Iterable[str] = ()) -> Host:
+    """Return a host with the named plugins, asked first, and the built-ins.
+
+    Raises UsageError for a plugin that cannot be imported.
+    """
+    manager = HookManager("pytest")
+    manager.add_hookspecs(hookspecs)
+    for built_in in (_BuiltInReporters(), _BuiltInAgents(), _BuiltInChecks()):
+        manager.register(built_in)
+    for name in plugins:
+        manager.register(_import(name), name=name)
+    registry = checks.Registry()
+    manager.hook.pytest_reflex_register_checks(register=registry.register)
+    reporters: dict[str, Renderer] = {}
+    manager.hook.pytest_reflex_register_reporters(register=reporters.__setitem__)
+    return Host(manager, registry, reporters)
+
+
+def employ(host: Host, settings: Settings, chosen: Iterable[str] = ()) -> Mapping[Step, str]:
+    """Register the agents of all steps and the evaluator; return the agents' names by step.
+
+    `chosen` are values of ``--agent``: NAME for every step, or STEP=NAME for one.
+    """
+    names = _names_by_step(settings, chosen)
+    factories: dict[str, AgentFactory] = {}
+    host.hooks.pytest_reflex_register_agents(register=factories.__setitem__)
+    made = {name: _agent(name, settings, factories) for name in dict.fromkeys(names.values())}
+    agents = {step: made[name] for step, name in names.items()}
+    core = settings["loop.evaluator"] == "core"
+    evaluator = CoreEvaluator(host.registry) if core else PytestEvaluator(host.registry)
+    host.manager.register(evaluator)
+    host.manager.register(AgentRouter(agents))
+    return names
+
+
+def _names_by_step(settings: Settings, chosen: Iterable[str]) -> dict[Step, str]:
+    names = dict.fromkeys((Step(step.upper()) for step in STEPS), settings["agent"])
+    names |= {Step(step.upper()): name for step, name in settings["loop.agents"].items()}
+    pairs = [value.partition("=") for value in chosen]
+    for name, separator, _ in pairs:
+        if not separator:
+            names = dict.fromkeys(names, name)
+    for step, separator, name in pairs:
+        if separator and step not in STEPS:
+            raise UsageError(f"--agent {step}={name}: no such step", hint=did_you_mean(step, STEPS))
+        if separator:
+            names[Step(step.upper())] = name
+    return names
+
+
+def _agent(name: str, settings: Settings, factories: Mapping[str, AgentFactory]) -> Agent:
+    from pytest_reflex.agents.configure import agent_from_table, preset_names
+
+    table = settings["agents"].get(name)
+    if table is None and name in factories:
+        return factories[name]({})
+    if table is not None and table.get("kind") in factories:
+        return factories[table["kind"]](table)
+    if table is None and name not in preset_names():
+        known = [*settings["agents"], *factories, *preset_names()]
+        raise UsageError(f"no agent named {name!r}", hint=did_you_mean(name, known))
+    return agent_from_table(name, table or {})
+
+
+def _import(name: str) -> object:
+    try:
+        return importlib.import_module(name)
+    except Exception as error:  # a plugin may raise anything while it is imported
+        raise UsageError(
+            f"plugin {name!r} could not be imported: {type(error).__name__}: {error}",
+            hint="mend `plugins` in the configuration",
+        ) from None
+
+
+def code_digest(plugins: Iterable[str]) -> dict[str, str]:
+    """Return the SHA-256 of the source of each named plugin, for the seal of a run."""
+    digests = {}
+    for name in plugins:
+        spec = importlib.util.find_spec(name)
+        if spec and spec.origin:
+            digests[name] = hashlib.sha256(Path(spec.origin).read_bytes()).hexdigest()
+    return digests

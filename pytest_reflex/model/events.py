@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from pytest_reflex.model.rules import EMPTY
 from pytest_reflex.model.words import Level, Step
 
 
@@ -44,7 +43,7 @@ class Event:
     seq: int
     ts: str
     status: str = "ok"
-    payload: Mapping[str, Any] = EMPTY
+    payload: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from types import MappingProxyType
 from typing import Any
 
 from pytest_reflex.errors import Place
 from pytest_reflex.model.words import Level, Severity
-
-EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +37,7 @@ class CheckSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fix:
-    """A deterministic mend that a rule carries: `kind` (insert_section, replace, ...) and parameters."""
+    """A deterministic mend that a rule carries: a kind (insert_section, ...) and parameters."""
 
     kind: str
     params: Mapping[str, Any]
@@ -69,7 +66,7 @@ class Rule:
     fixes: tuple[Fix, ...] = ()
     hint: str = ""
     why: str = ""
-    samples: Mapping[str, Any] = EMPTY
+    samples: Mapping[str, Any] = field(default_factory=dict)
     place: Place | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -119,8 +116,8 @@ class Criteria:
     version: int
     thresholds: Mapping[Level, Fraction]
     rules: tuple[Rule, ...]
-    vars: Mapping[str, Any] = EMPTY
-    commands: Mapping[str, Any] = EMPTY
+    vars: Mapping[str, Any] = field(default_factory=dict)
+    commands: Mapping[str, Any] = field(default_factory=dict)
     source: str = field(default="", compare=False)
 
     def active(self, level: Level) -> tuple[Rule, ...]:
@@ -160,8 +157,8 @@ class Criteria:
             version=wire["version"],
             thresholds={Level(k): exact(v["threshold"]) for k, v in wire["phase"].items()},
             rules=tuple(Rule.from_json(rule) for rule in wire["rules"]),
-            vars=wire.get("vars", EMPTY),
-            commands=wire.get("commands", EMPTY),
+            vars=wire.get("vars", {}),
+            commands=wire.get("commands", {}),
         )
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from pytest_reflex.model.results import Evaluation
-from pytest_reflex.model.rules import EMPTY, Criteria, Rule
+from pytest_reflex.model.rules import Criteria, Rule
 from pytest_reflex.model.words import Level, Step
 
 
@@ -52,7 +52,7 @@ class Reply:
     seconds: float = 0.0
     usd: float | None = None
     tokens: int | None = None
-    details: Mapping[str, Any] = EMPTY
+    details: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Agent(Protocol):

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from pytest_reflex.errors import Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.results import CheckResult
-from pytest_reflex.model.rules import EMPTY, CheckSpec, Criteria, Rule
+from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
 from pytest_reflex.model.words import Level
 
 
@@ -31,7 +31,7 @@ class Target:
     label: str = ""
     threshold: Fraction | None = None
     link_base: Path | None = None
-    environment: Mapping[str, str] = EMPTY
+    environment: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def rules(self) -> tuple[Rule, ...]:

@@ -1,0 +1,45 @@
+# Every target makes what it needs in .venv; only Python >= 3.11, git and make are expected.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: help demo test lint bench docs changelog clean
+
+help: ## show this page
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
+
+$(VENV)/pip-ready:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	@touch $@
+
+$(VENV)/demo-ready: $(VENV)/pip-ready pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[openapi]"
+	@touch $@
+
+$(VENV)/dev-ready: $(VENV)/pip-ready pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all]" --group dev
+	@touch $@
+
+demo: $(VENV)/demo-ready ## watch a draft being evaluated, critiqued and refined until it passes
+	@$(BIN)/python examples/courses/demo.py
+
+test: $(VENV)/dev-ready ## run the tests and print the coverage
+	@rm -f .coverage .coverage.*
+	$(BIN)/python -m coverage run -m pytest -n 2 $(PYTEST_ARGS)
+	@$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage report
+
+lint: $(VENV)/dev-ready ## ruff and mypy --strict
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m mypy
+
+bench: $(VENV)/dev-ready ## print the benchmarks as ratios and write them to benchmarks/results/
+	@$(BIN)/python -m benchmarks
+
+changelog: $(VENV)/dev-ready ## show what the next release says
+	@$(BIN)/python -m towncrier build --draft --version next
+
+clean: ## remove what the other targets made
+	rm -rf $(VENV) .demo .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis

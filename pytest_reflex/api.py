@@ -1,0 +1,121 @@
+"""The stable Python interface: the same evaluation and the same loop as on the command line.
+
+Import it as ``import pytest_reflex``: the names are there without importing anything heavy first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pytest_reflex.model.events import Event
+from pytest_reflex.model.results import Evaluation
+from pytest_reflex.model.rules import Criteria
+
+
+def evaluate(
+    artifact: str | Path,
+    criteria: str | Path | Criteria,
+    *,
+    phase: str | None = None,
+    threshold: float | str | None = None,
+    variables: Mapping[str, Any] | None = None,
+    root: str | Path | None = None,
+) -> Evaluation:
+    """Judge one artifact (a file or a folder) and return its evaluation.
+
+    `criteria` is a template's name, a file, or criteria already loaded; `phase` "A" or "B"
+    (default B, or A where there is no rule of B); `threshold` overrides the criteria's own;
+    `root` is the working directory of commands (default: the current one).
+    Raises ReflexError (CriteriaError, ArtifactError, UsageError) where nothing can be judged.
+    """
+    from pytest_reflex.checks.run import evaluate as judge
+    from pytest_reflex.host import open_host
+
+    host = open_host()
+    target = make_target(
+        artifact,
+        criteria,
+        registry=host.registry,
+        phase=phase,
+        threshold=threshold,
+        variables=variables or {},
+        root=Path(root) if root else Path.cwd(),
+    )
+    return judge(target, host.registry)
+
+
+def make_target(
+    artifact: str | Path,
+    criteria: str | Path | Criteria,
+    *,
+    registry: Any,
+    phase: str | None,
+    threshold: float | str | None,
+    variables: Mapping[str, Any],
+    root: Path,
+) -> Any:
+    """Return the target that the arguments of `evaluate` name."""
+    from pytest_reflex.criteria.load import load_criteria
+    from pytest_reflex.criteria.suite import make_target as make
+    from pytest_reflex.criteria.suite import parse_level, parse_threshold
+
+    if not isinstance(criteria, Criteria):
+        criteria = load_criteria(criteria, registry=registry, variables=variables)
+    return make(
+        criteria,
+        Path(artifact),
+        level=None if phase is None else parse_level(phase),
+        threshold=None if threshold is None else parse_threshold(str(threshold)),
+        root=root,
+    )
+
+
+def run_loop(
+    task: str,
+    *,
+    criteria: str | Path,
+    draft: str | Path | None = None,
+    agent: str | None = None,
+    alias: str | None = None,
+    max_iterations: int | None = None,
+    project: str | Path | None = None,
+) -> Iterator[Event]:
+    """Start a Reflex loop and yield its events, each of them durable already.
+
+    Calling it is the confirmation of criteria and limits. Close the iterator at any time: the run
+    stays on disk, and `resume_loop` continues it.
+    """
+    from pytest_reflex.loops.setup import NewLoop, start
+    from pytest_reflex.settings import load
+
+    folder = Path(project) if project else Path.cwd()
+    flags = {"agent": agent, "loop.max_iterations": max_iterations}
+    settings = load(folder, flags)
+    order = NewLoop(
+        task=task,
+        criteria=str(criteria),
+        alias=alias,
+        draft=Path(draft) if draft else None,
+        confirmed_by="python",
+    )
+    return _drive(start, order, settings, folder)
+
+
+def resume_loop(alias: str | None = None, *, project: str | Path | None = None) -> Iterator[Event]:
+    """Continue an interrupted loop (default: the current one) and yield its further events."""
+    from pytest_reflex.loops.setup import resume
+    from pytest_reflex.settings import load
+
+    folder = Path(project) if project else Path.cwd()
+    return _drive(resume, alias, load(folder), folder)
+
+
+def _drive(open_run: Any, order: Any, settings: Any, folder: Path) -> Iterator[Event]:
+    from pytest_reflex.host import employ, open_host
+
+    host = open_host(settings["plugins"])
+    agents = employ(host, settings)
+    with open_run(order, settings=settings, project=folder, host=host, agents=agents) as loop:
+        yield from loop.events()

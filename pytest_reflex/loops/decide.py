@@ -1,0 +1,101 @@
+"""What a Reflex loop does next: a pure function of its state (SPEC section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pytest_reflex.model.run import RunState
+from pytest_reflex.model.words import Level, RunStatus, Step, StopReason
+from pytest_reflex.verdict import progress
+
+MAX_TRIES = 2
+
+
+class Act(StrEnum):
+    """What the driver performs."""
+
+    STEP = "step"
+    SWITCH = "switch"
+    ADVANCE = "advance"
+    STOP = "stop"
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """An act, with the step to run or the reason to stop."""
+
+    act: Act
+    step: Step | None = None
+    reason: StopReason | None = None
+    detail: str = ""
+
+
+def decide(state: RunState, *, stop_requested: str | None = None) -> Decision:
+    """Return what comes next. `stop_requested` is the reason a person gave, None for no request."""
+    if state.status is not RunStatus.RUNNING:
+        return Decision(Act.NOTHING)
+    for step, messages in state.errors.items():
+        if len(messages) >= MAX_TRIES:
+            return _stop(StopReason.PHASE_ERROR, f"{step} failed twice: {messages[-1]}")
+    asked = _asked_to_stop(state, stop_requested)
+    if asked:
+        return asked
+    if not state.evaluated or state.critiqued:
+        return Decision(Act.ADVANCE) if state.refined else Decision(Act.STEP, state.step)
+    return _after_evaluate(state)
+
+
+def _asked_to_stop(state: RunState, stop_requested: str | None) -> Decision | None:
+    if stop_requested is not None:
+        return _stop(StopReason.USER_STOP, stop_requested)
+    spent = exhausted(state)
+    return _stop(StopReason.BUDGET_EXCEEDED, spent) if spent else None
+
+
+def _after_evaluate(state: RunState) -> Decision:
+    """Decide on a fresh evaluation, in the order of SPEC section 4."""
+    mark, limits = state.marks[-1], state.limits
+    if mark.passed and state.level is Level.A and state.criteria.has(Level.B):
+        return Decision(Act.SWITCH)
+    if mark.passed:
+        return _stop(StopReason.THRESHOLD_REACHED)
+    at_b = state.level is Level.B and limits.no_major_issues == "B"
+    if at_b and not mark.blockers and not (state.evaluation and state.evaluation.unsound):
+        return _stop(StopReason.NO_MAJOR_ISSUES, "only warnings remain, below the threshold")
+    stuck = _stagnation(state)
+    if stuck:
+        return _stop(StopReason.STAGNATION, stuck)
+    if state.iteration >= limits.max_iterations:
+        return _stop(StopReason.ITERATION_LIMIT)
+    return Decision(Act.STEP, Step.CRITIQUE)
+
+
+def _stagnation(state: RunState) -> str:
+    if state.stagnation_count >= progress.STAGNATION_LIMIT:
+        return f"the score rose by less than 0.02 {state.stagnation_count} times in a row"
+    if progress.stuck_on_blockers(state.marks, state.limits.blocker_stagnation):
+        return f"the same rules blocked {state.limits.blocker_stagnation} evaluations in a row"
+    if state.limits.oscillation and progress.oscillates(state.marks):
+        return "the artifact went back to an earlier state (oscillation)"
+    return ""
+
+
+def exhausted(state: RunState) -> str:
+    """Return which part of the budget is used up, or an empty string."""
+    used: Mapping[str, float] = {
+        "calls": state.spend.calls,
+        "seconds": state.spend.seconds,
+        "usd": state.spend.usd,
+        "tokens": state.spend.tokens,
+    }
+    for name, limit in state.limits.budget.items():
+        if used[name] >= limit:
+            return f"{name}: {used[name]:g} of {limit:g} used"
+    return ""
+
+
+def _stop(reason: StopReason, detail: str = "") -> Decision:
+    return Decision(Act.STOP, reason=reason, detail=detail)

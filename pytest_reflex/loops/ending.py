@@ -1,0 +1,49 @@
+"""How a run ends: the best artifact stands, and the last event says which one that is."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from pytest_reflex.loops.decide import Decision
+from pytest_reflex.loops.steps import Done
+from pytest_reflex.model.events import EventKind
+from pytest_reflex.model.run import Mark, RunState
+from pytest_reflex.model.words import STATUS_OF_REASON, RunStatus
+from pytest_reflex.verdict.progress import best
+
+
+class Past(Protocol):
+    """What ending needs of the history."""
+
+    def artifact_with(self, sha256: str) -> str:
+        """Return the text of an artifact that the run had."""
+        ...
+
+    def evaluation_of(self, mark: Mark) -> dict[str, Any]:
+        """Return the wire form of the evaluation that left a mark."""
+        ...
+
+
+def stopped(state: RunState, decision: Decision, past: Past) -> Done:
+    """Return the last event of a run; where it was no success, the best artifact is restored."""
+    assert decision.reason is not None
+    status = STATUS_OF_REASON[decision.reason]
+    current = state.evaluation if state.artifact_status == "evaluated" else None
+    payload: dict[str, Any] = {
+        "reason": decision.reason.value,
+        "detail": decision.detail,
+        "passed": bool(current and current.passed),
+    }
+    kind = EventKind.FAILED if status is RunStatus.FAILED else EventKind.STOPPED
+    top = best(state.marks)
+    if status is not RunStatus.STOPPED or top is None or top.sha256 == state.artifact_sha256:
+        return Done(kind=kind, step=state.step, payload=payload)
+    payload |= {
+        "passed": top.passed,
+        "restored_from": {"iteration": top.iteration, "phase": top.level.value},
+        "sha256": top.sha256,
+        "evaluation": past.evaluation_of(top),
+        "by": "restore",
+    }
+    text = past.artifact_with(top.sha256)
+    return Done(kind=kind, step=state.step, payload=payload, artifact=text)

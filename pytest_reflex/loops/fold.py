@@ -1,0 +1,207 @@
+"""State from history: `fold` is the only way a run's state comes about, live or recovered.
+
+Promises: pure; equal histories give equal states. Limits: trusts that the events were written by
+this program (the journal has checked order and sums).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from pytest_reflex.errors import StateError
+from pytest_reflex.model.events import Event, EventKind
+from pytest_reflex.model.results import evaluation_from_json
+from pytest_reflex.model.rules import Criteria
+from pytest_reflex.model.run import Limits, RunState, Spend, Stop
+from pytest_reflex.model.words import STATUS_OF_REASON, Level, Step, StopReason
+from pytest_reflex.verdict.progress import mark_of, stagnation_after
+
+Payload = Mapping[str, Any]
+
+
+def fold(events: Iterable[Event], state: RunState | None = None) -> RunState:
+    """Return the state after some events; the first of a whole history is run_started."""
+    for event in events:
+        state = apply(state, event)
+    if state is None:
+        raise StateError("the history is empty", hint="start a new loop")
+    return state
+
+
+def apply(state: RunState | None, event: Event) -> RunState:
+    """Return the state after one more event."""
+    if event.kind is EventKind.RUN_STARTED:
+        return _started(event)
+    if state is None:
+        raise StateError(
+            f"the history starts with {event.kind.value}, not with run_started",
+            hint="start a new loop",
+        )
+    changed = _APPLY[event.kind](state, event.payload)
+    return replace(
+        changed,
+        spend=_add(changed.spend, event.payload.get("cost")),
+        updated_at=event.ts,
+        last_seq=event.seq,
+    )
+
+
+def _started(event: Event) -> RunState:
+    payload = event.payload
+    return RunState(
+        run_id=event.run_id,
+        alias=payload["task_alias"],
+        task=payload["task"]["prompt"],
+        ideal_result=payload["task"]["ideal_result"],
+        criteria=Criteria.from_json(payload["criteria"]),
+        limits=Limits.from_json(payload["limits"]),
+        level=event.level,
+        seal=payload["seal"],
+        setup=payload["setup"],
+        draft=payload.get("draft"),
+        created_at=event.ts,
+        updated_at=event.ts,
+        last_seq=event.seq,
+    )
+
+
+def _plan(state: RunState, payload: Payload) -> RunState:
+    return replace(
+        state, plan=tuple(payload["plan"]), planned=True, errors=_cleared(state, Step.PLAN)
+    )
+
+
+def _artifact(state: RunState, payload: Payload) -> RunState:
+    """A new artifact, from PRODUCE or by a person's hand; the latter is judged at once."""
+    by_hand = payload["by"] == "hand"
+    return replace(
+        state,
+        artifact_sha256=payload["after"],
+        changed={"by": payload["by"], **payload["changed"]},
+        planned=True,
+        produced=True,
+        evaluated=False,
+        critiqued=False,
+        refined=False,
+        issues=None if by_hand else state.issues,
+        errors=_cleared(state, Step.PRODUCE),
+    )
+
+
+def _checks(state: RunState, payload: Payload) -> RunState:
+    return replace(
+        state, checks=tuple(payload["checks"]), prepared=True, errors=_cleared(state, Step.PREPARE)
+    )
+
+
+def _evaluation(state: RunState, payload: Payload) -> RunState:
+    rules = {rule.id: rule for rule in state.criteria.rules}
+    evaluation = evaluation_from_json(payload["evaluation"], rules)
+    marks = (*state.marks, mark_of(evaluation, state.iteration))
+    return replace(
+        state,
+        evaluation=evaluation,
+        evaluated=True,
+        marks=marks,
+        stagnation_count=stagnation_after(state.stagnation_count, marks),
+        errors=_cleared(state, Step.EVALUATE),
+    )
+
+
+def _critique(state: RunState, payload: Payload) -> RunState:
+    return replace(
+        state,
+        issues=tuple(payload["issues"]),
+        critiqued=True,
+        errors=_cleared(state, Step.CRITIQUE),
+    )
+
+
+def _refinement(state: RunState, payload: Payload) -> RunState:
+    return replace(
+        state,
+        artifact_sha256=payload["after"],
+        changed={"by": payload["by"], **payload["changed"]},
+        refined=True,
+        errors=_cleared(state, Step.REFINE),
+    )
+
+
+def _switched(state: RunState, payload: Payload) -> RunState:
+    return replace(state, level=Level(payload["to"]), prepared=False, evaluated=False, checks=None)
+
+
+def _advanced(state: RunState, payload: Payload) -> RunState:
+    return replace(
+        state,
+        iteration=payload["iteration"],
+        planned=False,
+        produced=state.limits.produce == "first",
+        prepared=False,
+        evaluated=False,
+        critiqued=False,
+        refined=False,
+    )
+
+
+def _phase_error(state: RunState, payload: Payload) -> RunState:
+    step = payload["step"]
+    messages = (*state.errors.get(step, ()), payload["message"])
+    return replace(state, errors={**state.errors, step: messages})
+
+
+def _cleared(state: RunState, step: Step) -> Mapping[str, tuple[str, ...]]:
+    return {name: found for name, found in state.errors.items() if name != step.value}
+
+
+def _ended(state: RunState, payload: Payload) -> RunState:
+    reason = StopReason(payload["reason"])
+    restored = payload.get("restored_from")
+    ended = replace(
+        state,
+        status=STATUS_OF_REASON[reason],
+        stop=Stop(
+            passed=payload["passed"],
+            reason=reason,
+            detail=payload.get("detail", ""),
+            restored_from=restored,
+        ),
+    )
+    if not restored:
+        return ended
+    rules = {rule.id: rule for rule in state.criteria.rules}
+    return replace(
+        ended,
+        artifact_sha256=payload["after"],
+        evaluation=evaluation_from_json(payload["evaluation"], rules),
+    )
+
+
+_APPLY: dict[EventKind, Callable[[RunState, Payload], RunState]] = {
+    EventKind.PLAN_CREATED: _plan,
+    EventKind.ARTIFACT_CREATED: _artifact,
+    EventKind.CHECKS_PREPARED: _checks,
+    EventKind.EVALUATION_DONE: _evaluation,
+    EventKind.CRITIQUE_DONE: _critique,
+    EventKind.REFINEMENT_DONE: _refinement,
+    EventKind.PHASE_SWITCHED: _switched,
+    EventKind.ITERATION_ADVANCED: _advanced,
+    EventKind.PHASE_ERROR: _phase_error,
+    EventKind.STOPPED: _ended,
+    EventKind.FAILED: _ended,
+}
+
+
+def _add(spend: Spend, cost: Mapping[str, Any] | None) -> Spend:
+    """Add the price of one agent call; what the tool did not tell stays unknown."""
+    if not cost:
+        return spend
+    return Spend(
+        calls=spend.calls + cost["calls"],
+        seconds=spend.seconds + cost["seconds"],
+        usd=spend.usd + (cost["usd"] or 0),
+        tokens=spend.tokens + (cost["tokens"] or 0),
+        unknown=spend.unknown + (cost["calls"] if cost["usd"] is None else 0),
+    )

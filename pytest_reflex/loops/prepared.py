@@ -1,0 +1,79 @@
+"""PREPARE made concrete: which checks the rules bring, which an agent has to give, which may run.
+
+An agent's text never becomes a command by itself: it may give content checks, or call one of the
+criteria's `commands` by name; any other command is kept as a check that reports why it was not run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
+
+WireCheck = Mapping[str, Any]
+
+
+def own_checks(rules: Iterable[Rule]) -> list[dict[str, Any]]:
+    """Return the concrete checks that rules carry, on the wire (seed 001, PREPARE)."""
+    return [{"rule_id": rule.id, **check.to_json()} for rule in rules for check in rule.checks]
+
+
+def needs_agent(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+    """Return the rules whose check is prose only."""
+    return tuple(rule for rule in rules if not rule.checks)
+
+
+def settle(
+    checks: Iterable[WireCheck], criteria: Criteria, *, allow_commands: bool
+) -> list[dict[str, Any]]:
+    """Return an agent's checks as they will be evaluated."""
+    return [_settle(check, criteria, allow_commands) for check in checks]
+
+
+def _settle(check: WireCheck, criteria: Criteria, allow_commands: bool) -> dict[str, Any]:
+    if check.get("type") not in (None, "executable"):
+        return dict(check)
+    rest = {key: check[key] for key in ("rule_id", "expected") if key in check}
+    command = check.get("command")
+    if isinstance(command, str) and command in criteria.commands:
+        argv = named_argv(criteria.commands[command], check.get("args") or {})
+        if argv:
+            return {**rest, "type": "executable", "command": argv}
+        return {
+            **rest,
+            "type": "withheld",
+            "command": command,
+            "reason": "its arguments do not fit",
+        }
+    if allow_commands:
+        return {**dict(check), "type": "executable"}
+    reason = "an agent made this command; --allow-agent-commands runs it"
+    return {**rest, "type": "withheld", "command": str(command), "reason": reason}
+
+
+def named_argv(command: Mapping[str, Any], args: Mapping[str, Any]) -> list[str] | None:
+    """Return the argv of a declared command; None where the arguments are not the declared ones.
+
+    Only a whole item such as ``{file}`` is replaced, and never through a shell.
+    """
+    names = command.get("args", [])
+    if set(args) != set(names) or not all(isinstance(value, str) for value in args.values()):
+        return None
+    if any(value.startswith("-") for value in args.values()):
+        return None
+    places = {"{" + name + "}": args[name] for name in names}
+    return [places.get(item, item) for item in command["argv"]]
+
+
+def effective(criteria: Criteria, checks: Iterable[WireCheck] | None) -> Criteria:
+    """Return the criteria with prepared checks attached to the rules that had none."""
+    prepared: dict[str, list[CheckSpec]] = {}
+    for check in checks or ():
+        prepared.setdefault(check["rule_id"], []).append(CheckSpec.from_json(check))
+    rules = tuple(
+        rule if rule.checks else replace(rule, checks=tuple(prepared.get(rule.id, ())))
+        for rule in criteria.rules
+    )
+    return replace(criteria, rules=rules)

@@ -1,0 +1,164 @@
+"""Performing one step: ask the hook, hold the answer to its contract, say what it came to.
+
+A step never touches a file: it returns what the driver has to make durable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pytest_reflex import fixes
+from pytest_reflex.contracts.steps import (
+    ContractError,
+    read_artifact,
+    read_checks,
+    read_issues,
+    read_plan,
+)
+from pytest_reflex.loops.prepared import needs_agent, own_checks, settle
+from pytest_reflex.model.events import EventKind
+from pytest_reflex.model.run import RunState
+from pytest_reflex.model.steps import Reply, StepRequest
+from pytest_reflex.model.words import Step
+
+Ask = Callable[[StepRequest], Reply]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """What a step came to: an event to commit, and the new artifact where there is one."""
+
+    kind: EventKind
+    step: Step
+    payload: Mapping[str, Any]
+    artifact: str | None = None
+
+
+def perform(
+    step: Step, state: RunState, request: StepRequest, ask: Ask, *, allow_commands: bool
+) -> Done:
+    """Run one agent step (not EVALUATE); an invalid answer comes back as a phase_error."""
+    try:
+        if step is Step.PLAN:
+            return _plan(state, request, ask)
+        if step is Step.PRODUCE:
+            return _produce(request, ask)
+        if step is Step.PREPARE:
+            return _prepare(state, request, ask, allow_commands)
+        if step is Step.CRITIQUE:
+            return _critique(state, request, ask)
+        return _refine(state, request, ask)
+    except _Failed as failed:
+        return phase_error(step, failed.message, failed.reply)
+
+
+def phase_error(step: Step, message: str, reply: Reply | None = None) -> Done:
+    """Return the event of a step that gave nothing usable; the start of its text is evidence."""
+    payload: dict[str, Any] = {"step": step.value, "message": message}
+    if reply is not None:
+        payload |= {"agent": reply.agent, "answer": reply.text[:2000], "cost": cost_of(reply)}
+    return Done(kind=EventKind.PHASE_ERROR, step=step, payload=payload)
+
+
+def cost_of(reply: Reply) -> dict[str, Any] | None:
+    """Return the price of a call on the wire; an agent that is free has none."""
+    if reply.details.get("free"):
+        return None
+    return {"calls": 1, "seconds": reply.seconds, "usd": reply.usd, "tokens": reply.tokens}
+
+
+class _Failed(Exception):
+    def __init__(self, message: str, reply: Reply) -> None:
+        self.message, self.reply = message, reply
+
+
+def _answer(ask: Ask, request: StepRequest, read: Callable[[str], Any]) -> tuple[Any, Reply]:
+    reply = ask(request)
+    if reply.error:
+        raise _Failed(reply.error, reply)
+    try:
+        return read(reply.text), reply
+    except ContractError as error:
+        raise _Failed(str(error), reply) from None
+
+
+def _by(reply: Reply) -> dict[str, Any]:
+    return {"agent": reply.agent, "cost": cost_of(reply)}
+
+
+def _plan(state: RunState, request: StepRequest, ask: Ask) -> Done:
+    plan, reply = _answer(ask, request, read_plan)
+    payload = {"plan": list(plan), **_by(reply)}
+    return Done(kind=EventKind.PLAN_CREATED, step=Step.PLAN, payload=payload)
+
+
+def _produce(request: StepRequest, ask: Ask) -> Done:
+    text, reply = _answer(ask, request, read_artifact)
+    payload = {"by": "agent", **_by(reply)}
+    return Done(kind=EventKind.ARTIFACT_CREATED, step=Step.PRODUCE, payload=payload, artifact=text)
+
+
+def _prepare(state: RunState, request: StepRequest, ask: Ask, allow_commands: bool) -> Done:
+    """Take the concrete checks that rules carry; an agent is asked for the prose ones only."""
+    rules = state.criteria.active(state.level)
+    checks, payload = own_checks(rules), {"by": "rules"}
+    prose = needs_agent(rules)
+    if prose:
+        made, reply = _answer(ask, request, lambda text: read_checks(text, prose))
+        checks += settle(made, state.criteria, allow_commands=allow_commands)
+        payload = {"by": "agent", **_by(reply)}
+    return Done(
+        kind=EventKind.CHECKS_PREPARED,
+        step=Step.PREPARE,
+        payload={"checks": checks, "phase": state.level.value, **payload},
+    )
+
+
+def _critique(state: RunState, request: StepRequest, ask: Ask) -> Done:
+    evaluation = state.evaluation
+    rows = () if evaluation is None else (*evaluation.failed, *evaluation.warnings)
+    failed = [row.rule.id for row in rows]
+    issues, reply = _answer(ask, request, lambda text: read_issues(text, failed))
+    payload = {"issues": list(issues), **_by(reply)}
+    return Done(kind=EventKind.CRITIQUE_DONE, step=Step.CRITIQUE, payload=payload)
+
+
+def _refine(state: RunState, request: StepRequest, ask: Ask) -> Done:
+    """Apply the safe fixes of the critiqued rules, then ask the agent for what remains."""
+    text, fixed, skipped = _apply_fixes(state, request)
+    remaining = tuple(issue for issue in request.issues if issue["rule_id"] not in fixed)
+    payload: dict[str, Any] = {"by": "fixes", "fixed": fixed}
+    if skipped:
+        payload["not_fixed"] = skipped
+    if remaining:
+        asked = replace(request, artifact=text, issues=remaining)
+        new, reply = _answer(ask, asked, read_artifact)
+        changed_more = new != text
+        payload |= {"by": _author(bool(fixed), changed_more), **_by(reply)}
+        text = new
+    return Done(kind=EventKind.REFINEMENT_DONE, step=Step.REFINE, payload=payload, artifact=text)
+
+
+def _author(fixed: bool, asked_agent_changed: bool) -> str:
+    if fixed:
+        return "both" if asked_agent_changed else "fixes"
+    return "agent"
+
+
+def _apply_fixes(state: RunState, request: StepRequest) -> tuple[str, list[str], dict[str, str]]:
+    """Return the text, the ids of rules whose fixes changed it, and why others did not."""
+    text, fixed, skipped = request.artifact or "", [], {}
+    for issue in request.issues:
+        rule = state.criteria.rule(issue["rule_id"])
+        safe = [fix for fix in rule.fixes if fix.safe] if rule else []
+        if not safe:
+            continue
+        new, reasons = fixes.apply_all(safe, text)
+        if new != text:
+            fixed.append(issue["rule_id"])
+        else:
+            skipped[issue["rule_id"]] = "; ".join(reasons) or "the fix changed nothing"
+        text = new
+    return text, fixed, skipped

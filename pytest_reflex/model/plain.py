@@ -1,0 +1,79 @@
+"""Make foreign text safe to show: control characters visible, cuts never inside a character."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+# C0 but \n and \t, DEL, C1; soft hyphen, zero width, bidirectional and other invisible format
+# characters; line and paragraph separators; lone surrogates; what XML cannot hold.
+_HIDDEN = re.compile(
+    "[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\xad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e"
+    "\\u2060-\\u206f\\ud800-\\udfff\\ufeff\\ufff9-\\ufffb\\ufffe\\uffff"
+    "\\U0001bca0-\\U0001bca3\\U0001d173-\\U0001d17a\\U000e0000-\\U000e007f]"
+)
+_ZERO_WIDTH_JOINER = "\u200d"
+_LONGEST_CLUSTER = 64
+
+
+def visible(text: str) -> str:
+    """Return `text` with everything that a terminal or a parser might act on as `\\x1b`.
+
+    Newlines and tabs stay. What is escaped cannot be told from a backslash that was there before:
+    the result is for reading, not for parsing.
+    """
+    return _HIDDEN.sub(_escaped, text)
+
+
+def one_line(text: str, limit: int = 120) -> str:
+    """Return `text` as one visible line of at most `limit` characters."""
+    # Cut before escaping: a text of megabytes costs no more than its beginning.
+    start = clip(text, limit + 1)
+    flat = visible(start).replace("\n", "\\n").replace("\t", "\\t")
+    return clip(flat, limit)
+
+
+def clip(text: str, limit: int) -> str:
+    """Return `text`, or its first characters and an ellipsis: at most `limit` code points."""
+    if len(text) <= limit:
+        return text
+    return text[: boundary(text, max(limit - 1, 0))] + "…"
+
+
+def boundary(text: str, index: int) -> int:
+    """Return the nearest position at or before `index` that is not inside a character.
+
+    A character is what a reader takes for one: a base with its combining marks, a flag made of two
+    regional indicators, emoji joined by a zero-width joiner.
+    """
+    for position in range(index, max(index - _LONGEST_CLUSTER, 0), -1):
+        if position >= len(text) or not _inside(text, position):
+            return position
+    return 0 if index < _LONGEST_CLUSTER else index
+
+
+def _inside(text: str, index: int) -> bool:
+    char, before = text[index], text[index - 1]
+    if before == _ZERO_WIDTH_JOINER or char == _ZERO_WIDTH_JOINER:
+        return True
+    if unicodedata.category(char)[0] == "M" or "\U0001f3fb" <= char <= "\U0001f3ff":
+        return True
+    return _regional(char) and _regional(before) and _odd_run_before(text, index)
+
+
+def _odd_run_before(text: str, index: int) -> bool:
+    start = index
+    while start > 0 and _regional(text[start - 1]):
+        start -= 1
+    return (index - start) % 2 == 1
+
+
+def _regional(char: str) -> bool:
+    return "\U0001f1e6" <= char <= "\U0001f1ff"
+
+
+def _escaped(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

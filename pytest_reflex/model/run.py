@@ -1,0 +1,166 @@
+"""The state of a Reflex loop: what run.json says, as a frozen value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from pytest_reflex.model.results import Evaluation
+from pytest_reflex.model.rules import Criteria
+from pytest_reflex.model.words import Level, RunStatus, Step, StopReason
+
+EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What bounds a loop; recorded in run_started, so that a resume keeps to it.
+
+    `budget` may have seconds, usd, tokens, calls. `no_major_issues` is "B" or "never",
+    `produce` "always" or "first". 0 switches `blocker_stagnation` off.
+    """
+
+    max_iterations: int = 4
+    no_major_issues: str = "B"
+    produce: str = "always"
+    blocker_stagnation: int = 3
+    oscillation: bool = True
+    budget: Mapping[str, float] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "max_iterations": self.max_iterations,
+            "no_major_issues": self.no_major_issues,
+            "produce": self.produce,
+            "blocker_stagnation": self.blocker_stagnation,
+            "oscillation": self.oscillation,
+            "budget": dict(self.budget),
+        }
+
+    @classmethod
+    def from_json(cls, wire: Mapping[str, Any]) -> Limits:
+        return cls(**wire)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spend:
+    """What agents cost so far; `usd` and `tokens` hold what is known, `unknown` counts the rest."""
+
+    calls: int = 0
+    seconds: float = 0.0
+    usd: float = 0.0
+    tokens: int = 0
+    unknown: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "calls": self.calls,
+            "seconds": round(self.seconds, 3),
+            "usd": round(self.usd, 6),
+            "tokens": self.tokens,
+            "unknown_cost_calls": self.unknown,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """What is remembered of one evaluation.
+
+    `failing` are the ids of all rules that did not pass, `blockers` those of severity fail.
+    """
+
+    iteration: int
+    level: Level
+    score: Fraction
+    passed: bool
+    blockers: tuple[str, ...]
+    failing: tuple[str, ...]
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stop:
+    """How a loop ended; `passed` is that of the evaluation that stands."""
+
+    passed: bool = False
+    reason: StopReason | None = None
+    detail: str = ""
+    restored_from: Mapping[str, Any] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        wire: dict[str, Any] = {
+            "passed": self.passed,
+            "reason": self.reason.value if self.reason else "",
+        }
+        if self.detail:
+            wire["detail"] = self.detail
+        if self.restored_from:
+            wire["restored_from"] = dict(self.restored_from)
+        return wire
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunState:
+    """Where a run stands: always `fold` of its history.
+
+    The six booleans say which steps of the current iteration are durable. `marks` remember past
+    evaluations; `errors` holds, per step, the messages of its failed tries since it last succeeded;
+    `draft` is the text of `--input`.
+    """
+
+    run_id: str
+    alias: str
+    task: str
+    ideal_result: str
+    criteria: Criteria
+    limits: Limits
+    level: Level
+    seal: str
+    created_at: str
+    updated_at: str
+    status: RunStatus = RunStatus.RUNNING
+    iteration: int = 1
+    plan: tuple[str, ...] = ()
+    checks: tuple[Mapping[str, Any], ...] | None = None
+    evaluation: Evaluation | None = None
+    issues: tuple[Mapping[str, str], ...] | None = None
+    artifact_sha256: str = EMPTY_SHA256
+    planned: bool = False
+    produced: bool = False
+    prepared: bool = False
+    evaluated: bool = False
+    critiqued: bool = False
+    refined: bool = False
+    marks: tuple[Mark, ...] = ()
+    stagnation_count: int = 0
+    errors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    draft: str | None = None
+    changed: Mapping[str, Any] = field(default_factory=dict)
+    setup: Mapping[str, Any] = field(default_factory=dict)
+    spend: Spend = Spend()
+    stop: Stop = Stop()
+    last_seq: int = 0
+
+    @property
+    def step(self) -> Step:
+        """The step that is due (wire key `current_step`)."""
+        if not self.planned:
+            return Step.PLAN
+        if not self.produced:
+            return Step.PRODUCE if self.prepared else Step.PRODUCE_PREPARE
+        if not self.prepared:
+            return Step.PREPARE
+        if not self.evaluated:
+            return Step.EVALUATE
+        return Step.REFINE if self.critiqued else Step.CRITIQUE
+
+    @property
+    def artifact_status(self) -> str:
+        """not_created | unevaluated | stale | evaluated; only `evaluated` may show a score."""
+        if self.artifact_sha256 == EMPTY_SHA256:
+            return "not_created"
+        if self.evaluation and self.evaluation.artifact_sha256 == self.artifact_sha256:
+            return "evaluated"
+        return "stale" if self.changed.get("by") == "hand" else "unevaluated"

@@ -1,0 +1,147 @@
+"""What a loop tells people: the block of an iteration and the final summary (seed 000)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pytest_reflex.model.plain import visible
+from pytest_reflex.model.results import Evaluation, RuleResult
+from pytest_reflex.model.run import RunState
+from pytest_reflex.verdict.figures import arithmetic, floor, plain, shown_score
+
+WIDTH = 80
+
+
+def block(state: RunState, evaluation: Evaluation, artifact_path: str) -> str:
+    """Return the block that follows every EVALUATE; the critique follows with `critique_lines`."""
+    score = shown_score(evaluation.score, evaluation.threshold)
+    verdict = "PASS" if evaluation.passed else "FAIL"
+    title = (
+        f"── Iteration {state.iteration}/{state.limits.max_iterations} | "
+        f"Phase {evaluation.level.value} | Score: {score} | {verdict} ──"
+    )
+    lines = [
+        title,
+        _field("Plan", _one_line(state.plan)),
+        _field("Hash", evaluation.artifact_hash),
+        _field("Changed", changed_line(state.changed)),
+        _field("Failed", ids(evaluation.failed)),
+        _field("Warnings", ids(evaluation.warnings)),
+        _field("Artifact", artifact_path),
+    ]
+    return "\n".join(lines)
+
+
+def _field(name: str, value: str) -> str:
+    return f"{name}: {visible(value)}"
+
+
+def _one_line(plan: Sequence[str]) -> str:
+    if not plan:
+        return "none"
+    text = " ".join(plan[0].split())
+    more = f" (+{len(plan) - 1} more)" if len(plan) > 1 else ""
+    room = WIDTH - len("Plan: ") - len(more)
+    return (text if len(text) <= room else text[: room - 1] + "…") + more
+
+
+def changed_line(changed: Mapping[str, Any]) -> str:
+    """Return the sections that the last change of the artifact added, modified or removed."""
+    if not changed or changed.get("initial"):
+        return "initial generation"
+    parts = [
+        f"{word} {', '.join(changed[word])}"
+        for word in ("added", "modified", "removed")
+        if changed.get(word)
+    ]
+    return "; ".join(parts) or "nothing"
+
+
+def ids(results: Iterable[RuleResult]) -> str:
+    """Return rule ids, each with its outcome where it could not be judged."""
+    names = [
+        r.rule.id if r.outcome.value == "fail" else f"{r.rule.id} ({r.outcome.value})"
+        for r in results
+    ]
+    return ", ".join(names) or "none"
+
+
+def critique_lines(evaluation: Evaluation, issues: Sequence[Mapping[str, str]] | None) -> list[str]:
+    """Return the compact critique: a line per issue; without one, per rule that did not pass."""
+    if issues:
+        return [
+            f"  - {visible(i['rule_id'])}: {_shorten(visible(i['fix_instruction']))}"
+            for i in issues
+        ]
+    rows = (*evaluation.failed, *evaluation.warnings)
+    return [f"  - {r.rule.id}: {_shorten(visible(r.message))}" for r in rows]
+
+
+def _shorten(text: str, room: int = 160) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= room else line[: room - 1] + "…"
+
+
+def distance(evaluation: Evaluation) -> list[str]:
+    """Return the distance to success: gap, blockers, progress in rules (seed 000)."""
+    gap = max(evaluation.threshold - evaluation.score, evaluation.threshold * 0)
+    blockers = evaluation.failed
+    passed = sum(r.passed for r in evaluation.results)
+    score = shown_score(evaluation.score, evaluation.threshold)
+    return [
+        "Distance to success:",
+        f"  threshold {plain(evaluation.threshold)}, score {score}, gap {_ceil(gap)}",
+        f"  blocking rules: {len(blockers)}" + (f" ({ids(blockers)})" if blockers else ""),
+        f"  rules passed: {passed}/{len(evaluation.results)}",
+    ]
+
+
+def _ceil(gap: Any) -> str:
+    """Return a gap with 3 decimals, rounded up: a gap never shows as none."""
+    return floor(gap + (-gap * 1000 % 1) / 1000, 3)
+
+
+def summary(state: RunState, output: str = "") -> str:
+    """Return the final summary of a run that ended."""
+    evaluation, reason = state.evaluation, state.stop.reason
+    if evaluation and state.artifact_status == "evaluated":
+        score = (
+            f"{shown_score(evaluation.score, evaluation.threshold)} "
+            f"({arithmetic(evaluation)} of the weight, threshold {plain(evaluation.threshold)})"
+        )
+    else:
+        score = "none (the artifact was not evaluated)"
+    lines = [
+        "── Final summary ──",
+        f"Run: {state.run_id} ({state.status.value})",
+        f"Iteration: {state.iteration}/{state.limits.max_iterations}",
+        f"Phase: {state.level.value}",
+        f"Final score: {score}",
+        f"Stop reason: {reason.value if reason else 'none'}"
+        + (f" ({visible(state.stop.detail)})" if state.stop.detail else ""),
+    ]
+    if state.stop.restored_from:
+        back = state.stop.restored_from
+        lines.append(
+            f"Restored: the best artifact, of iteration {back['iteration']}, phase {back['phase']}"
+        )
+    lines.append(f"Spend: {_spend(state)}")
+    if evaluation and not state.stop.passed:
+        lines += distance(evaluation)
+        lines += critique_lines(evaluation, None)
+    if output:
+        lines.append(f"Written to: {visible(output)}")
+    passed = "passed" if state.stop.passed else "NOT passed"
+    lines.append(f"Gate: {passed}")
+    return "\n".join(lines)
+
+
+def _spend(state: RunState) -> str:
+    spend = state.spend
+    if not spend.calls:
+        return "no agent was paid"
+    usd = f"${spend.usd:.4f}" if spend.usd else "unknown cost"
+    part = f" ({spend.unknown} of unknown cost)" if spend.unknown and spend.usd else ""
+    tokens = f", {spend.tokens} tokens" if spend.tokens else ""
+    return f"{spend.calls} calls, {spend.seconds:.1f} s, {usd}{part}{tokens}"

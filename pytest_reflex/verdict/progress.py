@@ -1,0 +1,76 @@
+"""Whether a loop still gets anywhere: stagnation, blockers that stay, oscillation, the best so far.
+
+Everything works on `Mark`s, the short memory of past evaluations, oldest first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from pytest_reflex.model.results import Evaluation
+from pytest_reflex.model.run import Mark
+from pytest_reflex.model.words import Level
+
+MIN_DELTA = Fraction(2, 100)
+STAGNATION_LIMIT = 2
+
+
+def mark_of(evaluation: Evaluation, iteration: int) -> Mark:
+    """Return the mark that an evaluation leaves."""
+    return Mark(
+        iteration=iteration,
+        level=evaluation.level,
+        score=evaluation.score,
+        passed=evaluation.passed,
+        blockers=tuple(result.rule.id for result in evaluation.failed),
+        failing=tuple(r.rule.id for r in evaluation.results if not r.passed),
+        sha256=evaluation.artifact_sha256,
+    )
+
+
+def stagnation_after(count: int, marks: Sequence[Mark]) -> int:
+    """Return the stagnation count after the last mark (seed 000 "Stagnation Rule", SPEC 4).
+
+    The first evaluation of a phase sets the baseline; a blocker leaves the count as it is.
+    """
+    if len(marks) < 2 or marks[-2].level is not marks[-1].level:
+        return 0
+    if marks[-1].blockers:
+        return count
+    return count + 1 if marks[-1].score - marks[-2].score < MIN_DELTA else 0
+
+
+def stuck_on_blockers(marks: Sequence[Mark], limit: int) -> bool:
+    """Return whether the last `limit` evaluations had the same blockers and score (0: never)."""
+    last = tuple(marks[-limit:]) if limit else ()
+    if not last or len(last) < limit or not last[-1].blockers:
+        return False
+    return len({(m.level, m.score, m.failing) for m in last}) == 1
+
+
+def oscillates(marks: Sequence[Mark]) -> bool:
+    """Return whether the loop went back: an artifact returned, or failing sets went A-B-A-B."""
+    phase = [mark for mark in marks if mark.level is marks[-1].level] if marks else []
+    if len(phase) < 3:
+        return False
+    last = phase[-1].sha256
+    if last != phase[-2].sha256 and any(mark.sha256 == last for mark in phase[:-2]):
+        return True
+    sets = [mark.failing for mark in phase[-4:]]
+    return len(sets) == 4 and sets[0] == sets[2] != sets[1] == sets[3]
+
+
+def best(marks: Sequence[Mark]) -> Mark | None:
+    """Return the best evaluation: B over A, passed, score, fewer blockers, later (SPEC 4)."""
+    ranked = sorted(
+        enumerate(marks),
+        key=lambda pair: (
+            pair[1].level is Level.B,
+            pair[1].passed,
+            pair[1].score,
+            -len(pair[1].blockers),
+            pair[0],
+        ),
+    )
+    return ranked[-1][1] if ranked else None

@@ -1,0 +1,122 @@
+"""Stagnation, blockers that stay, oscillation, the best so far."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from pytest_reflex.model.run import Mark
+from pytest_reflex.model.words import Level
+from pytest_reflex.verdict.progress import (
+    best,
+    mark_of,
+    oscillates,
+    stagnation_after,
+    stuck_on_blockers,
+)
+from tests.verdict.sets import evaluation, rule
+
+
+def mark(score: str, *failing: str, level: str = "A", sha: str = "", blocked: bool = False) -> Mark:
+    return Mark(
+        iteration=1,
+        level=Level(level),
+        score=Fraction(score),
+        passed=False,
+        blockers=failing if blocked else (),
+        failing=failing,
+        sha256=sha or score,
+    )
+
+
+def count(*marks: Mark) -> int:
+    total = 0
+    for n in range(len(marks)):
+        total = stagnation_after(total, marks[: n + 1])
+    return total
+
+
+STAGNATION = {
+    "the first evaluation is the baseline": ([mark("0")], 0),
+    "a small rise counts": ([mark("0.80"), mark("0.81")], 1),
+    "B022 exactly 0.02 from 0.80 does not": ([mark("0.80"), mark("0.82")], 0),
+    "B022 exactly 0.02 from 0.90 does not": ([mark("0.90"), mark("0.92")], 0),
+    "a falling score counts": ([mark("0.80"), mark("0.70")], 1),
+    "twice": ([mark("0.80"), mark("0.80"), mark("0.81")], 2),
+    "a rise resets": ([mark("0.80"), mark("0.80"), mark("0.9")], 0),
+    "a blocker leaves it as it is": ([mark("0.8"), mark("0.8"), mark("0.8", "r", blocked=True)], 1),
+    "a new phase is a new baseline": ([mark("0.8"), mark("0.8"), mark("0.8", level="B")], 0),
+}
+
+
+@pytest.mark.parametrize(("marks", "expected"), STAGNATION.values(), ids=STAGNATION.keys())
+def test_stagnation_count(marks: list[Mark], expected: int) -> None:
+    assert count(*marks) == expected
+
+
+def test_three_equal_blocked_evaluations_are_stuck() -> None:
+    marks = [mark("0.5", "a.x.one", blocked=True)] * 3
+    assert stuck_on_blockers(marks, 3)
+    assert not stuck_on_blockers(marks[:2], 3)
+    assert not stuck_on_blockers(marks, 0)
+
+
+def test_another_failing_rule_is_not_stuck() -> None:
+    marks = [mark("0.5", "one", blocked=True)] * 2 + [mark("0.5", "two", blocked=True)]
+    assert not stuck_on_blockers(marks, 3)
+
+
+OSCILLATION = {
+    "an earlier artifact came back": (
+        [mark("1", sha="x"), mark("2", sha="y"), mark("3", sha="x")],
+        True,
+    ),
+    "the artifact only stayed": (
+        [mark("1", sha="x"), mark("1", sha="x"), mark("1", sha="x")],
+        False,
+    ),
+    "in another phase": (
+        [mark("1", sha="x"), mark("2", sha="y"), mark("3", sha="x", level="B")],
+        False,
+    ),
+    "failing sets A-B-A-B": (
+        [
+            mark("1", "a", sha="1"),
+            mark("1", "b", sha="2"),
+            mark("1", "a", sha="3"),
+            mark("1", "b", sha="4"),
+        ],
+        True,
+    ),
+    "failing sets A-A-A-A": ([mark("1", "a", sha=str(n)) for n in range(4)], False),
+    "nothing yet": ([], False),
+}
+
+
+@pytest.mark.parametrize(("marks", "expected"), OSCILLATION.values(), ids=OSCILLATION.keys())
+def test_oscillation(marks: list[Mark], expected: bool) -> None:
+    assert oscillates(marks) is expected
+
+
+BEST = {
+    "B over A": ([mark("0.9"), mark("0.1", level="B")], 1),
+    "higher score": ([mark("0.9"), mark("0.1")], 0),
+    "fewer blockers": ([mark("0.5", "r", blocked=True), mark("0.5", "r")], 1),
+    "the later of equals": ([mark("0.5"), mark("0.5")], 1),
+}
+
+
+@pytest.mark.parametrize(("marks", "index"), BEST.values(), ids=BEST.keys())
+def test_best_so_far(marks: list[Mark], index: int) -> None:
+    assert best(marks) is marks[index]
+
+
+def test_nothing_is_best_of_nothing() -> None:
+    assert best([]) is None
+
+
+def test_a_mark_remembers_blockers_and_everything_that_failed() -> None:
+    pairs = [(rule("a.x.one"), "error"), (rule("a.x.two", "warn"), "fail")]
+    made = mark_of(evaluation(pairs), 3)
+    assert (made.blockers, made.failing) == (("a.x.one",), ("a.x.one", "a.x.two"))
