@@ -6,6 +6,7 @@ Import it as ``import pytest_reflex``: the names are there without importing any
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -87,12 +88,13 @@ def run_loop(
     Calling it is the confirmation of criteria and limits. Close the iterator at any time: the run
     stays on disk, and `resume_loop` continues it.
     """
-    from pytest_reflex.loops.setup import NewLoop, start
+    from pytest_reflex.host import employ, open_host
+    from pytest_reflex.loops.setup import NewLoop, begin, propose
     from pytest_reflex.settings import load
 
     folder = Path(project) if project else Path.cwd()
-    flags = {"agent": agent, "loop.max_iterations": max_iterations}
-    settings = load(folder, flags)
+    settings = load(folder, {"agent": agent, "loop.max_iterations": max_iterations})
+    host = open_host(settings["plugins"])
     order = NewLoop(
         task=task,
         criteria=str(criteria),
@@ -100,22 +102,25 @@ def run_loop(
         draft=Path(draft) if draft else None,
         confirmed_by="python",
     )
-    return _drive(start, order, settings, folder)
+    proposal = propose(order, settings=settings, registry=host.registry)
+    agents = employ(host, settings)
+    run = begin(proposal, settings=settings, project=folder, hooks=host.hooks, agents=agents)
+    return _drive(run)
 
 
 def resume_loop(alias: str | None = None, *, project: str | Path | None = None) -> Iterator[Event]:
     """Continue an interrupted loop (default: the current one) and yield its further events."""
-    from pytest_reflex.loops.setup import resume
+    from pytest_reflex.host import employ, open_host
+    from pytest_reflex.loops.setup import take_up
     from pytest_reflex.settings import load
 
     folder = Path(project) if project else Path.cwd()
-    return _drive(resume, alias, load(folder), folder)
-
-
-def _drive(open_run: Any, order: Any, settings: Any, folder: Path) -> Iterator[Event]:
-    from pytest_reflex.host import employ, open_host
-
+    settings = load(folder)
     host = open_host(settings["plugins"])
-    agents = employ(host, settings)
-    with open_run(order, settings=settings, project=folder, host=host, agents=agents) as loop:
+    employ(host, settings)
+    return _drive(take_up(alias, settings=settings, project=folder, hooks=host.hooks))
+
+
+def _drive(run: AbstractContextManager[Any]) -> Iterator[Event]:
+    with run as loop:
         yield from loop.events()

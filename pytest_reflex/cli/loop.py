@@ -1,0 +1,205 @@
+"""``pytest-reflex loop``: new, resume, status."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pytest_reflex.cli.lazy import LazyGroup
+from pytest_reflex.errors import ExitCode, UsageError
+from pytest_reflex.loops.driver import ReflexLoop
+from pytest_reflex.settings import Settings
+
+VERBS = {
+    "new": ("loop:new", "Start a loop for a task."),
+    "resume": ("loop:resume", "Continue an interrupted loop."),
+    "status": ("loop:status", "Show where a loop stands."),
+}
+
+loop = LazyGroup(
+    VERBS,
+    name="loop",
+    short_help="Run a Reflex loop: evaluate, critique and refine until it passes.",
+    help="Evaluate an artifact, critique what failed, refine it, until its criteria hold.\n\n"
+    "All state is on disk under .ai-factory/evolution; `resume` continues after anything.",
+)
+
+
+def running_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that `new` and `resume` share."""
+    for option in (
+        click.option("--quiet", is_flag=True, help="Print the final artifact only."),
+        click.option("--json", "as_json", is_flag=True, help="Print run.json at the end."),
+        click.option(
+            "--agent",
+            "agents",
+            multiple=True,
+            metavar="[STEP=]NAME",
+            help="Agent of all steps, or of one (default: offline).",
+        ),
+        click.option("--evaluator", metavar="pytest|core", help="How the checks run."),
+    ):
+        command = option(command)
+    return command
+
+
+@click.command(short_help="Start a loop for a task.")
+@click.argument("task")
+@click.option("--alias", help="Name of the loop (default: made from the task).")
+@click.option("--template", metavar="NAME", help="A stock template as criteria.")
+@click.option("--criteria", metavar="FILE", help="A criteria file.")
+@click.option("--input", "draft", type=click.Path(path_type=Path), help="The draft to start from.")
+@click.option("--output", type=click.Path(path_type=Path), help="Where the result is written.")
+@click.option("--in-place", is_flag=True, help="Write the result over the input.")
+@click.option("--ideal", metavar="TEXT", help="What the ideal result is, in words.")
+@click.option("--max-iterations", metavar="N", help="Evaluated iterations at most (default: 4).")
+@click.option("--var", "variables", metavar="K=V", multiple=True, help="Set a variable.")
+@click.option("--sequential", is_flag=True, help="Run PRODUCE and PREPARE one after the other.")
+@click.option("--allow-agent-commands", is_flag=True, help="Run commands that PREPARE invents.")
+@click.option("--yes", is_flag=True, help="Confirm criteria and limits without a question.")
+@running_options
+def new(
+    task: str,
+    alias: str | None,
+    template: str | None,
+    criteria: str | None,
+    draft: Path | None,
+    output: Path | None,
+    in_place: bool,
+    ideal: str | None,
+    max_iterations: str | None,
+    variables: tuple[str, ...],
+    sequential: bool,
+    allow_agent_commands: bool,
+    yes: bool,
+    quiet: bool,
+    as_json: bool,
+    agents: tuple[str, ...],
+    evaluator: str | None,
+) -> int:
+    """Start a loop for TASK and drive it to its end."""
+    from pytest_reflex.cli.evaluate import parse_variables
+    from pytest_reflex.host import employ, open_host
+    from pytest_reflex.loops.setup import NewLoop, begin, propose
+
+    settings = _settings({"loop.max_iterations": max_iterations, "loop.evaluator": evaluator})
+    chosen = _one_criteria(template, criteria, settings)
+    if in_place and (output or not draft):
+        raise UsageError("--in-place needs --input and no --output")
+    host = open_host(settings["plugins"])
+    names = employ(host, settings, agents)
+    order = NewLoop(
+        task=task,
+        criteria=chosen,
+        alias=alias,
+        draft=draft,
+        output=draft if in_place else output,
+        ideal=ideal,
+        sequential=sequential,
+        allow_agent_commands=allow_agent_commands,
+        variables=parse_variables(variables),
+        confirmed_by="--yes" if yes else "terminal" if sys.stdin.isatty() else "",
+    )
+    proposal = propose(order, settings=settings, registry=host.registry)
+    _confirm(proposal, names, asked=not yes, quiet=quiet)
+    run = begin(proposal, settings=settings, project=Path.cwd(), hooks=host.hooks, agents=names)
+    return _watch(run, quiet=quiet, as_json=as_json)
+
+
+@click.command(short_help="Continue an interrupted loop.")
+@click.argument("alias", required=False)
+@running_options
+def resume(
+    alias: str | None, quiet: bool, as_json: bool, agents: tuple[str, ...], evaluator: str | None
+) -> int:
+    """Continue the loop ALIAS (default: the one that was running)."""
+    from pytest_reflex.host import employ, open_host
+    from pytest_reflex.loops.overview import resumable
+    from pytest_reflex.loops.setup import take_up
+
+    settings = _settings({"loop.evaluator": evaluator})
+    run = resumable(Path.cwd() / settings["loop.root"], alias)
+    recorded = [f"{step}={name}" for step, name in run.state.setup["agents"].items()]
+    settings = _settings({"loop.evaluator": evaluator or run.state.setup["evaluator"]})
+    host = open_host(settings["plugins"])
+    employ(host, settings, [*recorded, *agents])
+    again = take_up(run.alias, settings=settings, project=Path.cwd(), hooks=host.hooks)
+    return _watch(again, quiet=quiet, as_json=as_json)
+
+
+@click.command(short_help="Show where a loop stands.")
+@click.argument("alias", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print run.json as the history has it.")
+def status(alias: str | None, as_json: bool) -> int:
+    """Show the loop ALIAS (default: the one that runs, else the newest)."""
+    from pytest_reflex.loops.overview import find_run, status_text
+    from pytest_reflex.loops.runjson import run_json
+
+    settings = _settings({})
+    run = find_run(Path.cwd() / settings["loop.root"], alias)
+    if as_json:
+        click.echo(_dump(run_json(run.state)))
+    else:
+        click.echo(status_text(run))
+    return ExitCode.OK
+
+
+def _settings(flags: dict[str, Any]) -> Settings:
+    from pytest_reflex.settings import load
+
+    return load(Path.cwd(), flags)
+
+
+def _one_criteria(template: str | None, criteria: str | None, settings: Settings) -> str:
+    if template and criteria:
+        raise UsageError("--template and --criteria exclude each other", hint="name one of them")
+    chosen = template or criteria or settings["loop.template"]
+    if not chosen:
+        from pytest_reflex.criteria.templates import stock_names
+
+        known = ", ".join(stock_names())
+        raise UsageError("no criteria were named", hint=f"--criteria FILE, or --template {known}")
+    return str(chosen)
+
+
+def _confirm(proposal: Any, agents: Any, *, asked: bool, quiet: bool) -> None:
+    """Show criteria and limits; on a terminal ask, elsewhere --yes must have been given."""
+    from pytest_reflex.reports.proposal import proposal_text
+
+    if not (quiet and not asked):
+        click.echo(proposal_text(proposal.criteria, proposal.limits, agents), err=True)
+    if not asked:
+        return
+    if not sys.stdin.isatty():
+        raise UsageError(
+            "criteria and max iterations are not confirmed, and there is no terminal to ask on",
+            hint="add --yes; nothing was written",
+        )
+    click.confirm("Start the loop with these criteria and limits?", abort=True, err=True)
+
+
+def _watch(run: AbstractContextManager[ReflexLoop], *, quiet: bool, as_json: bool) -> int:
+    """Drive a run, tell what happens on stderr, and print the result on stdout."""
+    from pytest_reflex.cli.narrator import Narrator
+    from pytest_reflex.cli.signals import ended_by_signal, interruptible
+
+    with interruptible() as received, run as driver:
+        narrator = Narrator(driver, quiet=quiet, as_json=as_json)
+        try:
+            for event in driver.events():
+                narrator.tell(event)
+        except KeyboardInterrupt:
+            narrator.interrupted()
+            return ended_by_signal(received)
+        return narrator.end()
+
+
+def _dump(document: Any) -> str:
+    import json
+
+    return json.dumps(document, indent=2, ensure_ascii=False)

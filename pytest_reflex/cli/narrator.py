@@ -1,0 +1,88 @@
+"""Tells a person what a loop does: progress on stderr, the result on stdout."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from pytest_reflex.errors import ExitCode
+from pytest_reflex.loops.driver import ReflexLoop
+from pytest_reflex.loops.runjson import run_json
+from pytest_reflex.model.events import Event, EventKind
+from pytest_reflex.model.plain import visible
+from pytest_reflex.model.words import StopReason
+from pytest_reflex.reports import iteration
+
+EXIT_OF_REASON: dict[StopReason, ExitCode] = {
+    StopReason.THRESHOLD_REACHED: ExitCode.OK,
+    StopReason.NO_MAJOR_ISSUES: ExitCode.OK,
+    StopReason.USER_STOP: ExitCode.USER_STOP,
+    StopReason.ITERATION_LIMIT: ExitCode.ITERATION_LIMIT,
+    StopReason.STAGNATION: ExitCode.STAGNATION,
+    StopReason.BUDGET_EXCEEDED: ExitCode.BUDGET_EXCEEDED,
+    StopReason.PHASE_ERROR: ExitCode.PHASE_ERROR,
+    StopReason.TAMPERED: ExitCode.TAMPERED,
+}
+
+
+class Narrator:
+    """Listens to the events of one run. With `quiet` only the artifact is printed, at the end."""
+
+    def __init__(self, loop: ReflexLoop, *, quiet: bool, as_json: bool) -> None:
+        self.loop, self.quiet, self.as_json = loop, quiet, as_json
+
+    def tell(self, event: Event) -> None:
+        """Tell of one event on stderr."""
+        if self.quiet:
+            return
+        if event.kind is EventKind.RUN_STARTED:
+            self._say(f"Loop {event.payload['task_alias']} started: {self.loop.files.folder}")
+        elif event.kind is EventKind.EVALUATION_DONE:
+            self._block()
+        elif event.kind is EventKind.CRITIQUE_DONE:
+            self._critique(event.payload["issues"])
+        elif event.kind is EventKind.REFINEMENT_DONE:
+            self._say(f"Refined by {event.payload['by']}.\n")
+        elif event.kind is EventKind.PHASE_SWITCHED:
+            self._say("\nPhase A passed; phase B judges the same artifact:\n")
+            self._say(visible(self.loop.files.artifact_text()))
+        elif event.kind is EventKind.PHASE_ERROR:
+            self._say(f"{event.payload['step']} gave nothing usable: {event.payload['message']}")
+
+    def _block(self) -> None:
+        state = self.loop.state
+        assert state.evaluation is not None
+        self._say(iteration.block(state, state.evaluation, self.loop.files.artifact_label))
+
+    def _critique(self, issues: Any) -> None:
+        evaluation = self.loop.state.evaluation
+        assert evaluation is not None
+        self._say("Critique:")
+        for line in iteration.critique_lines(evaluation, issues):
+            self._say(line)
+
+    def end(self) -> int:
+        """Deliver the artifact, print summary and artifact, and return the exit status."""
+        state, files = self.loop.state, self.loop.files
+        output = files.deliver(self.loop.project)
+        text = files.artifact_text()
+        if self.as_json:
+            click.echo(json.dumps(run_json(state), indent=2, ensure_ascii=False))
+        else:
+            if not self.quiet:
+                click.echo(iteration.summary(state, output) + "\n")
+            click.echo(text, nl=not text.endswith("\n"))
+        assert state.stop.reason is not None
+        return EXIT_OF_REASON[state.stop.reason]
+
+    def interrupted(self) -> None:
+        """Say how to go on."""
+        self._say(
+            f"\nInterrupted; nothing durable is lost. Continue with:\n"
+            f"  pytest-reflex loop resume {self.loop.files.alias}"
+        )
+
+    def _say(self, text: str) -> None:
+        click.echo(text, err=True)

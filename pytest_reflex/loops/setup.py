@@ -1,0 +1,185 @@
+"""Beginning a run, and taking one up again.
+
+A new run goes through a `Proposal` that touches nothing: criteria read and compiled, the draft read,
+the alias checked. Only a confirmed proposal is written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pytest_reflex.checks.reading import read_artifact
+from pytest_reflex.checks.registry import Registry
+from pytest_reflex.checks.run import compile_checks
+from pytest_reflex.criteria.load import load_criteria
+from pytest_reflex.errors import UsageError
+from pytest_reflex.loops.driver import ReflexLoop
+from pytest_reflex.loops.runfiles import RunFiles
+from pytest_reflex.loops.steps import Done
+from pytest_reflex.model.events import EventKind
+from pytest_reflex.model.rules import Criteria
+from pytest_reflex.model.run import Limits
+from pytest_reflex.model.words import Level, Step
+from pytest_reflex.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewLoop:
+    """What a person asks for. `confirmed_by` says how criteria and limits were confirmed."""
+
+    task: str
+    criteria: str
+    confirmed_by: str = ""
+    alias: str | None = None
+    draft: Path | None = None
+    output: Path | None = None
+    ideal: str | None = None
+    sequential: bool = False
+    allow_agent_commands: bool = False
+    variables: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """A run that could begin: everything is read and nothing is written."""
+
+    order: NewLoop
+    criteria: Criteria
+    limits: Limits
+    level: Level
+    draft: str | None
+    seal: str
+
+
+def propose(order: NewLoop, *, settings: Settings, registry: Registry) -> Proposal:
+    """Read what an order names.
+
+    Raises UsageError, CriteriaError or ArtifactError where the run could not begin.
+    """
+    if not order.task.strip():
+        raise UsageError("the task is empty", hint="say what the artifact has to be")
+    criteria = load_criteria(order.criteria, registry=registry, variables=order.variables)
+    level = Level.A if criteria.has(Level.A) else Level.B
+    for each in (Level.A, Level.B):
+        if criteria.has(each):
+            compile_checks(criteria, each, registry)
+    draft = None
+    if order.draft:
+        artifact = read_artifact(order.draft)
+        if artifact.is_folder:
+            raise UsageError(f"{order.draft} is a folder", hint="a loop refines one file")
+        draft = artifact.raw_text
+    return Proposal(
+        order=order,
+        criteria=criteria,
+        limits=limits_of(settings),
+        level=level,
+        draft=draft,
+        seal=seal_of(criteria),
+    )
+
+
+def limits_of(settings: Settings) -> Limits:
+    """Return the limits that the settings in force give a run."""
+    names = ("max_iterations", "no_major_issues", "produce", "blocker_stagnation", "oscillation")
+    return Limits(**{n: settings[f"loop.{n}"] for n in names}, budget=settings["loop.budget"])
+
+
+def seal_of(criteria: Criteria) -> str:
+    """Return the hash that binds a run to its rules, checks and thresholds."""
+    text = json.dumps(criteria.to_json(), sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@contextmanager
+def begin(
+    proposal: Proposal, *, settings: Settings, project: Path, hooks: Any, agents: Mapping[Step, str]
+) -> Iterator[ReflexLoop]:
+    """Write a confirmed proposal and yield the loop; the run stays resumable when left early."""
+    order = proposal.order
+    if not order.confirmed_by:
+        raise UsageError("criteria and limits were not confirmed", hint="confirm with --yes")
+    files = RunFiles.create(project / settings["loop.root"], order.task, order.alias)
+    try:
+        files.commit(_run_started(proposal, files.alias, project, settings, agents))
+        yield ReflexLoop(
+            files=files,
+            hooks=hooks,
+            project=project,
+            sequential=order.sequential,
+            allow_agent_commands=order.allow_agent_commands,
+        )
+    finally:
+        files.close()
+
+
+def _run_started(
+    proposal: Proposal,
+    alias: str,
+    project: Path,
+    settings: Settings,
+    agents: Mapping[Step, str],
+) -> Done:
+    order, criteria = proposal.order, proposal.criteria
+    setup: dict[str, Any] = {
+        "criteria_source": order.criteria,
+        "agents": {step.value.lower(): name for step, name in agents.items()},
+        "evaluator": settings["loop.evaluator"],
+        "sequential": order.sequential,
+        "allow_agent_commands": order.allow_agent_commands,
+        "confirmation": {"by": order.confirmed_by, "at": datetime.now(UTC).isoformat()},
+    }
+    if order.draft:
+        setup["input"] = _relative(order.draft, project)
+        setup["link_base"] = str(order.draft.resolve().parent)
+    if order.output:
+        setup["output"] = _relative(order.output, project)
+    payload = {
+        "schema_version": 1,
+        "task_alias": alias,
+        "task": {
+            "prompt": order.task,
+            "ideal_result": order.ideal or f"passes phase B of {criteria.name}",
+        },
+        "criteria": criteria.to_json(),
+        "limits": proposal.limits.to_json(),
+        "level": proposal.level.value,
+        "seal": proposal.seal,
+        "setup": setup,
+    }
+    if proposal.draft is not None:
+        payload["draft"] = proposal.draft
+    return Done(kind=EventKind.RUN_STARTED, step=Step.PLAN, payload=payload)
+
+
+def _relative(path: Path, project: Path) -> str:
+    """Return a path as state files keep it: relative where it lies in the project."""
+    full = path.resolve()
+    base = project.resolve()
+    return str(full.relative_to(base)) if full.is_relative_to(base) else str(full)
+
+
+@contextmanager
+def take_up(
+    alias: str | None, *, settings: Settings, project: Path, hooks: Any
+) -> Iterator[ReflexLoop]:
+    """Yield an interrupted run, recovered from its history, ready to go on."""
+    files = RunFiles.open(project / settings["loop.root"], alias)
+    try:
+        setup = files.state.setup
+        yield ReflexLoop(
+            files=files,
+            hooks=hooks,
+            project=project,
+            sequential=setup.get("sequential", False),
+            allow_agent_commands=setup.get("allow_agent_commands", False),
+        )
+    finally:
+        files.close()

@@ -1,0 +1,155 @@
+"""Every row of the loop's decision: what comes next, and every stop condition in its order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from pytest_reflex.loops.decide import Act, decide, exhausted
+from pytest_reflex.model.run import Limits
+from pytest_reflex.model.words import StopReason
+from tests.loops.histories import History
+from tests.verdict.sets import criteria, rule
+
+A_MUST, A_SHOULD, B_MUST, B_SHOULD = "a.x.must", "a.x.should", "b.x.must", "b.x.should"
+
+STEPS: dict[str, tuple[Callable[[History], History], str]] = {
+    "a new run plans": (lambda h: h, "PLAN"),
+    "then the pair": (lambda h: h.planned(), "PRODUCE_PREPARE"),
+    "PREPARE was quicker": (lambda h: h.planned().prepared(), "PRODUCE"),
+    "PRODUCE was quicker": (lambda h: h.planned().produced(), "PREPARE"),
+    "both are there": (lambda h: h.planned().produced().prepared(), "EVALUATE"),
+    "it failed": (lambda h: h.round(A_MUST), "CRITIQUE"),
+    "an artifact changed by hand is judged again": (
+        lambda h: h.round(A_MUST).produced("2", by="hand"),
+        "EVALUATE",
+    ),
+    "after the switch the checks of B are prepared": (lambda h: h.round().switched(), "PREPARE"),
+    "then B judges the same artifact": (lambda h: h.round().switched().prepared(), "EVALUATE"),
+    "a next iteration plans": (lambda h: h.round(A_MUST).refined("2").advanced(), "PLAN"),
+    "one phase error is retried": (lambda h: h.failed("PLAN"), "PLAN"),
+}
+
+
+@pytest.mark.parametrize(("write", "step"), STEPS.values(), ids=STEPS.keys())
+def test_next_step(write: Callable[[History], History], step: str) -> None:
+    decision = decide(write(History()).state)
+    assert (decision.act, decision.step) == (Act.STEP, step)
+
+
+def test_an_iteration_advances_after_refine_only() -> None:
+    assert decide(History().round(A_MUST).refined("2").state).act is Act.ADVANCE
+
+
+def test_passed_at_a_switches_to_b() -> None:
+    assert decide(History().round().state).act is Act.SWITCH
+
+
+def test_passed_at_a_switches_even_at_the_iteration_limit() -> None:
+    history = History(limits=Limits(max_iterations=1)).round()
+    assert decide(history.state).act is Act.SWITCH
+
+
+STOPS: dict[str, tuple[Callable[[], History], StopReason]] = {
+    "B passed": (
+        lambda: History().round().switched().prepared().evaluated(),
+        StopReason.THRESHOLD_REACHED,
+    ),
+    "A passed and there is no B": (
+        lambda: History(criteria(rule(A_MUST))).round(),
+        StopReason.THRESHOLD_REACHED,
+    ),
+    "only warnings at B": (
+        lambda: History().round().switched().prepared().evaluated(A_SHOULD),
+        StopReason.NO_MAJOR_ISSUES,
+    ),
+    "the last iteration failed": (
+        lambda: History(limits=Limits(max_iterations=1)).round(A_MUST),
+        StopReason.ITERATION_LIMIT,
+    ),
+    "a step failed twice": (
+        lambda: History().failed("PLAN").failed("PLAN"),
+        StopReason.PHASE_ERROR,
+    ),
+    "the same blocker three times": (
+        lambda: _rounds(History(), *"123"),
+        StopReason.STAGNATION,
+    ),
+    "an earlier artifact came back": (
+        lambda: _rounds(History(limits=Limits(blocker_stagnation=0)), *"121"),
+        StopReason.STAGNATION,
+    ),
+}
+
+
+def _rounds(history: History, *shas: str) -> History:
+    for n, sha in enumerate(shas):
+        history.round(A_MUST, sha=sha)
+        if n < len(shas) - 1:
+            history.refined(sha).advanced()
+    return history
+
+
+@pytest.mark.parametrize(("write", "reason"), STOPS.values(), ids=STOPS.keys())
+def test_stop_condition(write: Callable[[], History], reason: StopReason) -> None:
+    assert decide(write().state).reason is reason
+
+
+def test_stagnation_without_blockers_counts_small_rises() -> None:
+    limits = Limits(no_major_issues="never", oscillation=False, max_iterations=9)
+    history = History(criteria(rule("b.x.must"), rule("b.x.should", "warn")), limits)
+    for sha in "12":
+        history.round(B_SHOULD, sha=sha).refined(sha).advanced()
+    assert decide(history.round(B_SHOULD, sha="3").state).reason is StopReason.STAGNATION
+
+
+def test_no_major_issues_never_goes_on() -> None:
+    limits = Limits(no_major_issues="never")
+    history = History(limits=limits).round().switched().prepared().evaluated(A_SHOULD)
+    assert decide(history.state).act is Act.STEP
+
+
+def test_no_major_issues_does_not_end_phase_a() -> None:
+    history = History(criteria(rule(A_MUST), rule(A_SHOULD, "warn", 9))).round(A_SHOULD)
+    assert decide(history.state).act is Act.STEP
+
+
+def test_b072_valid_but_not_done_eight_times_is_the_iteration_limit() -> None:
+    limits = Limits(max_iterations=8, blocker_stagnation=0)
+    history = _rounds(History(limits=limits), *"12345678")
+    decision = decide(history.state)
+    assert (decision.reason, history.state.iteration) == (StopReason.ITERATION_LIMIT, 8)
+
+
+def test_a_person_s_stop_comes_before_everything() -> None:
+    history = History().round().switched().prepared().evaluated()
+    decision = decide(history.state, stop_requested="enough")
+    assert (decision.reason, decision.detail) == (StopReason.USER_STOP, "enough")
+
+
+def test_a_budget_used_up_stops_before_the_next_step() -> None:
+    history = History(limits=Limits(budget={"calls": 1}))
+    cost = {"calls": 1, "seconds": 2.0, "usd": None, "tokens": None}
+    history.events[0].payload["cost"] = cost  # type: ignore[index]
+    assert exhausted(history.planned().state) == ""
+    history.events[-1].payload["cost"] = cost  # type: ignore[index]
+    assert decide(history.state).reason is StopReason.BUDGET_EXCEEDED
+    assert exhausted(history.state) == "calls: 1 of 1 used"
+
+
+def test_a_run_that_ended_has_nothing_to_do() -> None:
+    from pytest_reflex.model.events import EventKind
+
+    history = History().round().add(EventKind.STOPPED, {"reason": "user_stop", "passed": False})
+    assert decide(history.state).act is Act.NOTHING
+
+
+def test_the_errors_of_one_step_do_not_count_for_another() -> None:
+    state = History().planned().failed("PRODUCE").failed("PREPARE").state
+    assert decide(state).act is Act.STEP
+
+
+def test_a_success_clears_the_errors_of_its_step_only() -> None:
+    state = History().planned().failed("PRODUCE").prepared().state
+    assert state.errors == {"PRODUCE": ("not JSON",)}
