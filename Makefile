@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+INPUT ?= examples/courses/draft.md
 
 .PHONY: help demo test lint bench docs changelog clean
 
@@ -21,8 +22,12 @@ $(VENV)/dev-ready: $(VENV)/pip-ready pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all]" --group dev
 	@touch $@
 
-demo: $(VENV)/demo-ready ## watch a draft being evaluated, critiqued and refined until it passes
-	@$(BIN)/python examples/courses/demo.py
+demo: $(VENV)/demo-ready ## watch a draft being evaluated, critiqued and refined until it passes (INPUT=FILE: another draft)
+	@rm -rf .demo && mkdir .demo
+	cd .demo && $(abspath $(BIN))/pytest-reflex loop new \
+	  "Courses API: OpenAPI 3.1, domain notes, JSON examples" --alias courses-api \
+	  --criteria ../examples/courses/criteria.yaml --input $(abspath $(INPUT)) \
+	  --output result.md --yes
 
 test: $(VENV)/dev-ready ## run the tests and print the coverage
 	@rm -f .coverage .coverage.*

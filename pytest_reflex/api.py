@@ -111,14 +111,16 @@ def run_loop(
 def resume_loop(alias: str | None = None, *, project: str | Path | None = None) -> Iterator[Event]:
     """Continue an interrupted loop (default: the current one) and yield its further events."""
     from pytest_reflex.host import employ, open_host
+    from pytest_reflex.loops.overview import resumable
     from pytest_reflex.loops.setup import take_up
     from pytest_reflex.settings import load
 
     folder = Path(project) if project else Path.cwd()
     settings = load(folder)
+    run = resumable(folder / settings["loop.root"], alias)
     host = open_host(settings["plugins"])
-    employ(host, settings)
-    return _drive(take_up(alias, settings=settings, project=folder, hooks=host.hooks))
+    employ(host, settings, [f"{step}={name}" for step, name in run.state.setup["agents"].items()])
+    return _drive(take_up(run.folder, project=folder, hooks=host.hooks))
 
 
 def _drive(run: AbstractContextManager[Any]) -> Iterator[Event]:

@@ -128,7 +128,7 @@ def resume(
     settings = _settings({"loop.evaluator": evaluator or run.state.setup["evaluator"]})
     host = open_host(settings["plugins"])
     employ(host, settings, [*recorded, *agents])
-    again = take_up(run.alias, settings=settings, project=Path.cwd(), hooks=host.hooks)
+    again = take_up(run.folder, project=Path.cwd(), hooks=host.hooks)
     return _watch(again, quiet=quiet, as_json=as_json)
 
 

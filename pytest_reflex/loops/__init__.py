@@ -1,1 +1,1 @@
-
+"""The drivers: pure decisions, and the loops that perform them."""

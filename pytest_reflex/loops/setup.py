@@ -167,11 +167,9 @@ def _relative(path: Path, project: Path) -> str:
 
 
 @contextmanager
-def take_up(
-    alias: str | None, *, settings: Settings, project: Path, hooks: Any
-) -> Iterator[ReflexLoop]:
+def take_up(folder: Path, *, project: Path, hooks: Any) -> Iterator[ReflexLoop]:
     """Yield an interrupted run, recovered from its history, ready to go on."""
-    files = RunFiles.open(project / settings["loop.root"], alias)
+    files = RunFiles.open(folder)
     try:
         setup = files.state.setup
         yield ReflexLoop(

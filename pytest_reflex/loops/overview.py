@@ -1,0 +1,119 @@
+"""Looking at runs without touching them: which there are, where one stands, whether it is alive."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_reflex.errors import UsageError, did_you_mean
+from pytest_reflex.loops.fold import fold
+from pytest_reflex.loops.runfiles import CURRENT, HISTORY, RUN, read_object
+from pytest_reflex.model.events import Event
+from pytest_reflex.model.plain import visible
+from pytest_reflex.model.run import RunState
+from pytest_reflex.model.words import RunStatus
+from pytest_reflex.store.journal import is_locked, read_journal
+from pytest_reflex.verdict.figures import plain, shown_score
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A run as its history has it; `alive` is whether a process holds it now."""
+
+    folder: Path
+    state: RunState
+    alive: bool
+
+    @property
+    def alias(self) -> str:
+        return self.folder.name
+
+    @property
+    def interrupted(self) -> bool:
+        return self.state.status is RunStatus.RUNNING and not self.alive
+
+
+def aliases(root: Path) -> list[str]:
+    """Return the aliases under a state root that have a history, oldest name first."""
+    return sorted(path.parent.name for path in root.glob(f"*/{HISTORY}"))
+
+
+def find_run(root: Path, alias: str | None) -> Run:
+    """Return a run by alias; without one the run that current.json names, else the newest.
+
+    Raises UsageError where there is none, with what to do next.
+    """
+    known = aliases(root)
+    if alias is None:
+        named = read_object(root / CURRENT).get("task_alias")
+        alias = named if named in known else _newest(root, known)
+    if alias not in known:
+        if (root / alias / RUN).exists():
+            raise UsageError(
+                f"the history of {alias!r} is missing: {root / alias / HISTORY}",
+                hint="its run.json is kept; start over with `pytest-reflex loop new`",
+            )
+        hint = did_you_mean(alias, known) if known else "start one with `pytest-reflex loop new`"
+        raise UsageError(f"there is no loop named {alias!r} in {root}", hint=hint)
+    return read_run(root / alias)
+
+
+def _newest(root: Path, known: list[str]) -> str:
+    if not known:
+        raise UsageError(
+            f"there is no loop in {root}", hint="start one with `pytest-reflex loop new TASK`"
+        )
+    return max(known, key=lambda alias: (root / alias / HISTORY).stat().st_mtime_ns)
+
+
+def read_run(folder: Path) -> Run:
+    """Return the run in a folder, read without its lock."""
+    path = folder / HISTORY
+    state = fold(Event.from_json(record) for record in read_journal(path).records)
+    return Run(folder=folder, state=state, alive=is_locked(path))
+
+
+def resumable(root: Path, alias: str | None) -> Run:
+    """Return a run that can be resumed.
+
+    Raises UsageError where it has ended, with what can be done instead.
+    """
+    run = find_run(root, alias)
+    if run.state.status is not RunStatus.RUNNING:
+        reason = run.state.stop.reason
+        raise UsageError(
+            f"loop {run.alias!r} has ended ({reason.value if reason else run.state.status.value})",
+            hint=f"its artifact is {run.folder / 'artifact.md'}; start over with `loop new`",
+        )
+    return run
+
+
+def status_text(run: Run) -> str:
+    """Return where a run stands, in lines for people."""
+    state = run.state
+    status = "running (interrupted)" if run.interrupted else state.status.value
+    lines = [
+        f"Loop: {run.alias} ({status})",
+        f"Task: {visible(state.task)}",
+        f"Iteration: {state.iteration}/{state.limits.max_iterations}",
+        f"Phase: {state.level.value}",
+        f"Step: {state.step.value}" if state.status is RunStatus.RUNNING else _ended(state),
+        f"Score: {_score(state)}",
+        f"Artifact: {run.folder / 'artifact.md'} ({state.artifact_status})",
+    ]
+    if run.interrupted:
+        lines.append(f"Continue with: pytest-reflex loop resume {run.alias}")
+    return "\n".join(lines)
+
+
+def _ended(state: RunState) -> str:
+    return f"Stopped: {state.stop.reason.value if state.stop.reason else 'no reason'}"
+
+
+def _score(state: RunState) -> str:
+    evaluation = state.evaluation
+    if evaluation is None or state.artifact_status != "evaluated":
+        return f"none (artifact {state.artifact_status})"
+    score = shown_score(evaluation.score, evaluation.threshold)
+    verdict = "passed" if evaluation.passed else "not passed"
+    return f"{score} of {plain(evaluation.threshold)}, {verdict}"
