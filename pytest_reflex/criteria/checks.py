@@ -1,0 +1,78 @@
+"""A concrete check as it was read to a `CheckSpec` that its type has looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pytest_reflex.criteria.faults import Faults, Spot
+from pytest_reflex.criteria.fields import CONTROL, refuse_text, text_at
+from pytest_reflex.criteria.nodes import Items, Table
+from pytest_reflex.criteria.values import lookup, plain
+from pytest_reflex.errors import Problem, did_you_mean
+from pytest_reflex.model.rules import CheckSpec
+
+if TYPE_CHECKING:
+    from pytest_reflex.checks.registry import Registry
+
+_NO_PARAMETERS = frozenset({"type", "expected", "rule_id"})
+
+
+def finish_check(
+    table: Table, faults: Faults, rule_id: str, variables: Mapping[str, Any], registry: Registry
+) -> CheckSpec:
+    """Return the check; what is wrong with it is noted in `faults`."""
+    expected = text_at(table, "expected", faults, rule_id) if "expected" in table else ""
+    named = table.get("rule_id", rule_id)
+    if named != rule_id:
+        message = f"the check names the rule {named!r} but belongs to this one"
+        faults.add(message, table.at("rule_id"), rule_id=rule_id)
+    before = len(faults.found)
+    spec = CheckSpec(
+        type=_type(table, faults, rule_id, registry),
+        params=_params(table, faults, rule_id, variables),
+        expected=expected,
+        place=faults.place(table.spot),
+    )
+    if len(faults.found) == before:
+        for problem in registry.get(spec.type).problems(spec):
+            spot = _spot_of(problem, table)
+            faults.add(problem.message, spot, hint=problem.hint, rule_id=rule_id)
+    return spec
+
+
+def _type(table: Table, faults: Faults, rule_id: str, registry: Registry) -> str:
+    kind = table.get("type")
+    if type(kind) is not str:
+        if "type" in table:
+            refuse_text("type", kind, table.at("type"), faults, rule_id)
+        else:
+            hint = f"one of {', '.join(registry.names)}"
+            faults.add("the check has no type", table.spot, hint=hint, rule_id=rule_id)
+        return ""
+    if kind not in registry:
+        hint = did_you_mean(kind, registry.names)
+        faults.add(f"unknown check type {kind!r}", table.at("type"), hint=hint, rule_id=rule_id)
+    return kind
+
+
+def _params(
+    table: Table, faults: Faults, rule_id: str, variables: Mapping[str, Any]
+) -> dict[str, Any]:
+    params: dict[str, Any] = {}
+    for key, value in table.items():
+        if key in _NO_PARAMETERS:
+            continue
+        if type(value) is str:
+            if not value.isprintable() and CONTROL.search(value):
+                refuse_text(key, value, table.at(key), faults, rule_id)
+        elif isinstance(value, (Table, Items, float)):
+            value = plain(value, lookup(variables, faults, rule_id))
+        params[key] = value
+    return params
+
+
+def _spot_of(problem: Problem, table: Table) -> Spot:
+    """Return where the parameter stands that a problem speaks of first, else the check."""
+    word = problem.message.split(maxsplit=1)[0].strip("`'\",:") if problem.message else ""
+    return table.at(word) if word in table else table.spot

@@ -1,0 +1,179 @@
+"""A criteria file from the disk to a mapping with positions: YAML 1.2, or JSON by its suffix."""
+
+from __future__ import annotations
+
+import gc
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pytest_reflex.criteria.faults import Faults, Spot
+from pytest_reflex.criteria.nodes import Table, build
+from pytest_reflex.errors import CriteriaError, Place
+
+MAX_BYTES = 16 * 1024 * 1024
+_QUIET_FROM = 100_000
+
+
+def shown(path: Path) -> str:
+    """Return a path as messages show it: relative where it lies below the working directory."""
+    try:
+        return str(path.absolute().relative_to(Path.cwd()))
+    except (ValueError, OSError):
+        return str(path)
+
+
+def read_document(path: Path) -> tuple[Table, Faults]:
+    """Return the mapping in a file and what was found wrong so far.
+
+    Raises CriteriaError where the file cannot be read at all.
+    """
+    name = shown(path)
+    return parse_document(read_bytes(path, name), name)
+
+
+def parse_document(data: bytes, name: str) -> tuple[Table, Faults]:
+    """Return the mapping in `data`; `name` is the file's name, whose suffix .json means JSON."""
+    faults = Faults(name)
+    faults.text = text = _decode(data, faults)
+    with _no_collection(len(data) > _QUIET_FROM):
+        root = _json(text, faults) if name.endswith(".json") else _yaml(text, faults)
+    if root is None and not faults.found:
+        faults.stop("the file is empty", hint="it needs a mapping with `rules`")
+    if not isinstance(root, Table):
+        faults.stop("the file must be a mapping with keys such as `rules`", (1, 1))
+    return root, faults
+
+
+def read_bytes(path: Path, name: str) -> bytes:
+    """Return the bytes of a regular file of bearable size; raises CriteriaError."""
+    place = Place(name)
+    try:
+        # Not blocking: a named pipe would wait for a writer.
+        with os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise CriteriaError("this is not a regular file", place=place)
+            data = file.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise CriteriaError("there is no such file", place=place) from None
+    except IsADirectoryError:
+        hint = "name the criteria file in it"
+        raise CriteriaError(
+            "this is a folder, not a criteria file", place=place, hint=hint
+        ) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise CriteriaError(f"cannot be read: {reason}", place=place) from None
+    if len(data) > MAX_BYTES:
+        limit = f"{MAX_BYTES // 1024 // 1024} MB"
+        raise CriteriaError(f"the file is larger than {limit}", place=place, hint="split it")
+    return data
+
+
+def _decode(data: bytes, faults: Faults) -> str:
+    try:
+        return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode("utf-8", "replace")
+        spot = before.count("\n") + 1, len(before) - before.rfind("\n")
+        faults.stop(
+            f"the file is not UTF-8 text: byte 0x{data[error.start]:02x} at offset {error.start}",
+            spot,
+            hint="save it as UTF-8",
+        )
+
+
+def _json(text: str, faults: Faults) -> Any:
+    from pytest_reflex.criteria.json_nodes import read_json
+
+    return read_json(text, faults) if text.strip() else None
+
+
+def _yaml(text: str, faults: Faults) -> Any:
+    from ruamel.yaml.error import MarkedYAMLError
+    from ruamel.yaml.reader import ReaderError
+
+    try:
+        return build(_events(text), faults)
+    except ReaderError:
+        number, column, character = _forbidden(text)
+        faults.stop(
+            f"the character U+{character:04X} is not allowed in a YAML file", (number, column)
+        )
+    except MarkedYAMLError as error:
+        _syntax(error, faults)
+
+
+def _events(text: str) -> Iterator[Any]:
+    """Yield the parser's events: of the C parser where it is installed, else of the Python one."""
+    data = text.encode("utf-8")
+    try:
+        from _ruamel_yaml import CParser
+    except ImportError:
+        from ruamel.yaml import YAML
+
+        yield from YAML(typ="safe", pure=True).parse(data)
+        return
+    yield from iter(CParser(data).get_event, None)
+
+
+def _syntax(error: Any, faults: Faults) -> None:
+    mark = error.problem_mark or error.context_mark
+    spot: Spot = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+    message = f"this is not valid YAML: {error.problem or error.context}"
+    if error.context and error.context_mark and error.context_mark.line + 1 < spot[0]:
+        message += f" {error.context} that starts in line {error.context_mark.line + 1}"
+    faults.stop(message, spot, hint=_remedy(error.problem or "", faults.line(spot[0]), spot[1]))
+
+
+def _remedy(problem: str, line: str, column: int) -> str:
+    """Return what to do about a syntax error that people make often."""
+    character = line[column - 1 : column]
+    if "escape" in problem:
+        return "put the text in single quotes, where a backslash stands for itself"
+    if "\t" in line[: len(line) - len(line.lstrip())]:
+        return "indent with spaces, not with tabs"
+    if "cannot start any token" in problem and character:
+        return f"put a text that starts with {character} in quotes"
+    if "mapping values are not allowed" in problem:
+        return 'put a text that holds ": " in quotes, and look at the indentation'
+    if "block sequence entries" in problem:
+        return 'put a text that starts with "- " in quotes'
+    if "expected comment or line break" in problem:
+        return "put a text that starts with | or > in quotes"
+    if "end of stream" in problem:
+        return "close the quotes"
+    if "alphabetic or numeric" in problem:
+        return "put a text that starts with * or & in quotes"
+    if any(sign in line for sign in "{[\"'"):
+        return "put the whole value in one pair of quotes"
+    return "look at the indentation"
+
+
+def _forbidden(text: str) -> tuple[int, int, int]:
+    """Return line, column and code point of the first character that YAML does not allow."""
+    import re
+
+    bad = re.search(
+        "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]", text
+    )
+    if bad is None:
+        return 1, 1, ord(text[0])
+    start = bad.start()
+    return text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start), ord(bad[0])
+
+
+@contextmanager
+def _no_collection(wanted: bool) -> Iterator[None]:
+    """Keep the garbage collector from walking a growing tree again and again."""
+    if not wanted or not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()

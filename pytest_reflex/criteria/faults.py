@@ -1,0 +1,67 @@
+"""Problems of one criteria file, gathered while it is read, each with its line and column."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from pytest_reflex.errors import CriteriaError, Place, Problem
+
+Spot = tuple[int, int]
+"""Line and column, 1-based; (0, 0) where the position is not known."""
+
+NOWHERE: Spot = (0, 0)
+
+
+class Faults:
+    """Gathers what is wrong with one file, so that a user sees all of it at once.
+
+    `path` is how messages name the file; `text` is its content, for hints that need the line.
+    """
+
+    def __init__(self, path: str, text: str = "") -> None:
+        self.path = path
+        self.text = text
+        self.found: list[Problem] = []
+        self._lines: list[str] | None = None
+        self._settled: set[Spot] = set()
+
+    def place(self, spot: Spot) -> Place:
+        return Place(self.path, *spot)
+
+    def add(self, message: str, spot: Spot = NOWHERE, *, hint: str = "", rule_id: str = "") -> None:
+        """Note one problem; nothing where the value at `spot` was refused already."""
+        if spot in self._settled:
+            return
+        self.found.append(
+            Problem(message=message, place=self.place(spot), hint=hint, rule_id=rule_id)
+        )
+
+    def refuse(self, message: str, spot: Spot, *, hint: str = "") -> None:
+        """Note that the value at `spot` is unusable; whoever looks at it later stays silent."""
+        self.add(message, spot, hint=hint)
+        self._settled.add(spot)
+
+    def stop(self, message: str, spot: Spot = NOWHERE, *, hint: str = "") -> NoReturn:
+        """Note a problem after which nothing more can be read; raises CriteriaError."""
+        self.add(message, spot, hint=hint)
+        raise CriteriaError(in_order(self.found))
+
+    def line(self, number: int) -> str:
+        """Return a line of the file by its 1-based number; empty where there is none."""
+        if self._lines is None:
+            self._lines = self.text.split("\n")
+        return self._lines[number - 1] if 0 < number <= len(self._lines) else ""
+
+
+def in_order(problems: list[Problem]) -> list[Problem]:
+    """Return the problems by line and column, files in the order in which they appear."""
+    files: dict[str, int] = {}
+    for problem in problems:
+        files.setdefault(problem.place.path if problem.place else "", len(files))
+
+    def key(problem: Problem) -> tuple[int, int, int]:
+        place = problem.place or Place("")
+        return files[place.path], place.line, place.column
+
+    unique = {(str(problem), problem.place): problem for problem in problems}
+    return sorted(unique.values(), key=key)

@@ -1,0 +1,152 @@
+"""Typed values out of a mapping that was read; a value of the wrong type becomes a problem."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from fractions import Fraction
+from typing import Any
+
+from pytest_reflex.criteria.faults import Faults, Spot
+from pytest_reflex.criteria.nodes import Items, Table
+from pytest_reflex.criteria.scalars import Written, exact_number
+from pytest_reflex.errors import did_you_mean
+
+CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+def refuse_unknown_keys(
+    table: Table, known: Collection[str], faults: Faults, *, what: str, rule_id: str = ""
+) -> None:
+    """Note every key that is not known."""
+    for key in table:
+        if key not in known:
+            faults.add(
+                f"{what} has no key {key!r}",
+                table.at_key(key),
+                hint=did_you_mean(key, known),
+                rule_id=rule_id,
+            )
+
+
+def text_at(table: Table, key: str, faults: Faults, rule_id: str = "") -> str:
+    """Return the text under `key`; empty where it is not given or no text (a problem then)."""
+    value = table.get(key)
+    if type(value) is str and (value.isprintable() or not CONTROL.search(value)):
+        return value
+    if key in table:
+        refuse_text(key, value, table.at(key), faults, rule_id)
+    return ""
+
+
+def filled_text_at(table: Table, key: str, faults: Faults, rule_id: str = "") -> str:
+    """Return a text with something in it; not given or blank is a problem."""
+    before = len(faults.found)
+    text = text_at(table, key, faults, rule_id)
+    if not text.strip() and len(faults.found) == before:
+        state = "empty" if key in table else "missing"
+        faults.add(f"{key} is {state}", table.at(key), rule_id=rule_id)
+    return text
+
+
+def table_at(table: Table, key: str, faults: Faults, rule_id: str = "") -> Table:
+    """Return the mapping under `key`; an empty one where it is not given or no mapping."""
+    value = table.get(key)
+    if isinstance(value, Table):
+        return value
+    if key in table and value is not None:
+        faults.add(f"{key} must be a mapping, not {kind_of(value)}", table.at(key), rule_id=rule_id)
+    return Table(table.spot)
+
+
+def list_at(table: Table, key: str, faults: Faults, rule_id: str = "") -> Items:
+    """Return the list under `key`; an empty one where it is not given or no list."""
+    value = table.get(key)
+    if isinstance(value, Items):
+        return value
+    if key in table and value is not None:
+        faults.add(f"{key} must be a list, not {kind_of(value)}", table.at(key), rule_id=rule_id)
+    return Items(table.spot)
+
+
+def texts_at(table: Table, key: str, faults: Faults, rule_id: str = "") -> list[tuple[str, Spot]]:
+    """Return one text or a list of texts with their positions."""
+    value = table.get(key)
+    if isinstance(value, str):
+        return [(value, table.at(key))]
+    items = list_at(table, key, faults, rule_id)
+    found = []
+    for index, item in enumerate(items):
+        if isinstance(item, str) and not CONTROL.search(item):
+            found.append((item, items.at(index)))
+        else:
+            refuse_text(f"an item of {key}", item, items.at(index), faults, rule_id)
+    return found
+
+
+def number_at(table: Table, key: str, faults: Faults, rule_id: str = "") -> Fraction | None:
+    """Return the exact number under `key`, None where it is none (a problem then)."""
+    value = table.get(key)
+    if type(value) is int or type(value) is Written:
+        return exact_number(value)
+    hint = "write it without quotes" if isinstance(value, str) else ""
+    faults.add(
+        f"{key} must be a number, not {kind_of(value)}", table.at(key), hint=hint, rule_id=rule_id
+    )
+    return None
+
+
+def word_at(
+    table: Table, key: str, words: Iterable[str], faults: Faults, rule_id: str = ""
+) -> str | None:
+    """Return the value under `key` if it is one of `words`, else None (a problem then)."""
+    known = tuple(words)
+    value = table.get(key)
+    if isinstance(value, str) and value in known:
+        return value
+    shown = repr(value) if isinstance(value, str) else kind_of(value)
+    faults.add(
+        f"{key} must be {' or '.join(known)}, not {shown}",
+        table.at(key),
+        hint=did_you_mean(value, known) if isinstance(value, str) else "",
+        rule_id=rule_id,
+    )
+    return None
+
+
+def kind_of(value: Any) -> str:
+    """Return what a value is in words, the value itself where it is short."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return f"the boolean {str(value).lower()}"
+    if isinstance(value, (int, float)):
+        return f"the number {value.text if isinstance(value, Written) else value}"
+    if isinstance(value, str):
+        return f"the text {value if len(value) <= 40 else value[:37] + '...'!r}"
+    return "a mapping" if isinstance(value, dict) else "a list"
+
+
+def refuse_text(what: str, value: Any, spot: Spot, faults: Faults, rule_id: str = "") -> None:
+    """Note that a value is no text, or one with a control character, and what to do about it."""
+    found = CONTROL.search(value) if isinstance(value, str) else None
+    if found:
+        escape = "\\b" if found[0] == "\b" else "a backslash sequence"
+        message = f"{what} holds the control character U+{ord(found[0]):04X}"
+        hint = f"in double quotes {escape} means that character: use single quotes"
+    else:
+        message = f"{what} must be a text, not {kind_of(value)}"
+        hint = _quoting_hint(value)
+        if value is None and "#" in faults.line(spot[0]):
+            hint = "an unquoted # starts a comment: put the text in quotes"
+    faults.add(message, spot, hint=hint, rule_id=rule_id)
+
+
+def _quoting_hint(value: Any) -> str:
+    if isinstance(value, dict) and value and not any(v is not None for v in value.values()):
+        return "unquoted braces are a mapping in YAML: put the text in quotes"
+    if isinstance(value, list):
+        return "unquoted brackets are a list in YAML: put the text in quotes"
+    if isinstance(value, (bool, int, float)):
+        return "put it in quotes"
+    return ""

@@ -1,0 +1,185 @@
+"""What a criteria file says besides its rules: name, version, thresholds, variables, commands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+from pytest_reflex.criteria.faults import Faults
+from pytest_reflex.criteria.fields import (
+    kind_of,
+    list_at,
+    number_at,
+    refuse_unknown_keys,
+    table_at,
+    text_at,
+    texts_at,
+)
+from pytest_reflex.criteria.nodes import Items, Table
+from pytest_reflex.criteria.scalars import plain_value
+from pytest_reflex.criteria.values import is_variable_name, plain
+from pytest_reflex.errors import UsageError, did_you_mean
+from pytest_reflex.model.words import Level
+
+_NAME = re.compile(r"\w[\w.-]{0,99}")
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+def read_name(table: Table, faults: Faults) -> str:
+    """Return the name; empty where none is given."""
+    name = text_at(table, "name", faults)
+    if name and not _NAME.fullmatch(name):
+        faults.add(
+            f"the name {name!r} cannot be used",
+            table.at("name"),
+            hint="letters, digits, dots, hyphens and underscores, at most 100",
+        )
+    return name
+
+
+def name_from(stem: str) -> str:
+    """Return the name of criteria whose file does not give one."""
+    name = re.sub(r"[^\w.-]+", "-", stem.removesuffix(".reflex")).strip("-.")
+    return name[:100] or "criteria"
+
+
+def read_version(table: Table, faults: Faults) -> int | None:
+    if "version" not in table:
+        return None
+    version = table["version"]
+    if type(version) is int and version >= 0:
+        return version
+    faults.add(f"version must be a whole number, not {kind_of(version)}", table.at("version"))
+    return None
+
+
+def read_thresholds(
+    table: Table, faults: Faults, *, keys: tuple[str, ...] = ("phases", "phase")
+) -> dict[Level, Fraction]:
+    """Return the thresholds under the first of `keys` that is there; `phase` is the seed's word."""
+    given = [key for key in keys if key in table]
+    if len(given) > 1:
+        faults.add("phases and phase both give thresholds", table.at_key("phase"))
+    thresholds = {}
+    levels = table_at(table, given[0] if given else keys[0], faults)
+    for word in levels:
+        if word not in Level.__members__:
+            hint = did_you_mean(word, Level.__members__)
+            faults.add(f"there is no phase {word!r}", levels.at_key(word), hint=hint)
+        elif not isinstance(levels[word], Table):
+            hint = f"{word}: {{threshold: 0.8}}"
+            kind = kind_of(levels[word])
+            faults.add(f"phase {word} must be a mapping, not {kind}", levels.at(word), hint=hint)
+        else:
+            threshold = _read_level(Level(word), levels[word], faults)
+            if threshold is not None:
+                thresholds[Level(word)] = threshold
+    return thresholds
+
+
+def _read_level(level: Level, table: Table, faults: Faults) -> Fraction | None:
+    refuse_unknown_keys(table, ("threshold", "active_levels"), faults, what=f"phase {level}")
+    active = [other.value for other in level.active]
+    if "active_levels" in table and table["active_levels"] != active:
+        faults.add(
+            f"active_levels of phase {level} must be [{', '.join(active)}]",
+            table.at("active_levels"),
+        )
+    if "threshold" not in table:
+        return None
+    threshold = number_at(table, "threshold", faults)
+    if threshold is not None and not 0 <= threshold <= 1:
+        faults.add("threshold must lie between 0 and 1", table.at("threshold"))
+    return threshold
+
+
+def parse_threshold(text: str) -> Fraction:
+    """Return a threshold as given on a command line, exactly; raises UsageError."""
+    try:
+        value = plain_value(text.strip())
+    except ValueError as error:
+        raise UsageError(f"the threshold {text[:40]!r} {error}") from None
+    table = Table()
+    table["threshold"] = value
+    faults = Faults("")
+    threshold = number_at(table, "threshold", faults)
+    if threshold is None:
+        hint = "a number such as 0.8"
+        raise UsageError(f"the threshold {text[:40]!r} is not a number", hint=hint)
+    if not 0 <= threshold <= 1:
+        raise UsageError(f"the threshold {text!r} does not lie between 0 and 1")
+    return threshold
+
+
+def read_variables(table: Table, faults: Faults) -> dict[str, Any]:
+    """Return the variables as plain values."""
+    variables = table_at(table, "vars", faults)
+    seen: dict[str, str] = {}
+    for name in variables:
+        spot = variables.at_key(name)
+        if not is_variable_name(name):
+            hint = "letters, digits and underscores"
+            faults.add(f"{name!r} cannot name a variable", spot, hint=hint)
+        first = seen.setdefault(name.upper(), name)
+        if first != name:
+            faults.add(f"the variables {first!r} and {name!r} differ in case only", spot)
+    found: dict[str, Any] = plain(variables)
+    return found
+
+
+def read_commands(table: Table, faults: Faults) -> dict[str, Any]:
+    """Return the commands that an agent may use: name to argv and declared arguments."""
+    commands = table_at(table, "commands", faults)
+    for name in commands:
+        entry = commands[name]
+        if isinstance(entry, Table):
+            _look_at_command(name, entry, faults)
+        else:
+            message = f"command {name} must be a mapping with argv, not {kind_of(entry)}"
+            faults.add(message, commands.at(name))
+    found: dict[str, Any] = plain(commands)
+    return found
+
+
+def _look_at_command(name: str, entry: Table, faults: Faults) -> None:
+    what = f"command {name}"
+    refuse_unknown_keys(entry, ("argv", "args", "timeout"), faults, what=what)
+    if not isinstance(entry.get("argv"), Items) or not entry["argv"]:
+        hint = 'argv: ["tool", "{file}"]'
+        faults.add(f"{what} needs argv, a list of texts", entry.at("argv"), hint=hint)
+    argv = texts_at(entry, "argv", faults) if isinstance(entry.get("argv"), Items) else []
+    declared = [text for text, _ in texts_at(entry, "args", faults)]
+    for text, spot in argv:
+        for argument in _PLACEHOLDER.findall(text):
+            if argument not in declared:
+                hint = "declare it under args"
+                faults.add(f"{what} uses {{{argument}}}, no argument of it", spot, hint=hint)
+    if "timeout" in entry:
+        timeout = number_at(entry, "timeout", faults)
+        if timeout is not None and timeout <= 0:
+            faults.add("timeout must be above 0", entry.at("timeout"))
+
+
+def read_drops(table: Table, faults: Faults, known: Iterable[str]) -> set[str]:
+    """Return the ids under `drop`; one that is not inherited is a problem."""
+    ids = list(known)
+    drops = set()
+    for text, spot in texts_at(table, "drop", faults):
+        if text not in ids:
+            hint = did_you_mean(text, ids) if ids else "nothing is inherited here"
+            faults.add(f"drop: no inherited rule is called {text!r}", spot, hint=hint)
+        drops.add(text)
+    return drops
+
+
+def read_rule_tables(table: Table, faults: Faults) -> list[Table]:
+    """Return the entries of `rules` that are mappings; others are problems."""
+    rules = list_at(table, "rules", faults)
+    for index, rule in enumerate(rules):
+        if not isinstance(rule, Table):
+            hint = "a rule starts with - id: ..."
+            message = f"a rule must be a mapping, not {kind_of(rule)}"
+            faults.add(message, rules.at(index), hint=hint)
+    return [rule for rule in rules if isinstance(rule, Table)]

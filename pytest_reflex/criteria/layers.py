@@ -1,0 +1,124 @@
+"""One file's share of a criteria, and how shares are laid over one another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from pytest_reflex.criteria.faults import Faults
+from pytest_reflex.criteria.header import (
+    read_commands,
+    read_drops,
+    read_rule_tables,
+    read_variables,
+)
+from pytest_reflex.criteria.ids import folded
+from pytest_reflex.criteria.nodes import Table
+from pytest_reflex.criteria.rules import Draft, read_rule
+from pytest_reflex.errors import did_you_mean
+from pytest_reflex.model.words import Level
+
+
+@dataclass(slots=True, kw_only=True)
+class Layer:
+    """What one file, with everything it inherits, says: nothing is filled in yet."""
+
+    name: str = ""
+    version: int | None = None
+    thresholds: Mapping[Level, Fraction] = field(default_factory=dict)
+    vars: Mapping[str, Any] = field(default_factory=dict)
+    commands: Mapping[str, Any] = field(default_factory=dict)
+    drafts: Mapping[str, Draft] = field(default_factory=dict)
+
+
+def read_over(
+    base: Layer, table: Table, faults: Faults, thresholds: Mapping[Level, Fraction]
+) -> Layer:
+    """Return `base` with what a file says laid over it; name and version stay those of `base`."""
+    drops = read_drops(table, faults, base.drafts)
+    drafts = {rule_id: draft for rule_id, draft in base.drafts.items() if rule_id not in drops}
+    own = _own_drafts(table, faults)
+    for rule_id, draft in own.items():
+        inherited = base.drafts.get(rule_id)
+        if inherited and rule_id in drops:
+            line = draft.place.line
+            faults.add(f"drop and rules both name {rule_id!r}", (line, draft.place.column))
+        if inherited is None and "description" not in draft.given and base.drafts:
+            _note_near(draft, base.drafts, faults)
+        drafts[rule_id] = draft.over(inherited) if inherited else draft
+    return Layer(
+        name=base.name,
+        version=base.version,
+        thresholds={**base.thresholds, **thresholds},
+        vars={**base.vars, **read_variables(table, faults)},
+        commands={**base.commands, **read_commands(table, faults)},
+        drafts=drafts,
+    )
+
+
+def join(layers: Iterable[Layer], faults: Faults) -> Layer:
+    """Return several files' shares as one: later ones win for all but rules.
+
+    The same id from two files is a problem, unless one file's rule was made from the other's.
+    """
+    joined = Layer()
+    for layer in layers:
+        drafts = dict(joined.drafts)
+        for rule_id, draft in layer.drafts.items():
+            known = drafts.get(rule_id)
+            drafts[rule_id] = _either(known, draft, faults) if known else draft
+        joined = Layer(
+            name=layer.name,
+            version=layer.version,
+            thresholds={**joined.thresholds, **layer.thresholds},
+            vars={**joined.vars, **layer.vars},
+            commands={**joined.commands, **layer.commands},
+            drafts=drafts,
+        )
+    return joined
+
+
+def _either(one: Draft, other: Draft, faults: Faults) -> Draft:
+    shorter, longer = sorted((one, other), key=lambda draft: len(draft.origins))
+    if longer.origins[: len(shorter.origins)] != shorter.origins:
+        faults.add(
+            f"the rule is given by two files: {one.place} and {other.place}",
+            hint="rename or drop one of them",
+            rule_id=one.id,
+        )
+    return longer
+
+
+def _own_drafts(table: Table, faults: Faults) -> dict[str, Draft]:
+    drafts: dict[str, Draft] = {}
+    seen: dict[str, tuple[str, int]] = {}
+    for rule in read_rule_tables(table, faults):
+        draft = read_rule(rule, faults)
+        text = rule.get("id")
+        if not isinstance(text, str):
+            continue
+        line = rule.at("id")[0]
+        first = seen.setdefault(folded(text), (text, line))
+        if first != (text, line):
+            same = "" if first[0] == text else f", which reads like {first[0]!r}"
+            faults.add(
+                f"the id {text!r}{same} is given twice, first in line {first[1]}",
+                rule.at("id"),
+                hint="rename or remove one of the two",
+            )
+        elif draft:
+            drafts[draft.id] = draft
+    return drafts
+
+
+def _note_near(draft: Draft, known: Iterable[str], faults: Faults) -> None:
+    hint = did_you_mean(draft.id, known)
+    if hint.startswith("did you"):
+        faults.add(
+            "no inherited rule is called so, and description is missing",
+            (draft.place.line, draft.place.column),
+            hint=hint,
+            rule_id=draft.id,
+        )

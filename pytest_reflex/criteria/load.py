@@ -1,0 +1,200 @@
+"""From a template's name or a file to `Criteria`: reads, inherits, fills in, looks for vacuity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_reflex.criteria.document import read_document, shown
+from pytest_reflex.criteria.faults import Faults, Spot, in_order
+from pytest_reflex.criteria.fields import refuse_unknown_keys, texts_at
+from pytest_reflex.criteria.header import name_from, read_name, read_thresholds, read_version
+from pytest_reflex.criteria.layers import Layer, join, read_over
+from pytest_reflex.criteria.nodes import Table
+from pytest_reflex.criteria.rules import finish
+from pytest_reflex.criteria.templates import find_template
+from pytest_reflex.errors import CriteriaError, Place, Problem, UsageError, did_you_mean
+from pytest_reflex.model.rules import Criteria, Rule
+from pytest_reflex.model.words import Level
+from pytest_reflex.verdict.score import cannot_fail
+
+if TYPE_CHECKING:
+    from pytest_reflex.checks.registry import Registry
+
+DEFAULT_THRESHOLDS = {Level.A: Fraction(4, 5), Level.B: Fraction(9, 10)}
+TEMPLATE_KEYS = (
+    "name",
+    "version",
+    "extends",
+    "phases",
+    "phase",
+    "vars",
+    "commands",
+    "drop",
+    "rules",
+)
+SUITE_KEYS = ("criteria", "artifacts", "phase", "phases", "vars", "commands", "drop", "rules")
+INLINE_KEYS = ("name", "version", "phases", "phase")
+_LONGEST_CHAIN = 20
+
+
+def load_criteria(
+    ref: str | Path,
+    *,
+    registry: Registry,
+    variables: Mapping[str, Any] | None = None,
+    relative_to: Path | None = None,
+) -> Criteria:
+    """Return the criteria that a template's name, a template, a suite file or a run.json holds.
+
+    `variables` win over those of the files and must be declared there. A relative path starts at
+    `relative_to` (default: the working directory). Raises CriteriaError with every problem found.
+    """
+    reading = Reading(registry, variables or {})
+    path = find_template(ref, relative_to=relative_to)
+    table, faults = reading.document(path)
+    layer = reading.layer(path, table, faults)
+    return reading.criteria(layer, path)
+
+
+class Reading:
+    """One act of reading: the files that took part, and what was wrong with each."""
+
+    def __init__(self, registry: Registry, variables: Mapping[str, Any]) -> None:
+        self._registry = registry
+        self._variables = variables
+        self._faults: list[Faults] = []
+        self._unreadable: list[Problem] = []
+        self._layers: dict[Path, Layer] = {}
+
+    def document(self, path: Path) -> tuple[Table, Faults]:
+        """Return the mapping in a file; raises CriteriaError where it cannot be read."""
+        table, faults = read_document(path)
+        self._faults.append(faults)
+        return table, faults
+
+    def layer(
+        self, path: Path, table: Table, faults: Faults, chain: tuple[Path, ...] = ()
+    ) -> Layer:
+        """Return what a file says over what it inherits; `chain` are the files that led to it."""
+        if "run_id" in table and isinstance(table.get("criteria"), Table):
+            table = table["criteria"]
+        if is_suite(table):
+            return self._suite(path, table, faults, chain)
+        refuse_unknown_keys(table, TEMPLATE_KEYS, faults, what="a template")
+        base = self._inherited(table, "extends", path, faults, chain)
+        layer = read_over(base, table, faults, read_thresholds(table, faults))
+        layer.name = read_name(table, faults) or name_from(path.stem)
+        layer.version = read_version(table, faults)
+        return layer
+
+    def criteria(self, layer: Layer, path: Path) -> Criteria:
+        """Return the finished criteria; raises CriteriaError with all problems of all files."""
+        self._refuse_unknown_variables(layer)
+        variables = {**layer.vars, **self._variables}
+        rules = [finish(draft, variables, self._registry) for draft in layer.drafts.values()]
+        self.raise_problems()
+        criteria = Criteria(
+            name=layer.name,
+            version=1 if layer.version is None else layer.version,
+            thresholds={**DEFAULT_THRESHOLDS, **layer.thresholds},
+            rules=tuple(rule for rule in rules if rule),
+            vars=variables,
+            commands=layer.commands,
+            source=shown(path),
+        )
+        refuse_vacuous(criteria)
+        return criteria
+
+    def raise_problems(self) -> None:
+        """Raise CriteriaError if anything was found so far."""
+        found = [problem for faults in self._faults for problem in faults.found]
+        if found or self._unreadable:
+            raise CriteriaError(in_order(found + self._unreadable))
+
+    def _suite(self, path: Path, table: Table, faults: Faults, chain: tuple[Path, ...]) -> Layer:
+        refuse_unknown_keys(table, SUITE_KEYS, faults, what="a suite")
+        inline = table.get("criteria")
+        thresholds = read_thresholds(table, faults, keys=("phases",))
+        if isinstance(inline, Table):
+            refuse_unknown_keys(inline, INLINE_KEYS, faults, what="criteria")
+            base = Layer(
+                name=read_name(inline, faults),
+                version=read_version(inline, faults),
+                thresholds=read_thresholds(inline, faults),
+            )
+        else:
+            base = self._inherited(table, "criteria", path, faults, chain)
+        layer = read_over(base, table, faults, thresholds)
+        layer.name = layer.name or name_from(path.stem)
+        return layer
+
+    def _inherited(
+        self, table: Table, key: str, path: Path, faults: Faults, chain: tuple[Path, ...]
+    ) -> Layer:
+        chain = (*chain, path.resolve())
+        layers = []
+        complete = True
+        for reference, spot in texts_at(table, key, faults):
+            layer = self._base(reference, spot, path.parent, faults, chain)
+            complete = complete and layer is not None
+            layers += [layer] if layer else []
+        if not complete:
+            self.raise_problems()
+        return join(layers, faults)
+
+    def _base(
+        self, reference: str, spot: Spot, folder: Path, faults: Faults, chain: tuple[Path, ...]
+    ) -> Layer | None:
+        try:
+            path = find_template(reference, relative_to=folder).resolve()
+        except CriteriaError as error:
+            faults.add(error.problems[0].message, spot, hint=error.problems[0].hint)
+            return None
+        if path in chain or len(chain) > _LONGEST_CHAIN:
+            way = " -> ".join(shown(step) for step in (*chain, path))
+            faults.add(f"these files extend one another without end: {way}", spot)
+            return None
+        if path not in self._layers:
+            try:
+                table, base_faults = self.document(path)
+            except CriteriaError as error:
+                self._unreadable += error.problems
+                return None
+            self._layers[path] = self.layer(path, table, base_faults, chain)
+        return self._layers[path]
+
+    def _refuse_unknown_variables(self, layer: Layer) -> None:
+        for name in self._variables:
+            if name not in layer.vars:
+                hint = did_you_mean(name, layer.vars) if layer.vars else "no file declares any"
+                raise UsageError(f"the criteria have no variable {name!r}", hint=hint)
+
+
+def is_suite(table: Table) -> bool:
+    """Return whether a file names artifacts or other criteria, so that pytest can run it."""
+    return "criteria" in table or "artifacts" in table
+
+
+def refuse_vacuous(criteria: Criteria) -> None:
+    """Raise CriteriaError where there is no rule, or where nothing can fail a level's gate."""
+    place = Place(criteria.source)
+    if not criteria.rules:
+        hint = "give rules, or a template under extends or criteria"
+        raise CriteriaError("there are no rules", place=place, hint=hint)
+    for level, threshold in criteria.thresholds.items():
+        rules = criteria.active(level)
+        if rules and cannot_fail(rules, threshold):
+            raise CriteriaError(vacuity(rules, level), place=place, hint=VACUITY_HINT)
+
+
+VACUITY_HINT = "give a rule the severity fail, or a weight and a threshold above 0"
+
+
+def vacuity(rules: Sequence[Rule], level: Level) -> str:
+    """Return why nothing can fail the gate of a level."""
+    if any(rule.weight for rule in rules):
+        return f"the threshold of phase {level} is 0 and no rule is of severity fail"
+    return f"no rule carries weight in phase {level}, and none is of severity fail"

@@ -1,0 +1,146 @@
+"""From a suite file, or from options, to targets: which artifact under which criteria and level."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_reflex.criteria.faults import Faults, Spot
+from pytest_reflex.criteria.fields import texts_at, word_at
+from pytest_reflex.criteria.load import VACUITY_HINT, Reading, is_suite, vacuity
+from pytest_reflex.criteria.nodes import Table
+from pytest_reflex.errors import UsageError
+from pytest_reflex.model.rules import Criteria
+from pytest_reflex.model.targets import Target
+from pytest_reflex.model.words import Level
+from pytest_reflex.verdict.score import cannot_fail
+
+if TYPE_CHECKING:
+    from pytest_reflex.checks.registry import Registry
+
+
+def load_suite(
+    path: Path,
+    *,
+    registry: Registry,
+    variables: Mapping[str, Any] | None = None,
+    root: Path,
+) -> tuple[Target, ...]:
+    """Return the targets of a suite file, sorted by the artifact's label.
+
+    A label is the artifact's path seen from the suite's folder, with slashes. Raises CriteriaError
+    with every problem found, artifacts that match nothing included.
+    """
+    reading = Reading(registry, variables or {})
+    table, faults = reading.document(path)
+    if not is_suite(table):
+        faults.add("a suite needs artifacts", (1, 1), hint="artifacts: [README.md]")
+    wanted = read_level(table, faults)
+    found = read_artifacts(table, path, faults)
+    criteria = reading.criteria(reading.layer(path, table, faults), path)
+    level = wanted or default_level(criteria)
+    return tuple(
+        Target(criteria=criteria, level=level, artifact=artifact, root=root, label=label)
+        for label, artifact in sorted(found.items())
+    )
+
+
+def make_target(
+    criteria: Criteria,
+    artifact: Path,
+    *,
+    level: Level | None = None,
+    threshold: Fraction | None = None,
+    root: Path,
+) -> Target:
+    """Return the target for one artifact; the level defaults to B, or A where no B rule exists.
+
+    Raises UsageError where the artifact is missing, the level has no rules, or nothing could fail.
+    """
+    if not os.path.lexists(artifact):
+        hint = f"paths start at {Path.cwd()}"
+        raise UsageError(f"there is no artifact {str(artifact)!r}", hint=hint)
+    level = level or default_level(criteria)
+    rules = criteria.active(level)
+    if not rules:
+        hint = "the criteria have rules of phase B only: use phase B"
+        raise UsageError(f"{criteria.name} has no rules in phase {level}", hint=hint)
+    if threshold is not None and cannot_fail(rules, threshold):
+        raise UsageError(vacuity(rules, level), hint=VACUITY_HINT)
+    return Target(
+        criteria=criteria,
+        level=level,
+        artifact=artifact,
+        root=root,
+        label=str(artifact),
+        threshold=threshold,
+    )
+
+
+def default_level(criteria: Criteria) -> Level:
+    """Return B, or A where the criteria have no rule of B."""
+    return Level.B if criteria.has(Level.B) else Level.A
+
+
+def read_level(table: Table, faults: Faults) -> Level | None:
+    """Return the level under the suite's key `phase`; None where it is not given."""
+    if "phase" not in table:
+        return None
+    if isinstance(table["phase"], Table):
+        hint = "thresholds belong under phases"
+        faults.add("phase of a suite must be A or B", table.at("phase"), hint=hint)
+        return None
+    word = word_at(table, "phase", [level.value for level in Level], faults)
+    return Level(word) if word else None
+
+
+def read_artifacts(table: Table, path: Path, faults: Faults) -> dict[str, Path]:
+    """Return label to path of every artifact that the suite's patterns match.
+
+    A pattern with wildcards matches files; one that ends in a slash matches folders. Neither
+    matches hidden ones, nor the suite file itself.
+    """
+    patterns = texts_at(table, "artifacts", faults)
+    if not patterns and not faults.found:
+        faults.add("artifacts is missing or empty", table.at("artifacts"))
+    found: dict[str, Path] = {}
+    for pattern, spot in patterns:
+        matches = _matches(pattern, path)
+        if not matches:
+            _note_no_match(pattern, path, spot, faults)
+        for match in matches:
+            found.setdefault(_label(match, path.parent), match)
+    return found
+
+
+def _matches(pattern: str, suite: Path) -> list[Path]:
+    folder = suite.parent
+    literal = folder / pattern
+    if not pattern.strip() or "\0" in pattern:
+        return []
+    if not glob.has_magic(pattern) or os.path.lexists(literal):
+        return [literal] if os.path.lexists(literal) else []
+    wants_folders = pattern.endswith("/")
+    names = glob.glob(pattern, root_dir=folder, recursive=True)
+    paths = [folder / name for name in names]
+    return [
+        path
+        for path in paths
+        if (path.is_dir() if wants_folders else path.is_file()) and path != suite
+    ]
+
+
+def _label(artifact: Path, folder: Path) -> str:
+    return Path(os.path.relpath(artifact, folder)).as_posix()
+
+
+def _note_no_match(pattern: str, suite: Path, spot: Spot, faults: Faults) -> None:
+    faults.add(
+        f"{pattern!r} matches no artifact in {suite.absolute().parent}",
+        spot,
+        hint="patterns start at the suite's folder",
+    )

@@ -1,0 +1,66 @@
+"""Where the stock templates lie, and the path that a reference to criteria means."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pytest_reflex.errors import CriteriaError, did_you_mean
+
+SUFFIXES = (".yaml", ".yml", ".json")
+_FOLDER = "criteria_templates"
+
+
+def stock_folder() -> Path:
+    """Return the folder of the stock templates: in the package, or beside it in a checkout."""
+    package = Path(__file__).resolve().parent.parent
+    inside = package / _FOLDER
+    return inside if inside.is_dir() else package.parent / _FOLDER
+
+
+def stock_names() -> list[str]:
+    """Return the names of the stock templates in alphabetical order."""
+    return sorted(path.stem for path in stock_folder().glob("*.yaml"))
+
+
+def find_template(name: str | Path, *, relative_to: Path | None = None) -> Path:
+    """Return the file that a template's name or a path means.
+
+    A name is a stock template's; anything with a folder or a suffix in it is a path, relative to
+    `relative_to` (default: the working directory). Raises CriteriaError with the paths tried.
+    """
+    folder = relative_to or Path()
+    text = str(name)
+    if isinstance(name, str) and text in stock_names():
+        return stock_folder() / f"{text}.yaml"
+    path = folder / name
+    tried = [path]
+    if isinstance(name, str) and path.suffix not in SUFFIXES and path.name == text:
+        tried = [
+            stock_folder() / f"{text}.yaml",
+            path,
+            *(folder / (text + s) for s in SUFFIXES[:2]),
+        ]
+    for candidate in tried:
+        if _may_be_meant(candidate, folder_too=len(tried) == 1):
+            return candidate
+    raise CriteriaError(
+        f"there are no criteria {text!r}; tried {', '.join(str(path) for path in tried)}",
+        hint=_remedy(text, path),
+    )
+
+
+def _may_be_meant(path: Path, *, folder_too: bool) -> bool:
+    try:
+        return path.is_file() or (folder_too and path.exists())
+    except (OSError, ValueError):
+        # The reader says what is wrong with it.
+        return folder_too
+
+
+def _remedy(text: str, path: Path) -> str:
+    try:
+        beside = [other.name for other in path.parent.iterdir() if other.suffix in SUFFIXES]
+    except (OSError, ValueError):
+        beside = []
+    hint = did_you_mean(path.name if path.suffix else text, [*stock_names(), *sorted(beside)])
+    return hint if hint.startswith("did") else f"stock templates: {', '.join(stock_names())}"
