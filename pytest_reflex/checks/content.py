@@ -1,0 +1,201 @@
+"""Checks of type `content`: a text or pattern that must, or must not, be in the artifact."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_reflex.checks.excerpt import Part, lines_at
+from pytest_reflex.checks.options import COUNT, FLAG, TEXT, TEXTS, problems_of, settle
+from pytest_reflex.checks.parts import MissingPart, parts_of
+from pytest_reflex.checks.patterns import (
+    Pattern,
+    SearchError,
+    Spans,
+    compile_pattern,
+    compile_text,
+)
+from pytest_reflex.checks.selection import over_files
+from pytest_reflex.errors import ArtifactError, CriteriaError, Place, Problem
+from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.results import CheckResult
+from pytest_reflex.model.rules import CheckSpec
+from pytest_reflex.model.targets import CheckContext, RunCheck
+from pytest_reflex.model.words import Outcome
+
+KINDS = {
+    "search": TEXT,
+    "literal": FLAG,
+    "negate": FLAG,
+    "min_count": COUNT,
+    "max_count": COUNT,
+    "ignore_case": FLAG,
+    "section": TEXT,
+    "block": TEXT,
+    "raw": FLAG,
+    "files": TEXTS,
+    "each": FLAG,
+}
+MOST = 1_000_000
+
+# Counting goes a little beyond what decides, so that the message can give the true number.
+_COUNTED_BEYOND = 1000
+
+
+class ContentCheck:
+    """Search the text of the artifact; see SPEC section 2 for the parameters."""
+
+    name = "content"
+    in_process = True
+
+    def problems(self, spec: CheckSpec) -> Iterable[Problem]:
+        yield from problems_of(spec, KINDS, required=("search",))
+        yield from _contradictions(spec, spec.params)
+
+    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
+        params = settle(spec, KINDS, variables, required=("search",))
+        if found := list(_contradictions(spec, params)):
+            raise CriteriaError(found)
+        most = params.get("max_count")
+        search = _Search(
+            pattern=_pattern(spec, params),
+            shown=one_line(_wanted(params), 80),
+            least=params.get("min_count", 1 if most is None else 0),
+            most=0 if params.get("negate") else most,
+            section=params.get("section", ""),
+            block=params.get("block", ""),
+            raw=params.get("raw", False),
+        )
+        files = params.get("files", ("*",))
+        patterns = (files,) if isinstance(files, str) else tuple(files)
+        each, negative = params.get("each", False), search.most is not None
+        return lambda artifact, context: over_files(
+            artifact,
+            patterns,
+            lambda file: search.judge(file, context),
+            each=each,
+            negative=negative,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Search:
+    pattern: Pattern
+    shown: str
+    least: int
+    most: int | None
+    section: str
+    block: str
+    raw: bool
+
+    def judge(self, artifact: Artifact, context: CheckContext) -> CheckResult:
+        try:
+            text = artifact.raw_text if self.raw else artifact.text
+            parts = parts_of(text, self.section, self.block)
+            found = list(self._hits(parts, context.pattern_seconds))
+        except MissingPart as missing:
+            # Nothing can be said to be absent from a place that is not there.
+            outcome = Outcome.FAIL if self.most is None else Outcome.ERROR
+            return CheckResult(outcome=outcome, message=str(missing))
+        except (ArtifactError, SearchError) as error:
+            return CheckResult(outcome=Outcome.ERROR, message=str(error))
+        return self._verdict(artifact, parts, found)
+
+    def _hits(self, parts: list[Part], seconds: float) -> Iterator[tuple[Part, Spans]]:
+        left = max(self.least, (self.most or 0) + 1) + _COUNTED_BEYOND
+        deadline = time.monotonic() + seconds
+        for part in parts:
+            remaining = max(deadline - time.monotonic(), 0.01)
+            spans = self.pattern.spans(part.text, limit=left, seconds=remaining)
+            if spans:
+                yield part, spans
+            left -= len(spans)
+            if left <= 0:
+                return
+
+    def _verdict(
+        self, artifact: Artifact, parts: list[Part], found: list[tuple[Part, Spans]]
+    ) -> CheckResult:
+        count = sum(len(spans) for _, spans in found)
+        passed = self.least <= count or self.most == 0
+        passed = passed and (self.most is None or count <= self.most)
+        outcome = Outcome.PASS if passed else Outcome.FAIL
+        if not found:
+            message = f"'{self.shown}' is not there{self._where()}"
+            evidence = "" if passed else self._near_miss(parts)
+            return CheckResult(outcome=outcome, message=message, evidence=evidence)
+        part, spans = found[0]
+        line, column = part.position(spans[0][0])
+        return CheckResult(
+            outcome=outcome,
+            message=self._counted(count, line) + ("" if passed else self._complaint()),
+            evidence=lines_at(part, [start for start, _ in spans]),
+            location=Place(artifact.name, line, column),
+        )
+
+    def _counted(self, count: int, line: int) -> str:
+        if count == 1:
+            return f"'{self.shown}' is at line {line}"
+        return f"'{self.shown}' is there {count} times, first at line {line}"
+
+    def _complaint(self) -> str:
+        if self.most == 0:
+            return "; it must not be there"
+        if self.most is None:
+            return f"; at least {self.least} are wanted"
+        return f"; wanted are {self.least} to {self.most}"
+
+    def _where(self) -> str:
+        where = f" in section '{one_line(self.section, 60)}'" if self.section else ""
+        return where + (f" in blocks of {one_line(self.block, 60)}" if self.block else "")
+
+    def _near_miss(self, parts: list[Part]) -> str:
+        """Return the first line that would match if case did not count, for plain texts."""
+        wanted = self.pattern.plain
+        if not wanted:
+            return ""
+        relaxed = compile_text(wanted, ignore_case=True)
+        for part in parts:
+            if len(part.text) > MOST:
+                continue
+            spans = relaxed.spans(part.text, limit=1, seconds=0.1)
+            if spans:
+                return "nearest: " + lines_at(part, [spans[0][0]])
+        return ""
+
+
+def _contradictions(spec: CheckSpec, params: Mapping[str, Any]) -> Iterator[Problem]:
+    least, most = params.get("min_count"), params.get("max_count")
+    if params.get("negate") is True and (least is not None or most is not None):
+        yield Problem(
+            message="negate does not go with min_count and max_count",
+            place=spec.place,
+            hint="negate means that it is not there at all",
+        )
+    numbers = [n for n in (least, most) if isinstance(n, int)]
+    if len(numbers) == 2 and numbers[0] > numbers[1]:
+        message = f"min_count {least} is more than max_count {most}"
+        yield Problem(message=message, place=spec.place)
+    if any(number > MOST for number in numbers):
+        yield Problem(message=f"counts go up to {MOST}, not {max(numbers)}", place=spec.place)
+    if least == 0 and most is None:
+        message = "min_count 0 holds for every text, so that the check cannot fail"
+        yield Problem(message=message, place=spec.place)
+
+
+def _wanted(params: Mapping[str, Any]) -> str:
+    search: str = params["search"]
+    # A YAML block scalar ends with a newline that nobody means to search for.
+    return search.removesuffix("\n") or search if params.get("literal") else search
+
+
+def _pattern(spec: CheckSpec, params: Mapping[str, Any]) -> Pattern:
+    wanted, ignore_case = _wanted(params), params.get("ignore_case", False)
+    if not params.get("literal"):
+        return compile_pattern(wanted, ignore_case=ignore_case, place=spec.place)
+    if not params.get("raw"):
+        wanted = wanted.replace("\r\n", "\n").replace("\r", "\n")
+    return compile_text(wanted, ignore_case=ignore_case)

@@ -1,0 +1,132 @@
+"""The parameters of a check: which there are, of what kind, and values that come from variables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_reflex.errors import CriteriaError, Problem, did_you_mean
+from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.rules import CheckSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a parameter may hold: `words` for people, `fits` for values.
+
+    `from_text` turns the text of a variable (`--var K=V` gives text) into a value that fits, or
+    raises ValueError.
+    """
+
+    words: str
+    fits: Callable[[Any], bool]
+    from_text: Callable[[str], Any] | None = None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_texts(value: Any) -> bool:
+    if isinstance(value, str):
+        return bool(value)
+    return (
+        isinstance(value, list | tuple)
+        and bool(value)
+        and all(isinstance(text, str) and text for text in value)
+    )
+
+
+def _flag_from(text: str) -> bool:
+    return {"true": True, "false": False}[text.lower()]
+
+
+TEXT = Kind("a non-empty string", lambda value: isinstance(value, str) and value != "")
+TEXTS = Kind("a non-empty string, or a list of them", _is_texts)
+FLAG = Kind("true or false", lambda value: isinstance(value, bool), _flag_from)
+COUNT = Kind("a whole number >= 0", _is_count, int)
+SECONDS = Kind(
+    "a number of seconds above 0, at most 86400",
+    lambda value: _is_number(value) and 0 < value <= 86400,
+    float,
+)
+
+
+def problems_of(
+    spec: CheckSpec, kinds: Mapping[str, Kind], required: tuple[str, ...] = ()
+) -> Iterator[Problem]:
+    """Yield unknown, missing and unfit parameters; what comes from a variable is not looked at."""
+    for key, value in spec.params.items():
+        kind = kinds.get(key)
+        if kind is None:
+            yield Problem(
+                message=f"unknown key {one_line(str(key))!r} in a check of type {spec.type}",
+                place=spec.place,
+                hint=did_you_mean(key, kinds),
+            )
+        elif not variable_name(value) and not kind.fits(value):
+            yield _unfit(spec, key, value, kind)
+    for key in required:
+        if key not in spec.params:
+            yield Problem(
+                message=f"a check of type {spec.type} needs the key {key!r}", place=spec.place
+            )
+
+
+def settle(
+    spec: CheckSpec,
+    kinds: Mapping[str, Kind],
+    variables: Mapping[str, Any],
+    required: tuple[str, ...] = (),
+) -> dict[str, Any]:
+    """Return the parameters with the values of variables in their places.
+
+    A node `{var: NAME}` stands for the variable's value; a text is never searched for variables.
+    Raises CriteriaError with every problem found.
+    """
+    params: dict[str, Any] = {}
+    found = list(problems_of(spec, kinds, required))
+    for key, value in spec.params.items():
+        name = variable_name(value)
+        if not name or key not in kinds:
+            params[key] = value
+            continue
+        if name not in variables:
+            message = f"{key} names the variable {name!r}, which is not set"
+            hint = did_you_mean(name, variables) if variables else "set it under vars:"
+            found.append(Problem(message=message, place=spec.place, hint=hint))
+            continue
+        params[key] = _converted(variables[name], kinds[key])
+        if not kinds[key].fits(params[key]):
+            found.append(_unfit(spec, f"{key} (variable {name!r})", params[key], kinds[key]))
+    if found:
+        raise CriteriaError(found)
+    return params
+
+
+def variable_name(value: Any) -> str:
+    """Return the name in a node `{var: NAME}`; of any other value the empty string."""
+    if isinstance(value, Mapping) and len(value) == 1:
+        name = value.get("var")
+        return name if isinstance(name, str) else ""
+    return ""
+
+
+def _converted(value: Any, kind: Kind) -> Any:
+    if isinstance(value, str) and kind.from_text and not kind.fits(value):
+        try:
+            return kind.from_text(value)
+        except (ValueError, KeyError):
+            return value
+    return value
+
+
+def _unfit(spec: CheckSpec, key: str, value: Any, kind: Kind) -> Problem:
+    return Problem(
+        message=f"{key} must be {kind.words}, not {one_line(repr(value), 60)}", place=spec.place
+    )

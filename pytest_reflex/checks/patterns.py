@@ -1,0 +1,114 @@
+"""Patterns that cannot hang a gate: Python's `re` is the dialect, the engine depends on the case.
+
+A pattern without metacharacters is looked up with `str.find`. Where the work of `re` is provably
+small it runs here. Else RE2 serves, where it is installed and means the same; and what is left goes
+to a process that is killed at the deadline.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from functools import cached_property
+from typing import Any
+
+from pytest_reflex.checks import pattern_cost, pattern_re2
+from pytest_reflex.checks.search_process import SEARCHES, SearchError
+from pytest_reflex.errors import CriteriaError, Place
+from pytest_reflex.model.plain import one_line
+
+Spans = list[tuple[int, int]]
+
+# About a third of a second where every step is taken; an ordinary search takes few of them.
+STEPS = 20_000_000
+
+_META = re.compile(r"[\\^$.|?*+()\[\]{}]")
+
+__all__ = ["STEPS", "Pattern", "SearchError", "Spans", "compile_pattern", "compile_text"]
+
+
+class Pattern:
+    """What a search looks for; made by `compile_text` and `compile_pattern`."""
+
+    def __init__(self, source: str, compiled: re.Pattern[str] | None) -> None:
+        self.source = source
+        self._compiled = compiled
+
+    @property
+    def plain(self) -> str:
+        """The text that is looked up as it stands; empty for what needs an engine."""
+        return "" if self._compiled else self.source
+
+    def spans(self, text: str, *, limit: int, seconds: float) -> Spans:
+        """Return where it matches, without overlaps, at most `limit` times.
+
+        Raises SearchError where the search had to be stopped.
+        """
+        if self._compiled is None:
+            return _plain_spans(self.source, text, limit)
+        if pattern_cost.steps(self._tree, text) <= STEPS:
+            return _found(self._compiled, text, limit)
+        other = self._other
+        spans = other.spans(text, limit) if other else None
+        if spans is not None:
+            return spans
+        return SEARCHES.spans(self.source, self._compiled.flags, text, limit, seconds)
+
+    @cached_property
+    def _tree(self) -> Any:
+        return pattern_cost.parse(self.source, re.MULTILINE | self._flags)
+
+    @cached_property
+    def _other(self) -> pattern_re2.Re2 | None:
+        return pattern_re2.translate(self._tree, re.MULTILINE | self._flags)
+
+    @property
+    def _flags(self) -> int:
+        return self._compiled.flags & re.IGNORECASE if self._compiled else 0
+
+
+def compile_text(text: str, *, ignore_case: bool = False) -> Pattern:
+    """Return the pattern that matches `text` as it stands."""
+    if ignore_case:
+        source = re.escape(text)
+        return Pattern(source, re.compile(source, re.MULTILINE | re.IGNORECASE))
+    return Pattern(text, None)
+
+
+def compile_pattern(
+    source: str, *, ignore_case: bool = False, place: Place | None = None
+) -> Pattern:
+    """Return a pattern of Python's `re`, multi-line; raises CriteriaError where it is invalid."""
+    if not ignore_case and not _META.search(source):
+        return Pattern(source, None)
+    flags = re.MULTILINE | (re.IGNORECASE if ignore_case else 0)
+    try:
+        with warnings.catch_warnings():
+            # What a later Python may read otherwise is still valid in this one.
+            warnings.simplefilter("ignore")
+            return Pattern(source, re.compile(source, flags))
+    except (re.error, OverflowError, RecursionError, ValueError) as error:
+        reason = str(error) or type(error).__name__
+        raise CriteriaError(
+            f"the pattern {one_line(source, 80)!r} is not valid: {reason}",
+            place=place,
+            hint="to search for a text as it stands, add literal: true",
+        ) from None
+
+
+def _plain_spans(wanted: str, text: str, limit: int) -> Spans:
+    found: Spans = []
+    start = text.find(wanted)
+    while start >= 0 and len(found) < limit:
+        found.append((start, start + len(wanted)))
+        start = text.find(wanted, start + max(len(wanted), 1))
+    return found
+
+
+def _found(compiled: re.Pattern[str], text: str, limit: int) -> Spans:
+    found: Spans = []
+    for match in compiled.finditer(text):
+        found.append(match.span())
+        if len(found) >= limit:
+            break
+    return found

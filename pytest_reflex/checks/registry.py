@@ -1,0 +1,68 @@
+"""The kinds of checks that rules may use, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from pytest_reflex.errors import CriteriaError, UsageError, did_you_mean
+from pytest_reflex.model.targets import CheckType
+
+
+class Registry:
+    """Kinds of checks by name; filled through `pytest_reflex_register_checks`."""
+
+    def __init__(self) -> None:
+        self._types: dict[str, CheckType] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._types)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._types
+
+    def __iter__(self) -> Iterator[CheckType]:
+        return iter(self._types.values())
+
+    def register(self, check_type: CheckType) -> None:
+        """Add a kind of check; raises UsageError where its name is taken or not usable."""
+        name = getattr(check_type, "name", None)
+        if not isinstance(name, str) or not name:
+            raise UsageError(
+                f"the check type {_origin(check_type)} has no name",
+                hint="give it an attribute `name`, the word that rules write after `type:`",
+            )
+        if name in self._types:
+            raise UsageError(
+                f"the check type {name!r} is registered twice: by {_origin(self._types[name])} "
+                f"and by {_origin(check_type)}",
+                hint="rename one of them, or switch one of the plugins off",
+            )
+        self._types[name] = check_type
+
+    def get(self, name: str) -> CheckType:
+        """Return the kind of check called `name`; raises CriteriaError where there is none."""
+        try:
+            return self._types[name]
+        except (KeyError, TypeError):
+            hint = did_you_mean(name, self._types)
+            raise CriteriaError(f"unknown check type {name!r}", hint=hint) from None
+
+
+def register_built_ins(register: Callable[[CheckType], None]) -> None:
+    """Register the check types of this package, the way a plugin does it."""
+    from pytest_reflex.checks.content import ContentCheck
+
+    register(ContentCheck())
+
+
+def built_in() -> Registry:
+    """Return a registry that holds the check types of this package only."""
+    registry = Registry()
+    register_built_ins(registry.register)
+    return registry
+
+
+def _origin(check_type: object) -> str:
+    kind = check_type if isinstance(check_type, type) else type(check_type)
+    return f"{kind.__module__}.{kind.__qualname__}"

@@ -1,0 +1,87 @@
+"""Search with `re` in a process that can be killed: the last resort for patterns that may run away.
+
+One warm child serves the searches of this process, one at a time; it ends with us, when it was idle
+for some seconds, or at `close`.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import sys
+from pathlib import Path
+from threading import Lock
+
+from pytest_reflex.checks import search_child
+from pytest_reflex.process.environment import inherited
+from pytest_reflex.process.worker import DiedError, LateError, Worker
+
+
+class SearchError(Exception):
+    """The search could not be brought to its end; the message says why."""
+
+
+class SearchProcess:
+    """A killable child that searches; started on the first question and after each loss."""
+
+    def __init__(self) -> None:
+        self._worker: Worker | None = None
+        self._text: str | None = None
+        self._lock = Lock()
+
+    def spans(
+        self, pattern: str, flags: int, text: str, limit: int, seconds: float
+    ) -> list[tuple[int, int]]:
+        """Return at most `limit` spans of matches, in characters.
+
+        Raises SearchError where that takes longer than `seconds`, or more memory than is bearable.
+        """
+        with self._lock:
+            try:
+                raw = self._ask(pattern, flags, text, limit, seconds)
+            except LateError:
+                raise SearchError(f"the search ran longer than {seconds:g} s") from None
+            except DiedError:
+                raise SearchError("the process that searched died") from None
+        answer = json.loads(raw)
+        if "error" in answer:
+            raise SearchError(answer["error"])
+        return [(start, end) for start, end in answer["spans"]]
+
+    def _ask(self, pattern: str, flags: int, text: str, limit: int, seconds: float) -> bytes:
+        fresh = self._worker is None
+        worker = self._ready()
+        keep = self._text is not None and self._text == text
+        head = {"pattern": pattern, "flags": flags, "limit": limit, "keep": keep}
+        body = b"" if keep else text.encode("utf-8", "surrogatepass")
+        self._text = None
+        try:
+            answer = worker.ask(json.dumps(head).encode() + b"\n" + body, seconds)
+        except DiedError:
+            if fresh:
+                raise
+            # It went idle at this very moment.
+            return self._ask(pattern, flags, text, limit, seconds)
+        self._text = text
+        return answer
+
+    def close(self) -> None:
+        """End the child, if there is one."""
+        with self._lock:
+            if self._worker is not None:
+                self._worker.close()
+            self._worker = self._text = None
+
+    def _ready(self) -> Worker:
+        if self._worker is not None and not self._worker.usable:
+            self._worker.close()
+            self._worker = None
+        if self._worker is None:
+            script = str(Path(search_child.__file__))
+            self._text = None
+            self._worker = Worker([sys.executable, "-I", "-S", script], env=inherited())
+        return self._worker
+
+
+SEARCHES = SearchProcess()
+atexit.register(SEARCHES.close)

@@ -1,0 +1,60 @@
+"""One check over the files of a folder: which files it looks at, and what that comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from pytest_reflex.errors import Place
+from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.results import CheckResult
+from pytest_reflex.model.words import Outcome
+
+
+def over_files(
+    artifact: Artifact,
+    patterns: tuple[str, ...],
+    judge: Callable[[Artifact], CheckResult],
+    *,
+    each: bool,
+    negative: bool = False,
+) -> CheckResult:
+    """Judge a file, or the files of a folder that match one of the globs.
+
+    Of a folder one file has to pass; with `each`, all of them, and there has to be one. A `negative`
+    check (something must not be there) has to pass in all files, and cannot judge where there is
+    none. A file that could not be judged makes an error of what would otherwise depend on it.
+    """
+    if not artifact.is_folder:
+        return judge(artifact)
+    files = artifact.select(patterns)
+    if not files:
+        globs = one_line(", ".join(patterns))
+        message = f"no file of {artifact.name} matches {globs}"
+        return CheckResult(outcome=Outcome.ERROR if negative else Outcome.FAIL, message=message)
+    each = each or negative
+    decisive = (Outcome.FAIL if each else Outcome.PASS, Outcome.ERROR)
+    results: list[tuple[Artifact, CheckResult]] = []
+    for file in files:
+        result = judge(file)
+        results.append((file, result))
+        if result.outcome is decisive[0]:
+            break
+    found = next((r for o in decisive for r in results if r[1].outcome is o), results[0])
+    return _told(artifact, *found, len(files), each)
+
+
+def _told(
+    folder: Artifact, file: Artifact, result: CheckResult, count: int, each: bool
+) -> CheckResult:
+    """Return the result of the file that decided, with words that say where it lies."""
+    if count > 1 and each and result.outcome is Outcome.PASS:
+        return CheckResult(outcome=Outcome.PASS, message=f"holds in all {count} files")
+    if count > 1 and not each and result.outcome is Outcome.FAIL:
+        message = f"{result.message} in any of {count} files"
+        return CheckResult(outcome=Outcome.FAIL, message=message)
+    location = result.location
+    if location is not None:
+        location = Place(f"{folder.name}/{location.path}", location.line, location.column)
+    return replace(result, message=f"{file.name}: {result.message}", location=location)

@@ -1,0 +1,81 @@
+"""Run commands early, a few at a time, and hand their results out by key."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Hashable
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from threading import Event
+from types import TracebackType
+from typing import Generic, Self, TypeVar
+
+Key = TypeVar("Key", bound=Hashable)
+Result = TypeVar("Result")
+
+
+def default_workers() -> int:
+    """Return how many commands run at once: one for each processor we may use, at least 2."""
+    try:
+        usable = len(os.sched_getaffinity(0))
+    except AttributeError:
+        usable = os.cpu_count() or 1
+    return max(2, min(usable, 32))
+
+
+class Pool(Generic[Key, Result]):
+    """Calls that wait for processes, started in the order of `submit`.
+
+    `cancel` is an event that every call must heed (`process.run.run` does): it is set when the
+    pool is left by an exception, so that no child outlives it. Use it as a context manager.
+    """
+
+    def __init__(self, workers: int | None = None, cancel: Event | None = None) -> None:
+        self._cancel = cancel or Event()
+        self._executor = ThreadPoolExecutor(
+            max_workers=workers or default_workers(), thread_name_prefix="reflex"
+        )
+        self._futures: dict[Key, Future[Result]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close(cancel=error is not None)
+
+    @property
+    def cancelled(self) -> bool:
+        return self._cancel.is_set()
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self._futures
+
+    def submit(self, key: Key, call: Callable[[], Result]) -> None:
+        """Run `call` as soon as a worker is free; each key can be submitted once."""
+        if key in self._futures:
+            raise KeyError(f"submitted twice: {key!r}")
+        self._futures[key] = self._executor.submit(call)
+
+    def result(self, key: Key) -> Result:
+        """Wait for the result of `key`; what the call raised is raised here.
+
+        Raises CancelledError where the pool was cancelled before the call began.
+        """
+        try:
+            return self._futures[key].result()
+        except KeyboardInterrupt:
+            self.close(cancel=True)
+            raise
+
+    def close(self, *, cancel: bool = False) -> None:
+        """Wait for what runs; with `cancel`, end it and drop what has not begun."""
+        if cancel:
+            self._cancel.set()
+        self._executor.shutdown(wait=True, cancel_futures=cancel)
+
+
+__all__ = ["CancelledError", "Pool", "default_workers"]

@@ -1,0 +1,160 @@
+"""Run one command to its end: bounded in time and output, with its whole process group.
+
+Promises: `run` returns at most `grace` + 2 s after the deadline; no process of the child's group
+survives it, however it ends (also by KeyboardInterrupt); a child that does not read its input,
+never stops writing, ignores signals or leaves children behind cannot block it.
+Limits: a child that leaves its session and closes our pipes is looked for only after a time-out or
+cancellation, and only on Linux.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from itertools import count
+from threading import Event
+
+from pytest_reflex.process.capture import KEPT, Capture
+from pytest_reflex.process.child import Child
+from pytest_reflex.process.group import kill_marked
+from pytest_reflex.process.spawn import spawn
+
+HARD_CAP = 2_000_000_000
+MARK = "PYTEST_REFLEX_CHILD"
+
+_DRAIN = 1.0
+_CANCEL_POLL = 0.1
+_numbers = count(1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """How a command ended and what it wrote.
+
+    `returncode` is the exit status, negative for a signal, None where it is not known. It means
+    nothing where `stopped`. Output is head and tail where there was too much; `stdout_total` and
+    `stderr_total` count every byte.
+    """
+
+    returncode: int | None
+    stdout: bytes
+    stderr: bytes
+    stdout_total: int
+    stderr_total: int
+    stdout_truncated: bool
+    stderr_truncated: bool
+    seconds: float
+    timed_out: bool = False
+    cancelled: bool = False
+    overflow: bool = False
+    left_children: bool = False
+
+    @property
+    def truncated(self) -> bool:
+        return self.stdout_truncated or self.stderr_truncated
+
+    @property
+    def stopped(self) -> bool:
+        """Whether we ended it: by time-out, cancellation, or because it wrote too much."""
+        return self.timed_out or self.cancelled or self.overflow
+
+    @property
+    def signal(self) -> int | None:
+        """The signal that ended the process, if one did."""
+        code = self.returncode
+        return -code if code is not None and code < 0 else None
+
+
+def run(
+    argv: Sequence[str],
+    *,
+    cwd: str | os.PathLike[str],
+    env: Mapping[str, str],
+    stdin: bytes | None = None,
+    timeout: float | None = None,
+    grace: float = 5.0,
+    head: int = KEPT,
+    tail: int = KEPT,
+    hard_cap: int = HARD_CAP,
+    cancel: Event | None = None,
+) -> Finished:
+    """Run `argv` without a shell and return how it ended.
+
+    `env` is its whole environment. `stdin` is written and closed, None is /dev/null. `timeout` and
+    `grace` are seconds: at the deadline the group gets TERM, after the grace KILL. Of each stream
+    `head` and `tail` bytes are kept; a child that writes more than `hard_cap` is killed. Setting
+    `cancel` ends it like a time-out. Raises SpawnError where it cannot be started.
+    """
+    started = time.monotonic()
+    mark = f"{os.getpid()}-{next(_numbers)}"
+    out, err = Capture(head, tail), Capture(head, tail)
+    process = spawn(argv, cwd=cwd, env={**env, MARK: mark}, stdin=stdin is not None)
+    child = Child(process, stdin, out, err)
+    why, held, left = _Why.NOTHING, False, False
+    try:
+        deadline = float("inf") if timeout is None else started + timeout
+        why = _converse(child, deadline, cancel, lambda: out.total + err.total > hard_cap)
+        if why is not _Why.NOTHING:
+            _stop(child, 0.0 if why is _Why.OVERFLOW else grace)
+        held = not child.wait_silence(_DRAIN)
+        if held:
+            child.signal(signal.SIGKILL)
+            child.wait_silence(_DRAIN)
+    finally:
+        # Also on KeyboardInterrupt: nothing that we started may go on.
+        left = child.end()
+        if why is not _Why.NOTHING or held or not child.exited:
+            left = kill_marked(f"{MARK}={mark}") or left or held
+    return Finished(
+        returncode=child.returncode,
+        stdout=out.data(),
+        stderr=err.data(),
+        stdout_total=out.total,
+        stderr_total=err.total,
+        stdout_truncated=out.truncated,
+        stderr_truncated=err.truncated,
+        seconds=time.monotonic() - started,
+        timed_out=why is _Why.TIMED_OUT,
+        cancelled=why is _Why.CANCELLED,
+        overflow=why is _Why.OVERFLOW,
+        left_children=left,
+    )
+
+
+class _Why(Enum):
+    """Why a child has to be stopped."""
+
+    NOTHING = auto()
+    TIMED_OUT = auto()
+    CANCELLED = auto()
+    OVERFLOW = auto()
+
+
+def _converse(
+    child: Child, deadline: float, cancel: Event | None, too_much: Callable[[], bool]
+) -> _Why:
+    """Serve the child until it exits or has to be stopped."""
+    pause = float("inf") if cancel is None else _CANCEL_POLL
+    while not child.exited:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            return _Why.TIMED_OUT
+        if cancel is not None and cancel.is_set():
+            return _Why.CANCELLED
+        if too_much():
+            return _Why.OVERFLOW
+        child.step(min(left, pause))
+    return _Why.NOTHING
+
+
+def _stop(child: Child, grace: float) -> None:
+    """Ask the group to end, then make it; what the leader left behind is not asked."""
+    if grace > 0:
+        child.signal(signal.SIGTERM)
+        child.wait_exit(grace)
+    child.signal(signal.SIGKILL)
+    child.wait_exit(_DRAIN)

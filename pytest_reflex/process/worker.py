@@ -1,0 +1,97 @@
+"""A child of our own that stays for many questions, each with a deadline.
+
+A question and its answer are one frame each: 8 bytes of length (big-endian), then the payload. The
+child ends by itself when its standard input closes. A worker that missed a deadline is killed: what
+it says later belongs to no question.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import time
+from collections.abc import Mapping, Sequence
+
+from pytest_reflex.process.group import signal_group
+from pytest_reflex.process.spawn import spawn
+
+_CHUNK = 1 << 16
+_LENGTH = 8
+
+
+class LateError(Exception):
+    """The answer did not come in time; the worker is gone."""
+
+
+class DiedError(Exception):
+    """The worker ended without an answer."""
+
+
+class Worker:
+    """One warm child. Not for several threads at once, and not across a fork."""
+
+    def __init__(self, argv: Sequence[str], *, env: Mapping[str, str]) -> None:
+        self._process = spawn(argv, cwd="/", env=env, stdin=True, stderr=False)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._to, self._from = self._process.stdin.fileno(), self._process.stdout.fileno()
+        os.set_blocking(self._to, False)
+        self._owner = os.getpid()
+
+    @property
+    def usable(self) -> bool:
+        """Whether it can still be asked: alive, and started by this very process."""
+        return self._owner == os.getpid() and self._process.poll() is None
+
+    def ask(self, question: bytes, seconds: float) -> bytes:
+        """Return the answer; raises LateError or DiedError, after which the worker is gone."""
+        deadline = time.monotonic() + seconds
+        try:
+            self._send(len(question).to_bytes(_LENGTH, "big"), deadline)
+            self._send(question, deadline)
+            length = int.from_bytes(self._receive(_LENGTH, deadline), "big")
+            return self._receive(length, deadline)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End the child and reap it; in a fork of its owner, only let go of it."""
+        if self._owner == os.getpid() and self._process.returncode is None:
+            signal_group(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+        self._process.returncode = self._process.returncode or 0
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+
+    def _send(self, data: bytes, deadline: float) -> None:
+        view = memoryview(data)
+        while view:
+            self._wait(self._to, select.POLLOUT, deadline)
+            try:
+                view = view[os.write(self._to, view[:_CHUNK]) :]
+            except BlockingIOError:
+                continue
+            except BrokenPipeError:
+                raise DiedError from None
+
+    def _receive(self, length: int, deadline: float) -> bytes:
+        data = bytearray()
+        while len(data) < length:
+            self._wait(self._from, select.POLLIN, deadline)
+            chunk = os.read(self._from, min(_CHUNK, length - len(data)))
+            if not chunk:
+                raise DiedError
+            data += chunk
+        return bytes(data)
+
+    def _wait(self, descriptor: int, event: int, deadline: float) -> None:
+        left = deadline - time.monotonic()
+        poll = select.poll()
+        poll.register(descriptor, event)
+        if left <= 0 or not poll.poll(left * 1000):
+            raise LateError
