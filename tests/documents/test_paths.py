@@ -31,7 +31,7 @@ READ = {
 }
 
 
-@pytest.mark.parametrize("path, steps", READ.items(), ids=READ.keys())
+@pytest.mark.parametrize(("path", "steps"), READ.items(), ids=READ.keys())
 def test_both_spellings_are_read(path: str, steps: tuple[Any, ...]) -> None:
     assert parse(path) == steps
     assert [type(step) for step in parse(path)] == [type(step) for step in steps]
@@ -49,7 +49,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("path, message", REFUSED.items(), ids=REFUSED.keys())
+@pytest.mark.parametrize(("path", "message"), REFUSED.items(), ids=REFUSED.keys())
 def test_bad_path_names_the_column(path: str, message: str) -> None:
     with pytest.raises(PathSyntaxError, match=message):
         parse(path)
@@ -98,7 +98,7 @@ LED = {
 }
 
 
-@pytest.mark.parametrize("path, values", LED.items(), ids=LED.keys())
+@pytest.mark.parametrize(("path", "values"), LED.items(), ids=LED.keys())
 def test_path_leads_to_values_in_order(path: str, values: list[Any]) -> None:
     assert [found.value for found in find(DATA, parse(path))] == values
 

@@ -1,0 +1,141 @@
+"""JSON, YAML and TOML texts as plain data that can say in which line a value is written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, NoReturn
+
+from pytest_reflex.documents.yaml_data import MAX_DEPTH, DataSyntaxError, Marks, read_yaml
+from pytest_reflex.errors import ArtifactError
+
+MAX_CHARACTERS = 10_000_000
+LANGUAGES = {
+    "json": "json",
+    "yaml": "yaml",
+    "yml": "yaml",
+    "toml": "toml",
+    "openapi": "yaml",
+}
+"""What file endings and the first word of a fence call a data language."""
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """One document: its value, and where in `text` it is written.
+
+    `first_line` is the line of the artifact in which `text` begins.
+    """
+
+    value: Any
+    language: str
+    text: str = field(repr=False)
+    first_line: int = 1
+    marks: Marks = field(default_factory=dict, repr=False)
+
+    def line(self, path: Sequence[Any]) -> int:
+        """Return the line of the deepest part of `path` that exists, 1-based in the artifact."""
+        offset = _json_line(self.text, path) if self.language == "json" else self._yaml_line(path)
+        return self.first_line + max(offset, 1) - 1
+
+    def _yaml_line(self, path: Sequence[Any]) -> int:
+        value, line = self.value, 1
+        for step in path:
+            marks = self.marks.get(id(value), {})
+            if step not in marks:
+                break
+            line = marks[step]
+            value = value[step]
+        return line
+
+
+@lru_cache(maxsize=4)
+def read_data(text: str, language: str) -> tuple[Data, ...]:
+    """Return the documents in a text of `language` (json, yaml or toml); YAML may hold several.
+
+    The values are shared between callers: do not change them.
+    Raises DataSyntaxError; ArtifactError where the text is too large, too deep or too many nodes.
+    """
+    if len(text) > MAX_CHARACTERS:
+        raise ArtifactError(
+            f"too large to read as {language.upper()}: {len(text):,} characters, "
+            f"the limit is {MAX_CHARACTERS:,}",
+            hint="split it, or use an executable check",
+        )
+    if language == "json":
+        return (Data(_read_json(text), "json", text),)
+    if language == "toml":
+        return (Data(_read_toml(text), "toml", text),)
+    values, marks = read_yaml(text)
+    return tuple(Data(value, "yaml", text, 1, marks) for value in values)
+
+
+def _read_json(text: str) -> Any:
+    try:
+        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        raise DataSyntaxError(error.msg, error.lineno, error.colno) from None
+    except RecursionError:
+        raise _too_deep("JSON") from None
+    except DataSyntaxError:
+        raise
+    except ValueError as error:  # a whole number with more digits than Python converts
+        raise DataSyntaxError(str(error)) from None
+    return _bounded(value, "JSON")
+
+
+def _read_toml(text: str) -> Any:
+    import tomllib
+
+    try:
+        return _bounded(tomllib.loads(text), "TOML")
+    except tomllib.TOMLDecodeError as error:
+        raise DataSyntaxError(str(error)) from None
+    except RecursionError:
+        raise _too_deep("TOML") from None
+    except ValueError as error:
+        raise DataSyntaxError(str(error)) from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise DataSyntaxError(f"duplicate key {key!r}")
+        found[key] = value
+    return found
+
+
+def _refuse_constant(word: str) -> NoReturn:
+    raise DataSyntaxError(f"{word} is not JSON")
+
+
+def _bounded(value: Any, language: str) -> Any:
+    level, depth = [value], 0
+    while level := [v for v in level if isinstance(v, dict | list)]:
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise _too_deep(language)
+        level = [v for c in level for v in (c.values() if isinstance(c, dict) else c)]
+    return value
+
+
+def _too_deep(language: str) -> ArtifactError:
+    return ArtifactError(f"{language} nested deeper than {MAX_DEPTH} levels")
+
+
+def _json_line(text: str, path: Sequence[Any]) -> int:
+    # Only asked for where there is something to report, so the tree is read a second time.
+    from pytest_reflex.documents.json_tree import read_json
+    from pytest_reflex.documents.nodes import NodeError, descend
+
+    try:
+        node = read_json(text)
+    except NodeError:
+        return 1
+    start = 0
+    for _, entry in descend(node, tuple(path)):
+        start = (entry.key or entry.value).start
+    return text.count("\n", 0, start) + 1

@@ -1,0 +1,87 @@
+"""Lines of a text with the line ends they have: nothing here normalises what it does not touch."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+
+BOM = "\ufeff"
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z")
+_ANY_END = re.compile(r"\r\n|\r|\n")
+
+
+def split(text: str) -> list[str]:
+    """Return the lines with their ends; only CRLF, LF and CR end a line."""
+    return _LINE.findall(text)
+
+
+def starts(text: str) -> list[int]:
+    """Return the offset of each line, and the length of the text as the last item."""
+    offsets = [0]
+    for line in split(text):
+        offsets.append(offsets[-1] + len(line))
+    return offsets
+
+
+def newline_of(text: str) -> str:
+    """Return the line end that the text uses most; a line feed where it has none."""
+    crlf = text.count("\r\n")
+    return "\r\n" if crlf > text.count("\n") - crlf else "\n"
+
+
+def with_newline(text: str, newline: str) -> str:
+    """Return the text with every line end replaced."""
+    return _ANY_END.sub(newline, text)
+
+
+class View:
+    """A span of whole lines as clean text, and the way back into the original.
+
+    `text` has line feeds only and lacks up to `indent` blanks of each line; `splice` changes a
+    part of it and returns the original with nothing else changed.
+    """
+
+    def __init__(
+        self, original: str, first: int = 0, last: int | None = None, indent: int = 0
+    ) -> None:
+        lines = split(original)
+        self._original = original
+        self._indent = indent
+        self._newline = newline_of(original)
+        self._real = [sum(map(len, lines[:first]))]
+        self._clean = [0]
+        self._gone: list[int] = []
+        parts = []
+        for line in lines[first:last]:
+            body = line.rstrip("\r\n")
+            gone = min(indent, len(body) - len(body.lstrip(" ")))
+            parts.append(body[gone:] + ("\n" if len(body) < len(line) else ""))
+            self._gone.append(gone)
+            self._clean.append(self._clean[-1] + len(parts[-1]))
+            self._real.append(self._real[-1] + len(line))
+        self._gone.append(0)
+        self.text = "".join(parts)
+
+    def splice(self, start: int, end: int, new: str) -> str:
+        """Return the original with `text[start:end]` replaced by `new`.
+
+        The lines of `new` get the indent of the span and the line ends of the original.
+        """
+        margin = " " * self._indent
+        added = with_newline(new, self._newline + margin)
+        if margin:
+            added = added.replace(f"{self._newline}{margin}{self._newline}", self._newline * 2)
+        first, last = self._line(start), self._line(end)
+        if start == self._clean[first] and new:
+            added = " " * (self._indent - self._gone[first]) + added
+        if end == self._clean[last] and new.endswith("\n"):
+            added = added[: len(added) - (self._indent - self._gone[last])]
+        return self._original[: self._origin(start)] + added + self._original[self._origin(end) :]
+
+    def _line(self, offset: int) -> int:
+        return bisect_right(self._clean, offset) - 1
+
+    def _origin(self, offset: int) -> int:
+        line = self._line(offset)
+        return self._real[line] + self._gone[line] + offset - self._clean[line]

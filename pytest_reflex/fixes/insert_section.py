@@ -1,0 +1,102 @@
+"""`insert_section`: put a heading with text into a Markdown document that lacks it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from pytest_reflex.documents.lines import newline_of, split, starts, with_newline
+from pytest_reflex.documents.outline import Heading, Outline, outline
+from pytest_reflex.fixes.kind import Field, FixError, Kind, Params
+
+_HEADING = re.compile(r"(#{1,6})[ \t]+(\S.*?)(?:[ \t]+#+)?[ \t]*")
+
+
+def apply(params: Params, document: str) -> str:
+    """Return the document with the section, after or before another one.
+
+    The place after a section is behind its sub-sections. Where the other section is missing, or
+    none is named, the place is the end. Does nothing where a heading of that level and title
+    exists, whatever its case.
+    """
+    wanted = _read(params["heading"])
+    shape = outline(document)
+    if _has(shape, wanted):
+        return document
+    offsets = starts(document)
+    offset = offsets[min(_line(params, shape), len(offsets) - 1)]
+    mended = _insert(document, offset, _section(params))
+    if not _has(outline(mended), wanted):
+        raise FixError(
+            f"insert_section: {params['heading']!r} would not be a heading at line "
+            f"{document.count(chr(10), 0, offset) + 1}: a code fence or HTML block is open there"
+        )
+    return mended
+
+
+def _line(params: Params, shape: Outline) -> int:
+    after = "after" in params
+    name = params.get("after" if after else "before")
+    anchor = _find(shape, _read(name)) if name else None
+    if anchor is None:
+        return shape.lines
+    return anchor.end if after else anchor.line
+
+
+def _insert(document: str, offset: int, section: str) -> str:
+    newline = newline_of(document)
+    before, after = document[:offset], document[offset:]
+    lines = split(before)
+    gap = ""
+    if lines and lines[-1].strip():
+        gap = newline * (1 if lines[-1].endswith(("\n", "\r")) else 2)
+    return before + gap + with_newline(section + "\n" * bool(after.strip()), newline) + after
+
+
+def _section(params: Params) -> str:
+    text = with_newline(params.get("text", ""), "\n").strip("\n")
+    heading: str = params["heading"].strip()
+    return f"{heading}\n\n{text}\n" if text else f"{heading}\n"
+
+
+def _read(heading: str) -> tuple[int, str]:
+    """Return level and title; level 0 (any) where the heading has no number signs."""
+    match = _HEADING.fullmatch(heading.strip())
+    return (len(match[1]), _key(match[2])) if match else (0, _key(heading))
+
+
+def _find(shape: Outline, wanted: tuple[int, str]) -> Heading | None:
+    level, title = wanted
+    same = [heading for heading in shape.headings if _key(heading.title) == title]
+    exact = [heading for heading in same if heading.level == level]
+    return next(iter(exact or same), None)
+
+
+def _has(shape: Outline, wanted: tuple[int, str]) -> bool:
+    return any((h.level, _key(h.title)) == wanted for h in shape.headings)
+
+
+def _key(title: str) -> str:
+    return " ".join(title.split()).casefold()
+
+
+def faults(params: Params) -> Iterable[str]:
+    """Find a heading that is none, and two places."""
+    heading = params["heading"]
+    if not _HEADING.fullmatch(heading.strip()) or "\n" in heading.strip():
+        yield f"insert_section: heading must look like '## Title', not {heading!r}"
+    if "after" in params and "before" in params:
+        yield "insert_section takes after or before, not both"
+
+
+KIND = Kind(
+    name="insert_section",
+    fields={
+        "heading": Field(str, required=True, filled=True),
+        "text": Field(str),
+        "after": Field(str, filled=True),
+        "before": Field(str, filled=True),
+    },
+    apply=apply,
+    faults=faults,
+)

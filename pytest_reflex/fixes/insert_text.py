@@ -1,0 +1,72 @@
+"""`insert_text`: put lines beside a line that holds a literal text, or at the start or end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from pytest_reflex.documents.lines import newline_of, split, with_newline
+from pytest_reflex.fixes.kind import Field, FixError, Kind, Params
+from pytest_reflex.fixes.lines_in import at_end, at_start, beside, is_beside
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+def apply(params: Params, document: str) -> str:
+    """Return the document with `text` in place; the anchor's line is kept whole.
+
+    A line that is the anchor goes before lines that only contain it.
+    """
+    text = params["text"]
+    if "at" in params:
+        return at_end(document, text) if params["at"] == "end" else at_start(document, text)
+    after = "after" in params
+    anchor = params["after" if after else "before"]
+    places = list(_lines_with(document, anchor))
+    if not places:
+        raise FixError(f"insert_text: no line holds {anchor!r}")
+    if any(is_beside(document, text, line, after=after) for line in places):
+        return document
+    return beside(document, text, places[0], after=after)
+
+
+def _lines_with(document: str, anchor: str) -> Iterator[tuple[int, int]]:
+    """Yield (start, end) of the lines that the anchor spans, lines that equal it first."""
+    wanted = with_newline(anchor.strip("\r\n"), newline_of(document))
+    partial = []
+    for line in _spans(document, wanted):
+        if document[line[0] : line[1]].strip() == wanted.strip():
+            yield line
+        else:
+            partial.append(line)
+    yield from partial
+
+
+def _spans(document: str, wanted: str) -> Iterator[tuple[int, int]]:
+    start = end = 0
+    for line in split(document):
+        start, end = end, end + len(line)
+        at = document.find(wanted, start, end + len(wanted))
+        if start <= at < end:
+            closing = _LINE_END.search(document, at + len(wanted))
+            yield start, closing.end() if closing else len(document)
+
+
+def faults(params: Params) -> Iterable[str]:
+    """Find a missing or doubled place."""
+    given = [key for key in ("after", "before", "at") if key in params]
+    if len(given) != 1:
+        yield f"insert_text needs one of after, before and at, not {' and '.join(given) or 'none'}"
+
+
+KIND = Kind(
+    name="insert_text",
+    fields={
+        "text": Field(str, required=True, filled=True),
+        "after": Field(str, filled=True),
+        "before": Field(str, filled=True),
+        "at": Field(str, choices=("start", "end")),
+    },
+    apply=apply,
+    faults=faults,
+)

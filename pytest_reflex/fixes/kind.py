@@ -1,0 +1,84 @@
+"""What a kind of fix is: typed parameters, a look at their shape, and a pure function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_reflex.errors import ReflexError, did_you_mean
+
+Params = Mapping[str, Any]
+
+
+class FixError(ReflexError):
+    """A fix cannot be applied to this text; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One parameter of a fix. `choices` limits a string; `filled` refuses an empty one."""
+
+    type: type
+    required: bool = False
+    choices: tuple[str, ...] = ()
+    filled: bool = False
+
+
+def no_faults(params: Params) -> Iterable[str]:
+    """Find nothing: for kinds whose fields say everything."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """A kind of fix. `faults` says what the fields alone cannot; it sees well-typed parameters.
+
+    `apply` returns the text unchanged where there is nothing to do, raises FixError where the fix
+    does not fit the text, and gives the same result when applied to its own result.
+    """
+
+    name: str
+    fields: Mapping[str, Field]
+    apply: Callable[[Params, str], str]
+    faults: Callable[[Params], Iterable[str]] = no_faults
+
+    def check(self, params: object) -> Iterable[tuple[str, str]]:
+        """Yield (message, hint) for everything that is wrong with the parameters."""
+        if not isinstance(params, Mapping):
+            yield f"{self.name} needs a mapping of {', '.join(self.fields)}", ""
+            return
+        wrong = list(self._shape(params))
+        yield from wrong
+        if not wrong:
+            yield from ((fault, "") for fault in self.faults(params))
+
+    def _shape(self, params: Params) -> Iterable[tuple[str, str]]:
+        for key, value in params.items():
+            field = self.fields.get(key)
+            if field is None:
+                yield f"{self.name} has no parameter {key!r}", did_you_mean(key, self.fields)
+            elif not _has_type(value, field.type):
+                yield f"{self.name}: {key} must be {_WORDS[field.type]}, not {value!r}", ""
+            elif field.choices and value not in field.choices:
+                words = " or ".join(field.choices)
+                yield f"{self.name}: {key} must be {words}, not {value!r}", ""
+            elif field.filled and not value.strip():
+                yield f"{self.name}: {key} is empty", ""
+        for key, field in self.fields.items():
+            if field.required and key not in params:
+                yield f"{self.name} needs {key}", ""
+
+
+_WORDS: Mapping[type, str] = {
+    str: "text",
+    bool: "true or false",
+    int: "a whole number above 0",
+    object: "any value",
+}
+
+
+def _has_type(value: object, wanted: type) -> bool:
+    if wanted is int:
+        return isinstance(value, int) and not isinstance(value, bool) and value > 0
+    return isinstance(value, wanted)

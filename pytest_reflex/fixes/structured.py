@@ -1,0 +1,107 @@
+"""The YAML or JSON text that a fix means: the whole document, or one fenced block of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_reflex.documents.json_tree import read_json
+from pytest_reflex.documents.lines import View, split
+from pytest_reflex.documents.nodes import Node, NodeError, NodeKind, descend
+from pytest_reflex.documents.outline import Fence, outline
+from pytest_reflex.documents.yaml_tree import read_yaml
+from pytest_reflex.fixes.kind import FixError
+
+_LANGUAGES = {"yaml": ("yaml", "yml"), "json": ("json",)}
+_KEY = re.compile(r"[\w$./{}-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Structured:
+    """A YAML or JSON text in a document, its tree, and the view that leads back."""
+
+    view: View
+    root: Node
+    is_json: bool
+
+    @property
+    def text(self) -> str:
+        return self.view.text
+
+    def has(self, step: Any) -> bool:
+        return any(True for _ in descend(self.root, (step,)))
+
+
+def choose(document: str, steps: tuple[Any, ...], block: str | None, contains: str) -> Structured:
+    """Return the text that a path is meant for; raises FixError where there is none."""
+    if block is None and (whole := _whole(document, steps)):
+        return whole
+    wrong: list[str] = []
+    found = list(_blocks(document, (block,) if block else ("yaml", "json"), contains, wrong))
+    best = next((place for place in found if place.has(steps[0])), None)
+    if best:
+        return best
+    if len(found) == 1:
+        return found[0]
+    kind = block or "YAML or JSON"
+    if found:
+        raise FixError(f"set: none of the {len(found)} {kind} blocks has {steps[0]!r}")
+    holding = f" holding {contains!r}" if contains else ""
+    reason = f": {wrong[0]}" if wrong else ""
+    raise FixError(f"set: there is no {kind} block{holding} that can be read{reason}")
+
+
+def read(text: str, *, is_json: bool) -> Node | None:
+    """Return the tree of a text; raises NodeError."""
+    return read_json(text) if is_json else read_yaml(text)
+
+
+def _whole(document: str, steps: tuple[Any, ...]) -> Structured | None:
+    view = View(document)
+    for is_json in (True, False):
+        try:
+            root = read(view.text, is_json=is_json)
+        except NodeError:
+            continue
+        if root is None or root.kind not in (NodeKind.MAP, NodeKind.LIST):
+            return None
+        place = Structured(view, root, is_json)
+        # Prose such as "Note: this" is YAML too, but nobody's data.
+        if is_json or place.has(steps[0]) or _looks_like_data(root):
+            return place
+    return None
+
+
+def _looks_like_data(root: Node) -> bool:
+    keys = [entry.key.value for entry in root.entries if entry.key]
+    return len(keys) == len(root.entries) and all(_KEY.fullmatch(str(key)) for key in keys)
+
+
+def _blocks(
+    document: str, kinds: tuple[str, ...], contains: str, wrong: list[str]
+) -> Iterator[Structured]:
+    languages = {name: kind for kind in kinds for name in _LANGUAGES[kind]}
+    lines = split(document)
+    for fence in outline(document).fences:
+        kind = languages.get(fence.language)
+        if kind is None or contains not in fence.text:
+            continue
+        view = View(document, fence.first, fence.last, _indent(lines, fence))
+        if view.text != fence.text:
+            wrong.append(f"line {fence.first}: blocks in a quotation are left alone")
+            continue
+        try:
+            root = read(view.text, is_json=kind == "json")
+        except NodeError as error:
+            wrong.append(f"the block at line {fence.first}: {error}")
+            continue
+        if root and root.kind in (NodeKind.MAP, NodeKind.LIST):
+            yield Structured(view, root, kind == "json")
+
+
+def _indent(lines: list[str], fence: Fence) -> int:
+    opening = lines[fence.first - 1]
+    marks = [at for at in (opening.find("```"), opening.find("~~~")) if at >= 0]
+    return min(marks, default=0)

@@ -1,0 +1,70 @@
+"""The fixes that add lines: `insert_text` and `append`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_reflex.fixes import FixError, apply
+from pytest_reflex.model.rules import Fix
+
+DOC = "alpha one\nbeta\nalpha\ngamma\n"
+
+PLACED: dict[str, tuple[dict[str, str], str]] = {
+    "after-the-line-that-is-the-anchor": (
+        {"after": "alpha"},
+        "alpha one\nbeta\nalpha\nNEW\ngamma\n",
+    ),
+    "after-a-part-of-a-line": ({"after": "one"}, "alpha one\nNEW\nbeta\nalpha\ngamma\n"),
+    "after-the-last-line": ({"after": "gamma"}, DOC + "NEW\n"),
+    "after-an-anchor-of-two-lines": ({"after": "one\nbe"}, "alpha one\nbeta\nNEW\nalpha\ngamma\n"),
+    "before-a-line": ({"before": "beta"}, "alpha one\nNEW\nbeta\nalpha\ngamma\n"),
+    "at-start": ({"at": "start"}, "NEW\n" + DOC),
+    "at-end": ({"at": "end"}, DOC + "NEW\n"),
+}
+
+
+def mend(document: str, kind: str = "insert_text", **params: Any) -> str:
+    return apply(Fix(kind=kind, params=params), document)
+
+
+@pytest.mark.parametrize(("place", "mended"), PLACED.values(), ids=PLACED.keys())
+def test_lines_are_put_once(place: dict[str, str], mended: str) -> None:
+    assert mend(DOC, text="NEW", **place) == mended
+    assert mend(mended, text="NEW", **place) == mended
+
+
+def test_text_that_holds_its_own_anchor_is_put_once() -> None:
+    once = mend("x\n", text="see x", before="x")
+    assert once == "see x\nx\n"
+    assert mend(once, text="see x", before="x") == once
+
+
+def test_missing_anchor_is_named() -> None:
+    with pytest.raises(FixError, match="no line holds 'delta'"):
+        mend(DOC, text="NEW", after="delta")
+
+
+def test_last_line_without_an_end_gets_one() -> None:
+    assert mend("a\nb", text="NEW", after="b") == "a\nb\nNEW\n"
+    assert mend("a\nNEW", text="NEW", after="a") == "a\nNEW"
+
+
+def test_windows_line_ends_are_used() -> None:
+    assert mend("a\r\nb\r\n", text="x\ny", after="a") == "a\r\nx\r\ny\r\nb\r\n"
+    assert mend("a\r\nb\r\nc\r\n", text="x", after="a\nb") == "a\r\nb\r\nx\r\nc\r\n"
+
+
+def test_append_adds_lines_once() -> None:
+    once = mend("a", kind="append", text="\nend\n")
+    assert once == "a\n\nend\n"
+    assert mend(once, kind="append", text="\nend\n") == once
+
+
+def test_append_does_not_take_a_part_of_a_line_for_its_text() -> None:
+    assert mend("the end\n", kind="append", text="end") == "the end\nend\n"
+
+
+def test_line_start_comes_after_a_byte_order_mark() -> None:
+    assert mend("\ufeffa\n", text="x", at="start") == "\ufeffx\na\n"
