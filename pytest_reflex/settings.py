@@ -9,11 +9,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.errors import UsageError
+from pytest_reflex.errors import UsageError, did_you_mean
 
 OWN_FILE = "pytest-reflex.toml"
 STEPS = ("plan", "produce", "prepare", "critique", "refine")
@@ -258,7 +257,5 @@ def _flatten(table: Mapping[str, Any], path: Path) -> dict[str, Any]:
             found[name] = value
     for key in found:
         if key not in BY_KEY:
-            near = get_close_matches(key, BY_KEY, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(BY_KEY)}"
-            raise UsageError(f"{path}: unknown key {key!r}", hint=hint)
+            raise UsageError(f"{path}: unknown key {key!r}", hint=did_you_mean(key, BY_KEY))
     return found
