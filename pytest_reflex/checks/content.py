@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_reflex.checks.excerpt import Part, lines_at
-from pytest_reflex.checks.options import COUNT, FLAG, TEXT, TEXTS, problems_of, settle
+from pytest_reflex.checks.options import COUNT, FLAG, TEXT, TEXTS, Kind, problems_of, settle
 from pytest_reflex.checks.parts import MissingPart, parts_of
 from pytest_reflex.checks.patterns import (
     Pattern,
@@ -26,12 +26,16 @@ from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.targets import CheckContext, RunCheck
 from pytest_reflex.model.words import Outcome
 
+MOST = 1_000_000
+MATCHES = Kind(
+    f"a whole number from 0 to {MOST}", lambda value: COUNT.fits(value) and value <= MOST, int
+)
 KINDS = {
     "search": TEXT,
     "literal": FLAG,
     "negate": FLAG,
-    "min_count": COUNT,
-    "max_count": COUNT,
+    "min_count": MATCHES,
+    "max_count": MATCHES,
     "ignore_case": FLAG,
     "section": TEXT,
     "block": TEXT,
@@ -39,7 +43,6 @@ KINDS = {
     "files": TEXTS,
     "each": FLAG,
 }
-MOST = 1_000_000
 
 # Counting goes a little beyond what decides, so that the message can give the true number.
 _COUNTED_BEYOND = 1000
@@ -146,7 +149,9 @@ class _Search:
             return "; it must not be there"
         if self.most is None:
             return f"; at least {self.least} are wanted"
-        return f"; wanted are {self.least} to {self.most}"
+        if self.least == 0:
+            return f"; at most {self.most} are wanted"
+        return f"; {self.least} to {self.most} are wanted"
 
     def _where(self) -> str:
         where = f" in section '{one_line(self.section, 60)}'" if self.section else ""
@@ -175,12 +180,9 @@ def _contradictions(spec: CheckSpec, params: Mapping[str, Any]) -> Iterator[Prob
             place=spec.place,
             hint="negate means that it is not there at all",
         )
-    numbers = [n for n in (least, most) if isinstance(n, int)]
-    if len(numbers) == 2 and numbers[0] > numbers[1]:
-        message = f"min_count {least} is more than max_count {most}"
+    if isinstance(least, int) and isinstance(most, int) and least > most:
+        message = f"min_count is {least}, more than max_count, which is {most}"
         yield Problem(message=message, place=spec.place)
-    if any(number > MOST for number in numbers):
-        yield Problem(message=f"counts go up to {MOST}, not {max(numbers)}", place=spec.place)
     if least == 0 and most is None:
         message = "min_count 0 holds for every text, so that the check cannot fail"
         yield Problem(message=message, place=spec.place)

@@ -65,7 +65,7 @@ def problems_of(
         kind = kinds.get(key)
         if kind is None:
             yield Problem(
-                message=f"unknown key {one_line(str(key))!r} in a check of type {spec.type}",
+                message=f"{one_line(str(key))!r} is no key of a check of type {spec.type}",
                 place=spec.place,
                 hint=did_you_mean(key, kinds),
             )

@@ -76,9 +76,12 @@ def compile_text(text: str, *, ignore_case: bool = False) -> Pattern:
 
 
 def compile_pattern(
-    source: str, *, ignore_case: bool = False, place: Place | None = None
+    source: str, *, ignore_case: bool = False, key: str = "search", place: Place | None = None
 ) -> Pattern:
-    """Return a pattern of Python's `re`, multi-line; raises CriteriaError where it is invalid."""
+    """Return a pattern of Python's `re`, multi-line; raises CriteriaError where it is invalid.
+
+    `key` is the parameter that holds it.
+    """
     if not ignore_case and not _META.search(source):
         return Pattern(source, None)
     flags = re.MULTILINE | (re.IGNORECASE if ignore_case else 0)
@@ -90,9 +93,9 @@ def compile_pattern(
     except (re.error, OverflowError, RecursionError, ValueError) as error:
         reason = str(error) or type(error).__name__
         raise CriteriaError(
-            f"the pattern {one_line(source, 80)!r} is not valid: {reason}",
+            f"{key} is no valid pattern: {reason}: {one_line(source, 80)}",
             place=place,
-            hint="to search for a text as it stands, add literal: true",
+            hint="to search for a text as it stands, add literal: true" if key == "search" else "",
         ) from None
 
 

@@ -85,7 +85,7 @@ def _read_bounded(handle: int, shown: str, limit: int) -> bytes:
 
 
 def _read_folder(folder: Path, shown: str, limit: int, base: Path | None) -> Iterator[Artifact]:
-    found = _files_below(folder, shown)
+    found = files_below(folder, shown)
     total = sum(_size(path) for path in found)
     if total > limit:
         raise _too_large(shown, total, limit)
@@ -97,7 +97,11 @@ def _read_folder(folder: Path, shown: str, limit: int, base: Path | None) -> Ite
         yield Artifact(path=path, name=name, data=data, base=base)
 
 
-def _files_below(folder: Path, shown: str) -> list[Path]:
+def files_below(folder: Path, shown: str) -> list[Path]:
+    """Return the files that belong to the folder as an artifact, in no certain order.
+
+    Raises ArtifactError, with `shown` as its name.
+    """
     inside = os.path.realpath(folder) + os.sep
     found: list[Path] = []
 

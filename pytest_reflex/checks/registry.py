@@ -52,8 +52,15 @@ class Registry:
 def register_built_ins(register: Callable[[CheckType], None]) -> None:
     """Register the check types of this package, the way a plugin does it."""
     from pytest_reflex.checks.content import ContentCheck
+    from pytest_reflex.checks.executable import ExecutableCheck
 
     register(ContentCheck())
+    register(ExecutableCheck())
+    try:
+        from pytest_reflex.checks.structure import StructureCheck
+    except ModuleNotFoundError:
+        return
+    register(StructureCheck())
 
 
 def built_in() -> Registry:

@@ -1,8 +1,8 @@
 """The other side of `search_process`: search with `re` where it can be killed.
 
 Started as a script; standard library only. Reads frames (8 bytes of length, then the payload) on
-standard input. A payload is one line of JSON {"pattern", "flags", "limit", "keep"}, then the text as
-UTF-8, or nothing where `keep` says that it is the text of the last question. Answers {"spans":
+standard input. A payload is one line of JSON {"pattern", "flags", "limit", "keep"}, and then the
+text as UTF-8, or nothing where `keep` says that it is that of the last question. Answers {"spans":
 [[start, end], ...]} with at most `limit` spans, or {"error": "..."}. Ends at the end of its input,
 or when it was idle.
 """

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import json
+import os
 import sys
 from pathlib import Path
 from threading import Lock
@@ -72,6 +73,13 @@ class SearchProcess:
                 self._worker.close()
             self._worker = self._text = None
 
+    def forget(self) -> None:
+        """Let go of the child of the process that this one was forked from."""
+        self._lock = Lock()
+        if self._worker is not None:
+            self._worker.close()
+        self._worker = self._text = None
+
     def _ready(self) -> Worker:
         if self._worker is not None and not self._worker.usable:
             self._worker.close()
@@ -85,3 +93,5 @@ class SearchProcess:
 
 SEARCHES = SearchProcess()
 atexit.register(SEARCHES.close)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=SEARCHES.forget)

@@ -22,9 +22,9 @@ def over_files(
 ) -> CheckResult:
     """Judge a file, or the files of a folder that match one of the globs.
 
-    Of a folder one file has to pass; with `each`, all of them, and there has to be one. A `negative`
-    check (something must not be there) has to pass in all files, and cannot judge where there is
-    none. A file that could not be judged makes an error of what would otherwise depend on it.
+    Of a folder one file has to pass; with `each`, all of them, and there has to be one. What must
+    not be there (`negative`) must be in none of the files; where there is no file, that is no
+    verdict. A file that could not be judged makes an error of what would otherwise depend on it.
     """
     if not artifact.is_folder:
         return judge(artifact)

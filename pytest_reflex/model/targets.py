@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
+from threading import Event
 from typing import Any, Protocol
 
 from pytest_reflex.errors import Problem
@@ -48,12 +49,18 @@ class CheckContext:
     """What a running check may know besides the artifact.
 
     `root` is the working directory of commands. `environment` holds the PYTEST_REFLEX_* variables
-    that children get on top of the environment; `pattern_seconds` bounds one search.
+    that children get on top of the environment; `pattern_seconds` bounds one search. `cancel` is
+    set when the session ends early: what still runs then has to stop.
     """
 
     root: Path
     environment: Mapping[str, str] = field(default_factory=dict)
     pattern_seconds: float = 2.0
+    cancel: Event | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def cancelled(self) -> bool:
+        return self.cancel is not None and self.cancel.is_set()
 
 
 RunCheck = Callable[[Artifact, CheckContext], CheckResult]

@@ -26,7 +26,8 @@ class Pool(Generic[Key, Result]):
     """Calls that wait for processes, started in the order of `submit`.
 
     `cancel` is an event that every call must heed (`process.run.run` does): it is set when the
-    pool is left by an exception, so that no child outlives it. Use it as a context manager.
+    pool is left by an exception, KeyboardInterrupt included, so that no child outlives it. Use the
+    pool as a context manager, or call `close` in any case.
     """
 
     def __init__(self, workers: int | None = None, cancel: Event | None = None) -> None:
@@ -54,22 +55,19 @@ class Pool(Generic[Key, Result]):
     def __contains__(self, key: Key) -> bool:
         return key in self._futures
 
-    def submit(self, key: Key, call: Callable[[], Result]) -> None:
+    def submit(self, key: Key, call: Callable[[], Result]) -> Future[Result]:
         """Run `call` as soon as a worker is free; each key can be submitted once."""
         if key in self._futures:
             raise KeyError(f"submitted twice: {key!r}")
         self._futures[key] = self._executor.submit(call)
+        return self._futures[key]
 
     def result(self, key: Key) -> Result:
         """Wait for the result of `key`; what the call raised is raised here.
 
         Raises CancelledError where the pool was cancelled before the call began.
         """
-        try:
-            return self._futures[key].result()
-        except KeyboardInterrupt:
-            self.close(cancel=True)
-            raise
+        return self._futures[key].result()
 
     def close(self, *, cancel: bool = False) -> None:
         """Wait for what runs; with `cancel`, end it and drop what has not begun."""

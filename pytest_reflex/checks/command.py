@@ -1,0 +1,60 @@
+"""The command line of an executable check: an argv, or a text for a shell."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import signal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pytest_reflex.model.plain import one_line
+
+_NOT_EXECUTABLE, _NOT_FOUND = 126, 127
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What is run: `argv` as it goes to the system; `text` is how the rule wrote it."""
+
+    argv: tuple[str, ...]
+    text: str
+    in_shell: bool = False
+
+    def trouble(self, returncode: int | None) -> str:
+        """Return why an exit status is no verdict of the command, empty where it is one."""
+        if returncode is None:
+            return "its exit status was lost: another part of this process reaped it"
+        if returncode < 0:
+            return f"it was ended by {signal_name(-returncode)}"
+        if returncode == _NOT_FOUND:
+            return "exit status 127: a command was not found"
+        if returncode == _NOT_EXECUTABLE:
+            return "exit status 126: a command could not be executed"
+        if self.in_shell and returncode - 128 in signal.valid_signals():
+            return (
+                f"exit status {returncode}: a command was ended by {signal_name(returncode - 128)}"
+            )
+        return ""
+
+
+def command_of(value: str | Sequence[str], shell: str, environment: Mapping[str, str]) -> Command:
+    """Return the command for a text (run as `SHELL -c TEXT`) or a list (run as it is).
+
+    `shell` may have options ("bash -o pipefail"); without it, bash is taken where it is on the
+    PATH, else sh. Nothing is ever put into the text: braces, dollars and percent signs reach the
+    shell byte for byte.
+    """
+    if not isinstance(value, str):
+        argv = tuple(value)
+        return Command(argv, one_line(" ".join(argv)))
+    if not shell:
+        shell = "bash" if shutil.which("bash", path=environment.get("PATH")) else "sh"
+    return Command((*shlex.split(shell), "-c", value), one_line(value), in_shell=True)
+
+
+def signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -1,0 +1,40 @@
+"""The checks of a level as functions, compiled before anything is judged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pytest_reflex.checks.registry import Registry
+from pytest_reflex.errors import CriteriaError, Problem
+from pytest_reflex.model.rules import Criteria
+from pytest_reflex.model.targets import RunCheck
+from pytest_reflex.model.words import Level
+
+Key = tuple[str, int]
+"""The id of a rule and the number of a check in it, from 0."""
+
+
+def compile_checks(criteria: Criteria, level: Level, registry: Registry) -> dict[Key, RunCheck]:
+    """Return the functions that judge, in the order of the rules that are active at `level`.
+
+    Raises CriteriaError with every check that cannot be compiled, each with its rule and place.
+    """
+    compiled: dict[Key, RunCheck] = {}
+    problems: list[Problem] = []
+    for rule in criteria.active(level):
+        for index, spec in enumerate(rule.checks):
+            try:
+                check_type = registry.get(spec.type)
+                compiled[rule.id, index] = check_type.compile(spec, criteria.vars)
+            except CriteriaError as error:
+                problems += (
+                    replace(
+                        problem,
+                        rule_id=problem.rule_id or rule.id,
+                        place=problem.place or spec.place or rule.place,
+                    )
+                    for problem in error.problems
+                )
+    if problems:
+        raise CriteriaError(problems)
+    return compiled

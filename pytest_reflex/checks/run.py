@@ -1,0 +1,161 @@
+"""The core of every evaluation: read the artifact once, run the checks on it, tell what they say.
+
+Plain pytest, the command line and the loops all come here. Commands overlap in a bounded pool;
+checks that need no process run in line. An evaluation is sound only if the artifact and the
+criteria stayed as they were.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from threading import Event
+from typing import Any
+
+from pytest_reflex.checks.compiled import Key, compile_checks
+from pytest_reflex.checks.reading import SIZE_LIMIT, read_artifact
+from pytest_reflex.checks.registry import Registry
+from pytest_reflex.checks.watch import Watch, watches
+from pytest_reflex.errors import CriteriaError, ReflexError
+from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.results import CheckResult, Evaluation
+from pytest_reflex.model.rules import CheckSpec, Criteria
+from pytest_reflex.model.targets import CheckContext, RunCheck, Target
+from pytest_reflex.model.words import Outcome
+from pytest_reflex.process.pool import Pool
+from pytest_reflex.verdict.score import judge
+
+__all__ = ["Key", "Prepared", "compile_checks", "evaluate", "prepare", "run_one", "unsound"]
+
+VARIABLE_PREFIX = "PYTEST_REFLEX_VAR_"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A target with its artifact as it was read, and its checks as functions in rule order."""
+
+    target: Target
+    artifact: Artifact
+    checks: Mapping[Key, RunCheck]
+    specs: Mapping[Key, CheckSpec]
+    context: CheckContext
+    registry: Registry
+    watches: tuple[Watch, ...]
+
+    def in_process(self, rule_id: str, index: int) -> bool:
+        """Whether a check is quick and starts no process of the user's."""
+        return self.registry.get(self.specs[rule_id, index].type).in_process
+
+    def changed(self) -> str:
+        """Return the name of what is no longer as it was read: artifact or criteria; else ""."""
+        return next((watch.artifact.name for watch in self.watches if watch.changed()), "")
+
+
+def prepare(
+    target: Target, registry: Registry, *, cancel: Event | None = None, limit: int = SIZE_LIMIT
+) -> Prepared:
+    """Return everything that the checks of a target need.
+
+    Setting `cancel` ends the commands that run. `limit` is the largest artifact in bytes. Raises
+    CriteriaError with every check that cannot be compiled, and ArtifactError where the artifact
+    cannot be read.
+    """
+    criteria = target.criteria
+    specs = {(r.id, index): spec for r in target.rules for index, spec in enumerate(r.checks)}
+    checks = compile_checks(criteria, target.level, registry)
+    artifact = read_artifact(
+        target.artifact, name=target.label or None, limit=limit, base=target.link_base
+    )
+    sources = {criteria.source, *(r.place.path for r in criteria.rules if r.place)}
+    alone = all(registry.get(spec.type).in_process for spec in specs.values())
+    context = CheckContext(
+        root=target.root,
+        environment={**_variables(criteria), **target.environment},
+        cancel=cancel,
+    )
+    return Prepared(
+        target=target,
+        artifact=artifact,
+        checks=checks,
+        specs=specs,
+        context=context,
+        registry=registry,
+        watches=watches(artifact, () if alone else sorted(sources - {""})),
+    )
+
+
+def run_one(prepared: Prepared, rule_id: str, index: int) -> CheckResult:
+    """Run one check and return what it came to; never raises but for what ends the session.
+
+    An exception in a check is an error result that names it. A check that changed the artifact or
+    the criteria could not judge either.
+    """
+    key = (rule_id, index)
+    started = time.perf_counter()
+    try:
+        result = prepared.checks[key](prepared.artifact, prepared.context)
+        if not isinstance(result, CheckResult):
+            message = f"the check returned {one_line(repr(result), 60)}, not a CheckResult"
+            result = CheckResult(outcome=Outcome.ERROR, message=message)
+    except ReflexError as error:
+        result = CheckResult(outcome=Outcome.ERROR, message=str(error))
+    except Exception as error:
+        told = one_line(f"{type(error).__name__}: {error}", 200)
+        result = CheckResult(outcome=Outcome.ERROR, message=f"the check itself failed: {told}")
+    if not prepared.in_process(*key) and (name := prepared.changed()):
+        message = f"{one_line(name)} changed while this check ran"
+        result = replace(result, outcome=Outcome.ERROR, message=message)
+    return replace(
+        result,
+        expected=result.expected or prepared.specs[key].expected,
+        duration=time.perf_counter() - started,
+    )
+
+
+def evaluate(target: Target, registry: Registry, *, workers: int | None = None) -> Evaluation:
+    """Judge one target completely.
+
+    `workers` is the number of commands that run at once. Raises CriteriaError and ArtifactError as
+    `prepare` does; nothing else that a check does can raise here.
+    """
+    cancel = Event()
+    prepared = prepare(target, registry, cancel=cancel)
+    commands = [key for key in prepared.checks if not prepared.in_process(*key)]
+    with Pool[Key, CheckResult](workers, cancel) as pool:
+        for key in commands:
+            pool.submit(key, partial(run_one, prepared, *key))
+        results = {
+            key: pool.result(key) if key in pool else run_one(prepared, *key)
+            for key in prepared.checks
+        }
+    return judge(target, results, sha256=prepared.artifact.sha256, unsound=unsound(prepared))
+
+
+def unsound(prepared: Prepared) -> str:
+    """Return why no verdict of this target can be trusted; empty where nothing speaks for that."""
+    name = prepared.changed()
+    return f"{one_line(name)} changed while it was being judged" if name else ""
+
+
+def _variables(criteria: Criteria) -> dict[str, str]:
+    """Return the variables of the criteria as environment variables for commands."""
+    found: dict[str, str] = {}
+    for name, value in criteria.vars.items():
+        variable = VARIABLE_PREFIX + name.upper()
+        if variable in found:
+            raise CriteriaError(
+                f"two variables differ only in case: {name!r}",
+                hint="rename one: commands see them in upper case",
+            )
+        found[variable] = _as_text(value)
+        if "\0" in found[variable]:
+            raise CriteriaError(f"the variable {name!r} holds a NUL byte")
+    return found
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,76 @@
+"""Notice that the artifact or the criteria changed while they were being judged."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from pytest_reflex.checks.reading import files_below, read_artifact
+from pytest_reflex.errors import ArtifactError
+from pytest_reflex.model.artifact import Artifact
+
+# A file that was written a moment ago can be written again within one tick of its clock.
+_SETTLED = 2_000_000_000
+
+Signature = tuple[int, int, int, int]
+Signatures = dict[Path, Signature]
+
+
+class Watch:
+    """One artifact, or another file, as it was when it was read.
+
+    `changed` compares times and sizes first, and the bytes where those differ or say little.
+    """
+
+    def __init__(self, artifact: Artifact) -> None:
+        self.artifact = artifact
+        self._since = time.time_ns()
+        self._signatures = _signatures(artifact)
+
+    def changed(self) -> bool:
+        """Return whether the bytes at the artifact's path are not those that were read."""
+        try:
+            signatures = _signatures(self.artifact)
+            if signatures == self._signatures and self._conclusive(signatures):
+                return False
+            looked = time.time_ns()
+            now = read_artifact(self.artifact.path, limit=_size(self.artifact) + 1)
+        except ArtifactError:  # it is gone, or larger
+            return True
+        if now.sha256 != self.artifact.sha256:
+            return True
+        self._since, self._signatures = looked, signatures
+        return False
+
+    def _conclusive(self, signatures: Signatures) -> bool:
+        times = (signature[0] for signature in signatures.values())
+        return max(times, default=0) + _SETTLED < self._since
+
+
+def watches(artifact: Artifact, others: Iterable[str] = ()) -> tuple[Watch, ...]:
+    """Return watches over an artifact that was just read, and over other files that exist."""
+    found = [Watch(artifact)]
+    for path in dict.fromkeys(others):
+        with contextlib.suppress(ArtifactError):
+            found.append(Watch(read_artifact(path)))
+    return tuple(found)
+
+
+def _signatures(artifact: Artifact) -> Signatures:
+    files = files_below(artifact.path, artifact.name) if artifact.is_folder else [artifact.path]
+    return {path: _signature(path) for path in files}
+
+
+def _size(artifact: Artifact) -> int:
+    return sum(len(file.data) for file in artifact.files or (artifact,))
+
+
+def _signature(path: Path) -> Signature:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return (0, 0, -1, 0)
+    return (status.st_ctime_ns, status.st_mtime_ns, status.st_size, status.st_ino)
