@@ -10,9 +10,12 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+from pytest_reflex.errors import UsageError
 from pytest_reflex.model.events import Event
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.rules import Criteria
+from pytest_reflex.model.targets import Target
+from pytest_reflex.model.words import Level
 
 
 def evaluate(
@@ -56,21 +59,27 @@ def make_target(
     threshold: float | str | None,
     variables: Mapping[str, Any],
     root: Path,
-) -> Any:
+) -> Target:
     """Return the target that the arguments of `evaluate` name."""
+    from pytest_reflex.criteria.header import parse_threshold
     from pytest_reflex.criteria.load import load_criteria
     from pytest_reflex.criteria.suite import make_target as make
-    from pytest_reflex.criteria.suite import parse_level, parse_threshold
 
     if not isinstance(criteria, Criteria):
         criteria = load_criteria(criteria, registry=registry, variables=variables)
     return make(
         criteria,
         Path(artifact),
-        level=None if phase is None else parse_level(phase),
+        level=None if phase is None else _level(phase),
         threshold=None if threshold is None else parse_threshold(str(threshold)),
         root=root,
     )
+
+
+def _level(word: str) -> Level:
+    if word not in ("A", "B"):
+        raise UsageError(f"there is no phase {word!r}", hint="A or B")
+    return Level(word)
 
 
 def run_loop(

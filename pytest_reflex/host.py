@@ -30,12 +30,19 @@ Renderer = Callable[[list[Evaluation]], str]
 class HookManager(pluggy.PluginManager):
     """A plugin manager that takes every function named ``pytest_reflex_*`` for a hook."""
 
-    def parse_hookimpl_opts(self, plugin: object, name: str) -> Any:
+    def parse_hookimpl_opts(self, plugin: object, name: str) -> pluggy.HookimplOpts | None:
         if not name.startswith(HOOK_PREFIX):
             return None
-        marked = super().parse_hookimpl_opts(plugin, name)
-        found = marked if marked is not None else {}
-        return found if callable(getattr(plugin, name, None)) else None
+        if not callable(getattr(plugin, name, None)):
+            return None
+        return super().parse_hookimpl_opts(plugin, name) or pluggy.HookimplOpts(
+            wrapper=False,
+            hookwrapper=False,
+            optionalhook=False,
+            tryfirst=False,
+            trylast=False,
+            specname=None,
+        )
 
 
 @dataclass(frozen=True, slots=True)

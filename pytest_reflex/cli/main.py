@@ -58,6 +58,9 @@ def _run(arguments: list[str]) -> int:
         return ExitCode.USER_STOP
     except click.exceptions.Exit as stop:
         return stop.exit_code
+    except click.exceptions.NoArgsIsHelpError as missing:
+        sys.stdout.write(missing.format_message() + "\n")
+        return ExitCode.OK
     except click.ClickException as error:
         _complain(_first_line(error))
         return ExitCode.USAGE

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Event as Signal
 from typing import Any
 
 from pytest_reflex.loops import ending
@@ -39,6 +40,7 @@ class ReflexLoop:
     project: Path
     sequential: bool = False
     allow_agent_commands: bool = False
+    cancel: Signal = field(default_factory=Signal)
 
     def events(self) -> Iterator[Event]:
         """Drive the run to its end; yield each event after it is on disk."""
@@ -63,11 +65,11 @@ class ReflexLoop:
         if decision.act is Act.STOP:
             yield ending.stopped(self.state, decision, self.files)
         elif decision.act is Act.SWITCH:
-            payload = {"from": Level.A.value, "to": Level.B.value}
-            yield Done(kind=EventKind.PHASE_SWITCHED, step=Step.EVALUATE, payload=payload)
+            levels = {"from": Level.A.value, "to": Level.B.value}
+            yield Done(kind=EventKind.PHASE_SWITCHED, step=Step.EVALUATE, payload=levels)
         elif decision.act is Act.ADVANCE:
-            payload = {"iteration": self.state.iteration + 1}
-            yield Done(kind=EventKind.ITERATION_ADVANCED, step=Step.REFINE, payload=payload)
+            following = {"iteration": self.state.iteration + 1}
+            yield Done(kind=EventKind.ITERATION_ADVANCED, step=Step.REFINE, payload=following)
         elif decision.step is Step.EVALUATE:
             yield self._evaluate()
         elif decision.step is Step.PRODUCE_PREPARE:
@@ -84,6 +86,7 @@ class ReflexLoop:
             artifact=self.files.artifact_text(),
             artifact_path=str(self.files.artifact_path),
             events=self.files.latest_events(),
+            cancel=self.cancel,
         )
         return perform(step, state, request, self._ask, allow_commands=self.allow_agent_commands)
 
@@ -98,6 +101,9 @@ class ReflexLoop:
             pending: list[Future[Done]] = [pool.submit(self._step, step) for step in pair]
             for future in as_completed(pending):
                 yield future.result()
+        except BaseException:
+            self.cancel.set()
+            raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 

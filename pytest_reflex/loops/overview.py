@@ -12,7 +12,9 @@ from pytest_reflex.model.events import Event
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.words import RunStatus
-from pytest_reflex.store.journal import is_locked, read_journal
+from pytest_reflex.store.folders import run_folder
+from pytest_reflex.store.journal import damaged, read_journal
+from pytest_reflex.store.lock import is_locked
 from pytest_reflex.verdict.figures import plain, shown_score
 
 
@@ -47,15 +49,16 @@ def find_run(root: Path, alias: str | None) -> Run:
     if alias is None:
         named = read_object(root / CURRENT).get("task_alias")
         alias = named if named in known else _newest(root, known)
+    folder = run_folder(root, alias)
     if alias not in known:
-        if (root / alias / RUN).exists():
+        if (folder / RUN).exists():
             raise UsageError(
-                f"the history of {alias!r} is missing: {root / alias / HISTORY}",
+                f"the history of {alias!r} is missing: {folder / HISTORY}",
                 hint="its run.json is kept; start over with `pytest-reflex loop new`",
             )
         hint = did_you_mean(alias, known) if known else "start one with `pytest-reflex loop new`"
         raise UsageError(f"there is no loop named {alias!r} in {root}", hint=hint)
-    return read_run(root / alias)
+    return read_run(folder)
 
 
 def _newest(root: Path, known: list[str]) -> str:
@@ -69,7 +72,10 @@ def _newest(root: Path, known: list[str]) -> str:
 def read_run(folder: Path) -> Run:
     """Return the run in a folder, read without its lock."""
     path = folder / HISTORY
-    state = fold(Event.from_json(record) for record in read_journal(path).records)
+    content = read_journal(path)
+    if not content.whole:
+        raise damaged(path, content)
+    state = fold(Event.from_json(record) for record in content.records)
     return Run(folder=folder, state=state, alive=is_locked(path))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from threading import Event as Signal
 from typing import Any
 
 from pytest_reflex.loops.prepared import needs_agent
@@ -17,7 +18,13 @@ _LEFT_OUT = ("delta", "checks", "draft", "criteria", "evaluation", "cost")
 
 
 def request_for(
-    step: Step, state: RunState, *, artifact: str, artifact_path: str, events: Sequence[Event]
+    step: Step,
+    state: RunState,
+    *,
+    artifact: str,
+    artifact_path: str,
+    events: Sequence[Event],
+    cancel: Signal,
 ) -> StepRequest:
     """Return the request of a step; `events` are the run's latest."""
     complaints = state.errors.get(step.value, ())
@@ -31,6 +38,7 @@ def request_for(
         criteria=state.criteria,
         artifact_path=artifact_path,
         complaint=complaints[-1] if complaints else "",
+        cancel=cancel,
     )
     rules = state.criteria.active(state.level)
     if step is Step.PLAN:

@@ -21,10 +21,11 @@ from pytest_reflex.loops.steps import Done
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import EMPTY_SHA256, Mark, RunState
 from pytest_reflex.model.words import Level, RunStatus, Step
-from pytest_reflex.store.atomic import remove_file, replace_file
-from pytest_reflex.store.delta import apply_delta, changed_sections, make_delta
+from pytest_reflex.store.atomic import remove_file, remove_strays, replace_file
+from pytest_reflex.store.delta import apply_delta, make_delta
 from pytest_reflex.store.folders import create_run_folder
 from pytest_reflex.store.journal import Journal
+from pytest_reflex.store.sections import changed_sections
 
 HISTORY, RUN, ARTIFACT, CURRENT = "history.jsonl", "run.json", "artifact.md", "current.json"
 
@@ -184,6 +185,7 @@ class RunFiles:
 
     def _roll_forward(self) -> None:
         """After a crash: an artifact that is missing or one event behind is written again."""
+        remove_strays(self.folder)
         behind = self._hash_before_last_change()
         if self.state.artifact_sha256 != EMPTY_SHA256:
             path = self.artifact_path
@@ -208,8 +210,9 @@ class RunFiles:
         """Return the evaluation that left a mark, on the wire."""
         for event in reversed(self._events):
             found = event.payload.get("evaluation")
-            same = found and found["artifact_sha256"] == mark.sha256
-            if same and event.level is mark.level and event.iteration == mark.iteration:
+            if not found or found["artifact_sha256"] != mark.sha256:
+                continue
+            if event.level is mark.level and event.iteration == mark.iteration:
                 return dict(found)
         raise StateError(f"{self.folder / HISTORY}: no evaluation of {mark.sha256[:8]}")
 

@@ -50,7 +50,7 @@ def perform(
         if step is Step.CRITIQUE:
             return _critique(state, request, ask)
         return _refine(state, request, ask)
-    except _Failed as failed:
+    except _StepError as failed:
         return phase_error(step, failed.message, failed.reply)
 
 
@@ -69,7 +69,7 @@ def cost_of(reply: Reply) -> dict[str, Any] | None:
     return {"calls": 1, "seconds": reply.seconds, "usd": reply.usd, "tokens": reply.tokens}
 
 
-class _Failed(Exception):
+class _StepError(Exception):
     def __init__(self, message: str, reply: Reply) -> None:
         self.message, self.reply = message, reply
 
@@ -77,11 +77,11 @@ class _Failed(Exception):
 def _answer(ask: Ask, request: StepRequest, read: Callable[[str], Any]) -> tuple[Any, Reply]:
     reply = ask(request)
     if reply.error:
-        raise _Failed(reply.error, reply)
+        raise _StepError(reply.error, reply)
     try:
         return read(reply.text), reply
     except ContractError as error:
-        raise _Failed(str(error), reply) from None
+        raise _StepError(str(error), reply) from None
 
 
 def _by(reply: Reply) -> dict[str, Any]:
@@ -155,10 +155,10 @@ def _apply_fixes(state: RunState, request: StepRequest) -> tuple[str, list[str],
         safe = [fix for fix in rule.fixes if fix.safe] if rule else []
         if not safe:
             continue
-        new, reasons = fixes.apply_all(safe, text)
+        new, log = fixes.apply_all(safe, text)
         if new != text:
             fixed.append(issue["rule_id"])
         else:
-            skipped[issue["rule_id"]] = "; ".join(reasons) or "the fix changed nothing"
+            skipped[issue["rule_id"]] = "; ".join(applied.reason for applied in log)
         text = new
     return text, fixed, skipped

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from threading import Event
 from typing import Any, Protocol
 
 from pytest_reflex.model.results import Evaluation
@@ -17,7 +18,8 @@ class StepRequest:
 
     `history` are the last 3 events on the wire, without deltas and check bodies; `complaint` is
     the validation message of the first try where this is the second; `draft` is the text of
-    `--input`; `remaining` are the issues that no safe fix has dealt with (REFINE).
+    `--input`; `cancel` is set when the driver is leaving: a process started for the
+    step has to end then.
     """
 
     step: Step
@@ -36,6 +38,7 @@ class StepRequest:
     evaluation: Evaluation | None = None
     issues: tuple[Mapping[str, str], ...] = ()
     complaint: str = ""
+    cancel: Event = field(default_factory=Event, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import Any
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.results import Evaluation, RuleResult
 from pytest_reflex.model.run import RunState
-from pytest_reflex.verdict.figures import arithmetic, floor, plain, shown_score
+from pytest_reflex.verdict.figures import arithmetic, gap, plain, shown_score
 
 WIDTH = 80
 
@@ -85,21 +85,15 @@ def _shorten(text: str, room: int = 160) -> str:
 
 def distance(evaluation: Evaluation) -> list[str]:
     """Return the distance to success: gap, blockers, progress in rules (seed 000)."""
-    gap = max(evaluation.threshold - evaluation.score, evaluation.threshold * 0)
     blockers = evaluation.failed
     passed = sum(r.passed for r in evaluation.results)
     score = shown_score(evaluation.score, evaluation.threshold)
     return [
         "Distance to success:",
-        f"  threshold {plain(evaluation.threshold)}, score {score}, gap {_ceil(gap)}",
+        f"  threshold {plain(evaluation.threshold)}, score {score}, gap {gap(evaluation)}",
         f"  blocking rules: {len(blockers)}" + (f" ({ids(blockers)})" if blockers else ""),
         f"  rules passed: {passed}/{len(evaluation.results)}",
     ]
-
-
-def _ceil(gap: Any) -> str:
-    """Return a gap with 3 decimals, rounded up: a gap never shows as none."""
-    return floor(gap + (-gap * 1000 % 1) / 1000, 3)
 
 
 def summary(state: RunState, output: str = "") -> str:
