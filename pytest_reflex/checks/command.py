@@ -19,7 +19,7 @@ class Command:
 
     argv: tuple[str, ...]
     text: str
-    in_shell: bool = False
+    by_shell: bool = False
 
     def trouble(self, returncode: int | None) -> str:
         """Return why an exit status is no verdict of the command, empty where it is one."""
@@ -31,7 +31,7 @@ class Command:
             return "exit status 127: a command was not found"
         if returncode == _NOT_EXECUTABLE:
             return "exit status 126: a command could not be executed"
-        if self.in_shell and returncode - 128 in signal.valid_signals():
+        if self.by_shell and returncode - 128 in signal.valid_signals():
             return (
                 f"exit status {returncode}: a command was ended by {signal_name(returncode - 128)}"
             )
@@ -50,7 +50,7 @@ def command_of(value: str | Sequence[str], shell: str, environment: Mapping[str,
         return Command(argv, one_line(" ".join(argv)))
     if not shell:
         shell = "bash" if shutil.which("bash", path=environment.get("PATH")) else "sh"
-    return Command((*shlex.split(shell), "-c", value), one_line(value), in_shell=True)
+    return Command((*shlex.split(shell), "-c", value), one_line(value), by_shell=True)
 
 
 def signal_name(number: int) -> str:

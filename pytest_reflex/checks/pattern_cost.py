@@ -9,25 +9,19 @@ The bound reads CPython's parse tree of the pattern; what it does not know is ta
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from enum import Enum
-from functools import lru_cache
+from collections.abc import Callable, Iterable
 from importlib import import_module
+from math import inf, prod
 from typing import Any
 
-UNBOUNDED = float("inf")
+from pytest_reflex.checks.pattern_runs import Run, family_of_set, longest_run, run_of_char
+
+Ways = float | Callable[[str], float]
+"""A number of ways, or a function that gives it for a text."""
 
 _LONGEST_EXPANSION = 64
-_KEPT = 1_000_000
-
-
-class Run(Enum):
-    """Families of characters whose longest run in a text is measured."""
-
-    SPACE = re.compile(r"\s+")
-    WORD = re.compile(r"\w+")
-    LINE = re.compile(r".+")
-    ALL = None
+_ONE_WAY = frozenset({"LITERAL", "NOT_LITERAL", "ANY", "ANY_ALL", "IN", "AT"})
+_REPEATS = frozenset({"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"})
 
 
 def parse(pattern: str, flags: int) -> Any:
@@ -38,43 +32,58 @@ def parse(pattern: str, flags: int) -> Any:
         return None
 
 
-def steps(tree: Any, text: str) -> float:
-    """Return how many steps a search through the whole text may take at most."""
-    if tree is None:
-        return UNBOUNDED
-    try:
-        return _starts(tree, text) * _ways(tree, text) * (_nodes(tree) + 1) + len(text)
-    except (OverflowError, RecursionError):
-        return UNBOUNDED
+class Cost:
+    """The bound of one parsed pattern; `steps` tells it for a text."""
+
+    def __init__(self, tree: Any) -> None:
+        self._ways: Ways = inf
+        self._length = 1.0
+        self._starts = ""
+        if tree is not None:
+            try:
+                self._ways = _sequence(tree)
+                self._length = _length(tree) + 1
+                self._starts = _anchor(tree)
+            except (OverflowError, RecursionError):
+                self._ways = inf
+
+    def steps(self, text: str) -> float:
+        """Return how many steps a search through the whole text may take at most."""
+        starts = len(text) + 1
+        if self._starts == "AT_BEGINNING":
+            starts = text.count("\n") + 1
+        elif self._starts == "AT_BEGINNING_STRING":
+            starts = 1
+        return starts * _value(self._ways, text) * self._length + len(text)
 
 
-def _starts(tree: Any, text: str) -> int:
-    """Return at how many positions more than one step can be taken."""
-    name, argument = _first(tree)
-    if name == "AT" and str(argument) == "AT_BEGINNING":
-        return text.count("\n") + 1
-    if name == "AT" and str(argument) == "AT_BEGINNING_STRING":
-        return 1
-    return len(text) + 1
+def _value(ways: Ways, text: str) -> float:
+    return ways(text) if callable(ways) else ways
 
 
-def _first(tree: Any) -> tuple[str, Any]:
+def _anchor(tree: Any) -> str:
+    """Return the name of the position that a match has to begin at, empty where it is any."""
     for operation, argument in tree:
         name = str(operation)
-        return _first(argument[3]) if name == "SUBPATTERN" else (name, argument)
-    return ("", None)
+        if name == "SUBPATTERN":
+            return _anchor(argument[3])
+        return str(argument) if name == "AT" else ""
+    return ""
 
 
-def _nodes(tree: Any) -> float:
+def _length(tree: Any) -> float:
     """Return the length of the longest way; comparing eight literals costs about one step."""
     total = 0.0
     for operation, argument in tree:
         name = str(operation)
+        if name == "LITERAL":
+            total += 1 / 8
+            continue
         bodies = list(_bodies(name, argument))
-        length = sum(_nodes(body) for body in bodies) if bodies else 1.0
-        if name.endswith("REPEAT") and argument[1] <= _LONGEST_EXPANSION:
-            length *= int(argument[1])
-        total += 1 / 8 if name == "LITERAL" else length
+        length = sum(_length(body) for body in bodies) if bodies else 1.0
+        if name in _REPEATS and argument[1] <= _LONGEST_EXPANSION:
+            length *= max(int(argument[1]), 1)
+        total += length
     return total
 
 
@@ -83,43 +92,54 @@ def _bodies(name: str, argument: Any) -> Iterable[Any]:
         return [argument[3]]
     if name == "BRANCH":
         return list(argument[1])
-    if name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
+    if name in _REPEATS:
         return [argument[2]]
     if name in ("ASSERT", "ASSERT_NOT"):
         return [argument[1]]
     return [argument] if name == "ATOMIC_GROUP" else []
 
 
-def _ways(tree: Any, text: str) -> float:
-    ways = 1.0
-    for operation, argument in tree:
-        ways *= _ways_of(str(operation), argument, text)
-    return ways
+def _sequence(tree: Any) -> Ways:
+    return _joined([_part(str(operation), argument) for operation, argument in tree], prod)
 
 
-def _ways_of(name: str, argument: Any, text: str) -> float:
-    if name in ("LITERAL", "NOT_LITERAL", "ANY", "ANY_ALL", "IN", "AT", "CATEGORY", "RANGE"):
+def _joined(ways: list[Ways], join: Callable[[Iterable[float]], float]) -> Ways:
+    """Combine ways by product or sum; what does not depend on a text is combined at once."""
+    if not any(callable(each) for each in ways):
+        return join(each for each in ways if not callable(each))
+    return lambda text: join(_value(each, text) for each in ways)
+
+
+def _part(name: str, argument: Any) -> Ways:
+    if name in _ONE_WAY:
         return 1.0
+    if name in _REPEATS:
+        return _repeat(*argument)
     if name == "BRANCH":
-        return sum(_ways(body, text) for body in argument[1])
+        return _joined([_sequence(body) for body in argument[1]], sum)
     if name in ("SUBPATTERN", "ASSERT", "ASSERT_NOT", "ATOMIC_GROUP"):
-        return max(1.0, *(_ways(body, text) for body in _bodies(name, argument)))
-    if name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
-        return _ways_of_repeat(*argument, text=text)
-    return UNBOUNDED  # back references, conditions, and what a later Python may add
+        return _joined([_sequence(body) for body in _bodies(name, argument)], prod)
+    return inf  # back references, conditions, and what a later Python may add
 
 
-def _ways_of_repeat(least: int, most: Any, body: Any, *, text: str) -> float:
-    top = UNBOUNDED if str(most) == "MAXREPEAT" else float(most)
+def _repeat(least: int, most: Any, body: Any) -> Ways:
+    top = inf if str(most) == "MAXREPEAT" else float(most)
     run = _run_of(body)
     if run is not None:
-        return min(top, longest_run(text, run)) + 1
-    inner = _ways(body, text)
+        return lambda text: min(top, longest_run(text, run)) + 1
+    inner = _sequence(body)
     if inner == 1.0 and body.getwidth()[0] > 0:
-        return min(top, len(text)) + 1
-    if top <= _LONGEST_EXPANSION:
-        return float((top - least + 1) * inner**top)
-    return UNBOUNDED
+        return lambda text: min(top, len(text)) + 1
+    if top > _LONGEST_EXPANSION:
+        return inf
+    return lambda text: (top - least + 1) * _power(_value(inner, text), top)
+
+
+def _power(base: float, exponent: float) -> float:
+    try:
+        return float(base**exponent)
+    except OverflowError:
+        return inf
 
 
 def _run_of(body: Any) -> Run | None:
@@ -132,64 +152,9 @@ def _run_of(body: Any) -> Run | None:
     if name == "ANY":
         return Run.LINE
     if name == "LITERAL":
-        return _family(chr(argument))
+        return run_of_char(chr(argument))
     if name == "NOT_LITERAL":
         return Run.LINE if chr(argument) == "\n" else Run.ALL
     if name == "IN":
-        return _run_of_set(argument)
+        return family_of_set(argument)
     return Run.ALL if name == "ANY_ALL" else None
-
-
-def _run_of_set(members: Any) -> Run:
-    names = [str(operation) for operation, _ in members]
-    if names[0] == "NEGATE":
-        return Run.LINE if any(_holds_newline(*member) for member in members[1:]) else Run.ALL
-    families = {_family_of(*member) for member in members}
-    if len(families) == 1:
-        return families.pop()
-    newline = any(_holds_newline(*member) for member in members)
-    return Run.ALL if newline or Run.ALL in families else Run.LINE
-
-
-def _family_of(operation: Any, argument: Any) -> Run:
-    name = str(operation)
-    if name == "LITERAL":
-        return _family(chr(argument))
-    if name == "CATEGORY":
-        words = {"CATEGORY_SPACE": Run.SPACE, "CATEGORY_WORD": Run.WORD, "CATEGORY_DIGIT": Run.WORD}
-        return words.get(str(argument), Run.ALL)
-    if name == "RANGE":
-        ends = f"{chr(argument[0])}{chr(argument[1])}"
-        inside = any(low <= ends[0] and ends[1] <= high for low, high in ("09", "AZ", "az"))
-        return Run.WORD if inside else Run.ALL
-    return Run.ALL
-
-
-def _family(char: str) -> Run:
-    if char.isspace():
-        return Run.SPACE
-    # Only ASCII: other letters may match a combining mark where case is ignored.
-    return Run.WORD if char.isascii() and (char.isalnum() or char == "_") else Run.LINE
-
-
-def _holds_newline(operation: Any, argument: Any) -> bool:
-    name = str(operation)
-    if name == "LITERAL":
-        return bool(argument == 10)
-    if name == "RANGE":
-        return bool(argument[0] <= 10 <= argument[1])
-    return str(argument) in ("CATEGORY_SPACE", "CATEGORY_NOT_WORD", "CATEGORY_NOT_DIGIT")
-
-
-def longest_run(text: str, run: Run) -> int:
-    """Return the length of the longest run of a family's characters."""
-    if run is Run.ALL:
-        return len(text)
-    # Large texts are not kept alive for it.
-    return _measured(text, run) if len(text) <= _KEPT else _measured.__wrapped__(text, run)
-
-
-@lru_cache(maxsize=8)
-def _measured(text: str, run: Run) -> int:
-    found = run.value.finditer(text)
-    return max((match.end() - match.start() for match in found), default=0)

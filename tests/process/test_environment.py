@@ -1,0 +1,26 @@
+"""What children inherit."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_reflex.process.environment import inherited
+
+
+def test_what_belongs_to_this_session_stays_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PYTEST_CURRENT_TEST", "PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER", "KEPT"):
+        monkeypatch.setenv(name, "1")
+    monkeypatch.setenv("PYTEST_REFLEX_ARTIFACT", "of an outer check")
+    environment = inherited()
+    assert environment["KEPT"] == "1"
+    assert [name for name in environment if name.startswith("PYTEST_")] in ([], ["PYTEST_VERSION"])
+
+
+def test_git_asks_nothing() -> None:
+    assert inherited()["GIT_TERMINAL_PROMPT"] == "0"
+
+
+def test_snapshot_does_not_follow_later_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = inherited()
+    monkeypatch.setenv("LATER", "1")
+    assert "LATER" not in before

@@ -1,0 +1,190 @@
+"""One command, run to its end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+
+import pytest
+
+from pytest_reflex.process.run import run
+from tests.process.zoo import ON_LINUX, PYTHON, marked, python, shell
+
+linux = pytest.mark.skipif(not ON_LINUX, reason="looks into /proc")
+
+
+def test_output_and_status_are_returned() -> None:
+    finished = shell("echo out; echo err >&2; exit 3")
+    assert (finished.returncode, finished.stdout, finished.stderr) == (3, b"out\n", b"err\n")
+    assert not finished.stopped
+
+
+def test_arguments_reach_the_program_byte_for_byte() -> None:
+    words = ["{x}", "%s", "$HOME", "a b", "'", "\n", "--", "ü"]
+    source = "import sys; sys.stdout.buffer.write(repr(sys.argv[1:]).encode())"
+    finished = run([PYTHON, "-c", source, *words], cwd="/", env=dict(os.environ))
+    assert finished.stdout.decode() == repr(words)
+
+
+def test_environment_is_exactly_what_was_given_and_a_mark() -> None:
+    finished = run(["env"], cwd="/", env={"PATH": os.environ["PATH"], "ONLY": "this"})
+    names = {line.split(b"=")[0] for line in finished.stdout.splitlines()}
+    assert names == {b"PATH", b"ONLY", b"PYTEST_REFLEX_CHILD"}
+
+
+def test_standard_input_is_empty_unless_given() -> None:
+    assert shell("cat; echo done").stdout == b"done\n"
+
+
+def test_large_input_arrives_whole() -> None:
+    data = os.urandom(5_000_000)
+    assert shell("cat", stdin=data, head=6_000_000).stdout == data
+
+
+@pytest.mark.parametrize("command", ["true", "exec 0<&-; sleep 0.2", "head -c 10 >/dev/null"])
+def test_child_that_does_not_read_its_input_is_no_trouble(command: str) -> None:
+    assert shell(command, stdin=b"x" * 5_000_000).returncode == 0
+
+
+def test_time_out_ends_the_command() -> None:
+    finished = shell("sleep 60", timeout=0.3)
+    assert finished.timed_out
+    assert finished.stopped
+
+
+def test_b106_output_before_the_time_out_is_kept() -> None:
+    finished = shell("echo step1; sleep 60", timeout=0.5)
+    assert finished.timed_out
+    assert finished.stdout == b"step1\n"
+
+
+@linux
+def test_child_that_ignores_signals_is_killed() -> None:
+    with marked() as (env, living):
+        stubborn = "trap '' TERM INT HUP; echo up; while :; do sleep 0.1; done"
+        finished = shell(stubborn, timeout=0.4, env=env)
+        assert finished.returncode == -signal.SIGKILL
+        assert finished.stdout == b"up\n"
+        assert living() == []
+
+
+@linux
+def test_b099_time_out_reaches_the_grandchild() -> None:
+    with marked() as (env, living):
+        finished = shell("sleep 60 & wait", timeout=0.4, env=env)
+        assert finished.timed_out
+        assert living() == []
+
+
+@linux
+def test_b099_status_counts_where_a_grandchild_holds_the_pipe() -> None:
+    with marked() as (env, living):
+        finished = shell("sleep 60 & exit 0", env=env)
+        assert (finished.returncode, finished.timed_out) == (0, False)
+        assert finished.left_children
+        assert living() == []
+
+
+@linux
+def test_leftover_that_closed_our_pipes_is_killed_and_flagged() -> None:
+    with marked() as (env, living):
+        finished = shell("sleep 60 >/dev/null 2>&1 & exit 4", env=env)
+        assert finished.returncode == 4
+        assert finished.left_children
+        assert living() == []
+
+
+@linux
+def test_escaped_session_that_holds_the_pipe_is_found() -> None:
+    with marked() as (env, living):
+        finished = shell("setsid sleep 60 & exit 0", env=env)
+        assert (finished.returncode, finished.left_children) == (0, True)
+        assert living() == []
+
+
+@linux
+def test_escaped_session_of_a_late_command_is_found() -> None:
+    with marked() as (env, living):
+        command = "setsid sleep 60 >/dev/null 2>&1 & sleep 60"
+        finished = shell(command, timeout=0.4, env=env)
+        assert (finished.timed_out, finished.left_children) == (True, True)
+        assert living() == []
+
+
+@linux
+def test_double_fork_of_a_late_command_is_found() -> None:
+    with marked() as (env, living):
+        source = "import os,time\nif os.fork()==0:\n os.setsid()\n os.fork()\ntime.sleep(60)"
+        assert python(source, timeout=0.6, env=env).timed_out
+        assert living() == []
+
+
+def test_flood_keeps_head_and_tail() -> None:
+    finished = shell("head -c 50000000 /dev/zero; echo end", head=1000, tail=1000)
+    assert finished.stdout_total == 50_000_004
+    assert finished.stdout_truncated
+    assert finished.stdout.startswith(b"\0" * 1000)
+    assert finished.stdout.endswith(b"end\n")
+    assert len(finished.stdout) < 2100
+
+
+def test_endless_writer_is_stopped_at_the_cap() -> None:
+    finished = shell("yes", hard_cap=20_000_000)
+    assert finished.overflow
+    assert finished.stdout_truncated
+    assert not finished.timed_out
+
+
+def test_bytes_of_any_kind_come_through() -> None:
+    source = "import sys; sys.stdout.buffer.write(bytes(range(256)))"
+    assert python(source).stdout == bytes(range(256))
+
+
+def test_death_by_signal_is_told() -> None:
+    assert shell("kill -SEGV $$").signal == signal.SIGSEGV
+
+
+def test_child_that_closes_its_output_first_is_waited_for() -> None:
+    assert shell("exec >&- 2>&-; sleep 0.2; exit 7").returncode == 7
+
+
+@linux
+def test_cancelling_ends_the_command() -> None:
+    cancel = threading.Event()
+    threading.Timer(0.2, cancel.set).start()
+    with marked() as (env, living):
+        finished = shell("sleep 60 & wait", cancel=cancel, env=env)
+        assert finished.cancelled
+        assert living() == []
+
+
+@linux
+def test_nothing_survives_an_interrupt() -> None:
+    with marked() as (env, living):
+        timer = threading.Timer(0.4, os.kill, [os.getpid(), signal.SIGINT])
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            shell("sleep 60 & sleep 60", env=env)
+        timer.join()
+        assert living() == []
+
+
+@linux
+def test_zoo_leaves_no_descriptors_and_threads() -> None:
+    def held() -> tuple[int, int]:
+        return len(os.listdir("/proc/self/fd")), threading.active_count()
+
+    before = held()
+    for command in ("true", "false", "kill -9 $$", "head -c 9999999 /dev/zero", "exec >&-"):
+        shell(command, stdin=b"x" * 100_000, head=10, tail=10)
+    shell("sleep 9", timeout=0.1)
+    assert held() == before
+
+
+def test_lost_exit_status_is_never_taken_for_success() -> None:
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        assert shell("exit 0").returncode is None
+    finally:
+        signal.signal(signal.SIGCHLD, before)

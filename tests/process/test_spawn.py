@@ -1,0 +1,43 @@
+"""What can go wrong before a program runs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pytest_reflex.process.run import run
+from pytest_reflex.process.spawn import SpawnError
+
+
+def start(*argv: str, cwd: str | Path = "/") -> None:
+    run(argv, cwd=cwd, env=dict(os.environ))
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        pytest.param(["nosuchtool", "--x"], "nosuchtool: it was not found", id="not-found"),
+        pytest.param(["/etc/passwd"], "/etc/passwd: it may not be executed", id="not-executable"),
+        pytest.param(["echo", "a\0b"], "echo: embedded null byte", id="nul"),
+        pytest.param(["echo", "x" * 200_000], "echo: its arguments .* are too long", id="too-long"),
+        pytest.param([], "the command is empty", id="empty"),
+    ],
+)
+def test_program_that_cannot_start_is_one_clear_error(argv: list[str], message: str) -> None:
+    with pytest.raises(SpawnError, match=message):
+        start(*argv)
+
+
+def test_script_without_an_interpreter_line_is_told(tmp_path: Path) -> None:
+    script = tmp_path / "script"
+    script.write_bytes(b"echo hello\n")
+    script.chmod(0o755)
+    with pytest.raises(SpawnError, match="script: it is neither a program nor a script"):
+        start(str(script))
+
+
+def test_missing_working_directory_is_told(tmp_path: Path) -> None:
+    with pytest.raises(SpawnError, match=r"true: its working directory .*/gone cannot be used"):
+        start("true", cwd=tmp_path / "gone")

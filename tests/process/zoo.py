@@ -1,0 +1,46 @@
+"""Children of every temper, and a look at which of them are still alive."""
+
+from __future__ import annotations
+
+import os
+import sys
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pytest_reflex.process.run import Finished, run
+
+PYTHON = sys.executable
+ON_LINUX = sys.platform.startswith("linux")
+
+
+def shell(command: str, **options: Any) -> Finished:
+    """Run a shell command with short times."""
+    options = {"cwd": "/", "env": dict(os.environ), "timeout": 20.0, "grace": 0.3} | options
+    return run(["bash", "-c", command], **options)
+
+
+def python(source: str, **options: Any) -> Finished:
+    options = {"cwd": "/", "env": dict(os.environ), "timeout": 20.0, "grace": 0.3} | options
+    return run([PYTHON, "-I", "-S", "-c", source], **options)
+
+
+@contextmanager
+def marked() -> Iterator[tuple[dict[str, str], Any]]:
+    """Yield an environment and a function that lists the living processes that carry it."""
+    name = f"ZOO_{uuid.uuid4().hex}"
+    yield {**os.environ, name: "1"}, lambda: [*_living(f"{name}=1".encode())]
+
+
+def _living(mark: bytes) -> Iterator[int]:
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            zombie = b") Z" in (entry / "stat").read_bytes()
+            if not zombie and mark in (entry / "environ").read_bytes().split(b"\0"):
+                yield int(entry.name)
+        except OSError:
+            continue
