@@ -46,7 +46,7 @@ class Pattern:
         """
         if self._compiled is None:
             return _plain_spans(self.source, text, limit)
-        if pattern_cost.steps(self._tree, text) <= STEPS:
+        if self._cost.steps(text) <= STEPS:
             return _found(self._compiled, text, limit)
         other = self._other
         spans = other.spans(text, limit) if other else None
@@ -57,6 +57,10 @@ class Pattern:
     @cached_property
     def _tree(self) -> Any:
         return pattern_cost.parse(self.source, re.MULTILINE | self._flags)
+
+    @cached_property
+    def _cost(self) -> pattern_cost.Cost:
+        return pattern_cost.Cost(self._tree)
 
     @cached_property
     def _other(self) -> pattern_re2.Re2 | None:

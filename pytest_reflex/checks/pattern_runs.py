@@ -1,0 +1,84 @@
+"""Families of characters, and the longest run of each in a text."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from functools import lru_cache
+from typing import Any
+
+# Larger texts are measured each time rather than kept alive.
+_KEPT = 1_000_000
+
+
+class Run(Enum):
+    """A family of characters; the value matches its runs. ALL is every character."""
+
+    SPACE = r"\s+"
+    WORD = r"\w+"
+    LINE = r".+"
+    ALL = ""
+
+
+_PATTERNS = {run: re.compile(run.value) for run in Run if run.value}
+_CATEGORIES = {"CATEGORY_SPACE": Run.SPACE, "CATEGORY_WORD": Run.WORD, "CATEGORY_DIGIT": Run.WORD}
+_WITH_NEWLINE = frozenset({"CATEGORY_SPACE", "CATEGORY_NOT_WORD", "CATEGORY_NOT_DIGIT"})
+
+
+def longest_run(text: str, run: Run) -> int:
+    """Return the length of the longest run of a family's characters."""
+    if run is Run.ALL:
+        return len(text)
+    return _kept(text, run) if len(text) <= _KEPT else _measured(text, run)
+
+
+def run_of_char(char: str) -> Run:
+    """Return the narrowest family that holds a character in either case."""
+    if char.isspace():
+        return Run.SPACE
+    # Only ASCII: other letters may match a combining mark where case is ignored.
+    return Run.WORD if char.isascii() and (char.isalnum() or char == "_") else Run.LINE
+
+
+def family_of_set(members: Any) -> Run:
+    """Return a family that holds every member of a character set of CPython's parse tree."""
+    names = [str(operation) for operation, _ in members]
+    if names[0] == "NEGATE":
+        return Run.LINE if any(_holds_newline(*member) for member in members[1:]) else Run.ALL
+    families = {_family(*member) for member in members}
+    if len(families) == 1:
+        return families.pop()
+    newline = any(_holds_newline(*member) for member in members)
+    return Run.ALL if newline or Run.ALL in families else Run.LINE
+
+
+def _family(operation: Any, argument: Any) -> Run:
+    name = str(operation)
+    if name == "LITERAL":
+        return run_of_char(chr(argument))
+    if name == "CATEGORY":
+        return _CATEGORIES.get(str(argument), Run.ALL)
+    if name == "RANGE":
+        low, high = chr(argument[0]), chr(argument[1])
+        inside = any(first <= low and high <= last for first, last in ("09", "AZ", "az"))
+        return Run.WORD if inside else Run.ALL
+    return Run.ALL
+
+
+def _holds_newline(operation: Any, argument: Any) -> bool:
+    name = str(operation)
+    if name == "LITERAL":
+        return bool(argument == ord("\n"))
+    if name == "RANGE":
+        return bool(argument[0] <= ord("\n") <= argument[1])
+    return str(argument) in _WITH_NEWLINE
+
+
+def _measured(text: str, run: Run) -> int:
+    found = _PATTERNS[run].finditer(text)
+    return max((match.end() - match.start() for match in found), default=0)
+
+
+@lru_cache(maxsize=8)
+def _kept(text: str, run: Run) -> int:
+    return _measured(text, run)
