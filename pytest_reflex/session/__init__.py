@@ -1,1 +1,1 @@
-
+"""The pytest side: collect rules as items, run them, and hold the session to its gate."""

@@ -35,3 +35,9 @@ def arithmetic(evaluation: Evaluation) -> str:
     earned = sum((r.rule.weight for r in evaluation.results if r.passed), Fraction(0))
     total = sum((r.rule.weight for r in evaluation.results), Fraction(0))
     return f"{plain(earned)}/{plain(total)}"
+
+
+def gap(evaluation: Evaluation) -> str:
+    """Return how far the score is from the threshold, rounded up: a gap never shows as none."""
+    missing = max(evaluation.threshold - evaluation.score, Fraction(0))
+    return floor(missing + (-missing * 1000 % 1) / 1000, 3)

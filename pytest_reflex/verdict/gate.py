@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from pytest_reflex.errors import Problem
 from pytest_reflex.model.results import Evaluation, RuleResult
 from pytest_reflex.model.words import Outcome, Severity
 from pytest_reflex.verdict.figures import plain, shown_score
@@ -25,19 +26,41 @@ _MILD_TO_GRAVE = tuple(GateStatus)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NotRun:
+    """A check that was expected and did not report, and why; `died`: its worker died at it."""
+
+    node_id: str
+    target_id: str
+    rule_id: str
+    reason: str
+    died: bool = False
+
+    def to_json(self) -> dict[str, str]:
+        return {"check": self.node_id, "rule": self.rule_id, "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """An evaluation as a gate takes it; `excused` are rules that were left out on purpose."""
+    """An evaluation as a gate takes it; `id` is the node id of its target in a pytest session.
+
+    `narrowed` says why it may not know all its rules. `partial` is True where what was left out on
+    purpose is excused; `excused` are the rules that this concerns.
+    """
 
     evaluation: Evaluation
+    id: str = ""
+    narrowed: str = ""
+    partial: bool = False
     excused: frozenset[str] = frozenset()
 
     @property
     def status(self) -> GateStatus:
         if self.evaluation.passed:
             return GateStatus.PASSED
-        if self.excused:
+        if self.partial:
             return self._partial()
-        return GateStatus.FAILED if self.evaluation.complete else GateStatus.INCOMPLETE
+        known = self.evaluation.complete and not self.narrowed
+        return GateStatus.FAILED if known else GateStatus.INCOMPLETE
 
     def _partial(self) -> GateStatus:
         """What was measured still counts: a blocker blocks, a lost rule is a lost rule."""
@@ -50,13 +73,16 @@ class Judged:
     @property
     def reason(self) -> str:
         """Why it did not pass, in one line; "" where it did."""
-        words = {
-            GateStatus.PASSED: lambda: "",
-            GateStatus.PARTIAL: lambda: f"{len(self.excused)} rules were deselected",
-            GateStatus.INCOMPLETE: lambda: incomplete_reason(self.evaluation),
-            GateStatus.FAILED: lambda: failed_reason(self.evaluation),
-        }[self.status]()
-        return f"{self.evaluation.artifact}: {words}" if words else ""
+        match self.status:
+            case GateStatus.PASSED:
+                return ""
+            case GateStatus.PARTIAL:
+                words = self.narrowed or f"{len(self.excused)} rules deselected"
+            case GateStatus.INCOMPLETE:
+                words = incomplete_reason(self.evaluation, self.narrowed)
+            case _:
+                words = failed_reason(self.evaluation)
+        return f"{self.evaluation.artifact}: {words}"
 
 
 def _blocks(row: RuleResult) -> bool:
@@ -64,9 +90,14 @@ def _blocks(row: RuleResult) -> bool:
     return judged and row.rule.severity is Severity.FAIL
 
 
-def incomplete_reason(evaluation: Evaluation) -> str:
+def incomplete_reason(evaluation: Evaluation, narrowed: str = "") -> str:
+    """Return what is missing, and what blocks already."""
     reported = sum(row.outcome is not Outcome.NOT_MEASURED for row in evaluation.results)
-    return f"only {reported} of {len(evaluation.results)} rules were measured"
+    found = [f"only {reported} of {len(evaluation.results)} rules were measured"]
+    if reported == len(evaluation.results):
+        found = [narrowed]
+    blockers = [row.rule.id for row in evaluation.results if _blocks(row)]
+    return "; ".join(found + (["blocked by " + ", ".join(blockers)] if blockers else []))
 
 
 def failed_reason(evaluation: Evaluation) -> str:
@@ -105,3 +136,15 @@ def gate_over(judged: Sequence[Judged], problems: Iterable[object] = ()) -> Gate
     reasons += [one.reason for one in judged if one.reason]
     status = max(statuses, key=_MILD_TO_GRAVE.index, default=GateStatus.ERROR)
     return Gate(status=status, reasons=tuple(reasons or ([] if statuses else ["nothing judged"])))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """Everything that a report of a session says: evaluations, gate, what did not run, faults."""
+
+    judged: tuple[Judged, ...]
+    gate: Gate
+    exit_status: int
+    not_run: tuple[NotRun, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    notices: tuple[str, ...] = ()

@@ -1,0 +1,3 @@
+"""Root conftest: the plugin that runs pytest inside tests."""
+
+pytest_plugins = ["pytester"]

@@ -1,0 +1,110 @@
+"""The pytest11 entry point: declares options and hooks; wakes the rest only where it is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_reflex import hookspecs
+from pytest_reflex.session import options
+
+if TYPE_CHECKING:
+    from pytest_reflex.session.desk import Desk
+
+NAME = "reflex-checks"
+GATE_NAME = "reflex-gate"
+SUFFIX = ".reflex.yaml"
+MARK = "reflex_rule"
+MARKERS = (
+    f"{MARK}(id, severity='fail', weight, phase, description): this test is a check of a rule.",
+    "reflex: a check of pytest-reflex.",
+    *(f"reflex_{word}: a check of a rule of severity {word}." for word in ("fail", "warn", "info")),
+    *(f"reflex_{word.lower()}: a check of a rule of phase {word}." for word in "AB"),
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    options.add_options(parser)
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    pluginmanager.add_hookspecs(hookspecs)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for line in MARKERS:
+        config.addinivalue_line("markers", line)
+    if options.any_given(config) or _controls_workers(config):
+        wake(config)
+
+
+def _controls_workers(config: pytest.Config) -> bool:
+    """Return whether xdist runs the items elsewhere: then nothing is collected here."""
+    distributes = getattr(config.option, "dist", "no") != "no" and config.option.tx
+    return bool(distributes) and not hasattr(config, "workerinput")
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Any:
+    if file_path.name.endswith(SUFFIX):
+        from pytest_reflex.session.collect import SuiteFile
+
+        wake(parent.config)
+        return SuiteFile.from_parent(parent, path=file_path)
+    if parent.config.option.reflex_artifact and parent.session.isinitpath(file_path):
+        from pytest_reflex.session.runtime import named_file
+
+        return named_file(parent, file_path)
+    return None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(
+    session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    if not config.pluginmanager.has_plugin(NAME) and any_marked(items):
+        wake(config)
+        runtime: Any = config.pluginmanager.get_plugin(NAME)
+        runtime.pytest_collection_modifyitems(items)
+
+
+def any_marked(items: Iterable[pytest.Item]) -> bool:
+    """Return whether a test, or a class or module above one, is marked as a rule."""
+    seen: set[Any] = set()
+    for item in items:
+        node: Any = item
+        while node is not None and node not in seen:
+            if any(mark.name == MARK for mark in node.own_markers):
+                return True
+            if node is not item:
+                seen.add(node)
+            node = node.parent
+    return False
+
+
+def wake(config: pytest.Config) -> Desk:
+    """Register what runs checks and what decides, once; return the session's desk."""
+    from pytest_reflex.session.desk import Desk
+
+    if Desk.key in config.stash:
+        return config.stash[Desk.key]
+    from pytest_reflex.session.runtime import Runtime
+
+    desk = Desk(config)
+    config.pluginmanager.register(Runtime(desk), NAME)
+    if not desk.is_worker:
+        from pytest_reflex.session.controller import Controller
+
+        config.pluginmanager.register(Controller(desk), GATE_NAME)
+    return desk
+
+
+@pytest.fixture
+def reflex(request: pytest.FixtureRequest) -> Any:
+    """Judge an artifact inside a test: ``reflex.evaluate(artifact, criteria, phase=...)``."""
+    from pytest_reflex import evaluate
+    from pytest_reflex.session.fixture import Reflex
+
+    return Reflex(request.config.rootpath, evaluate)

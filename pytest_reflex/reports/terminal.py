@@ -1,0 +1,273 @@
+"""The verdict for people at a terminal: evaluations, the overview of several, the gate."""
+
+from __future__ import annotations
+
+import shlex
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import PurePath
+from typing import Any
+
+from pytest_reflex.model.plain import one_line, visible
+from pytest_reflex.model.results import Evaluation, RuleResult
+from pytest_reflex.model.words import Outcome, Severity
+from pytest_reflex.verdict.figures import arithmetic, gap, plain, shown_score
+from pytest_reflex.verdict.gate import Decision, GateStatus, Judged
+
+WIDTH = 80
+WIDEST = 100
+INDENT = 12
+LISTED = 25  # rows of a kind; the rest is counted, and stands in the JSON document
+
+Style = Callable[[str, str], str]
+
+_MESSAGE = 400
+_CODES = {"good": "32;1", "bad": "31;1", "mild": "33;1", "strong": "1", "faint": "2"}
+_TONES = {
+    GateStatus.PASSED: "good",
+    GateStatus.PARTIAL: "mild",
+    GateStatus.INCOMPLETE: "bad",
+    GateStatus.FAILED: "bad",
+    GateStatus.ERROR: "bad",
+}
+
+
+def no_style(text: str, tone: str) -> str:
+    return text
+
+
+def ansi_style(text: str, tone: str) -> str:
+    return f"\x1b[{_CODES[tone]}m{text}\x1b[0m"
+
+
+def evaluation_text(evaluation: Evaluation, *, colour: bool = False, width: int = WIDTH) -> str:
+    """Return one evaluation as text without a final newline."""
+    style = ansi_style if colour else no_style
+    return "\n".join(evaluation_lines(Judged(evaluation=evaluation), width=width, style=style))
+
+
+def evaluation_lines(
+    judged: Judged,
+    *,
+    width: int = WIDTH,
+    style: Style = no_style,
+    listed: int = LISTED,
+    next_step: str = "",
+) -> list[str]:
+    """Return one evaluation as lines: figures, what did not pass, distance to success."""
+    page = _Page(width, style, listed)
+    evaluation = judged.evaluation
+    criteria = f"{evaluation.criteria} version {evaluation.version}, phase {evaluation.level.value}"
+    page.add("ARTIFACT", f"{visible(evaluation.artifact)} (sha256 {evaluation.artifact_hash})")
+    page.add("CRITERIA", criteria)
+    page.add(judged.status.value.upper(), figures(evaluation), tone=_TONES[judged.status])
+    for unsound in filter(None, [evaluation.unsound]):
+        page.add("", unsound)
+    for label, tone, rows in _groups(evaluation):
+        page.rules(label, rows, tone)
+    page.unmeasured(evaluation.results)
+    if not evaluation.passed:
+        page.add("DISTANCE", distance(evaluation))
+    if next_step:
+        page.add("NEXT", next_step)
+    return page.lines
+
+
+def figures(evaluation: Evaluation) -> str:
+    """Return score, arithmetic and threshold: "score 0.636 = 7/11 of the weight, threshold 0.9"."""
+    score = shown_score(evaluation.score, evaluation.threshold)
+    return (
+        f"score {score} = {arithmetic(evaluation)} of the weight, "
+        f"threshold {plain(evaluation.threshold)}"
+    )
+
+
+def distance(evaluation: Evaluation) -> str:
+    """Return gap, blockers and progress in one sentence (seed 000, distance to success)."""
+    passed = sum(row.passed for row in evaluation.results)
+    blockers = len(evaluation.failed)
+    return (
+        f"gap {gap(evaluation)}, {blockers} blocking rule{'' if blockers == 1 else 's'}, "
+        f"{passed} of {len(evaluation.results)} rules pass"
+    )
+
+
+def _groups(evaluation: Evaluation) -> Iterator[tuple[str, str, list[RuleResult]]]:
+    labels = {
+        Severity.FAIL: ("BLOCKER", "bad"),
+        Severity.WARN: ("WARNING", "mild"),
+        Severity.INFO: ("INFO", "faint"),
+    }
+    judged = (Outcome.FAIL, Outcome.ERROR)
+    for severity, (label, tone) in labels.items():
+        rows = [r for r in evaluation.results if r.outcome in judged]
+        yield label, tone, [r for r in rows if r.rule.severity is severity]
+
+
+class _Page:
+    """Lines with a label in the left margin; nothing foreign ever starts a line."""
+
+    def __init__(self, width: int, style: Style, listed: int) -> None:
+        self.lines: list[str] = []
+        self._room = max(min(width, WIDEST) - INDENT, 20)
+        self._style, self._listed = style, listed
+
+    def add(self, label: str, text: str, *, tone: str = "strong") -> None:
+        first, *more = textwrap.wrap(text, self._room, break_on_hyphens=False) or [""]
+        margin = " " * (INDENT - len(label))
+        self.lines.append((self._style(label, tone) if label else "") + margin + first)
+        self.lines += [" " * INDENT + line for line in more]
+
+    def rules(self, label: str, rows: Sequence[RuleResult], tone: str) -> None:
+        for row in rows[: self._listed]:
+            self.add(label, _told(row), tone=tone)
+            if row.rule.hint:
+                self.add("", f"fix: {one_line(row.rule.hint, _MESSAGE)}")
+        if len(rows) > self._listed:
+            self.add(label, f"and {len(rows) - self._listed} more", tone=tone)
+
+    def unmeasured(self, results: Sequence[RuleResult]) -> None:
+        """List rules that were not measured, those with the same reason together."""
+        reasons: dict[str, list[str]] = {}
+        for row in results:
+            if row.outcome is Outcome.NOT_MEASURED:
+                reasons.setdefault(one_line(_why_not(row), _MESSAGE), []).append(row.rule.id)
+        for reason, ids in reasons.items():
+            more = f" and {len(ids) - self._listed} more" if len(ids) > self._listed else ""
+            self.add("UNMEASURED", f"{reason}: {', '.join(ids[: self._listed])}{more}", tone="mild")
+
+
+def _told(row: RuleResult) -> str:
+    check = row.decisive
+    could_not = "could not be judged: " if row.outcome is Outcome.ERROR else ""
+    place = f" ({visible(str(check.location))})" if check and check.location else ""
+    return f"{row.rule.id}: {could_not}{one_line(row.message, _MESSAGE)}{place}"
+
+
+def _why_not(row: RuleResult) -> str:
+    missing = (c.message for c in row.checks if c.outcome is Outcome.NOT_MEASURED)
+    return next(missing, row.message)
+
+
+def decision_lines(
+    decision: Decision, *, width: int = WIDTH, style: Style = no_style, listed: int = LISTED
+) -> list[str]:
+    """Return a whole session: an overview of several, details of those with news, the gate."""
+    lines: list[str] = []
+    if len(decision.judged) > 1:
+        lines += [*overview(decision.judged), ""]
+    told = [j for j in decision.judged if len(decision.judged) == 1 or _has_news(j)]
+    for judged in told[:listed]:
+        lines += evaluation_lines(
+            judged, width=width, style=style, listed=listed, next_step=next_step(judged, decision)
+        )
+        lines.append("")
+    if len(told) > listed:
+        lines += [f"and {len(told) - listed} more artifacts that did not pass or were warned", ""]
+    page = _Page(width, style, listed)
+    for problem in decision.problems:
+        page.add("ERROR", visible(str(problem)), tone="bad")
+    for notice in decision.notices:
+        page.add("NOTE", notice)
+    page.add("GATE", gate_sentence(decision), tone=_TONES[decision.gate.status])
+    return lines + page.lines
+
+
+def _has_news(judged: Judged) -> bool:
+    return any(not row.passed for row in judged.evaluation.results) or bool(judged.reason)
+
+
+def overview(judged: Sequence[Judged]) -> list[str]:
+    """Return a table with one row per evaluation; nothing in it is taken for a number."""
+    from tabulate import tabulate
+
+    rows = [
+        (
+            one_line(j.evaluation.artifact, 40),
+            one_line(j.evaluation.criteria, 20),
+            j.evaluation.level.value,
+            shown_score(j.evaluation.score, j.evaluation.threshold),
+            plain(j.evaluation.threshold),
+            j.status.value.upper(),
+        )
+        for j in judged
+    ]
+    headers = ("artifact", "criteria", "phase", "score", "threshold", "gate")
+    table = tabulate(rows, headers, tablefmt="simple", disable_numparse=True)
+    return [line.rstrip() for line in table.splitlines()]
+
+
+def gate_sentence(decision: Decision) -> str:
+    """Return the decision in one sentence, with the exit status that it leads to."""
+    gate = decision.gate
+    word = gate.status.value.upper()
+    reasons = list(gate.reasons)
+    if gate.status is GateStatus.ERROR:
+        count = len(decision.problems)
+        reasons = [f"{count} problem{'' if count == 1 else 's'} in criteria or marks"]
+    elif len(reasons) > 3:
+        reasons = [*reasons[:3], f"and {len(reasons) - 3} more"]
+    tail = f": {visible('; '.join(reasons))}" if reasons else ""
+    enforced = ", not enforced" if gate.status is GateStatus.PARTIAL else ""
+    return f"{word}{enforced}{tail} (exit status {decision.exit_status})"
+
+
+def next_step(judged: Judged, decision: Decision) -> str:
+    """Return the command or the act that brings a reader on; "" where there is nothing to do."""
+    status = judged.status
+    lost = [row for row in decision.not_run if row.died and row.target_id == judged.id]
+    if lost:
+        return f"see it die alone: pytest -n 0 {shlex.quote(lost[0].node_id)}"
+    if status is GateStatus.INCOMPLETE:
+        return (
+            "run all rules: no -k, -m, -x, --lf, --deselect, no single ids; or let this run be "
+            "partial: --reflex-allow-partial"
+        )
+    if status is not GateStatus.FAILED or not judged.evaluation.failed:
+        return ""
+    suite = judged.id.partition("::")[0]
+    command = f"pytest {shlex.quote(suite)}" if suite.endswith(".reflex.yaml") else "the same again"
+    return f"mend {judged.evaluation.failed[0].rule.id}, then: {command}"
+
+
+def brief_lines(decision: Decision, style: Style = no_style) -> list[str]:
+    """Return one line per evaluation or problem: what -q shows."""
+    lines = []
+    for problem in decision.problems:
+        lines.append(f"{style('reflex ERROR', 'bad')} {visible(str(problem))}")
+    for judged in decision.judged:
+        evaluation = judged.evaluation
+        word = style(f"reflex {judged.status.value.upper()}", _TONES[judged.status])
+        score = shown_score(evaluation.score, evaluation.threshold)
+        reason = judged.reason.removeprefix(f"{evaluation.artifact}: ")
+        lines.append(
+            f"{word} {visible(PurePath(evaluation.artifact).as_posix())} "
+            f"({evaluation.criteria}, {evaluation.level.value}): "
+            f"{score}/{plain(evaluation.threshold)}" + (f"; {visible(reason)}" if reason else "")
+        )
+    return lines
+
+
+def show(reporter: Any, decision: Decision) -> None:
+    """Write the section of a pytest session; with -q one line per evaluation."""
+    writer = reporter.config.get_terminal_writer()
+    tones = {
+        "good": {"green": True, "bold": True},
+        "bad": {"red": True, "bold": True},
+        "mild": {"yellow": True, "bold": True},
+        "strong": {"bold": True},
+        "faint": {"light": True},
+    }
+
+    def style(text: str, tone: str) -> str:
+        return str(writer.markup(text, **tones[tone]))
+
+    verbosity = reporter.config.get_verbosity()
+    if verbosity < 0:
+        lines = brief_lines(decision, style)
+    else:
+        reporter.section("reflex")
+        listed = LISTED if verbosity == 0 else 10**9
+        lines = decision_lines(decision, width=writer.fullwidth, style=style, listed=listed)
+    for line in lines:
+        reporter.write_line(line)

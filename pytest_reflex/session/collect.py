@@ -1,0 +1,108 @@
+"""The collection tree: suite file -> artifact where there are several -> rule -> check."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+
+from pytest_reflex.errors import ReflexError
+from pytest_reflex.model.plain import visible
+from pytest_reflex.model.rules import Rule
+from pytest_reflex.session.desk import Desk
+from pytest_reflex.session.items import CheckItem, Subject
+from pytest_reflex.session.suites import expect_suite
+
+
+class ReflexNode(pytest.Collector):
+    """What our collectors share: the session's desk, and faults of the user's as plain lines."""
+
+    @property
+    def desk(self) -> Desk:
+        return self.config.stash[Desk.key]
+
+    def repr_failure(  # type: ignore[override]  # as pytest.Collector has it
+        self, excinfo: pytest.ExceptionInfo[BaseException]
+    ) -> Any:
+        if isinstance(excinfo.value, ReflexError):
+            return fault_text(excinfo.value)
+        return super().repr_failure(excinfo)
+
+
+class SuiteFile(ReflexNode, pytest.File):
+    """A ``*.reflex.yaml`` file."""
+
+    subjects: dict[str, Subject] | None = None
+
+    def load(self) -> dict[str, Subject]:
+        """Read the suite once; from then on the session expects its checks."""
+        if self.subjects is None:
+            self.subjects = expect_suite(self.path, self.nodeid, self.desk, self.session)
+        return self.subjects
+
+    def collect(self) -> Iterator[pytest.Collector]:
+        for target_id, subject in self.load().items():
+            name = target_id.removeprefix(f"{self.nodeid}::")
+            if name == self.nodeid:
+                yield from rule_nodes(self, subject)
+            else:
+                yield TargetNode.from_parent(self, name=name, subject=subject)
+
+
+class TargetNode(ReflexNode):
+    """One artifact of a suite, or one criteria of an artifact that the options name."""
+
+    def __init__(self, *, subject: Subject, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.subject = subject
+
+    def collect(self) -> Iterator[pytest.Collector]:
+        return rule_nodes(self, self.subject)
+
+
+class ArtifactFile(ReflexNode, pytest.File):
+    """An artifact that the options name; its only child is their criteria."""
+
+    def collect(self) -> Iterator[pytest.Collector]:
+        subject = self.desk.subjects[self.desk.named[self.path]]
+        name = subject.id.removeprefix(f"{self.nodeid}::")
+        yield TargetNode.from_parent(self, name=name, subject=subject)
+
+
+class RuleNode(pytest.Collector):
+    """One rule of one target; carries the marks by which -m selects."""
+
+    def __init__(self, *, subject: Subject, rule: Rule, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.subject = subject
+        self.rule = rule
+        self.own_markers.extend(_marks(rule.severity.value, rule.level.value))
+        self.keywords.update((mark.name, mark) for mark in self.own_markers)
+
+    def collect(self) -> Iterable[CheckItem]:
+        return [
+            CheckItem.from_parent(
+                self, name=str(index), subject=self.subject, rule=self.rule, index=index
+            )
+            for index in range(len(self.rule.checks))
+        ]
+
+
+def rule_nodes(parent: pytest.Collector, subject: Subject) -> Iterator[RuleNode]:
+    """Yield a node for every active rule that has a check."""
+    for rule in subject.target.rules:
+        if rule.checks:
+            yield RuleNode.from_parent(parent, name=rule.id, subject=subject, rule=rule)
+
+
+def fault_text(error: ReflexError) -> str:
+    """Return one line per problem."""
+    return "\n".join(visible(str(problem)) for problem in error.problems)
+
+
+@cache
+def _marks(severity: str, level: str) -> tuple[pytest.Mark, ...]:
+    names = ("reflex", f"reflex_{severity}", f"reflex_{level.lower()}")
+    return tuple(getattr(pytest.mark, name).mark for name in names)

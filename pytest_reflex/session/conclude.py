@@ -1,0 +1,117 @@
+"""From a plan and a tally to evaluations: every expected check is accounted for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_reflex.checks.reading import read_artifact
+from pytest_reflex.errors import ArtifactError
+from pytest_reflex.model.results import CheckResult, Evaluation
+from pytest_reflex.model.words import Outcome
+from pytest_reflex.session import marks
+from pytest_reflex.session.plan import Plan, Planned
+from pytest_reflex.session.tally import Tally
+from pytest_reflex.verdict.gate import Judged, NotRun
+from pytest_reflex.verdict.score import judge
+
+DESELECTED = "deselected"
+LOST = "the worker died while it ran"
+CHANGED = "the artifact changed while it was judged"
+UNREPORTED = "the session ended before it reported"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """One target with the node id of each of its checks."""
+
+    id: str
+    planned: Planned
+    checks: dict[str, tuple[str, int]]
+
+
+def expected(plan: Plan, root: Path) -> Iterator[Expected]:
+    """Yield all targets of a plan; the marked tests together are the last one."""
+    for target_id, planned in plan.targets.items():
+        yield Expected(id=target_id, planned=planned, checks=dict(planned.check_ids(target_id)))
+    if plan.marked:
+        target = marks.session_target(plan.marked, root)
+        planned = Planned(target, marks.digest_of_tests(plan.marked, root))
+        yield Expected(id=marks.SESSION, planned=planned, checks=marks.numbered(plan.marked))
+
+
+def conclude(one: Expected, plan: Plan, tally: Tally, *, partial: bool) -> Conclusion:
+    """Judge one target by what was reported; what was not is named with its reason.
+
+    With `partial`, rules that did not run because they were deselected are excused. The artifact is
+    read again: a verdict on bytes that are no longer there must not pass.
+    """
+    changed = _changed(one, tally)
+    results = dict(tally.results.get(one.id, {}))
+    missing = tuple(
+        NotRun(
+            node_id=node_id,
+            target_id=one.id,
+            rule_id=key[0],
+            reason=_reason(node_id, plan, tally),
+            died=node_id in tally.lost,
+        )
+        for node_id, key in one.checks.items()
+        if key not in results
+    )
+    for row in missing:
+        key = one.checks[row.node_id]
+        results[key] = CheckResult(outcome=Outcome.NOT_MEASURED, message=row.reason)
+    narrowed = plan.narrowed if one.id == marks.SESSION else ""
+    evaluation = judge(
+        one.planned.target,
+        results,
+        sha256=one.planned.sha256,
+        unsound=CHANGED if changed else _unsound(one, missing, narrowed),
+    )
+    excused = _excused(evaluation, missing) if partial else frozenset()
+    partial = partial and bool(excused or narrowed) and not changed
+    judged = Judged(
+        evaluation=evaluation, id=one.id, narrowed=narrowed, partial=partial, excused=excused
+    )
+    return Conclusion(judged=judged, not_run=missing)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conclusion:
+    """One target's part of the decision."""
+
+    judged: Judged
+    not_run: tuple[NotRun, ...]
+
+
+def _reason(node_id: str, plan: Plan, tally: Tally) -> str:
+    if node_id in plan.left_out:
+        return DESELECTED
+    return LOST if node_id in tally.lost else UNREPORTED
+
+
+def _unsound(one: Expected, missing: tuple[NotRun, ...], narrowed: str) -> str:
+    """Return why this evaluation must not pass whatever its score; "" where it may."""
+    if missing:
+        return f"{len(missing)} of {len(one.checks)} checks did not run"
+    return narrowed
+
+
+def _changed(one: Expected, tally: Tally) -> bool:
+    digests = set(tally.digests.get(one.id, ()))
+    if one.id != marks.SESSION:
+        target = one.planned.target
+        try:
+            digests.add(read_artifact(target.artifact, base=target.link_base).sha256)
+        except ArtifactError:
+            return True
+    return bool(digests - {one.planned.sha256})
+
+
+def _excused(evaluation: Evaluation, missing: tuple[NotRun, ...]) -> frozenset[str]:
+    deselected = {row.rule_id for row in missing if row.reason == DESELECTED}
+    lost = {row.rule_id for row in missing if row.reason != DESELECTED}
+    unmeasured = {r.rule.id for r in evaluation.results if r.outcome is Outcome.NOT_MEASURED}
+    return frozenset((deselected - lost) & unmeasured)

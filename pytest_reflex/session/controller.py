@@ -1,0 +1,177 @@
+"""The hooks that decide: in a plain session, and in the controller of xdist workers."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_reflex.errors import Problem, ReflexError
+from pytest_reflex.reports import json_report, terminal
+from pytest_reflex.session import options, plan
+from pytest_reflex.session.conclude import conclude, expected
+from pytest_reflex.session.desk import Desk
+from pytest_reflex.session.exits import exit_status, only_looks
+from pytest_reflex.session.named import expect_named
+from pytest_reflex.session.properties import ADVISED, CATEGORY
+from pytest_reflex.session.runtime import FOLDER, PROBLEMS
+from pytest_reflex.session.suites import plan_of_ids
+from pytest_reflex.session.tally import Tally
+from pytest_reflex.verdict.gate import Decision, Gate, GateStatus, gate_over
+
+
+class Controller:
+    """Knows what was expected, counts what was reported, and holds the exit status to the gate."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        self.config = desk.config
+        self.tally = Tally()
+        self.decision: Decision | None = None
+        self._json = self._json_path()
+        self._faults: list[Problem] = []
+        self._foreign_faults = False
+        self._looped = False
+        self._folder: Path | None = None
+        self._worker_ids: list[str] = []
+
+    def _json_path(self) -> Path | None:
+        """Return where the document goes; a path that cannot be written is refused at the start."""
+        given = options.text(self.config, "reflex_json")
+        if not given:
+            return None
+        path = self.config.invocation_params.dir / given
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=path.parent):
+                pass
+            if path.is_dir():
+                raise IsADirectoryError("is a folder")
+        except OSError as error:
+            reason = error.strerror or error
+            raise pytest.UsageError(f"--reflex-json {given} cannot be written: {reason}") from None
+        return path
+
+    # before anything runs
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self) -> None:
+        """Compile what the options name, so that a fault is told before any worker starts."""
+        try:
+            expect_named(self.desk)
+        except ReflexError as error:
+            self._faults += error.problems
+            self._decide(int(pytest.ExitCode.USAGE_ERROR))
+            raise pytest.UsageError(*map(str, error.problems)) from None
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="pytest-reflex-"))
+        node.workerinput[FOLDER] = str(self._folder)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
+        self._worker_ids = list(ids)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            faults = [plan.problem_from_json(one) for one in getattr(report, PROBLEMS, ())]
+            self._faults += faults
+            self._foreign_faults |= not faults
+
+    # while it runs
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self) -> None:
+        self._looped = True
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.tally.add(report)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_report_teststatus(self, report: Any) -> Any:
+        if getattr(report, CATEGORY, "") == ADVISED and report.when == "call":
+            return ADVISED, "w", (ADVISED.upper(), {"yellow": True})
+        return None
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        self._foreign_faults |= not isinstance(excinfo.value, pytest.Session.Interrupted)
+
+    # the end
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        self._take_plan()
+        session.exitstatus = self._decide(int(session.exitstatus))
+
+    def _take_plan(self) -> None:
+        """Under xdist, learn from the workers what they collected."""
+        if self._folder is None:
+            return
+        found = plan.take_over(self._folder) or plan_of_ids(self._worker_ids, self.desk)
+        named = {one: self.desk.plan.targets[one] for one in self.desk.named.values()}
+        found.targets = named | found.targets
+        self.desk.plan = found
+        self._faults += found.problems
+
+    def _decide(self, status: int) -> int:
+        """Come to a decision, write it down, and return the exit status."""
+        found = self.desk.plan
+        partial = options.allows_partial(self.config)
+        parts = []
+        if self._looped and not only_looks(self.config):
+            parts = [
+                conclude(one, found, self.tally, partial=partial)
+                for one in expected(found, self.config.rootpath)
+            ]
+        judged = tuple(part.judged for part in parts)
+        faults = tuple(dict.fromkeys(self._faults))
+        gate = gate_over(judged, faults) if judged or faults else None
+        only_criteria = bool(faults) and not self._foreign_faults
+        status = exit_status(status, gate, criteria_faults=only_criteria)
+        self.decision = Decision(
+            judged=judged,
+            gate=gate or Gate(status=GateStatus.INCOMPLETE, reasons=("nothing was judged",)),
+            exit_status=status,
+            not_run=tuple(row for part in parts for row in part.not_run),
+            problems=faults,
+            notices=self._notices(),
+        )
+        return self._write(status)
+
+    def _write(self, status: int) -> int:
+        """Write the JSON document; where that fails in the end, a success is none."""
+        if self._json is None or self.decision is None or only_looks(self.config):
+            return status
+        try:
+            json_report.save(self._json, self.decision)
+        except ReflexError as error:
+            status = status or int(pytest.ExitCode.TESTS_FAILED)
+            notices = (*self.decision.notices, str(error))
+            self.decision = replace(self.decision, exit_status=status, notices=notices)
+        return status
+
+    def _notices(self) -> tuple[str, ...]:
+        if options.ignores_partial(self.config):
+            return ("reflex_allow_partial of the ini file is not heeded: CI is set",)
+        return ()
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        if self.decision and (self.decision.judged or self.decision.problems):
+            terminal.show(terminalreporter, self.decision)
+
+    def pytest_unconfigure(self) -> None:
+        if self._folder:
+            shutil.rmtree(self._folder, ignore_errors=True)
+        silent = not self.config.pluginmanager.has_plugin("terminalreporter")
+        if silent and self.decision and self.decision.gate.blocks and self.decision.judged:
+            reasons = "; ".join(self.decision.gate.reasons)
+            line = f"reflex gate {self.decision.gate.status.value.upper()}: {reasons}\n"
+            if sys.__stderr__:
+                sys.__stderr__.write(line)

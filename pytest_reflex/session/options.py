@@ -1,0 +1,122 @@
+"""The command-line options and ini keys of a pytest session, declared once."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pytest
+
+GROUP = "reflex", "pytest-reflex: rules as checks, and the gate over them"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option; `ini` is the type of its ini key, "" where it has none.
+
+    What names one artifact and its criteria has no ini key: what is permanent belongs in a
+    ``*.reflex.yaml`` file.
+    """
+
+    name: str
+    kind: Literal["text", "list", "switch", "level"]
+    help: str
+    metavar: str = ""
+    ini: Literal["", "string", "linelist", "bool"] = ""
+
+    @property
+    def flag(self) -> str:
+        return f"--reflex-{self.name}"
+
+    @property
+    def key(self) -> str:
+        """The name of the ini key and of the attribute of `config.option`."""
+        return f"reflex_{self.name.replace('-', '_')}"
+
+
+OPTIONS = (
+    Option("criteria", "text", "criteria to judge by: a template's name or a file", "NAME|FILE"),
+    Option("artifact", "list", "file or folder to judge (repeatable)", "PATH"),
+    Option("phase", "level", "level of --reflex-criteria: A is basic, B adds stricter rules"),
+    Option("threshold", "text", "threshold of --reflex-criteria, 0 to 1", "F"),
+    Option("var", "list", "value of a criteria variable (repeatable)", "K=V", "linelist"),
+    Option("json", "text", "write the verdict to PATH as one JSON document", "PATH", "string"),
+    Option(
+        "allow-partial",
+        "switch",
+        "do not hold deselected rules against the gate: it is reported as partial, not enforced "
+        "(the ini key is not heeded where the environment variable CI is set)",
+        ini="bool",
+    ),
+    Option(
+        "standard-protocol",
+        "switch",
+        "run every check through pytest's own protocol, for plugins that need each of its hooks",
+        ini="bool",
+    ),
+)
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Declare every option and ini key."""
+    group = parser.getgroup(*GROUP)
+    for option in OPTIONS:
+        if option.kind == "switch":
+            group.addoption(option.flag, action="store_true", default=False, help=option.help)
+        elif option.kind == "level":
+            group.addoption(option.flag, choices=("A", "B"), default=None, help=option.help)
+        else:
+            action = "append" if option.kind == "list" else "store"
+            group.addoption(
+                option.flag, action=action, default=None, metavar=option.metavar, help=option.help
+            )
+        if option.ini:
+            default: list[str] | None = [] if option.ini == "linelist" else None
+            parser.addini(option.key, option.help, type=option.ini, default=default)
+
+
+def any_given(config: pytest.Config) -> bool:
+    """Return whether a reflex option stands on the command line."""
+    return any(getattr(config.option, option.key, None) for option in OPTIONS)
+
+
+def text(config: pytest.Config, key: str) -> str:
+    """Return a text option, or its ini key, or ""."""
+    return str(getattr(config.option, key) or _ini(config, key) or "")
+
+
+def texts(config: pytest.Config, key: str) -> list[str]:
+    """Return the values of a repeatable option; those of the ini key come first."""
+    return [*(_ini(config, key) or []), *(getattr(config.option, key) or [])]
+
+
+def switch(config: pytest.Config, key: str) -> bool:
+    return bool(getattr(config.option, key) or _ini(config, key))
+
+
+def variables(config: pytest.Config) -> dict[str, Any]:
+    """Read --reflex-var K=V and its ini key; a value is typed as YAML 1.2 types a plain scalar.
+
+    Raises UsageError.
+    """
+    from pytest_reflex.criteria.values import parse_variable
+
+    return dict(map(parse_variable, texts(config, "reflex_var")))
+
+
+def allows_partial(config: pytest.Config) -> bool:
+    """Return whether deselected rules are excused; in CI only the flag itself counts."""
+    if config.option.reflex_allow_partial:
+        return True
+    return bool(_ini(config, "reflex_allow_partial")) and not os.environ.get("CI")
+
+
+def ignores_partial(config: pytest.Config) -> bool:
+    """Return whether the ini key `reflex_allow_partial` is set and not heeded, because of CI."""
+    return bool(_ini(config, "reflex_allow_partial")) and not allows_partial(config)
+
+
+def _ini(config: pytest.Config, key: str) -> Any:
+    declared = next(option.ini for option in OPTIONS if option.key == key)
+    return config.getini(key) if declared else None

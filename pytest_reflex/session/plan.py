@@ -1,0 +1,155 @@
+"""What a session is to judge: known from collection, before anything runs and whatever dies later.
+
+Under xdist the workers collect and the controller decides. A worker writes its plan to a folder
+that the controller made; workers collect the same things, so one plan that arrived is enough.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from pytest_reflex.errors import Problem
+from pytest_reflex.model.results import place_from_json, place_to_json
+from pytest_reflex.model.rules import Criteria, Rule
+from pytest_reflex.model.targets import Target
+from pytest_reflex.model.words import Level
+
+FILE = "plan.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One target, and the digest of its artifact as collection read it."""
+
+    target: Target
+    sha256: str
+
+    def check_ids(self, target_id: str) -> Iterator[tuple[str, tuple[str, int]]]:
+        """Yield the node id of every expected check with its rule id and number."""
+        for rule in self.target.rules:
+            for index in range(len(rule.checks)):
+                yield f"{target_id}::{rule.id}::{index}", (rule.id, index)
+
+
+@dataclass(slots=True)
+class Plan:
+    """Targets by node id, marked tests by node id, and what collection left out.
+
+    `left_out` are node ids that were expected and not selected (-k, -m, --deselect, --lf, an
+    argument that names single items). `narrowed` says why further marked tests may be unknown.
+    """
+
+    targets: dict[str, Planned] = field(default_factory=dict)
+    marked: dict[str, Rule] = field(default_factory=dict)
+    left_out: set[str] = field(default_factory=set)
+    narrowed: str = ""
+    problems: list[Problem] = field(default_factory=list)
+
+    def expected(self) -> Iterator[str]:
+        """Yield the node ids of all expected items."""
+        for target_id, planned in self.targets.items():
+            for node_id, _ in planned.check_ids(target_id):
+                yield node_id
+        yield from self.marked
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "targets": {key: _planned_to_json(one) for key, one in self.targets.items()},
+            "marked": {key: _marked_to_json(rule) for key, rule in self.marked.items()},
+            "left_out": sorted(self.left_out),
+            "narrowed": self.narrowed,
+            "problems": [problem_to_json(problem) for problem in self.problems],
+        }
+
+    @classmethod
+    def from_json(cls, wire: Mapping[str, Any]) -> Plan:
+        return cls(
+            targets={key: _planned_from_json(one) for key, one in wire["targets"].items()},
+            marked={key: _marked_from_json(one) for key, one in wire["marked"].items()},
+            left_out=set(wire["left_out"]),
+            narrowed=wire["narrowed"],
+            problems=[problem_from_json(one) for one in wire["problems"]],
+        )
+
+
+def hand_over(plan: Plan, folder: Path) -> None:
+    """Write a worker's plan where the controller looks for it, unless another worker was first.
+
+    A folder that cannot be written (a worker on another machine) is no fault: the controller then
+    reads the suite files itself.
+    """
+    final = folder / FILE
+    draft = folder / f"{FILE}.{os.getpid()}"
+    try:
+        if not final.exists():
+            draft.write_text(json.dumps(plan.to_json(), default=str), encoding="utf-8")
+            os.replace(draft, final)
+    except OSError:
+        return
+
+
+def take_over(folder: Path) -> Plan | None:
+    """Return the plan that a worker handed over; None where none arrived."""
+    try:
+        return Plan.from_json(json.loads((folder / FILE).read_text(encoding="utf-8")))
+    except OSError:
+        return None
+
+
+def problem_to_json(problem: Problem) -> dict[str, Any]:
+    wire: dict[str, Any] = {"message": problem.message}
+    if problem.place:
+        wire["location"] = place_to_json(problem.place)
+    if problem.hint:
+        wire["hint"] = problem.hint
+    if problem.rule_id:
+        wire["rule"] = problem.rule_id
+    return wire
+
+
+def problem_from_json(wire: Mapping[str, Any]) -> Problem:
+    return Problem(
+        message=wire["message"],
+        place=place_from_json(wire.get("location")),
+        hint=wire.get("hint", ""),
+        rule_id=wire.get("rule", ""),
+    )
+
+
+def _planned_to_json(planned: Planned) -> dict[str, Any]:
+    target = planned.target
+    return {
+        "criteria": target.criteria.to_json(),
+        "level": target.level.value,
+        "artifact": str(target.artifact),
+        "root": str(target.root),
+        "label": target.label,
+        "threshold": str(target.bar),
+        "sha256": planned.sha256,
+    }
+
+
+def _planned_from_json(wire: Mapping[str, Any]) -> Planned:
+    target = Target(
+        criteria=Criteria.from_json(wire["criteria"]),
+        level=Level(wire["level"]),
+        artifact=Path(wire["artifact"]),
+        root=Path(wire["root"]),
+        label=wire["label"],
+        threshold=Fraction(wire["threshold"]),
+    )
+    return Planned(target, wire["sha256"])
+
+
+def _marked_to_json(rule: Rule) -> dict[str, Any]:
+    return {**rule.to_json(), "location": rule.place and place_to_json(rule.place)}
+
+
+def _marked_from_json(wire: Mapping[str, Any]) -> Rule:
+    return replace(Rule.from_json(wire), place=place_from_json(wire["location"]))

@@ -1,0 +1,177 @@
+"""The hooks that collect and run checks: in a plain session and in each xdist worker."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_reflex.checks.registry import register_built_ins
+from pytest_reflex.errors import Problem, ReflexError
+from pytest_reflex.model.results import CheckResult
+from pytest_reflex.model.words import Outcome, Severity
+from pytest_reflex.session import marks, options, plan, protocol
+from pytest_reflex.session.collect import ArtifactFile, SuiteFile, fault_text
+from pytest_reflex.session.desk import Desk
+from pytest_reflex.session.early import EarlyStart
+from pytest_reflex.session.items import CheckItem
+from pytest_reflex.session.named import expect_named
+from pytest_reflex.session.properties import ADVISED, CATEGORY, NAME, encode
+
+PROBLEMS = "reflex_problems"
+FOLDER = "reflex_folder"
+
+
+class Runtime:
+    """Registered only where a reflex option, file or marked test is in play."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        self.config = desk.config
+        self.early = EarlyStart(desk.cancel)
+        self._checks_of_tests: dict[str, tuple[str, int]] = {}
+        self._digest_of_tests = ""
+        self._short = not (
+            protocol.wants_standard(self.config)
+            or options.switch(self.config, "reflex_standard_protocol")
+        )
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_reflex_register_checks(self, register: Any) -> None:
+        register_built_ins(register)
+
+    # collection
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self) -> None:
+        """Compile in a worker what the options name; elsewhere the controller has done it."""
+        if self.desk.is_worker:
+            expect_named(self.desk)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collection(self) -> Generator[None, object, object]:
+        """Without path arguments, what the options name is all that there is to do."""
+        if self.desk.named and self.config.args_source is not self.config.ArgsSource.ARGS:
+            self.config.args[:] = []
+        return (yield)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_make_collect_report(
+        self, collector: pytest.Collector
+    ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        report = yield
+        if isinstance(collector, pytest.Session):
+            report.result.extend(self._named_files(collector))
+        elif isinstance(collector, SuiteFile):
+            self._settle(collector, report)
+        return report
+
+    def _named_files(self, session: pytest.Session) -> list[ArtifactFile]:
+        """Return the artifacts that the options name and no argument selects from."""
+        return [
+            named_file(session, path) for path in self.desk.named if not session.isinitpath(path)
+        ]
+
+    def _settle(self, suite: SuiteFile, report: pytest.CollectReport) -> None:
+        """Know a suite's rules even where --lf skips its collection; keep its faults as data."""
+        try:
+            suite.load()
+        except ReflexError as error:
+            report.outcome = "failed"
+            report.longrepr = fault_text(error)
+            wire = [plan.problem_to_json(problem) for problem in error.problems]
+            setattr(report, PROBLEMS, wire)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Learn the marked tests before anything is deselected."""
+        found = self.desk.plan
+        faults: list[Problem] = []
+        for item, read in marks.read_marks(i for i in items if not isinstance(i, CheckItem)):
+            if isinstance(read, Problem):
+                faults.append(read)
+            else:
+                found.marked[item.nodeid] = read
+        faults += marks.clashes(found.marked)
+        if faults and not self.desk.is_worker:
+            raise pytest.UsageError(*dict.fromkeys(str(fault) for fault in faults))
+        if faults:
+            found.problems += dict.fromkeys(faults)
+            items.clear()
+        self._checks_of_tests = marks.numbered(found.marked)
+        self._digest_of_tests = marks.digest_of_tests(found.marked, self.config.rootpath)
+        found.narrowed = self._narrowed() if found.marked else ""
+
+    def _narrowed(self) -> str:
+        """Return why marked tests may exist that were never collected."""
+        if self.config.getoption("lf", False) and self.config.cache.get("cache/lastfailed", {}):
+            return "--lf leaves out files without a failure"
+        if any("::" in argument for argument in self.config.args):
+            return "the arguments select single tests"
+        return ""
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        found = self.desk.plan
+        found.left_out = set(found.expected()) - {item.nodeid for item in session.items}
+        folder = getattr(self.config, "workerinput", {}).get(FOLDER)
+        if folder:
+            plan.hand_over(found, Path(folder))
+
+    # running
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
+        """Start executable checks early; stop them where the session ends before their turn."""
+        if not self.desk.is_worker and not self.config.option.collectonly:
+            self.early.start(session.items)
+        try:
+            return (yield)
+        finally:
+            self.early.stop()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> Any:
+        if self._short and protocol.suits(item, nextitem):
+            assert isinstance(item, CheckItem)
+            protocol.run(item, nextitem)
+            return True
+        return None
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        if isinstance(item, CheckItem):
+            item.enrich(report)
+        elif item.nodeid in self._checks_of_tests:
+            self._enrich_marked(item, report)
+        return report
+
+    def _enrich_marked(self, item: pytest.Item, report: pytest.TestReport) -> None:
+        """Give a marked test's reports their property; a failed call of a mild rule is advice."""
+        rule = self.desk.plan.marked[item.nodeid]
+        kept: CheckResult | None = item.stash.get(_LAST_CALL, None)
+        result = marks.result_of(report) or (kept if report.when == "teardown" else None)
+        if result is None:
+            return
+        if report.when == "call":
+            item.stash[_LAST_CALL] = result
+        _, index = self._checks_of_tests[item.nodeid]
+        value = encode(marks.SESSION, rule, index, self._digest_of_tests, result)
+        report.user_properties.append((NAME, value))
+        failed = report.when == "call" and result.outcome is Outcome.FAIL
+        if failed and rule.severity is not Severity.FAIL:
+            report.outcome = "passed"
+            setattr(report, CATEGORY, ADVISED)
+
+
+_LAST_CALL: pytest.StashKey[CheckResult] = pytest.StashKey()
+
+
+def named_file(session: pytest.Collector, path: Any) -> ArtifactFile:
+    """Return the node of an artifact that the options name."""
+    desk = session.config.stash[Desk.key]
+    return ArtifactFile.from_parent(session, path=path, nodeid=desk.id_of_file(path))

@@ -1,0 +1,36 @@
+"""The exit status of a session."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_reflex.session.exits import exit_status
+from pytest_reflex.verdict.gate import Gate, GateStatus
+
+PASSED, FAILED = Gate(status=GateStatus.PASSED), Gate(status=GateStatus.FAILED)
+PARTIAL, INCOMPLETE = Gate(status=GateStatus.PARTIAL), Gate(status=GateStatus.INCOMPLETE)
+
+
+@pytest.mark.parametrize(
+    ("current", "gate", "faults", "final"),
+    [
+        (0, PASSED, False, 0),
+        (0, FAILED, False, 1),
+        (0, INCOMPLETE, False, 1),
+        (0, PARTIAL, False, 0),
+        (0, None, False, 0),
+        (1, PASSED, False, 1),
+        (5, None, False, 5),
+        (5, INCOMPLETE, False, 1),
+        (5, PARTIAL, False, 5),
+        (2, FAILED, False, 2),
+        (3, FAILED, False, 3),
+        (4, FAILED, False, 4),
+        (2, FAILED, True, 4),
+        (1, FAILED, True, 4),
+        (5, FAILED, True, 4),
+        (3, FAILED, True, 3),
+    ],
+)
+def test_exit_status(current: int, gate: Gate | None, faults: bool, final: int) -> None:
+    assert exit_status(current, gate, criteria_faults=faults) == final
