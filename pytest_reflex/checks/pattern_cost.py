@@ -9,8 +9,10 @@ The bound reads CPython's parse tree of the pattern; what it does not know is ta
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Iterable
 from importlib import import_module
+from itertools import takewhile
 from math import inf, prod
 from typing import Any
 
@@ -27,7 +29,9 @@ _REPEATS = frozenset({"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"})
 def parse(pattern: str, flags: int) -> Any:
     """Return CPython's parse tree of a valid pattern, None where it is not to be had."""
     try:
-        return import_module("re._parser").parse(pattern, flags)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return import_module("re._parser").parse(pattern, flags)
     except (ImportError, AttributeError, RecursionError, re.error):
         return None
 
@@ -38,23 +42,31 @@ class Cost:
     def __init__(self, tree: Any) -> None:
         self._ways: Ways = inf
         self._length = 1.0
-        self._starts = ""
-        if tree is not None:
+        self._anchor = self._prefix = ""
+        # With (?a) a blank beyond ASCII is no blank: the families would not hold.
+        if tree is not None and not tree.state.flags & re.ASCII:
             try:
                 self._ways = _sequence(tree)
                 self._length = _length(tree) + 1
-                self._starts = _anchor(tree)
+                self._anchor = _anchor(tree)
+                self._prefix = _prefix(tree)
             except (OverflowError, RecursionError):
                 self._ways = inf
 
     def steps(self, text: str) -> float:
         """Return how many steps a search through the whole text may take at most."""
-        starts = len(text) + 1
-        if self._starts == "AT_BEGINNING":
-            starts = text.count("\n") + 1
-        elif self._starts == "AT_BEGINNING_STRING":
-            starts = 1
-        return starts * _value(self._ways, text) * self._length + len(text)
+        return self._starts(text) * _value(self._ways, text) * self._length + len(text)
+
+    def _starts(self, text: str) -> int:
+        """Return at how many positions more than a step or two can be taken."""
+        if self._anchor == "AT_BEGINNING":
+            return text.count("\n") + 1
+        if self._anchor == "AT_BEGINNING_STRING":
+            return 1
+        if self._prefix:
+            # Occurrences that overlap are counted once.
+            return text.count(self._prefix) * len(self._prefix) + 1
+        return len(text) + 1
 
 
 def _value(ways: Ways, text: str) -> float:
@@ -69,6 +81,14 @@ def _anchor(tree: Any) -> str:
             return _anchor(argument[3])
         return str(argument) if name == "AT" else ""
     return ""
+
+
+def _prefix(tree: Any) -> str:
+    """Return the text that every match begins with, where case counts."""
+    if tree.state.flags & re.IGNORECASE:
+        return ""
+    texts = ((str(operation), argument) for operation, argument in tree)
+    return "".join(chr(a) for _, a in takewhile(lambda part: part[0] == "LITERAL", texts))
 
 
 def _length(tree: Any) -> float:

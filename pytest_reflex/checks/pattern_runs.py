@@ -15,13 +15,22 @@ class Run(Enum):
     """A family of characters; the value matches its runs. ALL is every character."""
 
     SPACE = r"\s+"
+    DIGIT = r"\d+"
     WORD = r"\w+"
+    INK = r"\S+"
     LINE = r".+"
     ALL = ""
 
 
 _PATTERNS = {run: re.compile(run.value) for run in Run if run.value}
-_CATEGORIES = {"CATEGORY_SPACE": Run.SPACE, "CATEGORY_WORD": Run.WORD, "CATEGORY_DIGIT": Run.WORD}
+_CATEGORIES = {
+    "CATEGORY_SPACE": Run.SPACE,
+    "CATEGORY_NOT_SPACE": Run.INK,
+    "CATEGORY_DIGIT": Run.DIGIT,
+    "CATEGORY_WORD": Run.WORD,
+}
+# Each holds those before it.
+_WIDER = (Run.DIGIT, Run.WORD, Run.INK)
 _WITH_NEWLINE = frozenset({"CATEGORY_SPACE", "CATEGORY_NOT_WORD", "CATEGORY_NOT_DIGIT"})
 
 
@@ -33,21 +42,27 @@ def longest_run(text: str, run: Run) -> int:
 
 
 def run_of_char(char: str) -> Run:
-    """Return the narrowest family that holds a character in either case."""
+    """Return a narrow family that holds a character in either case."""
     if char.isspace():
         return Run.SPACE
     # Only ASCII: other letters may match a combining mark where case is ignored.
-    return Run.WORD if char.isascii() and (char.isalnum() or char == "_") else Run.LINE
+    if char.isascii() and (char.isalnum() or char == "_"):
+        return Run.DIGIT if char.isdigit() else Run.WORD
+    return Run.INK
 
 
 def family_of_set(members: Any) -> Run:
     """Return a family that holds every member of a character set of CPython's parse tree."""
     names = [str(operation) for operation, _ in members]
     if names[0] == "NEGATE":
+        if any(str(argument) == "CATEGORY_SPACE" for _, argument in members[1:]):
+            return Run.INK
         return Run.LINE if any(_holds_newline(*member) for member in members[1:]) else Run.ALL
     families = {_family(*member) for member in members}
     if len(families) == 1:
         return families.pop()
+    if families <= set(_WIDER):
+        return max(families, key=_WIDER.index)
     newline = any(_holds_newline(*member) for member in members)
     return Run.ALL if newline or Run.ALL in families else Run.LINE
 
@@ -60,7 +75,9 @@ def _family(operation: Any, argument: Any) -> Run:
         return _CATEGORIES.get(str(argument), Run.ALL)
     if name == "RANGE":
         low, high = chr(argument[0]), chr(argument[1])
-        inside = any(first <= low and high <= last for first, last in ("09", "AZ", "az"))
+        if low >= "0" and high <= "9":
+            return Run.DIGIT
+        inside = any(first <= low and high <= last for first, last in ("AZ", "az"))
         return Run.WORD if inside else Run.ALL
     return Run.ALL
 

@@ -1,0 +1,250 @@
+"""Checks of type content on one text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_reflex.checks.content import ContentCheck
+from pytest_reflex.errors import CriteriaError, Place
+from pytest_reflex.model.words import Outcome
+from tests.checks.building import content, search
+
+MARKDOWN = """# Title
+
+Words and TODO.
+
+## Usage
+
+Call it.
+
+```yaml
+kind: one
+```
+
+### Details
+
+TODO here.
+
+## End
+
+```yaml
+kind: two
+```
+"""
+
+PASS, FAIL, ERROR = Outcome.PASS, Outcome.FAIL, Outcome.ERROR
+
+
+@pytest.mark.parametrize(
+    ("params", "outcome"),
+    [
+        pytest.param({"search": "^## Usage"}, PASS, id="multi-line"),
+        pytest.param({"search": "^Usage"}, FAIL, id="anchored"),
+        pytest.param({"search": "usage|begin"}, FAIL, id="case counts"),
+        pytest.param({"search": "usage", "ignore_case": True}, PASS, id="case ignored"),
+        pytest.param({"search": "(?i)usage"}, PASS, id="case ignored in the pattern"),
+        pytest.param({"search": "[b-d]nd", "negate": True}, PASS, id="negated"),
+        pytest.param({"search": "TODO", "negate": True}, FAIL, id="negated but there"),
+        pytest.param({"search": "TODO", "min_count": 2}, PASS, id="enough"),
+        pytest.param({"search": "TODO", "min_count": 3}, FAIL, id="too few"),
+        pytest.param({"search": "TODO", "max_count": 2}, PASS, id="not too many"),
+        pytest.param({"search": "TODO", "max_count": 1}, FAIL, id="too many"),
+        pytest.param({"search": "absent", "max_count": 1}, PASS, id="none is not too many"),
+        pytest.param({"search": "absent", "min_count": 0, "max_count": 1}, PASS, id="0 to 1"),
+        pytest.param({"search": "TODO", "section": "Usage"}, PASS, id="in a section below"),
+        pytest.param({"search": "Words", "section": "Usage"}, FAIL, id="outside the section"),
+        pytest.param({"search": "Words", "section": "# title"}, PASS, id="section with level"),
+        pytest.param({"search": "Words", "section": "## Title"}, FAIL, id="another level"),
+        pytest.param({"search": "two", "block": "yaml"}, PASS, id="in a block"),
+        pytest.param({"search": "Call", "block": "YAML"}, FAIL, id="outside the blocks"),
+        pytest.param(
+            {"search": "two", "block": "yaml", "section": "Usage"}, FAIL, id="block of a section"
+        ),
+        pytest.param({"search": "TODO", "section": "Gone"}, FAIL, id="no such section"),
+        pytest.param(
+            {"search": "TODO", "section": "Gone", "negate": True}, ERROR, id="negated, no section"
+        ),
+        pytest.param({"search": "x", "block": "json", "max_count": 3}, ERROR, id="no such block"),
+    ],
+)
+def test_options_mean_what_they_say(params: dict[str, Any], outcome: Outcome) -> None:
+    assert search(MARKDOWN, **params).outcome is outcome
+
+
+def test_message_tells_what_is_missing_and_where() -> None:
+    result = search(MARKDOWN, search="Words", section="Usage")
+    assert result.message == "'Words' is not there in section 'Usage'"
+
+
+def test_message_and_evidence_tell_what_was_found() -> None:
+    result = search(MARKDOWN, search="TODO", max_count=1)
+    assert result.message == "'TODO' is there 2 times, first at line 3; at most 1 are wanted"
+    assert result.evidence == "3 | Words and TODO.\n15 | TODO here."
+    assert result.location == Place("a.md", 3, 11)
+
+
+def test_place_in_a_block_of_a_section_is_that_in_the_document() -> None:
+    result = search(MARKDOWN, search="one", section="Usage", block="yaml")
+    assert result.location == Place("a.md", 10, 7)
+    assert result.evidence == "10 | kind: one"
+
+
+def test_near_miss_is_shown() -> None:
+    assert search(MARKDOWN, search="## USAGE").evidence == "nearest: 5 | ## Usage"
+
+
+@pytest.mark.parametrize("text", ["Hello {{ name }} {% if %}", "{0} {!r} %d", r"\d+ [x", "$HOME"])
+def test_b023_text_is_matched_as_it_stands(text: str) -> None:
+    assert search(f"before {text} after", search=text, literal=True).outcome is PASS
+
+
+def test_b026_failure_text_with_braces_is_ordinary() -> None:
+    result = search("see {0} {!r} %d\n", search="{0} {!r} %d", literal=True, negate=True)
+    assert result.outcome is FAIL
+    assert result.evidence == "1 | see {0} {!r} %d"
+    assert "{0} {!r} %d" in result.message
+
+
+@pytest.mark.parametrize("pattern", [r"(a+)+$", r"(a|aa)+$"])
+def test_b027_runaway_pattern_never_passes(pattern: str) -> None:
+    result = search("a" * 50 + "b", search=pattern)
+    assert result.outcome in (FAIL, ERROR)
+
+
+def test_b030_final_newline_of_a_block_scalar_is_dropped() -> None:
+    assert search("some mid words here", search="mid words\n", literal=True).outcome is PASS
+    assert search("some mid words\n\nhere", search="words\n\n", literal=True).outcome is PASS
+    assert search("some mid words\nhere", search="words\n\n", literal=True).outcome is PASS
+    assert search("some mid words here", search="words\n\n", literal=True).outcome is FAIL
+
+
+@pytest.mark.parametrize(("text", "wanted"), [("0\n", "0"), ("false\n", "false"), (" ", " ")])
+def test_b032_falsy_texts_are_texts(text: str, wanted: str) -> None:
+    assert search(text, search=wanted, literal=True).outcome is PASS
+
+
+@pytest.mark.parametrize("negate", [True, False])
+def test_b032_empty_artifact_is_a_text_without_matches(negate: bool) -> None:
+    outcome = search(b"", search="x", negate=negate).outcome
+    assert outcome is (PASS if negate else FAIL)
+
+
+def test_b034_columns_count_code_points() -> None:
+    result = search("first\n🇩🇪 नमस्ते here\n", search="here")
+    assert result.location == Place("a.md", 2, 11)
+    assert result.evidence == "2 | 🇩🇪 नमस्ते here"
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        pytest.param(b"\x89PNG\r\n\x1a\n\0\0", "is binary: a NUL byte at offset 8", id="png"),
+        pytest.param(b"caf\xe9", "is not UTF-8 text: byte 0xe9 at offset 3", id="latin-1"),
+    ],
+)
+@pytest.mark.parametrize("negate", [True, False])
+def test_b062_what_is_no_text_cannot_be_judged(data: bytes, message: str, negate: bool) -> None:
+    result = search(data, search="caf", literal=True, negate=negate)
+    assert result.outcome is ERROR
+    assert message in result.message
+
+
+@pytest.mark.parametrize(
+    ("data", "params", "outcome"),
+    [
+        pytest.param(b"Done\r\nx", {"search": "^Done$"}, PASS, id="CRLF"),
+        pytest.param(b"Done\r\nx", {"search": "^Done$", "raw": True}, FAIL, id="CRLF raw"),
+        pytest.param(b"Done\rx", {"search": "^Done$"}, PASS, id="lone CR"),
+        pytest.param(b"Done\rx", {"search": "^Done$", "raw": True}, FAIL, id="lone CR raw"),
+        pytest.param(b"\xef\xbb\xbf# T", {"search": "^# T"}, PASS, id="BOM"),
+        pytest.param(b"\xef\xbb\xbf# T", {"search": "^# T", "raw": True}, FAIL, id="BOM raw"),
+        pytest.param(b"last", {"search": "^last$"}, PASS, id="no final newline"),
+        pytest.param(b"last\n\n", {"search": "^last$"}, PASS, id="extra final newline"),
+        pytest.param(b"a\xc2\xa0b", {"search": r"a\sb"}, PASS, id="NBSP is a blank"),
+        pytest.param(b"a\xc2\xa0b", {"search": "a b"}, FAIL, id="NBSP is no space"),
+        pytest.param(b"a\xe2\x80\xa8b", {"search": "^b"}, FAIL, id="U+2028 ends no line"),
+        pytest.param(b"a\xe2\x80\xa8b", {"search": "a.b"}, PASS, id="U+2028 is a character"),
+        pytest.param(b"a\r\nb", {"search": "a\r\nb", "literal": True}, PASS, id="literal CRLF"),
+        pytest.param(
+            b"a\nb", {"search": "a\r\nb", "literal": True, "raw": True}, FAIL, id="literal raw"
+        ),
+    ],
+)
+def test_line_ends_and_marks_are_normalised(
+    data: bytes, params: dict[str, Any], outcome: Outcome
+) -> None:
+    assert search(data, **params).outcome is outcome
+
+
+@given(st.text(alphabet="ab.*{}\\ \né", max_size=30), st.text(alphabet="ab.*{}\\é", min_size=1))
+@settings(deadline=None)
+def test_literal_check_agrees_with_in(text: str, wanted: str) -> None:
+    passed = search(text, search=wanted, literal=True).outcome is PASS
+    assert passed == (wanted in text)
+
+
+@given(st.binary(max_size=200))
+@settings(deadline=None)
+def test_no_bytes_make_a_check_raise(data: bytes) -> None:
+    for params in ({"search": "a+"}, {"search": "x", "negate": True}, {"search": "y", "raw": True}):
+        assert search(data, **params).outcome in Outcome
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        pytest.param({}, "needs the key 'search'", id="no search"),
+        pytest.param({"search": ""}, "search must be a non-empty string, not ''", id="empty"),
+        pytest.param({"search": 3}, "search must be a non-empty string, not 3", id="number"),
+        pytest.param(
+            {"search": "x", "serach": "y"},
+            r"'serach' is no key .* content \(did you mean search\?\)",
+            id="unknown key",
+        ),
+        pytest.param({"search": "x", "negate": "no"}, "negate must be true or false", id="word"),
+        pytest.param(
+            {"search": "x", "min_count": -1}, r"min_count must be .* not -1", id="below zero"
+        ),
+        pytest.param({"search": "x", "min_count": True}, r"min_count .* not True", id="bool"),
+        pytest.param({"search": "x", "max_count": 1.5}, r"max_count .* not 1.5", id="half"),
+        pytest.param({"search": "x", "min_count": 0}, "min_count 0 holds for every", id="vacuous"),
+        pytest.param(
+            {"search": "x", "min_count": 3, "max_count": 2},
+            "min_count is 3, more than max_count, which is 2",
+            id="crossed",
+        ),
+        pytest.param(
+            {"search": "x", "negate": True, "max_count": 2}, "negate does not go", id="both"
+        ),
+        pytest.param({"search": "x", "files": []}, r"files must be .* not \[\]", id="no globs"),
+    ],
+)
+def test_wrong_parameters_are_problems_and_not_compiled(
+    params: dict[str, Any], message: str
+) -> None:
+    spec = content(**params)
+    (problem,) = ContentCheck().problems(spec)
+    with pytest.raises(CriteriaError, match=message) as caught:
+        ContentCheck().compile(spec, {})
+    assert str(problem) == str(caught.value)
+    assert problem.place == spec.place
+
+
+@pytest.mark.parametrize("pattern", ["(", "[a", "*", r"(?P<x", "a{2}{3}", r"\p{L}", "(?<=a+)b"])
+def test_invalid_pattern_is_refused_with_a_way_out(pattern: str) -> None:
+    with pytest.raises(CriteriaError) as caught:
+        ContentCheck().compile(content(search=pattern), {})
+    text = str(caught.value)
+    assert text.startswith("rules.yaml:3:5: search is no valid pattern: ")
+    assert pattern in text.replace("\\\\", "\\")
+    assert "literal: true" in text
+
+
+def test_deeply_nested_pattern_is_refused_in_one_line() -> None:
+    with pytest.raises(CriteriaError, match="search is no valid pattern: ") as caught:
+        ContentCheck().compile(content(search="(" * 5000 + ")" * 5000), {})
+    assert len(str(caught.value)) < 300

@@ -1,0 +1,54 @@
+"""Checks of type content on a folder."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_reflex.errors import Place
+from pytest_reflex.model.words import Outcome
+from tests.checks.building import folder, search
+
+PASS, FAIL, ERROR = Outcome.PASS, Outcome.FAIL, Outcome.ERROR
+
+DOCS = folder(a_md="yes one\n", sub__b_md="\nyes two TODO\n", c_txt="no\n", p_png=b"\x89PNG\0")
+
+
+@pytest.mark.parametrize(
+    ("params", "outcome"),
+    [
+        pytest.param({"search": "yes", "files": "*.md"}, PASS, id="one"),
+        pytest.param({"search": "two", "files": ["*.md", "*.txt"]}, PASS, id="one of several"),
+        pytest.param({"search": "absent", "files": "*.md"}, FAIL, id="none"),
+        pytest.param({"search": "yes", "files": "*.md", "each": True}, PASS, id="each"),
+        pytest.param({"search": "two", "files": "*.md", "each": True}, FAIL, id="not each"),
+        pytest.param({"search": "yes", "files": "*.rst"}, FAIL, id="no file"),
+        pytest.param({"search": "yes", "files": "*.rst", "each": True}, FAIL, id="no file, each"),
+        pytest.param({"search": "yes", "files": "*.rst", "negate": True}, ERROR, id="no file, not"),
+        pytest.param({"search": "TODO", "files": "*.md", "negate": True}, FAIL, id="not in any"),
+        pytest.param({"search": "XXX", "files": "*.md", "negate": True}, PASS, id="in none"),
+        pytest.param({"search": "yes"}, PASS, id="found beside a binary file"),
+        pytest.param({"search": "absent"}, ERROR, id="not found beside a binary file"),
+        pytest.param({"search": "absent", "negate": True}, ERROR, id="binary could hold it"),
+        pytest.param({"search": "TODO", "negate": True}, FAIL, id="there in spite of a binary"),
+        pytest.param({"search": "yes", "files": "sub/*"}, PASS, id="sub folder"),
+    ],
+)
+def test_folder_passes_by_one_file_or_by_each(params: dict[str, Any], outcome: Outcome) -> None:
+    assert search(DOCS, **params).outcome is outcome
+
+
+def test_place_names_folder_and_file() -> None:
+    result = search(DOCS, search="TODO", files="*.md", negate=True)
+    assert result.location == Place("docs/sub/b.md", 2, 9)
+    assert result.message == "sub/b.md: 'TODO' is at line 2; it must not be there"
+
+
+def test_message_tells_how_many_files_were_searched() -> None:
+    assert search(DOCS, search="zz", files="*.md").message == "'zz' is not there in any of 2 files"
+    assert search(DOCS, search="yes", files="*.md", each=True).message == "holds in all 2 files"
+
+
+def test_message_tells_that_no_file_matched() -> None:
+    assert search(DOCS, search="x", files="*.rst").message == "no file of docs matches *.rst"
