@@ -5,9 +5,10 @@ Public names, imported when first used: ``evaluate``, ``run_loop``, ``resume_loo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from pytest_reflex.api import evaluate, resume_loop, run_loop
     from pytest_reflex.errors import ReflexError
 

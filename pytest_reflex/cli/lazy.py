@@ -8,8 +8,6 @@ from typing import Any
 
 import click
 
-from pytest_reflex.errors import did_you_mean
-
 
 class LazyGroup(click.Group):
     """`verbs` maps a name to ("module:command", one line of help)."""
@@ -33,6 +31,8 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] not in self.verbs and not args[0].startswith("-"):
+            from pytest_reflex.errors import did_you_mean
+
             hint = did_you_mean(args[0], self.verbs)
             raise click.UsageError(f"No such command {args[0]!r} ({hint}).", ctx)
         return super().resolve_command(ctx, args)

@@ -1,0 +1,1 @@
+"""Benchmarks as ratios against something measured in the same run; never timed tests."""

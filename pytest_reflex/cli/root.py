@@ -1,0 +1,95 @@
+"""The verbs of ``pytest-reflex``, loaded only when called, and one place for exit codes."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from pytest_reflex.cli.lazy import LazyGroup
+
+# verb: (module:command, one line of help). A new verb is one file and one line here.
+VERBS = {
+    "evaluate": ("evaluate:evaluate", "Judge artifacts against criteria and print the verdict."),
+    "loop": ("loop:loop", "Run a Reflex loop: evaluate, critique and refine until it passes."),
+}
+
+
+def run(arguments: list[str]) -> int:
+    """Run the command line and return its exit status."""
+    root = LazyGroup(
+        VERBS,
+        name="pytest-reflex",
+        help="Hold an artifact to rules: a score, a gate, and a loop that mends it.",
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
+    )
+    # Answered by the entry point; here for the help page.
+    root.params.append(
+        click.Option(["--version"], is_flag=True, help="Print the version and exit.")
+    )
+    try:
+        result = root.main(arguments, prog_name="pytest-reflex", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.NoArgsIsHelpError as missing:
+        sys.stdout.write(missing.format_message() + "\n")
+        return 0
+    except (Exception, KeyboardInterrupt, SystemExit) as error:
+        return _explain(error)
+    return result if isinstance(result, int) else 0
+
+
+def _explain(error: BaseException) -> int:
+    """Say in one line what went wrong and return the exit status; a fault of ours is raised on."""
+    from pytest_reflex.errors import ExitCode, ReflexError
+
+    match error:
+        case click.exceptions.Exit():
+            return error.exit_code
+        case click.exceptions.Abort() if isinstance(error.__cause__, KeyboardInterrupt):
+            _complain("interrupted")
+            return ExitCode.INTERRUPTED
+        case click.exceptions.Abort():
+            _complain("aborted: nothing was done")
+            return ExitCode.USER_STOP
+        case click.ClickException():
+            _complain(_first_line(error))
+            return ExitCode.USAGE
+        case ReflexError():
+            for problem in error.problems:
+                _complain(str(problem))
+            return error.exit_code
+        case KeyboardInterrupt():
+            _complain("interrupted")
+            return ExitCode.INTERRUPTED
+        # click leaves by SystemExit when the reader of our pipe has gone
+        case BrokenPipeError() | SystemExit():
+            _close_stdout()
+            return ExitCode.NOT_PERSISTED
+        case OSError():
+            _complain(str(error))
+            return ExitCode.NOT_PERSISTED
+    import traceback
+
+    traceback.print_exception(error)
+    _complain("this is a fault of pytest-reflex, not of yours; please report it")
+    return ExitCode.INTERNAL
+
+
+def _first_line(error: click.ClickException) -> str:
+    """Return what click has to say, with where to read on."""
+    context = getattr(error, "ctx", None)
+    hint = f" (try: {context.command_path} --help)" if context else ""
+    return " ".join(error.format_message().split()) + hint
+
+
+def _complain(text: str) -> None:
+    from pytest_reflex.model.plain import visible
+
+    sys.stderr.write(f"pytest-reflex: {visible(text)}\n")
+
+
+def _close_stdout() -> None:
+    """Let the interpreter leave quietly when the reader of our pipe has gone."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
