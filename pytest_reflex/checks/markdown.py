@@ -25,6 +25,12 @@ MAX_LINK_WORK = 5_000_000_000  # brackets times characters of a paragraph; about
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?:.*\n)*?(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
+_HTML_COMMENT = re.compile(r"<!--(?:.*?-->|.*\Z)", re.DOTALL)
+_HTML_LINK = re.compile(
+    r"""<(a|img|source|video|iframe)\s[^<>]*?\b(?:href|src)\s*=\s*("[^"]*"|'[^']*'|[^\s"'<>]+)""",
+    re.IGNORECASE,
+)
+_HTML_HEADING = re.compile(r"<h([1-6])[\s>]", re.IGNORECASE)
 _HTML_ANCHOR = re.compile(r"""<[a-z][^<>]*?\s(?:id|name)\s*=\s*["']?([^"'\s<>]+)""", re.IGNORECASE)
 
 
@@ -32,13 +38,15 @@ _HTML_ANCHOR = re.compile(r"""<[a-z][^<>]*?\s(?:id|name)\s*=\s*["']?([^"'\s<>]+)
 class Block:
     """A fenced code block; `language` is its info string's first word in lower case.
 
-    `line` is that of the first line of content; `marker` is the fence as it was written.
+    `line` is that of the first line of content; `marker` is the fence as it was written; `closed`
+    is False where the text ends before the fence does.
     """
 
     language: str
     text: str
     line: int
     marker: str = "```"
+    closed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +86,7 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link or image; `target` as the author wrote it, percent-encoded where needed."""
+    """A link or image, of Markdown or raw HTML; `target` is percent-encoded where needed."""
 
     target: str
     line: int
@@ -106,6 +114,7 @@ class Markdown:
                 text=token.content,
                 line=token.map[0] + 2,
                 marker=token.markup,
+                closed=self._is_closed(token),
             )
             for token in self.tokens
             if token.type == "fence" and token.map
@@ -165,21 +174,40 @@ class Markdown:
 
     @cached_property
     def links(self) -> list[Link]:
-        """Links and images, those of raw HTML left out."""
+        """Links and images, those of raw HTML after those of Markdown."""
         found = []
         for child, line in self.inline():
             if child.type == "link_open":
                 found.append(Link(str(child.attrs.get("href", "")), line))
             elif child.type == "image":
                 found.append(Link(str(child.attrs.get("src", "")), line, image=True))
+        for html, line in self.html:
+            for match in _HTML_LINK.finditer(html):
+                at = line + html.count("\n", 0, match.start())
+                found.append(Link(match[2].strip("\"'"), at, image=match[1].lower() != "a"))
         return found
+
+    @cached_property
+    def html(self) -> list[tuple[str, int]]:
+        """Pieces of raw HTML with their lines; comments are blank."""
+        blocks = [(t.content, t.map[0] + 1 if t.map else 0) for t in self.tokens]
+        pieces = [p for p, t in zip(blocks, self.tokens, strict=True) if t.type == "html_block"]
+        pieces += [(child.content, line) for child, line in self.inline() if _is_html(child)]
+        return [(_HTML_COMMENT.sub(_blanked, html), line) for html, line in pieces]
 
     @cached_property
     def html_anchors(self) -> set[str]:
         """Values of `id` and `name` attributes in raw HTML."""
-        blocks = [token.content for token in self.tokens if token.type == "html_block"]
-        inline = [child.content for child, _ in self.inline() if child.type == "html_inline"]
-        return {name for html in (*blocks, *inline) for name in _HTML_ANCHOR.findall(html)}
+        return {name for html, _ in self.html for name in _HTML_ANCHOR.findall(html)}
+
+    @cached_property
+    def html_headings(self) -> list[Heading]:
+        """Headings that are written as raw HTML; their text is not looked into."""
+        return [
+            Heading("", int(match[1]), line + html.count("\n", 0, match.start()))
+            for html, line in self.html
+            for match in _HTML_HEADING.finditer(html)
+        ]
 
     @property
     def references(self) -> dict[str, Any]:
@@ -192,15 +220,35 @@ class Markdown:
         for token in self.tokens:
             if token.type == "inline":
                 line = token.map[0] + 1 if token.map else 0
-                for child in self._children(token):
+                for child in self.children(token):
                     yield child, line
                     line += child.type in ("softbreak", "hardbreak")
 
-    def plain(self, token: Token) -> str:
-        """Return the text of an inline token as a reader sees it, on one line."""
-        return "".join(_visible(child) for child in self._children(token)).strip()
+    def spoken(self) -> Iterator[tuple[str, int]]:
+        """Yield the words of every paragraph, heading and cell with their line; no code."""
+        for token in self.tokens:
+            if token.type == "inline":
+                words = [
+                    _visible(t) if t.type != "code_inline" else "`" for t in self.children(token)
+                ]
+                yield "".join(words), token.map[0] + 1 if token.map else 0
 
-    def _children(self, token: Token) -> list[Token]:
+    def plain(self, token: Token) -> str:
+        """Return the words of an inline token on one line; images and raw HTML have none."""
+        return "".join(_visible(child) for child in self.children(token)).strip()
+
+    def _is_closed(self, token: Token) -> bool:
+        if token.level > 0 or not token.map:
+            return True  # a list item or a quotation ends, and its fence with it
+        last = self._lines[min(token.map[1], len(self._lines)) - 1].strip()
+        return token.map[1] - token.map[0] > 1 and last.startswith(token.markup)
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return _LINE_END.split(self.text)
+
+    def children(self, token: Token) -> list[Token]:
+        """Return what is within an inline token; parsed on first use."""
         if not token.children and token.content:
             self._spend(token)
             token.children = []
@@ -265,8 +313,12 @@ def _without_front_matter(text: str) -> str:
 def _visible(token: Token) -> str:
     if token.type in ("softbreak", "hardbreak"):
         return " "
-    if token.type == "html_inline":
-        return ""
-    if token.type == "image":
-        return "".join(_visible(child) for child in token.children or ())
-    return token.content
+    return "" if token.type in ("html_inline", "image") else token.content
+
+
+def _is_html(token: Token) -> bool:
+    return token.type == "html_inline"
+
+
+def _blanked(comment: re.Match[str]) -> str:
+    return "\n" * comment.group().count("\n")

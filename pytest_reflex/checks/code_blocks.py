@@ -1,0 +1,103 @@
+"""`code_blocks`: fenced blocks are there, name their language, and parse in it."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from pytest_reflex.checks import markdown
+from pytest_reflex.checks.finding import Finding, Report
+from pytest_reflex.checks.options import COUNT, FLAG, TEXT
+from pytest_reflex.checks.structure_kind import Judge, StructureKind
+from pytest_reflex.documents.data import read_data
+from pytest_reflex.documents.yaml_data import DataSyntaxError
+from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.targets import CheckContext
+
+_PROMPTS = (">>>", "In [", "$ ", "%", "!")
+
+
+def _make(params: Mapping[str, Any]) -> Judge:
+    language = params.get("language", "").lower()
+    least = params.get("min_count", 0)
+    if not least and not params.get("parse") and not params.get("tagged"):
+        raise ValueError("it asks for nothing, so that it cannot fail")
+
+    def judge(artifact: Artifact, context: CheckContext) -> Report:
+        every = markdown.parse(artifact.text).blocks
+        blocks = [block for block in every if language in ("", block.language)]
+        findings: list[Finding] = []
+        if params.get("parse"):
+            findings += _unparsed(blocks)
+        if params.get("tagged"):
+            findings += _untagged(blocks)
+        filled = sum(bool(block.text.strip()) for block in blocks)
+        kind = f"{language} blocks" if language else "fenced blocks"
+        if filled < least:
+            findings.append(Finding(f"{filled} {kind} with content, at least {least} are wanted"))
+        parsed = sum(block.language in PARSERS for block in blocks) if params.get("parse") else 0
+        return Report(findings, f"{len(blocks)} {kind}" + (f", {parsed} parsed" if parsed else ""))
+
+    return judge
+
+
+def _untagged(blocks: list[markdown.Block]) -> Iterator[Finding]:
+    for block in blocks:
+        if not block.language:
+            yield Finding("a fenced block names no language", block.line - 1)
+
+
+def _unparsed(blocks: list[markdown.Block]) -> Iterator[Finding]:
+    for block in blocks:
+        if not block.closed:
+            yield Finding("a fence is never closed", block.line - 1)
+            continue
+        parse = PARSERS.get(block.language)
+        fault = parse(block.text) if parse else None
+        if fault:
+            message = f"a {block.language} block does not parse: {fault.message}"
+            yield Finding(message, block.line + max(fault.line, 1) - 1, fault.column)
+
+
+def _python(text: str) -> DataSyntaxError | None:
+    source = textwrap.dedent(text)
+    if any(line.lstrip().startswith(_PROMPTS) for line in source.splitlines()):
+        return None  # a session, or cells of a notebook
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(source)
+    except SyntaxError as error:
+        return DataSyntaxError(error.msg, error.lineno or 0, error.offset or 0)
+    except (ValueError, RecursionError, MemoryError) as error:
+        return DataSyntaxError(str(error) or "nested too deeply")
+    return None
+
+
+def _data(language: str) -> Callable[[str], DataSyntaxError | None]:
+    def parse(text: str) -> DataSyntaxError | None:
+        try:
+            read_data(text, language)
+        except DataSyntaxError as error:
+            return error
+        return None
+
+    return parse
+
+
+PARSERS: dict[str, Callable[[str], DataSyntaxError | None]] = {
+    **dict.fromkeys(("python", "python3", "py"), _python),
+    "json": _data("json"),
+    **dict.fromkeys(("yaml", "yml"), _data("yaml")),
+    "toml": _data("toml"),
+}
+"""Languages that are parsed; blocks of others are taken as they are."""
+
+KIND = StructureKind(
+    key="code_blocks",
+    make=_make,
+    inside={"parse": FLAG, "tagged": FLAG, "min_count": COUNT, "language": TEXT},
+)

@@ -1,0 +1,169 @@
+"""`path`: a value in JSON, YAML or TOML is there, and is what it should be."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_reflex.checks.data_source import data_in
+from pytest_reflex.checks.finding import Finding, Report
+from pytest_reflex.checks.options import COUNT, FLAG, TEXT, Kind
+from pytest_reflex.checks.patterns import Pattern, compile_pattern
+from pytest_reflex.checks.structure_kind import Judge, StructureKind
+from pytest_reflex.documents import paths
+from pytest_reflex.documents.data import Data
+from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.targets import CheckContext
+
+TYPES: dict[str, Callable[[Any], bool]] = {
+    "string": lambda value: isinstance(value, str),
+    "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
+    "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
+    "boolean": lambda value: isinstance(value, bool),
+    "list": lambda value: isinstance(value, list),
+    "map": lambda value: isinstance(value, dict),
+    "null": lambda value: value is None,
+}
+LANGUAGE = Kind("json, yaml or toml", lambda value: value in ("json", "yaml", "toml"))
+TYPE = Kind("one of " + ", ".join(TYPES), lambda value: isinstance(value, str) and value in TYPES)
+ANYTHING = Kind("any value", lambda value: True)
+_MANY = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What is asked of the values at a path; a predicate that is not asked for is None."""
+
+    path: str
+    steps: paths.Path
+    language: str | None
+    exists: bool
+    least: int
+    type: str | None
+    pattern: Pattern | None
+    equals: tuple[Any, ...]
+
+    def judge(self, artifact: Artifact, context: CheckContext) -> Report:
+        source = data_in(artifact, self.language)
+        if not source.documents:
+            what = self.language.upper() if self.language else "JSON, YAML or TOML"
+            return Report(source.faults or [Finding(f"there is no {what} in it")])
+        if not self.exists and source.faults:
+            return Report(source.faults)
+        reports = [self._in(document, context) for document in source.documents]
+        if not self.exists:
+            return next((r for r in reports if r.findings), reports[0])
+        return next((r for r in reports if not r.findings), reports[0])
+
+    def _in(self, document: Data, context: CheckContext) -> Report:
+        found = []
+        for value in paths.find(document.value, self.steps):
+            found.append(value)
+            if len(found) >= _MANY:
+                break
+        shown = self.path or "the document"
+        if not self.exists:
+            return Report(
+                [Finding(f"{shown} must not be there", document.line(f.path)) for f in found[:20]],
+                f"{shown} is not there",
+            )
+        if len(found) < self.least:
+            return Report([self._too_few(document, len(found))])
+        wrong = [
+            Finding(message, document.line(f.path))
+            for f in found
+            if (message := self._complaint(f, context))
+        ]
+        return Report(wrong, self._summary(found))
+
+    def _too_few(self, document: Data, count: int) -> Finding:
+        line = document.line(self.steps)
+        if count or self.least > 1:
+            return Finding(
+                f"{self.path} leads to {count} values, at least {self.least} are wanted", line
+            )
+        return Finding(f"{self.path or 'the document'} is not there", line)
+
+    def _complaint(self, found: paths.Found, context: CheckContext) -> str:
+        where = paths.render(found.path) or "the document"
+        if self.type and not TYPES[self.type](found.value):
+            return f"{where} is {_shown(found.value)}, not of type {self.type}"
+        if self.equals and not same(found.value, self.equals[0]):
+            return f"{where} is {_shown(found.value)}, not {_shown(self.equals[0])}"
+        if self.pattern:
+            spans = self.pattern.spans(
+                _spelt(found.value), limit=1, seconds=context.pattern_seconds
+            )
+            if not spans:
+                wanted = f"/{self.pattern.source}/"
+                return f"{where} is {_shown(found.value)}, which {wanted} does not match"
+        return ""
+
+    def _summary(self, found: Sequence[paths.Found]) -> str:
+        if len(found) == 1:
+            return f"{paths.render(found[0].path) or 'the document'} is {_shown(found[0].value)}"
+        return f"{self.path} leads to {len(found)} values"
+
+
+def _make(params: Mapping[str, Any]) -> Judge:
+    try:
+        steps = paths.parse(params["path"])
+    except paths.PathSyntaxError as error:
+        raise ValueError(str(error)) from None
+    exists = params.get("exists", True)
+    asked = [key for key in ("equals", "matches", "type", "min_count") if key in params]
+    if not exists and asked:
+        raise ValueError(f"exists: false does not go with {asked[0]}")
+    if params.get("min_count") == 0:
+        raise ValueError("min_count 0 holds always; to forbid a value write exists: false")
+    matches = params.get("matches")
+    return _Wanted(
+        path=params["path"],
+        steps=steps,
+        language=params.get("block"),
+        exists=exists,
+        least=params.get("min_count", 1),
+        type=params.get("type"),
+        pattern=compile_pattern(matches, key="matches") if matches is not None else None,
+        equals=(params["equals"],) if "equals" in params else (),
+    ).judge
+
+
+def same(found: Any, wanted: Any) -> bool:
+    """Return whether two values are equal and no boolean passes for a number."""
+    if isinstance(found, bool) or isinstance(wanted, bool):
+        return found is wanted
+    if isinstance(found, list) and isinstance(wanted, list | tuple):
+        return len(found) == len(wanted) and all(map(same, found, wanted))
+    if isinstance(found, dict) and isinstance(wanted, Mapping):
+        return found.keys() == wanted.keys() and all(same(found[k], wanted[k]) for k in found)
+    return bool(found == wanted)
+
+
+def _spelt(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict | list):
+        kind = "a map" if isinstance(value, dict) else "a list"
+        return f"{kind} of {len(value)}"
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+KIND = StructureKind(
+    key="path",
+    make=_make,
+    value=Kind("a path such as info.title or /info/title", lambda value: isinstance(value, str)),
+    beside={
+        "equals": ANYTHING,
+        "matches": TEXT,
+        "exists": FLAG,
+        "type": TYPE,
+        "min_count": COUNT,
+        "block": LANGUAGE,
+    },
+)

@@ -1,0 +1,80 @@
+"""Where the data is in an artifact: the whole file, or the fenced blocks of a Markdown text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+
+from pytest_reflex.checks import markdown
+from pytest_reflex.checks.finding import Finding
+from pytest_reflex.documents.data import LANGUAGES, Data, read_data
+from pytest_reflex.documents.yaml_data import DataSyntaxError
+from pytest_reflex.model.artifact import Artifact
+
+_LIKE_JSON = re.compile(r"\s*(?:\{|\[\s*[\"{\[\d\]])")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The documents that could be read, and the faults of texts that could not."""
+
+    documents: tuple[Data, ...] = ()
+    faults: tuple[Finding, ...] = ()
+
+
+def data_in(artifact: Artifact, language: str | None = None) -> Source:
+    """Return the data of an artifact.
+
+    With `language` (json, yaml, toml): the fenced blocks of that language. Else the whole text in
+    the language of the file's ending; of any other file, the whole text if it is JSON or YAML and
+    holds a map or a list, and otherwise the fenced blocks of every data language.
+    """
+    if language is not None:
+        return blocks_in(artifact.text, lambda block: LANGUAGES.get(block.language) == language)
+    named = LANGUAGES.get(PurePath(artifact.name).suffix.lower().removeprefix("."))
+    if named:
+        return _read(artifact.text, named)
+    whole = whole_text(artifact.text)
+    if whole.documents:
+        return whole
+    fenced = blocks_in(artifact.text, lambda block: block.language in LANGUAGES)
+    if fenced.documents or fenced.faults:
+        return fenced
+    return whole_text(artifact.text, meant=bool(_LIKE_JSON.match(artifact.text)))
+
+
+def whole_text(text: str, *, meant: bool = False) -> Source:
+    """Return the whole text as JSON or YAML, where every document in it is a map or a list.
+
+    Where it is none, the fault is told only if the text is `meant` to be one.
+    """
+    like_json = text.lstrip()[:1] in ("{", "[")
+    json = _read(text, "json") if like_json else Source()
+    source = json if json.documents else _read(text, "yaml")
+    if source.documents and all(isinstance(d.value, dict | list) for d in source.documents):
+        return source
+    return Source(faults=(json.faults or source.faults) if meant else ())
+
+
+def blocks_in(text: str, wanted: Callable[[markdown.Block], bool]) -> Source:
+    """Return the data of the fenced blocks that `wanted(block)` chooses."""
+    documents: list[Data] = []
+    faults: list[Finding] = []
+    for block in markdown.blocks(text):
+        if wanted(block):
+            source = _read(block.text, LANGUAGES.get(block.language, "yaml"), block.line)
+            documents += source.documents
+            faults += source.faults
+    return Source(tuple(documents), tuple(faults))
+
+
+def _read(text: str, language: str, first_line: int = 1) -> Source:
+    try:
+        found: Iterable[Data] = read_data(text, language)
+    except DataSyntaxError as error:
+        line = first_line + max(error.line, 1) - 1
+        message = f"not valid {language.upper()}: {error.message}"
+        return Source(faults=(Finding(message, line, error.column),))
+    return Source(tuple(replace(document, first_line=first_line) for document in found))

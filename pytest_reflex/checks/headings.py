@@ -1,0 +1,172 @@
+"""`headings`: a Markdown text has the headings it should, in a sound order of levels."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from pytest_reflex.checks import markdown
+from pytest_reflex.checks.finding import Finding, Report
+from pytest_reflex.checks.options import COUNT, FLAG, TEXTS
+from pytest_reflex.checks.patterns import Pattern, compile_pattern
+from pytest_reflex.checks.structure_kind import Judge, StructureKind
+from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.targets import CheckContext
+
+_SHELLS = frozenset(
+    ("", "sh", "shell", "bash", "zsh", "console", "shellsession", "powershell", "bat")
+)
+_HEADING_LINE = re.compile(r" {0,3}#{1,6}(?:\s|$)")
+
+Candidate = tuple[str, int]
+"""(text on one line, line of the artifact): a title, or what counts as one."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Required:
+    """One heading that has to be there: a title, or a pattern between slashes."""
+
+    shown: str
+    title: str
+    pattern: Pattern | None
+
+    def first_in(self, candidates: Sequence[Candidate], context: CheckContext) -> Candidate | None:
+        """Return the first candidate that it fits; case does not count."""
+        if self.pattern is None:
+            return next((c for c in candidates if _folded(c[0]) == self.title), None)
+        text = "\n".join(words for words, _ in candidates)
+        spans = self.pattern.spans(text, limit=1, seconds=context.pattern_seconds)
+        return candidates[text.count("\n", 0, spans[0][0])] if spans and candidates else None
+
+
+def _make(params: Mapping[str, Any]) -> Judge:
+    written = params.get("required", ())
+    required = [_read(entry) for entry in ([written] if isinstance(written, str) else written)]
+    if params.get("order") and len(required) < 2:
+        raise ValueError("order needs two or more headings under required")
+    for key in ("filled", "leads"):
+        if params.get(key) and not required:
+            raise ValueError(f"{key} needs headings under required")
+    if not any(params.get(key) for key in ("required", "levels", "single_title", "min_count")):
+        raise ValueError("it asks for nothing, so that it cannot fail")
+
+    def judge(artifact: Artifact, context: CheckContext) -> Report:
+        document = markdown.parse(artifact.text)
+        visible = [h for h in document.headings if not h.nested] + document.html_headings
+        visible.sort(key=lambda heading: heading.line)
+        reports = [_required(required, document, params, context)] if required else []
+        if params.get("single_title"):
+            reports.append(Report(list(_titles(visible)), "one title"))
+        if params.get("levels"):
+            reports.append(Report(list(_skipped(visible)), "no level is skipped"))
+        if least := params.get("min_count"):
+            few = [Finding(f"{len(visible)} headings, at least {least} are wanted")]
+            shown = f"{len(visible)} headings"
+            reports.append(Report(few if len(visible) < least else [], shown))
+        findings = [finding for report in reports for finding in report.findings]
+        return Report(findings, "; ".join(report.summary for report in reports))
+
+    return judge
+
+
+def _read(entry: str) -> _Required:
+    if len(entry) > 2 and entry.startswith("/") and entry.endswith("/"):
+        return _Required(entry, "", compile_pattern(entry[1:-1], ignore_case=True, key="required"))
+    title = entry.lstrip("#").strip() or entry
+    return _Required(f"'{title}'", _folded(title), None)
+
+
+def _folded(title: str) -> str:
+    return " ".join(title.split()).casefold()
+
+
+def _required(
+    required: Sequence[_Required],
+    document: markdown.Markdown,
+    params: Mapping[str, Any],
+    context: CheckContext,
+) -> Report:
+    candidates = _candidates(document, params.get("filled", False), params.get("leads", False))
+    what = "filled heading" if params.get("filled") else "heading"
+    what += " or lead" if params.get("leads") else ""
+    findings: list[Finding] = []
+    last: tuple[int, str] = (0, "")
+    there = []
+    for wanted in required:
+        found = wanted.first_in(candidates, context)
+        if found is None:
+            findings.append(Finding(f"there is no {what} {wanted.shown}"))
+            continue
+        there.append(f"{one_line(found[0], 40)!r} in line {found[1]}")
+        if params.get("order") and found[1] < last[0]:
+            message = f"the heading {wanted.shown} comes before {last[1]}"
+            findings.append(Finding(message, found[1]))
+        last = max(last, (found[1], wanted.shown))
+    return Report(findings, ", ".join(there))
+
+
+def _candidates(document: markdown.Markdown, filled: bool, leads: bool) -> list[Candidate]:
+    found = [
+        (section.title, section.line)
+        for section in document.sections
+        if not filled or _has_text(document.text[section.start : section.end])
+    ]
+    if leads:
+        found += _leads(document)
+    return sorted(((" ".join(text.split()), line) for text, line in found), key=lambda c: c[1])
+
+
+def _has_text(body: str) -> bool:
+    return any(line.strip() and not _HEADING_LINE.match(line) for line in body.split("\n"))
+
+
+def _leads(document: markdown.Markdown) -> Iterator[Candidate]:
+    """Yield the paragraph before each fenced block, and the block if it is for a shell."""
+    paragraphs = document.paragraphs
+    starts = [paragraph.line for paragraph in paragraphs]
+    for block in document.blocks:
+        before = bisect_left(starts, block.line)
+        if before:
+            yield paragraphs[before - 1].text, paragraphs[before - 1].line
+        if block.language in _SHELLS:
+            yield block.text, block.line
+
+
+def _titles(found: Sequence[markdown.Heading]) -> Iterator[Finding]:
+    titles = [heading for heading in found if heading.level == 1]
+    if not titles:
+        yield Finding("there is no title: no heading of level 1", found[0].line if found else 1)
+    for extra in titles[1:]:
+        yield Finding(
+            f"a second title {extra.title!r}, the first is in line {titles[0].line}", extra.line
+        )
+
+
+def _skipped(found: Sequence[markdown.Heading]) -> Iterator[Finding]:
+    for above, heading in pairwise(found):
+        if heading.level > above.level + 1:
+            yield Finding(
+                f"the heading {heading.title!r} of level {heading.level} "
+                f"follows one of level {above.level}",
+                heading.line,
+            )
+
+
+KIND = StructureKind(
+    key="headings",
+    make=_make,
+    inside={
+        "required": TEXTS,
+        "order": FLAG,
+        "filled": FLAG,
+        "leads": FLAG,
+        "levels": FLAG,
+        "single_title": FLAG,
+        "min_count": COUNT,
+    },
+)

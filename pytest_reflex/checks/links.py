@@ -1,0 +1,114 @@
+"""`links`: what a Markdown text links to is there: files, headings of its own, references."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import unquote
+
+from pytest_reflex.checks import markdown
+from pytest_reflex.checks.finding import Finding, Report
+from pytest_reflex.checks.options import COUNT, FLAG, Kind
+from pytest_reflex.checks.structure_kind import Judge, StructureKind
+from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.targets import CheckContext
+
+PARTS = ("targets", "anchors", "references")
+
+_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//")
+_NOT_IN_SLUG = re.compile(r"[^\w\- ]")
+_OWN_ID = re.compile(r"\{#([\w-]+)\}\s*$")
+# [text][label] that is still text after parsing; x[0][1] and footnotes are something else.
+_UNDEFINED = re.compile(r"(?<![\w\])])\[([^\[\]]+)\]\[([^\[\]]*)\]")
+_NO_LABEL = re.compile(r"\^.*|\W*\d*\W*")
+
+
+def _make(params: Mapping[str, Any]) -> Judge:
+    asked = dict.fromkeys(PARTS, True) if params.get("links") else params
+    least = params.get("min_count", 0)
+    if not least and not any(asked.get(part) for part in PARTS):
+        raise ValueError("it asks for nothing, so that it cannot fail")
+
+    def judge(artifact: Artifact, context: CheckContext) -> Report:
+        document = markdown.parse(artifact.text)
+        links = [link for link in document.links if not link.image]
+        findings: list[Finding] = []
+        if asked.get("targets"):
+            findings += _missing_targets(document, artifact)
+        if asked.get("anchors"):
+            findings += _missing_anchors(document)
+        if asked.get("references"):
+            findings += _undefined(document)
+        if len(links) < least:
+            findings.append(Finding(f"{len(links)} links, at least {least} are wanted"))
+        return Report(sorted(findings, key=lambda f: f.line), f"{len(links)} links")
+
+    return judge
+
+
+def _missing_targets(document: markdown.Markdown, artifact: Artifact) -> Iterator[Finding]:
+    """Find relative targets that lie nowhere; those from the root of a site cannot be known."""
+    for link in document.links:
+        target = link.target.strip()
+        if not target or target[0] in "#/?" or _SCHEME.match(target):
+            continue
+        path = unquote(re.split(r"[?#]", target, maxsplit=1)[0])
+        if not _exists(os.path.join(artifact.link_base, path)):
+            kind = "image" if link.image else "link target"
+            yield Finding(f"the {kind} {path!r} does not exist", link.line)
+
+
+def _exists(path: str) -> bool:
+    try:
+        return os.path.exists(path)
+    except (OSError, ValueError):  # a NUL, or longer than a path can be
+        return False
+
+
+def _missing_anchors(document: markdown.Markdown) -> Iterator[Finding]:
+    known = {"", "top", *slugs(document)}
+    known |= {anchor.lower() for anchor in document.html_anchors}
+    for link in document.links:
+        if link.target.startswith("#"):
+            anchor = unquote(link.target[1:])
+            if anchor.lower().removeprefix("user-content-") not in known:
+                yield Finding(f"the anchor #{anchor} leads to no heading", link.line)
+
+
+def slugs(document: markdown.Markdown) -> set[str]:
+    """Return the anchors that GitHub makes of the headings, and ids given as `{#id}`."""
+    found: set[str] = set()
+    counts: dict[str, int] = {}
+    for heading in document.headings:
+        if own := _OWN_ID.search(heading.title):
+            found.add(own[1].lower())
+        slug = _NOT_IN_SLUG.sub("", heading.title.strip().lower()).replace(" ", "-")
+        number = counts.get(slug, 0)
+        counts[slug] = number + 1
+        found.add(f"{slug}-{number}" if number else slug)
+    return found
+
+
+def _undefined(document: markdown.Markdown) -> Iterator[Finding]:
+    for token in document.tokens:
+        if token.type != "inline":
+            continue
+        text = "".join(
+            child.content if child.type == "text" else "\n" if child.type == "softbreak" else "\0"
+            for child in document.children(token)
+        )
+        for match in _UNDEFINED.finditer(text):
+            label = match[2] or match[1]
+            if not _NO_LABEL.fullmatch(label) and "\0" not in label:
+                line = (token.map[0] + 1 if token.map else 0) + text.count("\n", 0, match.start())
+                yield Finding(f"the reference [{label}] is not defined", line)
+
+
+KIND = StructureKind(
+    key="links",
+    make=_make,
+    value=Kind("true, or a table", lambda value: value is True),
+    inside={**dict.fromkeys(PARTS, FLAG), "min_count": COUNT},
+)

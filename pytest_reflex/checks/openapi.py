@@ -1,0 +1,105 @@
+"""`openapi`: a document is valid OpenAPI 3, or one aspect of it is as it should be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import PurePath
+from typing import Any
+
+from pytest_reflex.checks import markdown
+from pytest_reflex.checks.data_source import blocks_in, whole_text
+from pytest_reflex.checks.finding import Finding, Report
+from pytest_reflex.checks.openapi_aspects import auth, descriptions, errors, operations, schemas
+from pytest_reflex.checks.openapi_document import ApiDocument
+from pytest_reflex.checks.openapi_examples import examples
+from pytest_reflex.checks.openapi_naming import naming
+from pytest_reflex.checks.openapi_paging import pagination
+from pytest_reflex.checks.openapi_valid import valid
+from pytest_reflex.checks.options import Kind
+from pytest_reflex.checks.structure_kind import Judge, StructureKind
+from pytest_reflex.documents.data import MAX_CHARACTERS
+from pytest_reflex.errors import ArtifactError
+from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.targets import CheckContext
+
+ASPECTS: dict[str, Callable[[ApiDocument], Report]] = {
+    "valid": valid,
+    "operations": operations,
+    "schemas": schemas,
+    "examples": examples,
+    "errors": errors,
+    "naming": naming,
+    "pagination": pagination,
+    "auth": auth,
+    "descriptions": descriptions,
+}
+_LANGUAGES = ("", "yaml", "yml", "json", "openapi")
+_SAYS_OPENAPI = re.compile(
+    r"""^[ \t]*["']?(?:openapi|swagger)["']?[ \t]*:|[{,]\s*["'](?:openapi|swagger)["']\s*:""",
+    re.MULTILINE,
+)
+_WHOLE = (".yaml", ".yml", ".json")
+
+
+def _make(params: Mapping[str, Any]) -> Judge:
+    aspect = ASPECTS[params["openapi"]]
+
+    def judge(artifact: Artifact, context: CheckContext) -> Report:
+        found = openapi_in(artifact)
+        if isinstance(found, Report):
+            return found
+        reports = [aspect(document) for document in found]
+        return Report(
+            [finding for report in reports for finding in report.findings],
+            reports[0].summary,
+            next((report.unmeasured for report in reports if report.unmeasured), ""),
+        )
+
+    return judge
+
+
+def openapi_in(artifact: Artifact) -> list[ApiDocument] | Report:
+    """Return the OpenAPI documents of an artifact, or the report that there is none to look at.
+
+    They are the whole text, or else the fenced yaml and json blocks that hold the key `openapi`.
+    """
+    text = artifact.text
+    if len(text) > MAX_CHARACTERS:
+        raise ArtifactError(
+            f"too large to read as OpenAPI: {len(text):,} characters, "
+            f"the limit is {MAX_CHARACTERS:,}",
+            hint="split it, or use an executable check",
+        )
+    if not _SAYS_OPENAPI.search(text):
+        return Report(
+            [Finding("there is no OpenAPI document: no file or fenced block says `openapi`")]
+        )
+    around = ""
+    source = whole_text(text, meant=PurePath(artifact.name).suffix.lower() in _WHOLE)
+    if not source.documents and not source.faults:
+        source, around = blocks_in(text, _may_hold_it), text
+    if not source.documents and not source.faults:
+        source, around = whole_text(text, meant=True), ""
+    if source.faults:
+        return Report(source.faults)
+    tables = [data for data in source.documents if isinstance(data.value, dict)]
+    found = [ApiDocument(data, around) for data in tables if "openapi" in data.value]
+    if found:
+        return found
+    if any("swagger" in data.value for data in tables):
+        return Report([Finding("this is Swagger 2.0; OpenAPI 3 is needed", 1)])
+    return Report([Finding("there is no OpenAPI document: the key `openapi` is not at its top", 1)])
+
+
+def _may_hold_it(block: markdown.Block) -> bool:
+    return block.language in _LANGUAGES and bool(_SAYS_OPENAPI.search(block.text))
+
+
+KIND = StructureKind(
+    key="openapi",
+    make=_make,
+    value=Kind(
+        "one of " + ", ".join(ASPECTS), lambda value: isinstance(value, str) and value in ASPECTS
+    ),
+)

@@ -1,0 +1,134 @@
+"""Questions to an OpenAPI document: operations, schemas, errors, auth, descriptions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pytest_reflex.checks.finding import Finding, Report
+from pytest_reflex.checks.openapi_document import ApiDocument, Spot, items, table
+from pytest_reflex.checks.placeholder import stands_for_text
+
+_DATA_KEYS = frozenset({"example", "examples", "default", "enum", "const"})
+
+
+def operations(api: ApiDocument) -> Report:
+    """Find whether there are operations under `paths`, each with a response."""
+    found = api.operations("paths")
+    if not found:
+        return Report([Finding("no operation is defined under paths", api.line(api.root))])
+    findings = [
+        Finding(f"{op.label} has no responses", api.line(op.spot))
+        for op in found
+        if not api.responses(op)
+    ]
+    return Report(findings, f"{counted(len(found), 'operation')}, each with responses")
+
+
+def schemas(api: ApiDocument) -> Report:
+    """Find JSON bodies of requests and responses that declare no schema."""
+    findings, bodies = [], 0
+    for op in api.operations():
+        for body in api.json_bodies(op, errors=True):
+            bodies += 1
+            if not body.media.table.get("schema"):
+                message = f"{op.label}: the JSON {body.role} declares no schema"
+                findings.append(Finding(message, api.line(body.media)))
+    return Report(findings, f"{counted(bodies, 'JSON body', 'JSON bodies')}, each with a schema")
+
+
+def errors(api: ApiDocument) -> Report:
+    """Find operations under `paths` that document no 4xx, 5xx or default response."""
+    found = api.operations("paths")
+    findings = [
+        Finding(f"{op.label} documents no error response", api.line(op.spot))
+        for op in found
+        if not any(s[:1] in ("4", "5") or s == "default" for s, _ in api.responses(op))
+    ]
+    return Report(findings, f"{counted(len(found), 'operation')}, each with an error response")
+
+
+def auth(api: ApiDocument) -> Report:
+    """Find operations under `paths` for which no security is declared, and unknown schemes.
+
+    An empty list, or an empty requirement in one, declares an operation public.
+    """
+    schemes = api.root.child("components").child("securitySchemes").table
+    found = api.operations("paths")
+    findings: list[Finding] = []
+    for op in found:
+        own = op.spot.child("security")
+        spot = api.root.child("security") if own.node is None else own
+        if spot.node is None:
+            findings.append(Finding(f"{op.label} declares no security", api.line(op.spot)))
+            continue
+        for scheme in _schemes(spot.node):
+            if scheme not in schemes:
+                message = f"{op.label} needs the security scheme {scheme!r}, which is not defined"
+                findings.append(Finding(message, api.line(spot)))
+    if findings and not schemes:
+        missing = Finding("components.securitySchemes defines no scheme", api.line(api.root))
+        findings.insert(0, missing)
+    return Report(findings, f"{counted(len(found), 'operation')}, each with declared security")
+
+
+def _schemes(security: Any) -> Iterator[str]:
+    for requirement in items(security):
+        yield from table(requirement)
+
+
+def descriptions(api: ApiDocument) -> Report:
+    """Find operations and parameters without words, and placeholders in any description."""
+    findings = [*_without_words(api), *_placeholders(api)]
+    return Report(findings, "every operation and parameter is described")
+
+
+def _without_words(api: ApiDocument) -> Iterator[Finding]:
+    seen: set[int] = set()
+    for op in api.operations():
+        if not any(_text(op.spot, key) for key in ("summary", "description")):
+            yield Finding(f"{op.label} has no summary and no description", api.line(op.spot))
+        for parameter in api.parameters(op):
+            api.spend()
+            if isinstance(parameter.node, dict) and id(parameter.node) not in seen:
+                seen.add(id(parameter.node))
+                if not _text(parameter, "description"):
+                    name = parameter.table.get("name", "?")
+                    message = f"{op.label}: the parameter {name!r} has no description"
+                    yield Finding(message, api.line(parameter))
+
+
+def _placeholders(api: ApiDocument) -> Iterator[Finding]:
+    stack, seen = [api.root], set[int]()
+    while stack:
+        spot = stack.pop()
+        api.spend()
+        if id(spot.node) in seen or not isinstance(spot.node, dict | list):
+            continue
+        seen.add(id(spot.node))
+        for key in ("description", "summary"):
+            if (text := _text(spot, key)) and (why := stands_for_text(text)):
+                message = f"a {key} holds placeholder text: {why}"
+                yield Finding(message, api.line(spot.child(key)))
+        stack.extend(reversed(list(_within(spot))))
+
+
+def _within(spot: Spot) -> Iterator[Spot]:
+    if isinstance(spot.node, list):
+        for index, node in enumerate(spot.node):
+            yield Spot(node, (*spot.pointer, index))
+        return
+    in_properties = spot.pointer[-1:] == ("properties",)
+    for key in spot.table:
+        if in_properties or key not in _DATA_KEYS:
+            yield spot.child(key)
+
+
+def _text(spot: Spot, key: str) -> str:
+    value = spot.table.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """Return a number with its word: 1 operation, 2 operations."""
+    return f"{number} {one if number == 1 else many or one + 's'}"

@@ -1,0 +1,152 @@
+"""Checks of type `structure`: what is in data, and how a Markdown text or an API is built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from pytest_reflex.checks import code_blocks, data_path, headings, links, openapi, prose
+from pytest_reflex.checks.finding import result_of
+from pytest_reflex.checks.options import FLAG, TEXTS, Kind, problems_of, settle, variable_name
+from pytest_reflex.checks.patterns import SearchError
+from pytest_reflex.checks.selection import over_files
+from pytest_reflex.checks.structure_kind import Judge, StructureKind
+from pytest_reflex.errors import ArtifactError, CriteriaError, Problem, did_you_mean
+from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.results import CheckResult
+from pytest_reflex.model.rules import CheckSpec
+from pytest_reflex.model.targets import CheckContext, RunCheck
+from pytest_reflex.model.words import Outcome
+
+KINDS: dict[str, StructureKind] = {
+    kind.key: kind
+    for kind in (
+        data_path.KIND,
+        headings.KIND,
+        links.KIND,
+        openapi.KIND,
+        code_blocks.KIND,
+        prose.KIND,
+    )
+}
+COMMON: dict[str, Kind] = {"files": TEXTS, "each": FLAG}
+
+
+class StructureCheck:
+    """Look at how the artifact is built; exactly one key of KINDS says at what."""
+
+    name = "structure"
+    in_process = True
+
+    def problems(self, spec: CheckSpec) -> Iterable[Problem]:
+        kind, faults = _kind_of(spec)
+        if kind:
+            faults += problems_of(_outer(spec, kind), _outer_kinds(kind))
+            if _is_table(spec.params[kind.key]):
+                faults += problems_of(_inner(spec, kind), kind.inside)
+            if not faults and not _has_variables(spec, kind):
+                faults += _unusable(spec, kind)
+        return faults
+
+    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
+        kind, faults = _kind_of(spec)
+        if kind is None:
+            raise CriteriaError(faults)
+        params = settle(_outer(spec, kind), _outer_kinds(kind), variables)
+        if _is_table(spec.params[kind.key]):
+            params |= settle(_inner(spec, kind), kind.inside, variables)
+        judge = _made(spec, kind, params)
+        files = params.get("files", ("*",))
+        patterns = (files,) if isinstance(files, str) else tuple(files)
+        return lambda artifact, context: over_files(
+            artifact,
+            patterns,
+            lambda file: _judged(judge, file, context),
+            each=params.get("each", False),
+        )
+
+
+def _judged(judge: Judge, artifact: Artifact, context: CheckContext) -> CheckResult:
+    try:
+        return result_of(judge(artifact, context), artifact)
+    except (ArtifactError, SearchError) as error:
+        return CheckResult(outcome=Outcome.ERROR, message=str(error))
+
+
+def _made(spec: CheckSpec, kind: StructureKind, params: Mapping[str, Any]) -> Judge:
+    try:
+        return kind.make(params)
+    except ValueError as error:
+        problem = Problem(message=f"{kind.key}: {error}", place=spec.place)
+    except CriteriaError as error:
+        raise CriteriaError(
+            replace(problem, place=problem.place or spec.place) for problem in error.problems
+        ) from None
+    raise CriteriaError([problem])
+
+
+def _unusable(spec: CheckSpec, kind: StructureKind) -> Iterable[Problem]:
+    """Return what only making the judge brings to light: a bad path, a bad pattern."""
+    inner = spec.params[kind.key]
+    table = inner if _is_table(inner) else {}
+    try:
+        _made(spec, kind, {**_outer(spec, kind).params, **table})
+    except CriteriaError as error:
+        return error.problems
+    return ()
+
+
+def _has_variables(spec: CheckSpec, kind: StructureKind) -> bool:
+    inner = spec.params[kind.key]
+    values = [*spec.params.values(), *(inner.values() if isinstance(inner, Mapping) else ())]
+    return any(variable_name(value) for value in values)
+
+
+def _kind_of(spec: CheckSpec) -> tuple[StructureKind | None, list[Problem]]:
+    """Return the one kind that the check names, or what is wrong with its choice."""
+    named = [key for key in spec.params if key in KINDS]
+    if len(named) == 1:
+        return KINDS[named[0]], []
+    if named:
+        message = f"a check of type structure has one of its keys, not both {' and '.join(named)}"
+        hint = "make a list of two checks of them"
+        return None, [Problem(message=message, place=spec.place, hint=hint)]
+    known = (*KINDS, *COMMON, *(key for kind in KINDS.values() for key in kind.beside))
+    strange = [str(key) for key in spec.params if key not in known]
+    hint = did_you_mean(strange[0], KINDS) if strange else "one of " + ", ".join(KINDS)
+    message = f"a check of type structure has none of its keys{_listed(strange)}"
+    return None, [Problem(message=message, place=spec.place, hint=hint)]
+
+
+def _listed(strange: list[str]) -> str:
+    return f", but {', '.join(repr(key) for key in strange[:3])}" if strange else ""
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, Mapping) and not variable_name(value)
+
+
+def _outer(spec: CheckSpec, kind: StructureKind) -> CheckSpec:
+    """Return the check without the table of its kind."""
+    table = _is_table(spec.params[kind.key])
+    params = {k: v for k, v in spec.params.items() if not (table and k == kind.key)}
+    return replace(spec, params=params, type=f"structure ({kind.key})")
+
+
+def _inner(spec: CheckSpec, kind: StructureKind) -> CheckSpec:
+    """Return the table of the kind as if it were a check."""
+    return replace(spec, params=spec.params[kind.key], type=f"structure ({kind.key})")
+
+
+def _outer_kinds(kind: StructureKind) -> dict[str, Kind]:
+    own = kind.value or _table_of(kind)
+    return {**COMMON, **kind.beside, kind.key: own}
+
+
+def _table_of(kind: StructureKind) -> Kind:
+    return Kind(f"a table with keys of {', '.join(kind.inside)}", _never)
+
+
+def _never(value: Any) -> bool:
+    return False

@@ -1,0 +1,31 @@
+"""The shape that every kind of structure check has; one file per kind makes one of these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pytest_reflex.checks.finding import Report
+from pytest_reflex.checks.options import Kind
+from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.targets import CheckContext
+
+Judge = Callable[[Artifact, CheckContext], Report]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StructureKind:
+    """One key of `type: structure` and what it means.
+
+    `value` is what the key may hold beside a table with the keys `inside` (None: a table only);
+    `beside` are keys that may stand next to it in the check. `make` gets all of them in one
+    mapping, the settled value under `key` where it is no table, and returns the judge; it raises
+    ValueError, the message a sentence about the parameters, where they cannot be used.
+    """
+
+    key: str
+    make: Callable[[Mapping[str, Any]], Judge]
+    value: Kind | None = None
+    inside: Mapping[str, Kind] = field(default_factory=dict)
+    beside: Mapping[str, Kind] = field(default_factory=dict)

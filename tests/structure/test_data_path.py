@@ -1,0 +1,121 @@
+"""Values in JSON, YAML and TOML: found, compared, and shown where they are wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_reflex.errors import Place
+from pytest_reflex.model.words import Outcome
+from tests.structure.judging import judge
+
+YAML = """\
+info:
+  title: Pets
+  version: 2
+  stable: true
+paths:
+  /pets/{id}: {get: {responses: {200: ok}}}
+  /pets: {post: {}}
+tags: []
+"""
+
+PASSING: list[dict[str, Any]] = [
+    {"path": "info.title"},
+    {"path": "/info/title", "equals": "Pets"},
+    {"path": "info.title", "matches": "^P"},
+    {"path": "info.version", "matches": "^2$"},
+    {"path": "info.version", "type": "integer", "equals": 2.0},
+    {"path": 'paths."/pets/{id}".get.responses.200'},
+    {"path": "/paths/~1pets~1{id}/get", "type": "map"},
+    {"path": "paths.*", "min_count": 2},
+    {"path": "tags", "type": "list", "equals": []},
+    {"path": "", "type": "map"},
+    {"path": "servers", "exists": False},
+    {"path": "**.get"},
+]
+
+
+@pytest.mark.parametrize("params", PASSING, ids=str)
+def test_value_that_is_as_it_should_be_passes(params: dict[str, Any]) -> None:
+    assert judge(YAML, params, "a.yaml").outcome is Outcome.PASS
+
+
+FAILING: list[tuple[dict[str, Any], str, int]] = [
+    ({"path": "info.licence"}, "info.licence is not there", 1),
+    ({"path": "paths.*", "min_count": 3}, "paths.* leads to 2 values, at least 3 are wanted", 5),
+    ({"path": "info.title", "equals": "Cats"}, 'info.title is "Pets", not "Cats"', 2),
+    ({"path": "info.version", "equals": "2"}, 'info.version is 2, not "2"', 3),
+    ({"path": "info.stable", "equals": 1}, "info.stable is true, not 1", 4),
+    ({"path": "info.*", "type": "string"}, "info.version is 2, not of type string (and 1 more)", 3),
+    ({"path": "info.title", "matches": "^x"}, 'info.title is "Pets", which /^x/ does not match', 2),
+    ({"path": "info.title", "exists": False}, "info.title must not be there", 2),
+    ({"path": "paths", "equals": {}}, "paths is a map of 2, not a map of 0", 5),
+]
+
+
+@pytest.mark.parametrize(("params", "message", "line"), FAILING, ids=[m for _, m, _ in FAILING])
+def test_value_that_is_not_fails_with_its_line(
+    params: dict[str, Any], message: str, line: int
+) -> None:
+    result = judge(YAML, params, "a.yaml")
+    assert (result.outcome, result.message) == (Outcome.FAIL, message)
+    assert result.location == Place("a.yaml", line, 0)
+
+
+FILES = {
+    "a.json": '{"a": {"b": 1}}',
+    "a.toml": "[a]\nb = 1\n",
+    "a.yml": "a: {b: 1}",
+    "artifact.md": "a:\n  b: 1\n",
+    "draft.md": '{"a": {"b": 1}}',
+    "a.md": '# T\n\n```yaml\nx: 1\n```\n\n```json\n{"a": {"b": 1}}\n```\n',
+}
+
+
+@pytest.mark.parametrize(("name", "text"), FILES.items(), ids=FILES)
+def test_data_is_found_in_files_and_in_fenced_blocks(name: str, text: str) -> None:
+    assert judge(text, {"path": "a.b", "equals": 1}, name).outcome is Outcome.PASS
+
+
+def test_block_chooses_the_language_and_counts_lines_of_the_document() -> None:
+    text = "# T\n\n```json\n{}\n```\n\n```yaml\na:\n  b: 2\n```\n"
+    result = judge(text, {"path": "a.b", "equals": 1, "block": "yaml"})
+    assert result.location == Place("a.md", 9, 0)
+    assert judge(text, {"path": "a", "block": "json"}).outcome is Outcome.FAIL
+
+
+NO_DATA = {
+    "not valid JSON": ("a.json", "{"),
+    "not valid YAML: mapping values": ("a.yaml", "x: 1\na: b: c\n"),
+    "not valid TOML": ("a.toml", "a = "),
+    "there is no JSON, YAML or TOML": ("a.md", "# T\n\nWords only.\n"),
+    "a is not there": ("a.yaml", "# nothing\n--- ~\n"),
+}
+
+
+@pytest.mark.parametrize(("message", "file"), NO_DATA.items(), ids=NO_DATA)
+def test_what_is_no_data_fails_and_says_why(message: str, file: tuple[str, str]) -> None:
+    result = judge(file[1], {"path": "a"}, file[0])
+    assert result.outcome is Outcome.FAIL
+    assert result.message.startswith(message)
+
+
+def test_nothing_is_absent_from_what_cannot_be_read() -> None:
+    assert judge("{", {"path": "a", "exists": False}, "a.json").outcome is Outcome.FAIL
+
+
+def test_b040_alias_bomb_is_an_error() -> None:
+    bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "\n".join(
+        f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9)
+    )
+    result = judge(bomb, {"path": "a0"}, "a.yaml")
+    assert result.outcome is Outcome.ERROR
+    assert "alias budget" in result.message
+
+
+def test_b062_binary_artifact_is_an_error() -> None:
+    result = judge(b"\x89PNG\0", {"path": "a"}, "a.yaml")
+    assert result.outcome is Outcome.ERROR
+    assert "a.yaml is binary" in result.message

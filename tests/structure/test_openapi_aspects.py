@@ -1,0 +1,249 @@
+"""Aspects of an OpenAPI document: what each finds, and what it lets pass."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from pytest_reflex.model.results import CheckResult
+from pytest_reflex.model.words import Outcome
+from tests.structure.judging import judge
+
+Node = dict[str, Any]
+
+ARRAY: Node = {"type": "array", "items": {"type": "string"}}
+OBJECTS: Node = {"type": "array", "items": {"properties": {"a": {}}}}
+
+
+def get(node: Node, path: str = "/a") -> Node:
+    return {"paths": {path: {"get": node}}}
+
+
+def answers(media: Node, status: str = "200", **more: Any) -> Node:
+    return {"responses": {status: {"content": {"application/json": media}, **more}}}
+
+
+def returns(schema: Node) -> Node:
+    return answers({"schema": schema})
+
+
+def asks(schema: Node) -> Node:
+    return {"requestBody": {"content": {"application/json": {"schema": schema}}}}
+
+
+def takes(*names: str, place: str = "query") -> Node:
+    return {"parameters": [{"name": name, "in": place} for name in names]}
+
+
+def components(**kinds: Node) -> Node:
+    return {"components": kinds}
+
+
+def ref(pointer: str) -> Node:
+    return {"$ref": "#/components/" + pointer}
+
+
+def look(aspect: str, document: Node) -> CheckResult:
+    return judge(json.dumps({"openapi": "3.1.0", **document}), {"openapi": aspect}, "a.json")
+
+
+DEEP_EXAMPLE = components(
+    responses={"R": {"content": {"application/vnd.x+json": {"schema": ref("schemas/S")}}}},
+    schemas={"S": {"allOf": [{"properties": {"a": {"items": {"example": 1}}}}]}},
+)
+SHARED_PATH = {
+    "paths": {"/a": ref("pathItems/A")},
+    **components(pathItems={"A": {"get": {"responses": {"200": {}}}}}),
+}
+NAMES = {
+    "operationId": "petOwners.list",
+    "parameters": [
+        {"name": "$filter", "in": "query"},
+        {"name": "page[size]", "in": "query"},
+        {"name": "X-Trace-Id", "in": "header"},
+    ],
+}
+
+PASSING: dict[str, tuple[str, Node]] = {
+    "default response": ("operations", get({"responses": {"default": {}}})),
+    "path item by reference": ("operations", SHARED_PATH),
+    "body that is no JSON": (
+        "schemas",
+        get({"responses": {"200": {"content": {"text/plain": {}}}}}),
+    ),
+    "schema by reference": ("schemas", get(returns(ref("schemas/S")))),
+    "no JSON success": ("examples", get(answers({}, "400"))),
+    "examples of the media type": ("examples", get(answers({"examples": {"a": {"value": 1}}}))),
+    "example deep in the schema": (
+        "examples",
+        get({"responses": {"200": ref("responses/R")}}) | DEEP_EXAMPLE,
+    ),
+    "error by range": ("errors", get({"responses": {"5XX": {}}})),
+    "webhooks document no errors": ("errors", {"webhooks": {"w": {"post": answers({})}}}),
+    "custom of names": ("naming", get(NAMES, "/v1/pet-owners/{ownerId}/files.json")),
+    "one word fits": (
+        "naming",
+        components(schemas={"A": {"properties": {"a_b": {}, "c": {}, "_d": {}}}}),
+    ),
+    "page token": ("pagination", get({**takes("pageToken"), **returns(ARRAY)})),
+    "link header": (
+        "pagination",
+        get(answers({"schema": ARRAY}, headers={"Link": {}})),
+    ),
+    "next in the answer": (
+        "pagination",
+        get(returns({"properties": {"items": OBJECTS, "next_cursor": {}}})),
+    ),
+    "bounded list": ("pagination", get(returns({**ARRAY, "maxItems": 3}))),
+    "list within a thing": ("pagination", get(returns({"properties": {"roles": ARRAY}}))),
+    "public as a whole": ("auth", {"security": [], **get({})}),
+    "public or with a key": (
+        "auth",
+        get({"security": [{}, {"k": []}]}) | components(securitySchemes={"k": {}}),
+    ),
+    "summary is enough": ("descriptions", get({"summary": "All of a"})),
+    "data may hold anything": (
+        "descriptions",
+        get({"summary": "s", **answers({"example": {"description": "TODO"}})}),
+    ),
+}
+
+
+@pytest.mark.parametrize(("aspect", "document"), PASSING.values(), ids=PASSING)
+def test_sound_document_passes(aspect: str, document: Node) -> None:
+    result = look(aspect, document)
+    assert (result.outcome, result.evidence) == (Outcome.PASS, "")
+
+
+CIRCLE = components(schemas={"S": {"items": ref("schemas/S")}})
+KEY = components(securitySchemes={"k": {}})
+
+FAILING: dict[str, tuple[str, Node]] = {
+    "no operation is defined under paths": ("operations", {"paths": {"/a": {"summary": "s"}}}),
+    "GET /a has no responses": ("operations", get({})),
+    "GET /a: the JSON response 404 declares no schema": ("schemas", get(answers({}, "404"))),
+    "POST /a: the JSON request shows no example": (
+        "examples",
+        {"paths": {"/a": {"post": asks(ARRAY)}}},
+    ),
+    "GET /a: the JSON response 200 shows no example": (
+        "examples",
+        get(returns(ref("schemas/S"))) | CIRCLE,
+    ),
+    "webhook POST w: the JSON request shows no example": (
+        "examples",
+        {"webhooks": {"w": {"post": asks(ARRAY)}}},
+    ),
+    "callback POST u: the JSON request shows no example": (
+        "examples",
+        get({"callbacks": {"c": {"u": {"post": asks(ARRAY)}}}}),
+    ),
+    "GET /a documents no error response": ("errors", get({"responses": {"200": {}, "302": {}}})),
+    "operationId 'find a' is no identifier": ("naming", get({"operationId": "find a"})),
+    "the path segment 'e_f' is not kebab-case as the others are": (
+        "naming",
+        {"paths": {"/a-b": {}, "/c-d": {}, "/e_f": {}}},
+    ),
+    "the property 'eF' is not snake_case as the others are": (
+        "naming",
+        components(schemas={"A": {"properties": {"a_b": {}, "c_d": {}, "eF": {}}}}),
+    ),
+    "the parameter 'e-f' is not camelCase as the others are": (
+        "naming",
+        get(takes("aB", "cD", "e-f")),
+    ),
+    "GET /a returns a list and takes no position": (
+        "pagination",
+        get({**takes("limit"), **returns(ARRAY)}),
+    ),
+    "GET /pets returns a list": (
+        "pagination",
+        get(returns({"properties": {"pets": OBJECTS}}), "/pets"),
+    ),
+    "components.securitySchemes defines no scheme (and 1 more)": ("auth", get({})),
+    "GET /a declares no security": ("auth", get({}) | KEY),
+    "GET /a needs the security scheme 'j', which is not defined": (
+        "auth",
+        get({"security": [{"j": []}]}) | KEY,
+    ),
+    "GET /a has no summary and no description": ("descriptions", get({})),
+    "GET /a: the parameter 'p' has no description": (
+        "descriptions",
+        get({"summary": "s", **takes("p")}),
+    ),
+    "a description holds placeholder text: TBD": ("descriptions", {"info": {"description": "TBD"}}),
+    "a description holds placeholder text: TODO": (
+        "descriptions",
+        components(schemas={"A": {"properties": {"example": {"description": "TODO"}}}}),
+    ),
+    "a summary holds placeholder text: Summary here": (
+        "descriptions",
+        get({"summary": "Summary here."}),
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("message", "aspect", "document"), [(m, *case) for m, case in FAILING.items()], ids=FAILING
+)
+def test_unsound_document_fails_and_says_what(message: str, aspect: str, document: Node) -> None:
+    result = look(aspect, document)
+    assert result.outcome is Outcome.FAIL
+    assert result.message.startswith(message)
+
+
+def test_finding_has_the_line_of_the_operation() -> None:
+    text = "openapi: 3.1.0\npaths:\n  /a:\n    get:\n      summary: s\n"
+    result = judge("# T\n\n```yaml\n" + text + "```\n", {"openapi": "operations"})
+    assert result.location
+    assert result.location.line == 7
+
+
+AROUND = """\
+# API
+
+```yaml
+openapi: 3.1.0
+paths:
+  '/pets/{id}':
+    put:
+      operationId: putPet
+      requestBody: {content: {application/json: {schema: {}}}}
+      responses: {200: {content: {application/json: {schema: {}}}}}
+```
+
+WORDS
+
+```LANGUAGE
+BODY
+```
+"""
+
+SHOWN = [
+    ("## PUT /pets/{id}", "json", "{}", 1),
+    ("### `PUT /pets/7` then\n\nThe answer:", "json", "{}", 1),
+    ("Call putPet:", "json", "{}", 1),
+    ("Calls:", "http", "PUT /pets/7 HTTP/1.1\n\n{}\n\nHTTP/1.1 200 OK\n\n{}", 0),
+    ("## PUT /pets", "json", "{}", 2),
+    ("## GET /pets/{id}", "json", "{}", 2),
+    ("## PUT /pets/{id}", "text", "{}", 2),
+    ("## PUT /pets/{id}\n\n## Other", "json", "{}", 2),
+]
+
+
+@pytest.mark.parametrize(("words", "language", "body", "missing"), SHOWN)
+def test_json_blocks_beside_the_document_are_examples_too(
+    words: str, language: str, body: str, missing: int
+) -> None:
+    text = AROUND.replace("WORDS", words).replace("LANGUAGE", language).replace("BODY", body)
+    result = judge(text, {"openapi": "examples"})
+    assert len(result.evidence.splitlines()) == missing
+
+
+def test_long_lists_of_findings_are_cut() -> None:
+    paths = "\n".join(f"  /a{n}: {{get: {{}}}}" for n in range(9))
+    result = judge(f"openapi: 3.1.0\npaths:\n{paths}\n", {"openapi": "operations"}, "a.yaml")
+    assert result.message == "GET /a0 has no responses (and 8 more)"
+    assert result.evidence.splitlines()[-2:] == ["line 7: GET /a4 has no responses", "... 4 more"]

@@ -1,0 +1,70 @@
+"""Prose: lengths, an opening, placeholders, one style of markup."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_reflex.model.words import Outcome
+from tests.structure.judging import judge
+
+LONG = " ".join(["word"] * 30) + ".\n"
+
+PASSING: list[tuple[str, dict[str, Any]]] = [
+    ("One two. Three four!\n", {"max_average_sentence": 2}),
+    (LONG + "\nShort one. " * 9, {"max_average_sentence": 5}),
+    ("See e.g. `a b c d e f` there.\n", {"max_sentence": 10}),
+    ("- one\n- two\n", {"max_average_sentence": 1}),
+    ("One two three.\n", {"min_words": 3}),
+    ("# T\n\nFive words are right here.\n", {"opening": 5}),
+    ("# T\n\n## A\n\nFive words are right here.\n", {"opening": 5}),
+    ("# T\n\n<p>Five <b>words</b> are right here</p>\n", {"opening": 5}),
+    ("# T\n\n- a\n- b\n\n## U\n\n```sh\n```\n", {"one_style": True}),
+    ("Mark it `TODO`, or keep a TODO list.\n\n```\nTODO\n```\n", {"placeholders": False}),
+]
+
+
+@pytest.mark.parametrize(("text", "params"), PASSING, ids=[str(p) for _, p in PASSING])
+def test_prose_as_it_should_be_passes(text: str, params: dict[str, Any]) -> None:
+    assert judge(text, {"prose": params}).outcome is Outcome.PASS
+
+
+FAILING: list[tuple[str, dict[str, Any], str]] = [
+    (
+        LONG,
+        {"max_average_sentence": 25},
+        "30.0 words per sentence, at most 25 are wanted; the longest has 30",
+    ),
+    (LONG + "\n" + "- item\n" * 50, {"max_average_sentence": 25}, "30.0 words per sentence"),
+    (LONG, {"max_sentence": 29}, "a sentence of 30 words, at most 29 are wanted: word word"),
+    ("# Only a heading\n", {"max_average_sentence": 25}, "there is no prose to judge"),
+    ("One two.\n", {"min_words": 3}, "2 words of prose, at least 3 are wanted"),
+    ("# T\n\n![one two three four five](x)\n", {"opening": 5}, "the longest paragraph"),
+    ("# T\n\n## A\n\n## B\n\nFive words are right here.\n", {"opening": 5}, "the longest"),
+    ("Text.\n\nTBD\n", {"placeholders": False}, "placeholder text: TBD"),
+    ("# FIXME\n", {"placeholders": False}, "placeholder text: FIXME"),
+    ("| a |\n|---|\n| TODO |\n", {"placeholders": False}, "placeholder text: TODO"),
+    ("Lorem ipsum dolor.\n", {"placeholders": False}, "placeholder text: Lorem ipsum"),
+    (
+        "Nam sed condimentum est. Maecenas tempor sagittis sapien, nec rhoncus sem.\n",
+        {"placeholders": False},
+        "placeholder text: pseudo-Latin: condimentum maecenas tempor",
+    ),
+    ("- a\n\ntext\n\n* b\n", {"one_style": True}, "two styles of bullet: * here, - in line 1"),
+    ("```\n```\n\n~~~\n~~~\n", {"one_style": True}, "two styles of fence: ~~~ here, ``` in line 1"),
+    ("# T\n\nU\n-\n", {"one_style": True}, "two styles of heading: underlined here, # in line 1"),
+]
+
+
+@pytest.mark.parametrize(("text", "params", "message"), FAILING, ids=[m for *_, m in FAILING])
+def test_prose_that_is_not_fails(text: str, params: dict[str, Any], message: str) -> None:
+    result = judge(text, {"prose": params})
+    assert result.outcome is Outcome.FAIL
+    assert result.message.startswith(message)
+
+
+def test_long_sentence_is_found_in_its_line() -> None:
+    result = judge(f"# T\n\nShort.\n\n{LONG}", {"prose": {"max_sentence": 10}})
+    assert result.location
+    assert result.location.line == 5
