@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import click
@@ -17,6 +18,13 @@ VERBS = {
 
 def run(arguments: list[str]) -> int:
     """Run the command line and return its exit status."""
+    if sys.stdout is None:  # closed by the caller: the work is done, but nobody was told
+        with open(os.devnull, "w", encoding="utf-8") as sys.stdout:
+            return _run(arguments) or 12
+    return _run(arguments)
+
+
+def _run(arguments: list[str]) -> int:
     root = LazyGroup(
         VERBS,
         name="pytest-reflex",
@@ -90,6 +98,4 @@ def _complain(text: str) -> None:
 
 def _close_stdout() -> None:
     """Let the interpreter leave quietly when the reader of our pipe has gone."""
-    import os
-
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
