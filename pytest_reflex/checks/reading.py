@@ -12,7 +12,7 @@ from pytest_reflex.model.artifact import Artifact
 
 SIZE_LIMIT = 50_000_000
 FILES_LIMIT = 20_000
-SKIPPED_FOLDERS = frozenset({".git", "__pycache__", ".venv", "node_modules"})
+SKIPPED = frozenset({".git", "__pycache__", ".venv", "node_modules"})
 
 _CHUNK = 1 << 20
 # Opening a named pipe would wait for a writer.
@@ -37,7 +37,7 @@ def read_artifact(
 
     `name` is what messages show (default: the path as given); `limit` is in bytes, for a folder
     over all its files. Of a folder, everything below is read, sorted by relative name, but for
-    SKIPPED_FOLDERS, special files, and links that lead out of it or to a folder.
+    what is named in SKIPPED, special files, and links that lead out of it or to a folder.
 
     Raises ArtifactError where it is missing, unreadable, no file or folder, or over the limit.
     """
@@ -109,11 +109,9 @@ def files_below(folder: Path, shown: str) -> list[Path]:
         raise _unreadable(shown, error)
 
     for parent, folders, names in os.walk(folder, onerror=refuse):
-        folders[:] = sorted(name for name in folders if name not in SKIPPED_FOLDERS)
-        for name in names:
-            path = Path(parent, name)
-            if _is_file_inside(path, inside):
-                found.append(path)
+        folders[:] = sorted(name for name in folders if name not in SKIPPED)
+        paths = (Path(parent, name) for name in names if name not in SKIPPED)
+        found += (path for path in paths if _is_file_inside(path, inside))
         if len(found) > FILES_LIMIT:
             raise ArtifactError(
                 f"{shown} holds more than {FILES_LIMIT} files", hint="name a smaller folder"
