@@ -1,0 +1,134 @@
+"""Replace a file whole, so that a reader sees the old content or the new one and nothing else.
+
+Promises: after `replace_file` returned the new content survives a power cut; before that the old
+content is intact, whatever failed; a link at the target is replaced, never followed.
+Limits: a file system without fsync gives atomicity only; leftovers of a killed process are removed
+by `remove_strays`.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import secrets
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from pytest_reflex.errors import StateError
+
+PRIVATE = 0o600
+
+_STRAY = re.compile(r"\..+\.[0-9a-f]{12}\.tmp")
+_NO_FSYNC = frozenset((errno.EINVAL, errno.ENOTSUP, errno.ENOSYS))
+
+
+def replace_file(path: Path, data: bytes, *, mode: int = PRIVATE) -> None:
+    """Give `path` the content `data`; a new file gets `mode`, an old one keeps its permissions.
+
+    Raises StateError that names the path and the cause.
+    """
+    folder = _open_folder(path)
+    try:
+        _replace_in(folder, path, data, _mode_of(folder, path.name, mode))
+    except OSError as error:
+        raise StateError(
+            f"{path} could not be written: {error.strerror or error}", hint=_advice(error)
+        ) from None
+    finally:
+        os.close(folder)
+
+
+def _replace_in(folder: int, path: Path, data: bytes, mode: int) -> None:
+    temporary = f".{path.name[:200]}.{secrets.token_hex(6)}.tmp"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(temporary, flags, PRIVATE, dir_fd=folder)
+    try:
+        try:
+            os.fchmod(descriptor, mode)
+            write_all(descriptor, data)
+            sync(descriptor)
+        finally:
+            os.close(descriptor)
+        os.replace(temporary, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary, dir_fd=folder)
+        raise
+    sync(folder)
+
+
+def remove_file(path: Path) -> None:
+    """Remove a file for good; a missing one is fine. Raises StateError."""
+    folder = _open_folder(path)
+    try:
+        os.unlink(path.name, dir_fd=folder)
+        sync(folder)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise StateError(f"{path} could not be removed: {error.strerror or error}") from None
+    finally:
+        os.close(folder)
+
+
+def remove_strays(folder: Path) -> list[str]:
+    """Remove what a killed writer left in a folder; return the names. Call under the run's lock."""
+    removed = []
+    for name in sorted(os.listdir(folder)):
+        if _STRAY.fullmatch(name):
+            with suppress(OSError):
+                (folder / name).unlink()
+                removed.append(name)
+    return removed
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write every byte; raises OSError."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def sync(descriptor: int) -> None:
+    """Flush to the disk where the file system can; raises OSError where it should and failed."""
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in _NO_FSYNC:
+            raise
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable; raises OSError."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        sync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _open_folder(path: Path) -> int:
+    try:
+        return os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise StateError(
+            f"{path} could not be written: folder {path.parent}: {error.strerror or error}"
+        ) from None
+
+
+def _mode_of(folder: int, name: str, default: int) -> int:
+    try:
+        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return default
+    return stat.S_IMODE(status.st_mode) & 0o777 if stat.S_ISREG(status.st_mode) else default
+
+
+def _advice(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "free some space and resume; what was there is intact"
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return "make the folder writable and resume"
+    return ""

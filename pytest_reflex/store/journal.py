@@ -1,0 +1,220 @@
+"""An append-only file of JSON lines with one writer, held by a kernel lock on the file itself.
+
+Promises: a record that `append` returned is on the disk; one that it did not return is there whole
+or not at all for a reader; records are linked, so that a changed, lost or added line shows; the
+file is never truncated and never replaced; the lock ends with the process, however it ends, and a
+fork does not keep it.
+Limits: after a failed write the journal has to be opened again; the whole file is held in memory.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import weakref
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from pytest_reflex.errors import StateError
+from pytest_reflex.store.atomic import PRIVATE, sync, sync_folder, write_all
+from pytest_reflex.store.lines import NO_LINE, Content, Damage, decode, digest_of, encode
+from pytest_reflex.store.lock import is_locked, take_lock
+from pytest_reflex.store.regular import open_regular, read_all, read_file
+
+__all__ = ["Journal", "damaged", "is_locked", "read_journal"]
+
+_held: weakref.WeakSet[Journal] = weakref.WeakSet()
+_watching_forks = False
+
+
+class Journal:
+    """A journal held for writing. Make one with `create` or `open`; close it, or use `with`."""
+
+    def __init__(self, path: Path, descriptor: int, data: bytes, content: Content) -> None:
+        self.path = path
+        self.records = list(content.records)
+        self._descriptor = descriptor
+        self._last = content.last
+        self._size = len(data)
+        self._failed = False
+        _watch(self)
+
+    @classmethod
+    def create(cls, path: Path) -> Journal:
+        """Make a new journal; raises StateError where the file exists or cannot be made."""
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        try:
+            descriptor = os.open(path, flags, PRIVATE)
+        except OSError as error:
+            raise StateError(f"{path} could not be made: {error.strerror}") from None
+        try:
+            os.fchmod(descriptor, PRIVATE)
+            take_lock(descriptor, path)
+            sync_folder(path.parent)
+        except OSError as error:
+            os.close(descriptor)
+            raise StateError(f"{path} could not be made: {error.strerror}") from None
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return cls(path, descriptor, b"", Content(last=NO_LINE))
+
+    @classmethod
+    def open(cls, path: Path) -> Journal:
+        """Hold an existing journal; an unfinished last line is set aside and written on after.
+
+        Raises FileNotFoundError, LockedError where another process holds it, and StateError where
+        a line is damaged or missing.
+        """
+        descriptor = open_regular(path, os.O_RDWR | os.O_APPEND)
+        try:
+            take_lock(descriptor, path)
+            data = read_all(descriptor, path)
+            content = decode(data)
+            if not content.whole:
+                raise damaged(path, content)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        journal = cls(path, descriptor, data, content)
+        try:
+            if data and not data.endswith(b"\n"):
+                journal._end_line(content.torn)
+        except BaseException:
+            journal.close()
+            raise
+        return journal
+
+    @property
+    def next_seq(self) -> int:
+        return self.records[-1]["seq"] + 1 if self.records else 1
+
+    def append(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        """Write a record durably and return it with its `seq`.
+
+        Raises StateError where it could not be written, or where the file is not as this process
+        left it; ValueError for a value that JSON does not have.
+        """
+        if "seq" in record and record["seq"] != self.next_seq:
+            raise ValueError(f"seq {record['seq']} does not follow {self.next_seq - 1}")
+        line = encode(record, self.next_seq, self._last)
+        self._check_file()
+        self._failed = True
+        try:
+            written = os.write(self._descriptor, line)
+            if written < len(line):
+                raise OSError(errno.ENOSPC, f"only {written} of {len(line)} bytes fitted")
+            sync(self._descriptor)
+        except OSError as error:
+            raise StateError(
+                f"{self.path} could not be written: {error.strerror or error}",
+                hint="what was there is intact; mend the cause and resume",
+            ) from None
+        self._failed = False
+        self._size += len(line)
+        self._last = digest_of(line[:-1])
+        self.records.append({**record, "seq": self.next_seq})
+        return self.records[-1]
+
+    def _check_file(self) -> None:
+        """Refuse to write on what this process did not leave."""
+        if self._descriptor < 0 or self._failed:
+            why = "is closed" if self._descriptor < 0 else "could not be written before"
+            raise StateError(f"{self.path} {why}", hint="resume the run to open it again")
+        held = os.fstat(self._descriptor)
+        problem = ""
+        try:
+            there = os.stat(self.path, follow_symlinks=False)
+        except OSError:
+            problem = "was removed"
+        else:
+            if (there.st_dev, there.st_ino) != (held.st_dev, held.st_ino):
+                problem = "was replaced"
+            elif held.st_size != self._size:
+                problem = f"was changed: it has {held.st_size} bytes, not {self._size}"
+        if problem:
+            raise StateError(
+                f"{self.path} {problem} while this run was writing it",
+                hint="its history can no longer be trusted; start a new loop",
+            )
+
+    def _end_line(self, torn: bytes) -> None:
+        if torn:
+            self._set_aside(torn)
+            self._last = digest_of(torn)
+        try:
+            write_all(self._descriptor, b"\n")
+            sync(self._descriptor)
+        except OSError as error:
+            raise StateError(f"{self.path} could not be mended: {error.strerror}") from None
+        self._size += 1
+
+    def _set_aside(self, torn: bytes) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        for number in range(1, 1000):
+            target = self.path.with_name(f"{self.path.name}.torn-{number}")
+            try:
+                descriptor = os.open(target, flags, PRIVATE)
+            except FileExistsError:
+                continue
+            except OSError as error:
+                raise StateError(f"{target} could not be made: {error.strerror}") from None
+            try:
+                write_all(descriptor, torn)
+                sync(descriptor)
+            finally:
+                os.close(descriptor)
+            sync_folder(target.parent)
+            return
+        raise StateError(f"{self.path}: too many unfinished lines set aside beside it")
+
+    def close(self) -> None:
+        """Let go of the file and its lock; closing twice is fine."""
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            # No LOCK_UN: it would end the lock for every process that shares the descriptor.
+            os.close(descriptor)
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def read_journal(path: Path) -> Content:
+    """Return what a journal holds, without its lock; raises FileNotFoundError and StateError.
+
+    A `torn` end may be a line that another process is writing at this moment.
+    """
+    return decode(read_file(path))
+
+
+def damaged(path: Path, content: Content) -> StateError:
+    """Return the error that names every damaged line of a journal."""
+    wrong: list[Damage] = sorted((*content.damages, *content.breaks), key=lambda d: d.line)
+    shown = "; ".join(map(str, wrong[:5])) + ("; ..." if len(wrong) > 5 else "")
+    return StateError(
+        f"{path} is damaged: {shown}",
+        hint=f"{len(content.records)} events can be read; start a new loop from its artifact",
+    )
+
+
+def _watch(journal: Journal) -> None:
+    global _watching_forks
+    _held.add(journal)
+    if not _watching_forks:
+        _watching_forks = True
+        os.register_at_fork(after_in_child=_let_go)
+
+
+def _let_go() -> None:
+    for journal in list(_held):
+        journal.close()

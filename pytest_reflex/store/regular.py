@@ -1,0 +1,67 @@
+"""Opening state files: regular files only, no links followed, nothing that can block."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from pytest_reflex.errors import StateError
+
+MAX_BYTES = 1_000_000_000
+
+_FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+
+
+def open_regular(path: Path, flags: int = os.O_RDONLY) -> int:
+    """Return a descriptor of a regular file that is no link and has no second name to write by.
+
+    Raises FileNotFoundError where it is missing, StateError for everything else.
+    """
+    try:
+        descriptor = os.open(path, flags | _FLAGS)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise _refused(path, error) from None
+    status = os.fstat(descriptor)
+    writes = flags & (os.O_WRONLY | os.O_RDWR)
+    if not stat.S_ISREG(status.st_mode):
+        problem = "is no regular file"
+    elif writes and status.st_nlink > 1:
+        problem = "has a second name (a hard link), which writing would change too"
+    else:
+        return descriptor
+    os.close(descriptor)
+    raise StateError(f"{path} {problem}", hint="move it away and try again")
+
+
+def read_file(path: Path) -> bytes:
+    """Return the bytes of a regular file; raises FileNotFoundError and StateError."""
+    descriptor = open_regular(path)
+    try:
+        return read_all(descriptor, path)
+    finally:
+        os.close(descriptor)
+
+
+def read_all(descriptor: int, path: Path) -> bytes:
+    """Return everything from the start of an open file."""
+    size = os.fstat(descriptor).st_size
+    if size > MAX_BYTES:
+        raise StateError(f"{path} is too large: {size:,} bytes, the limit is {MAX_BYTES:,}")
+    parts = []
+    offset = 0
+    try:
+        while part := os.pread(descriptor, 1 << 20, offset):
+            parts.append(part)
+            offset += len(part)
+    except OSError as error:
+        raise StateError(f"{path} could not be read: {error.strerror}") from None
+    return b"".join(parts)
+
+
+def _refused(path: Path, error: OSError) -> StateError:
+    if path.is_symlink():
+        return StateError(f"{path} is a symbolic link", hint="state files are never links")
+    return StateError(f"{path} could not be opened: {error.strerror}")

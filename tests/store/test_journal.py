@@ -1,0 +1,341 @@
+"""The journal: what was acknowledged is there, what is damaged shows, one writer at a time."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_reflex.errors import LockedError, StateError
+from pytest_reflex.store.journal import Journal, is_locked, read_journal
+from pytest_reflex.store.lines import NO_LINE, decode, encode
+
+
+def record(number: int) -> dict[str, Any]:
+    return {"event": "plan_created", "payload": {"n": number, "text": "é\u2028\u0085 {x}"}}
+
+
+def written(path: Path, count: int) -> bytes:
+    with Journal.create(path) as journal:
+        for number in range(count):
+            journal.append(record(number))
+    return path.read_bytes()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "history.jsonl"
+
+
+def test_records_come_back_in_order(path: Path) -> None:
+    written(path, 3)
+    content = read_journal(path)
+    assert content.whole
+    assert content.records == tuple({**record(n), "seq": n + 1} for n in range(3))
+    assert oct(path.stat().st_mode)[-3:] == "600"
+
+
+def test_reopened_journal_goes_on(path: Path) -> None:
+    before = written(path, 2)
+    with Journal.open(path) as journal:
+        assert journal.next_seq == 3
+        assert journal.append(record(2))["seq"] == 3
+    assert path.read_bytes().startswith(before)
+    assert [r["seq"] for r in read_journal(path).records] == [1, 2, 3]
+
+
+@settings(deadline=None)
+@given(st.dictionaries(st.text(), st.text() | st.integers() | st.booleans() | st.none()))
+def test_any_record_is_one_line_that_reads_back(payload: dict[str, Any]) -> None:
+    line = encode({"payload": payload}, 1, NO_LINE)
+    assert line.count(b"\n") == 1
+    assert decode(line).records == ({"payload": payload, "seq": 1},)
+
+
+def test_b014_nan_is_never_stored(path: Path) -> None:
+    with Journal.create(path) as journal, pytest.raises(ValueError, match="Out of range float"):
+        journal.append({"score": float("nan")})
+    assert path.read_bytes() == b""
+
+
+def test_lone_surrogate_is_kept(path: Path) -> None:
+    with Journal.create(path) as journal:
+        journal.append({"text": "\ud83d"})
+    assert read_journal(path).records[0]["text"] == "\ud83d"
+
+
+def test_b109_every_cut_leaves_whole_records_and_a_clean_end(path: Path) -> None:
+    data = written(path, 3)
+    ends = [at + 1 for at, byte in enumerate(data) if byte == 10]
+    for cut in range(len(data) + 1):
+        path.write_bytes(data[:cut])
+        whole = sum(end <= cut or end == cut + 1 for end in ends)
+        with Journal.open(path) as journal:
+            assert len(journal.records) == whole
+            journal.append(record(99))
+        content = read_journal(path)
+        assert content.whole
+        assert [r["seq"] for r in content.records] == list(range(1, whole + 2))
+        assert content.records[-1]["payload"]["n"] == 99
+        assert path.read_bytes().startswith(data[:cut])
+
+
+def test_b109_torn_tail_is_kept_aside(path: Path) -> None:
+    data = written(path, 2)
+    for number in (1, 2):
+        torn = data[: -10 * number]
+        path.write_bytes(torn)
+        Journal.open(path).close()
+        assert path.with_name(f"history.jsonl.torn-{number}").read_bytes() == torn.split(b"\n")[1]
+    assert read_journal(path).torn == b""
+
+
+def test_torn_end_is_told_without_the_lock(path: Path) -> None:
+    data = written(path, 2)
+    path.write_bytes(data[:-10])
+    content = read_journal(path)
+    assert content.torn == data.split(b"\n")[1][:-9]
+    assert content.whole
+
+
+def damage(data: bytes, dice: random.Random) -> bytes:
+    lines = data.splitlines(keepends=True)
+    line = dice.randrange(len(lines))
+    at = dice.randrange(len(lines[line]) - 1)
+    kind = dice.choice(["flip", "nul", "two on a line", "other type", "lost", "twice", "edited"])
+    if kind == "flip":
+        byte = bytes([lines[line][at] ^ dice.choice([1, 2, 32, 128])])
+        lines[line] = lines[line][:at] + byte + lines[line][at + 1 :]
+    elif kind == "nul":
+        lines[line] = lines[line][:at] + b"\0" * 5 + lines[line][at + 5 :]
+    elif kind == "two on a line":
+        lines[line] = lines[line].rstrip(b"\n") + lines[line]
+    elif kind == "other type":
+        lines[line] = dice.choice([b"[1]\n", b"null\n", b'"x"\n', b"{}\n", b'{"seq":1}\n'])
+    elif kind == "lost":
+        lines[line] = b""
+    elif kind == "twice":
+        lines[line] *= 2
+    else:
+        lines[line] = lines[line].replace(b'"n":', b'"m":')
+    return b"".join(lines)
+
+
+def test_no_damage_is_silent(path: Path) -> None:
+    data = written(path, 8)
+    dice = random.Random(7)
+    for _ in range(300):
+        broken = damage(data, dice)
+        if broken == data or broken == data[: data[:-1].rindex(b"\n") + 1]:
+            continue  # the loss of whole last lines is for run.json to tell (last_seq)
+        content = decode(broken)
+        assert not content.whole or content.torn
+        lines = broken.count(b"\n")
+        assert len(content.records) + len(content.damages) + len(content.sealed) == lines
+
+
+REASONS = {
+    "changed": ((1, b'"n":1', b'"n":7'), "line 2: its sum is wrong"),
+    "no json": ((1, b"{", b"("), "line 2: its sum is wrong"),
+    "no sum": ((0, b',"crc":', b',"crd":'), "line 1: its sum is missing"),
+}
+
+
+@pytest.mark.parametrize(("change", "message"), REASONS.values(), ids=REASONS.keys())
+def test_damaged_journal_is_not_written_on(
+    path: Path, change: tuple[int, bytes, bytes], message: str
+) -> None:
+    lines = written(path, 3).splitlines(keepends=True)
+    number, old, new = change
+    lines[number] = lines[number].replace(old, new)
+    path.write_bytes(b"".join(lines))
+    with pytest.raises(StateError, match=f"history.jsonl is damaged: {message}"):
+        Journal.open(path)
+    assert path.read_bytes() == b"".join(lines)
+
+
+def test_lost_line_is_told(path: Path) -> None:
+    lines = written(path, 3).splitlines(keepends=True)
+    content = decode(lines[0] + lines[2])
+    assert list(map(str, content.breaks)) == ["line 2: it does not follow the line before"]
+
+
+BAD_LINES = {
+    "not utf-8": (b"\xff", "it is not UTF-8"),
+    "number": (b"7", "it is no JSON object"),
+    "nan": (b'{"a": NaN}', "it is not JSON (NaN is no JSON number)"),
+    "twice": (b'{"a": 1, "a": 2}', "it is not JSON (a key is there twice)"),
+    "deep": (b"[" * 100_000, "it is nested too deep"),
+    "seq": (b'{"seq": true}', "its seq is no whole number: True"),
+    "unsigned": (b'{"prev": "x"}', "its sum is missing"),
+}
+
+
+@pytest.mark.parametrize(("line", "reason"), BAD_LINES.values(), ids=BAD_LINES.keys())
+def test_bad_line_is_explained(line: bytes, reason: str) -> None:
+    content = decode(line + b"\n")
+    assert [str(damage) for damage in content.damages] == [f"line 1: {reason}"]
+
+
+def test_history_of_another_program_is_read_and_written_on(path: Path) -> None:
+    path.write_bytes(b'{"event":"run_started"}\n{"event":"plan_created"}')
+    with Journal.open(path) as journal:
+        assert [r["seq"] for r in journal.records] == [1, 2]
+        journal.append({"event": "stopped"})
+    content = read_journal(path)
+    assert content.whole
+    assert [r["event"] for r in content.records] == ["run_started", "plan_created", "stopped"]
+
+
+def test_unlinked_line_after_linked_ones_is_damage(path: Path) -> None:
+    data = written(path, 1) + b'{"event":"stopped"}\n'
+    assert [d.reason for d in decode(data).damages] == ["it is not linked to the line before"]
+
+
+def test_second_writer_is_refused_and_told_the_pid(path: Path) -> None:
+    with Journal.create(path):
+        assert is_locked(path)
+        with pytest.raises(LockedError, match=rf"{path.parent.name} is driven .*pid {os.getpid()}"):
+            Journal.open(path)
+    assert not is_locked(path)
+    Journal.open(path).close()
+
+
+def test_b113_lock_ends_with_a_killed_holder(path: Path) -> None:
+    written(path, 1)
+    program = (
+        "import sys, time; from pathlib import Path;"
+        "from pytest_reflex.store.journal import Journal;"
+        "journal = Journal.open(Path(sys.argv[1])); print('held', flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program, str(path)], stdout=subprocess.PIPE
+    ) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        assert is_locked(path)
+        holder.send_signal(signal.SIGKILL)
+        holder.wait()
+        assert not is_locked(path)
+        Journal.open(path).close()
+
+
+def test_forked_child_does_not_keep_the_lock(path: Path) -> None:
+    journal = Journal.create(path)
+    born, to_parent = os.pipe()
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(writing)
+        os.write(to_parent, b"x")
+        os.read(reading, 1)
+        os._exit(0)
+    os.read(born, 1)
+    assert is_locked(path)
+    journal.close()
+    held = is_locked(path)
+    for descriptor in (writing, reading, born, to_parent):
+        os.close(descriptor)
+    os.waitpid(child, 0)
+    assert not held
+
+
+@pytest.mark.parametrize("kind", ["link", "dangling", "fifo", "folder", "hard link"])
+def test_b116_only_a_plain_file_becomes_a_journal(path: Path, kind: str) -> None:
+    victim = path.with_name("victim")
+    victim.write_bytes(b"precious")
+    if kind == "link":
+        path.symlink_to(victim)
+    elif kind == "dangling":
+        path.symlink_to(path.with_name("nowhere"))
+    elif kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.hardlink_to(victim)
+    with pytest.raises(StateError, match=r"history\.jsonl"):
+        Journal.open(path)
+    with pytest.raises(StateError, match=r"history\.jsonl could not be made: File exists"):
+        Journal.create(path)
+    assert victim.read_bytes() == b"precious"
+    assert not path.with_name("nowhere").exists()
+
+
+@pytest.mark.parametrize("change", ["grown", "replaced", "removed"])
+def test_change_by_another_program_is_noticed(path: Path, change: str) -> None:
+    with Journal.create(path) as journal:
+        journal.append(record(0))
+        if change == "grown":
+            path.write_bytes(path.read_bytes() + b"{}\n")
+        else:
+            path.rename(path.with_name("moved"))
+            if change == "replaced":
+                path.write_bytes(path.with_name("moved").read_bytes())
+        word = "changed" if change == "grown" else change
+        with pytest.raises(StateError, match=rf"history\.jsonl was {word}"):
+            journal.append(record(1))
+
+
+def test_seq_that_does_not_follow_is_refused(path: Path) -> None:
+    with (
+        Journal.create(path) as journal,
+        pytest.raises(ValueError, match="seq 5 does not follow 0"),
+    ):
+        journal.append({"seq": 5})
+
+
+def test_closed_journal_is_not_written(path: Path) -> None:
+    journal = Journal.create(path)
+    journal.close()
+    journal.close()
+    with pytest.raises(StateError, match=r"history\.jsonl is closed"):
+        journal.append({})
+
+
+def test_disk_that_fills_up_is_told_and_mended_by_the_next_writer(path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path;"
+        "from pytest_reflex.errors import StateError;"
+        "from pytest_reflex.store.journal import Journal\n"
+        "journal = Journal.create(Path(sys.argv[1])); journal.append({'n': 1})\n"
+        "for size in (5000, 1):\n"
+        "    try: journal.append({'n': 'x' * size})\n"
+        "    except StateError as error: print(error)\n"
+    )
+
+    def limit() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(path)], preexec_fn=limit, capture_output=True, text=True
+    )
+    assert "could not be written: only " in done.stdout
+    assert "could not be written before (resume the run" in done.stdout
+    with Journal.open(path) as journal:
+        assert [r["n"] for r in journal.records] == [1]
+        journal.append({"n": 2})
+    assert [r["n"] for r in read_journal(path).records] == [1, 2]
+
+
+def test_missing_journal_is_missing(path: Path) -> None:
+    assert not is_locked(path)
+    for use in (Journal.open, read_journal):
+        with pytest.raises(FileNotFoundError, match=r"history\.jsonl"):
+            use(path)
+
+
+def test_line_is_plain_json_with_the_keys_of_the_event_first(path: Path) -> None:
+    line = written(path, 1).decode()
+    assert list(json.loads(line)) == ["event", "payload", "seq", "prev", "crc"]
