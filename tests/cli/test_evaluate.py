@@ -1,0 +1,155 @@
+"""``pytest-reflex evaluate`` through the door that users use."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytest_reflex import __version__
+from pytest_reflex.cli.main import main
+
+CRITERIA = """\
+name: words
+rules:
+  - {id: a.x.must, description: says must, severity: fail, check: {type: content, search: MUST-HAVE}}
+"""
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "words.yaml").write_text(CRITERIA)
+    (tmp_path / "good.md").write_text("MUST-HAVE\n")
+    (tmp_path / "bad.md").write_text("nothing {0} {!r} %d\n")
+    return tmp_path
+
+
+def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"pytest-reflex {__version__}\n"
+
+
+def test_python_m_is_the_same_command() -> None:
+    command = [sys.executable, "-m", "pytest_reflex", "--version"]
+    assert subprocess.run(command, capture_output=True, check=True).stdout.startswith(
+        b"pytest-reflex "
+    )
+
+
+EXITS = {
+    "passed": (["good.md", "--criteria", "words.yaml"], 0, ""),
+    "b001 gate failed": (["bad.md", "--criteria", "words.yaml"], 1, ""),
+    "one of several failed": (["good.md", "bad.md", "--criteria", "words.yaml"], 1, ""),
+    "no artifact": (["--criteria", "words.yaml"], 4, "no artifact was named"),
+    "b009 no criteria": (
+        ["good.md"],
+        4,
+        "no criteria were named (--criteria FILE, or one of: api-spec",
+    ),
+    "b007 criteria that are not there": (["good.md", "--criteria", "wrods.yaml"], 4, "wrods.yaml"),
+    "an artifact that is not there": (["gone.md", "--criteria", "words.yaml"], 4, "'gone.md'"),
+    "an unknown phase": (["good.md", "--criteria", "words.yaml", "--phase", "C"], 4, "'C'"),
+    "a phase without rules is fine": (
+        ["good.md", "--criteria", "words.yaml", "--phase", "B"],
+        0,
+        "",
+    ),
+    "a threshold above 1": (["good.md", "--criteria", "words.yaml", "--threshold", "2"], 4, "'2'"),
+    "a threshold that is NaN": (
+        ["good.md", "--criteria", "words.yaml", "--threshold", "nan"],
+        4,
+        "nan",
+    ),
+    "a variable without a value": (["good.md", "--criteria", "words.yaml", "--var", "x"], 4, "'x'"),
+    "a variable nobody declares": (
+        ["good.md", "--criteria", "words.yaml", "--var", "x=1"],
+        4,
+        "'x'",
+    ),
+    "an unknown reporter": (["good.md", "--criteria", "words.yaml", "--format", "xml"], 4, "'xml'"),
+    "an unknown option": (["good.md", "--bogus"], 4, "--bogus"),
+}
+
+
+@pytest.mark.parametrize(("argv", "status", "message"), EXITS.values(), ids=EXITS.keys())
+def test_exit_status_and_message(
+    argv: list[str], status: int, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["evaluate", *argv]) == status
+    told = capsys.readouterr().err
+    assert message in told
+    assert "Traceback" not in told
+    assert bool(told) == (status == 4)
+
+
+def test_b026_braces_in_an_artifact_do_not_break_the_report(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["evaluate", "bad.md", "--criteria", "words.yaml"]) == 1
+    assert "BLOCKER     a.x.must" in capsys.readouterr().out
+
+
+def test_json_is_one_document_on_stdout(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", "good.md", "bad.md", "--criteria", "words.yaml", "--json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert [e["passed"] for e in document["evaluations"]] == [True, False]
+    assert document["gate"]["passed"] is False
+
+
+def test_nothing_measured_is_its_own_status(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rule = "{id: a.x.p, description: d, severity: fail, check: somebody has to judge this}"
+    (tmp_path / "prose.yaml").write_text(f"name: p\nrules:\n  - {rule}\n")
+    assert main(["evaluate", "good.md", "--criteria", "prose.yaml"]) == 5
+    assert "UNMEASURED" in capsys.readouterr().out
+
+
+def test_b005_an_invalid_pattern_is_a_criteria_error_with_its_place(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = CRITERIA.replace("MUST-HAVE", "'('")
+    (tmp_path / "words.yaml").write_text(text)
+    assert main(["evaluate", "good.md", "--criteria", "words.yaml"]) == 4
+    told = capsys.readouterr().err
+    assert told.startswith("pytest-reflex: words.yaml:3:")
+    assert "a.x.must" in told
+    assert "literal: true" in told
+
+
+def test_a_mistyped_verb_gets_a_suggestion(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evalute"]) == 4
+    assert "did you mean evaluate?" in capsys.readouterr().err
+
+
+def test_without_arguments_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    assert "Commands:" in capsys.readouterr().out
+
+
+def test_f12_a_full_disk_at_stdout_is_not_a_pass() -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("needs /dev/full")
+    command = [
+        sys.executable,
+        "-m",
+        "pytest_reflex",
+        "evaluate",
+        "good.md",
+        "--criteria",
+        "words.yaml",
+    ]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 12
+    assert b"Traceback" not in done.stderr
+
+
+def test_b003_a_failed_gate_stops_a_shell_chain(tmp_path: Path) -> None:
+    line = f"{sys.executable} -m pytest_reflex evaluate bad.md --criteria words.yaml && echo GREEN"
+    done = subprocess.run(["sh", "-c", line], capture_output=True)
+    assert (done.returncode, b"GREEN" in done.stdout) == (1, False)
