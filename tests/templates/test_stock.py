@@ -1,0 +1,106 @@
+"""The stock templates: their rules, thresholds and words, and every sample by its own checks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_reflex.checks.registry import built_in
+from pytest_reflex.criteria.load import load_criteria
+from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.rules import Criteria, Rule
+from pytest_reflex.model.targets import CheckContext
+from pytest_reflex.model.words import Level, Outcome
+
+REGISTRY = built_in()
+TEMPLATES: dict[str, Criteria] = {
+    name: load_criteria(name, registry=REGISTRY) for name in ("base", "api-spec", "documentation")
+}
+RULES = {
+    "base": {"a.correctness.artifact-non-empty": "fail"},
+    "api-spec": {
+        "a.correctness.artifact-non-empty": "fail",
+        "a.correctness.endpoints": "fail",
+        "a.correctness.schemas": "fail",
+        "a.completeness.examples": "fail",
+        "a.completeness.errors": "warn",
+        "b.style.naming": "warn",
+        "b.completeness.pagination": "warn",
+        "b.completeness.auth": "fail",
+        "b.quality.descriptions": "warn",
+    },
+    "documentation": {
+        "a.correctness.artifact-non-empty": "fail",
+        "a.correctness.accuracy": "fail",
+        "a.completeness.sections": "fail",
+        "a.completeness.examples": "warn",
+        "a.quality.clarity": "warn",
+        "b.quality.structure": "warn",
+        "b.completeness.cross-refs": "warn",
+        "b.style.consistency": "warn",
+        "b.quality.audience": "warn",
+    },
+}
+THRESHOLDS = {"base": "4/5 9/10", "api-spec": "4/5 9/10", "documentation": "3/4 17/20"}
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_template_has_the_rules_of_its_kind(name: str) -> None:
+    criteria = TEMPLATES[name]
+    assert {rule.id: rule.severity.value for rule in criteria.rules} == RULES[name]
+    assert " ".join(str(criteria.thresholds[level]) for level in Level) == THRESHOLDS[name]
+
+
+EVERY_RULE = {
+    f"{name}: {rule.id}": rule
+    for name, criteria in TEMPLATES.items()
+    for rule in criteria.rules
+    if name == "base" or rule.id != "a.correctness.artifact-non-empty"
+}
+
+
+@pytest.mark.parametrize("rule", EVERY_RULE.values(), ids=EVERY_RULE)
+def test_rule_is_explained_and_needs_no_agent(rule: Rule) -> None:
+    assert rule.checks
+    assert all(check.expected for check in rule.checks)
+    assert min(len(text) for text in (rule.description, rule.why, rule.hint)) > 20
+    assert rule.samples["good"]
+    assert rule.samples["bad"]
+
+
+def samples(kind: str) -> list[object]:
+    return [
+        pytest.param(rule, text, id=f"{label} {number}")
+        for label, rule in EVERY_RULE.items()
+        for number, text in enumerate(rule.samples[kind])
+    ]
+
+
+def outcomes(rule: Rule, text: str) -> set[Outcome]:
+    artifact = Artifact(path=Path("none/sample.md"), name="sample.md", data=text.encode())
+    context = CheckContext(root=Path())
+    checks = [REGISTRY.get(spec.type).compile(spec, {}) for spec in rule.checks]
+    return {check(artifact, context).outcome for check in checks}
+
+
+@pytest.mark.parametrize(("rule", "text"), samples("good"))
+def test_good_sample_passes_its_rule(rule: Rule, text: str) -> None:
+    assert outcomes(rule, text) == {Outcome.PASS}
+
+
+@pytest.mark.parametrize(("rule", "text"), samples("bad"))
+def test_bad_sample_fails_its_rule(rule: Rule, text: str) -> None:
+    assert Outcome.FAIL in outcomes(rule, text)
+    assert outcomes(rule, text) <= {Outcome.PASS, Outcome.FAIL}
+
+
+def test_variables_change_what_documentation_asks_for() -> None:
+    criteria = load_criteria("documentation", registry=REGISTRY, variables={"opening_words": 3})
+    rule = criteria.rule("b.quality.audience")
+    assert rule
+    assert outcomes(rule, "# T\n\nOne two three.\n") == {Outcome.PASS}
+
+
+def test_b032_an_artifact_that_is_a_zero_is_not_empty() -> None:
+    assert outcomes(TEMPLATES["base"].rules[0], "0") == {Outcome.PASS}
