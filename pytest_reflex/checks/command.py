@@ -45,11 +45,12 @@ def command_of(value: str | Sequence[str], shell: str, environment: Mapping[str,
     PATH, else sh. Nothing is ever put into the text: braces, dollars and percent signs reach the
     shell byte for byte.
     """
+    path = environment.get("PATH")
     if not isinstance(value, str):
         argv = tuple(value)
         return Command(argv, one_line(" ".join(argv)))
     if not shell:
-        shell = "bash" if shutil.which("bash", path=environment.get("PATH")) else "sh"
+        shell = "bash" if shutil.which("bash", path=path) else "sh"
     return Command((*shlex.split(shell), "-c", value), one_line(value), by_shell=True)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pytest_reflex.checks.blocks_folder import blocks_folder
+from pytest_reflex.checks.blocks_folder import BlocksFolder
 from pytest_reflex.checks.command import Command, command_of
 from pytest_reflex.checks.options import COUNT, SECONDS, TEXT, Kind, problems_of, settle
 from pytest_reflex.checks.output import last_lines, text_of
@@ -122,18 +122,18 @@ class _Execution:
         return replace(attempts[-1], notes=attempts[-1].notes + told)
 
     def _attempt(self, artifact: Artifact, context: CheckContext) -> CheckResult:
-        with blocks_folder(artifact) as blocks:
-            own = {ARTIFACT_VARIABLE: os.fspath(artifact.path), BLOCKS_VARIABLE: str(blocks)}
-            try:
-                finished = run(
-                    self.command.argv,
-                    cwd=context.root,
-                    env={**self.environment, **context.environment, **own},
-                    timeout=self.timeout,
-                    cancel=context.cancel,
-                )
-            except SpawnError as error:
-                return CheckResult(outcome=Outcome.ERROR, message=str(error))
+        blocks = context.blocks or BlocksFolder(artifact)
+        own = {ARTIFACT_VARIABLE: os.fspath(artifact.path), BLOCKS_VARIABLE: str(blocks())}
+        try:
+            finished = run(
+                self.command.argv,
+                cwd=context.root,
+                env={**self.environment, **context.environment, **own},
+                timeout=self.timeout,
+                cancel=context.cancel,
+            )
+        except SpawnError as error:
+            return CheckResult(outcome=Outcome.ERROR, message=str(error))
         outcome, message = self._verdict(finished, context)
         return CheckResult(
             outcome=outcome,

@@ -15,6 +15,7 @@ from functools import partial
 from threading import Event
 from typing import Any
 
+from pytest_reflex.checks.blocks_folder import BlocksFolder
 from pytest_reflex.checks.compiled import Key, compile_checks
 from pytest_reflex.checks.reading import SIZE_LIMIT, read_artifact
 from pytest_reflex.checks.registry import Registry
@@ -54,6 +55,11 @@ class Prepared:
         """Return the name of what is no longer as it was read: artifact or criteria; else ""."""
         return next((watch.artifact.name for watch in self.watches if watch.changed()), "")
 
+    def close(self) -> None:
+        """Remove what was made for commands; the next one makes it again."""
+        if isinstance(self.context.blocks, BlocksFolder):
+            self.context.blocks.close()
+
 
 def prepare(
     target: Target, registry: Registry, *, cancel: Event | None = None, limit: int = SIZE_LIMIT
@@ -76,6 +82,7 @@ def prepare(
         root=target.root,
         environment={**_variables(criteria), **target.environment},
         cancel=cancel,
+        blocks=BlocksFolder(artifact),
     )
     return Prepared(
         target=target,
@@ -124,15 +131,22 @@ def evaluate(target: Target, registry: Registry, *, workers: int | None = None) 
     """
     cancel = Event()
     prepared = prepare(target, registry, cancel=cancel)
+    try:
+        results = _run_all(prepared, workers, cancel)
+    finally:
+        prepared.close()
+    return judge(target, results, sha256=prepared.artifact.sha256, unsound=unsound(prepared))
+
+
+def _run_all(prepared: Prepared, workers: int | None, cancel: Event) -> dict[Key, CheckResult]:
     commands = [key for key in prepared.checks if not prepared.in_process(*key)]
     with Pool[Key, CheckResult](workers, cancel) as pool:
         for key in commands:
             pool.submit(key, partial(run_one, prepared, *key))
-        results = {
+        return {
             key: pool.result(key) if key in pool else run_one(prepared, *key)
             for key in prepared.checks
         }
-    return judge(target, results, sha256=prepared.artifact.sha256, unsound=unsound(prepared))
 
 
 def unsound(prepared: Prepared) -> str:

@@ -50,13 +50,15 @@ class CheckContext:
 
     `root` is the working directory of commands. `environment` holds the PYTEST_REFLEX_* variables
     that children get on top of the environment; `pattern_seconds` bounds one search. `cancel` is
-    set when the session ends early: what still runs then has to stop.
+    set when the session ends early: what still runs then has to stop. `blocks` gives the folder
+    that holds the artifact's fenced blocks as files.
     """
 
     root: Path
     environment: Mapping[str, str] = field(default_factory=dict)
     pattern_seconds: float = 2.0
     cancel: Event | None = field(default=None, compare=False, repr=False)
+    blocks: Callable[[], Path] | None = field(default=None, compare=False, repr=False)
 
     @property
     def cancelled(self) -> bool:

@@ -151,10 +151,10 @@ def test_command_is_asked_nothing(tmp_path: Path) -> None:
 def test_blocks_are_files_while_the_command_runs(tmp_path: Path) -> None:
     text = "# T\n```python\nprint(1)\n```\n\n~~~yaml\na: ü\n~~~\n```\nplain\n```\n"
     (tmp_path / "a.md").write_text(text)
-    command = 'cd "$PYTEST_REFLEX_BLOCKS" && pwd && stat -c %a . && head -c 99 *'
+    command = 'cd "$PYTEST_REFLEX_BLOCKS" && pwd && stat -c %a . 001* && head -c 99 *'
     lines = execute(command, tmp_path).evidence.split("\n")
     assert lines[1:] == [
-        "700",
+        "500", "400",
         "==> 001-line-3.py <==", "print(1)", "",
         "==> 002-line-7.yaml <==", "a: ü", "",
         "==> 003-line-10.txt <==", "plain",
