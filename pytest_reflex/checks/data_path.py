@@ -113,7 +113,7 @@ def _make(params: Mapping[str, Any]) -> Judge:
     except paths.PathSyntaxError as error:
         raise ValueError(str(error)) from None
     exists = params.get("exists", True)
-    asked = [key for key in ("equals", "matches", "type", "min_count") if key in params]
+    asked = [key for key in ("equals", "matches", "value_type", "min_count") if key in params]
     if not exists and asked:
         raise ValueError(f"exists: false does not go with {asked[0]}")
     if params.get("min_count") == 0:
@@ -125,7 +125,7 @@ def _make(params: Mapping[str, Any]) -> Judge:
         language=params.get("block"),
         exists=exists,
         least=params.get("min_count", 1),
-        type=params.get("type"),
+        type=params.get("value_type"),
         pattern=compile_pattern(matches, key="matches") if matches is not None else None,
         equals=(params["equals"],) if "equals" in params else (),
     ).judge
@@ -162,7 +162,8 @@ KIND = StructureKind(
         "equals": ANYTHING,
         "matches": TEXT,
         "exists": FLAG,
-        "type": TYPE,
+        # `type` is the type of the check itself.
+        "value_type": TYPE,
         "min_count": COUNT,
         "block": LANGUAGE,
     },

@@ -67,6 +67,8 @@ def _judge(names: list[Named]) -> tuple[str, list[Named]]:
     fitting = {name: styles_of(name) for name in first}
     votes = Counter(style for styles in fitting.values() for style in styles)
     best = max(_STYLES, key=lambda style: votes[style])
+    if list(votes.values()).count(len(first)) > 1:
+        return "single words", []
     return best, [(name, spot) for name, spot in first.items() if best not in fitting[name]]
 
 

@@ -1,0 +1,63 @@
+"""The reference pages tell the truth: their examples compile, and they name all there is."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from pytest_reflex.checks import content, executable
+from pytest_reflex.checks.markdown import blocks
+from pytest_reflex.checks.openapi import ASPECTS
+from pytest_reflex.checks.registry import built_in
+from pytest_reflex.checks.structure import COMMON, KINDS
+from pytest_reflex.documents.data import read_data
+from pytest_reflex.model.rules import CheckSpec
+from tests.templates.test_stock import RULES, TEMPLATES, THRESHOLDS
+
+FOLDER = Path(__file__).parents[2] / "docs" / "reference"
+CHECKS = (FOLDER / "checks.md").read_text("utf-8")
+PAGE = (FOLDER / "templates.md").read_text("utf-8")
+REGISTRY = built_in()
+EXAMPLES = [
+    check
+    for block in blocks(CHECKS)
+    if block.language == "yaml"
+    for check in read_data(block.text, "yaml")[0].value
+]
+
+
+@pytest.mark.parametrize("check", EXAMPLES, ids=str)
+def test_example_of_the_reference_compiles(check: dict[str, object]) -> None:
+    spec = CheckSpec.from_json(check)
+    check_type = REGISTRY.get(spec.type)
+    assert list(check_type.problems(spec)) == []
+    assert callable(check_type.compile(spec, {}))
+
+
+STRUCTURE = {key for kind in KINDS.values() for key in (kind.key, *kind.inside, *kind.beside)}
+
+
+@pytest.mark.parametrize(
+    "word", sorted({*content.KINDS, *executable.KINDS, *STRUCTURE, *COMMON, *ASPECTS})
+)
+def test_option_is_described(word: str) -> None:
+    assert re.search(rf"^\|[^|]*`{word}`", CHECKS, re.MULTILINE) or f"### {word}\n" in CHECKS
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_template_is_described_as_it_is(name: str) -> None:
+    part = PAGE.split(f"\n## {name}\n")[1].split("\n## ")[0]
+    rows = dict(re.findall(r"^\| `([ab]\.[\w.-]+)` \| (\w+) \|", part, re.MULTILINE))
+    inherited = {} if name == "base" else RULES["base"]
+    assert rows | inherited == RULES[name]
+    a, b = (float(Fraction(text)) for text in THRESHOLDS[name].split())
+    assert f"Thresholds: {a:g} at A, {b:g} at B." in part
+
+
+def test_variables_of_documentation_are_described() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| (\d+) \|", PAGE, re.MULTILINE)
+    found = {name: int(value) for name, value in rows}
+    assert found == dict(TEMPLATES["documentation"].vars)
