@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import cache
+from importlib import import_module
 from typing import Any
 
-from pytest_reflex.checks import code_blocks, data_path, headings, links, openapi, prose
 from pytest_reflex.checks.finding import result_of
 from pytest_reflex.checks.options import FLAG, TEXTS, Kind, problems_of, settle, variable_name
 from pytest_reflex.checks.patterns import SearchError
@@ -19,18 +20,24 @@ from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.targets import CheckContext, RunCheck
 from pytest_reflex.model.words import Outcome
 
-KINDS: dict[str, StructureKind] = {
-    kind.key: kind
-    for kind in (
-        data_path.KIND,
-        headings.KIND,
-        links.KIND,
-        openapi.KIND,
-        code_blocks.KIND,
-        prose.KIND,
-    )
+KINDS = {
+    "path": "data_path",
+    "headings": "headings",
+    "links": "links",
+    "openapi": "openapi",
+    "code_blocks": "code_blocks",
+    "prose": "prose",
 }
+"""The keys, and the module beside this one that makes each of them, imported when it is used."""
+
 COMMON: dict[str, Kind] = {"files": TEXTS, "each": FLAG}
+
+
+@cache
+def kind_of(key: str) -> StructureKind:
+    """Return the kind of structure check that a key of KINDS stands for."""
+    kind: StructureKind = import_module(f"pytest_reflex.checks.{KINDS[key]}").KIND
+    return kind
 
 
 class StructureCheck:
@@ -40,7 +47,7 @@ class StructureCheck:
     in_process = True
 
     def problems(self, spec: CheckSpec) -> Iterable[Problem]:
-        kind, faults = _kind_of(spec)
+        kind, faults = _chosen(spec)
         if kind:
             faults += problems_of(_outer(spec, kind), _outer_kinds(kind))
             if _is_table(spec.params[kind.key]):
@@ -50,7 +57,7 @@ class StructureCheck:
         return faults
 
     def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
-        kind, faults = _kind_of(spec)
+        kind, faults = _chosen(spec)
         if kind is None:
             raise CriteriaError(faults)
         params = settle(_outer(spec, kind), _outer_kinds(kind), variables)
@@ -103,16 +110,16 @@ def _has_variables(spec: CheckSpec, kind: StructureKind) -> bool:
     return any(variable_name(value) for value in values)
 
 
-def _kind_of(spec: CheckSpec) -> tuple[StructureKind | None, list[Problem]]:
+def _chosen(spec: CheckSpec) -> tuple[StructureKind | None, list[Problem]]:
     """Return the one kind that the check names, or what is wrong with its choice."""
     named = [key for key in spec.params if key in KINDS]
     if len(named) == 1:
-        return KINDS[named[0]], []
+        return kind_of(named[0]), []
     if named:
         message = f"a check of type structure has one of its keys, not both {' and '.join(named)}"
         hint = "make a list of two checks of them"
         return None, [Problem(message=message, place=spec.place, hint=hint)]
-    known = (*KINDS, *COMMON, *(key for kind in KINDS.values() for key in kind.beside))
+    known = {*COMMON, *(key for kind in map(kind_of, KINDS) for key in kind.beside)}
     strange = [str(key) for key in spec.params if key not in known]
     hint = did_you_mean(strange[0], KINDS) if strange else "one of " + ", ".join(KINDS)
     message = f"a check of type structure has none of its keys{_listed(strange)}"

@@ -12,7 +12,7 @@ from pytest_reflex.checks import content, executable
 from pytest_reflex.checks.markdown import blocks
 from pytest_reflex.checks.openapi import ASPECTS
 from pytest_reflex.checks.registry import built_in
-from pytest_reflex.checks.structure import COMMON, KINDS
+from pytest_reflex.checks.structure import COMMON, KINDS, kind_of
 from pytest_reflex.documents.data import read_data
 from pytest_reflex.model.rules import CheckSpec
 from tests.templates.test_stock import RULES, TEMPLATES, THRESHOLDS
@@ -37,7 +37,7 @@ def test_example_of_the_reference_compiles(check: dict[str, object]) -> None:
     assert callable(check_type.compile(spec, {}))
 
 
-STRUCTURE = {key for kind in KINDS.values() for key in (kind.key, *kind.inside, *kind.beside)}
+STRUCTURE = {key for kind in map(kind_of, KINDS) for key in (kind.key, *kind.inside, *kind.beside)}
 
 
 @pytest.mark.parametrize(
