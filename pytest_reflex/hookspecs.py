@@ -85,7 +85,10 @@ def pytest_reflex_evaluate(target: Target) -> Evaluation | None:
 
 @hookspec(firstresult=True)
 def pytest_reflex_critique(request: StepRequest) -> Reply | None:
-    """CRITIQUE: answer with ``{"issues": [at most 5]}``, each for one failed rule. First result counts."""
+    """CRITIQUE: answer with ``{"issues": [at most 5]}``, each for one failed rule.
+
+    First result counts.
+    """
 
 
 @hookspec(firstresult=True)

@@ -154,15 +154,16 @@ def _names_by_step(settings: Settings, chosen: Iterable[str]) -> dict[Step, str]
 
 
 def _agent(name: str, settings: Settings, factories: Mapping[str, AgentFactory]) -> Agent:
+    """Return the agent called `name`: a table of the configuration, a registered kind, a preset."""
+    table = settings["agents"].get(name)
+    kind = name if table is None else table.get("kind", "")
+    if kind in factories:
+        return factories[kind](table or {})
     from pytest_reflex.agents.configure import agent_from_table, preset_names
 
-    table = settings["agents"].get(name)
-    if table is None and name in factories:
-        return factories[name]({})
-    if table is not None and table.get("kind") in factories:
-        return factories[table["kind"]](table)
-    if table is None and name not in preset_names():
-        known = [*settings["agents"], *factories, *preset_names()]
+    presets = preset_names()
+    if table is None and name not in presets:
+        known = [*settings["agents"], *factories, *presets]
         raise UsageError(f"no agent named {name!r}", hint=did_you_mean(name, known))
     return agent_from_table(name, table or {})
 

@@ -1,7 +1,7 @@
 """Beginning a run, and taking one up again.
 
-A new run goes through a `Proposal` that touches nothing: criteria read and compiled, the draft read,
-the alias checked. Only a confirmed proposal is written.
+A new run goes through a `Proposal` that touches nothing: criteria are read and compiled, the draft is
+read. Only a confirmed proposal is written.
 """
 
 from __future__ import annotations

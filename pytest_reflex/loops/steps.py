@@ -118,8 +118,12 @@ def _prepare(state: RunState, request: StepRequest, ask: Ask, allow_commands: bo
 
 def _critique(state: RunState, request: StepRequest, ask: Ask) -> Done:
     evaluation = state.evaluation
-    rows = () if evaluation is None else (*evaluation.failed, *evaluation.warnings)
-    failed = [row.rule.id for row in rows]
+    assert evaluation is not None
+    blockers, warnings = (
+        sorted(rows, key=lambda row: row.rule.weight, reverse=True)
+        for rows in (evaluation.failed, evaluation.warnings)
+    )
+    failed = [row.rule.id for row in (*blockers, *warnings)]
     issues, reply = _answer(ask, request, lambda text: read_issues(text, failed))
     payload = {"issues": list(issues), **_by(reply)}
     return Done(kind=EventKind.CRITIQUE_DONE, step=Step.CRITIQUE, payload=payload)

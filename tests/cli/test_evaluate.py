@@ -15,7 +15,7 @@ from pytest_reflex.cli.main import main
 CRITERIA = """\
 name: words
 rules:
-  - {id: a.x.must, description: says must, severity: fail, check: {type: content, search: MUST-HAVE}}
+  - {id: a.x.must, description: must, severity: fail, check: {type: content, search: MUST-HAVE}}
 """
 
 
