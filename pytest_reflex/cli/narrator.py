@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from typing import Any
 
 import click
@@ -37,31 +38,37 @@ class Narrator:
         """Tell of one event on stderr."""
         if self.quiet:
             return
-        if event.kind is EventKind.RUN_STARTED:
-            self._say(f"Loop {event.payload['task_alias']} started: {self.loop.files.folder}")
-        elif event.kind is EventKind.EVALUATION_DONE:
+        if event.kind is EventKind.EVALUATION_DONE:
             self._block()
         elif event.kind is EventKind.CRITIQUE_DONE:
             self._critique(event.payload["issues"])
         elif event.kind is EventKind.REFINEMENT_DONE:
-            self._say(f"Refined by {event.payload['by']}.\n")
+            self._say(f"Refined by: {event.payload['by']}\n")
         elif event.kind is EventKind.PHASE_SWITCHED:
             self._say("\nPhase A passed; phase B judges the same artifact:\n")
             self._say(visible(self.loop.files.artifact_text()))
         elif event.kind is EventKind.PHASE_ERROR:
-            self._say(f"{event.payload['step']} gave nothing usable: {event.payload['message']}")
+            self._wrapped(
+                f"{event.payload['step']} gave nothing usable: {event.payload['message']}"
+            )
+        elif event.kind in (EventKind.STOPPED, EventKind.FAILED):
+            self._say("")
 
     def _block(self) -> None:
         state = self.loop.state
         assert state.evaluation is not None
-        self._say(iteration.block(state, state.evaluation, self.loop.files.artifact_label))
+        text = iteration.block(state, state.evaluation, self.loop.files.artifact_label)
+        title, _, rest = text.partition("\n")
+        self._say(
+            click.style(title, bold=True, fg="green" if state.evaluation.passed else "yellow")
+        )
+        self._wrapped(rest)
 
     def _critique(self, issues: Any) -> None:
         evaluation = self.loop.state.evaluation
         assert evaluation is not None
         self._say("Critique:")
-        for line in iteration.critique_lines(evaluation, issues):
-            self._say(line)
+        self._wrapped("\n".join(iteration.critique_lines(evaluation, issues)))
 
     def end(self) -> int:
         """Deliver the artifact, print summary and artifact, and return the exit status."""
@@ -72,7 +79,7 @@ class Narrator:
             click.echo(json.dumps(run_json(state), indent=2, ensure_ascii=False))
         else:
             if not self.quiet:
-                click.echo(iteration.summary(state, output) + "\n")
+                click.echo(wrapped(iteration.summary(state, output)) + "\n")
             click.echo(text, nl=not text.endswith("\n"))
         assert state.stop.reason is not None
         return EXIT_OF_REASON[state.stop.reason]
@@ -84,5 +91,23 @@ class Narrator:
             f"  pytest-reflex loop resume {self.loop.files.alias}"
         )
 
+    def _wrapped(self, text: str) -> None:
+        self._say(wrapped(text))
+
     def _say(self, text: str) -> None:
         click.echo(text, err=True)
+
+
+def wrapped(text: str, width: int = 80) -> str:
+    """Return lines broken at blanks, with what follows indented under its line."""
+    return "\n".join(
+        textwrap.fill(
+            line,
+            width,
+            subsequent_indent="    ",
+            break_long_words=False,
+            break_on_hyphens=False,
+            drop_whitespace=True,
+        )
+        for line in text.splitlines()
+    )

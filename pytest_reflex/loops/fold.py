@@ -79,7 +79,7 @@ def _artifact(state: RunState, payload: Payload) -> RunState:
     return replace(
         state,
         artifact_sha256=payload["after"],
-        changed={"by": payload["by"], **payload["changed"]},
+        changed=_since_evaluation(state, payload),
         planned=True,
         produced=True,
         evaluated=False,
@@ -88,6 +88,15 @@ def _artifact(state: RunState, payload: Payload) -> RunState:
         issues=None if by_hand else state.issues,
         errors=_cleared(state, Step.PRODUCE),
     )
+
+
+def _since_evaluation(state: RunState, payload: Payload) -> Mapping[str, Any]:
+    """Return what changed since the last evaluation: REFINE and the PRODUCE after it together."""
+    changed = {"by": payload["by"], **payload["changed"]}
+    before = state.changed if not state.evaluated else {}
+    for word in ("added", "modified", "removed"):
+        changed[word] = list(dict.fromkeys((*before.get(word, ()), *changed[word])))
+    return changed
 
 
 def _checks(state: RunState, payload: Payload) -> RunState:
@@ -123,7 +132,7 @@ def _refinement(state: RunState, payload: Payload) -> RunState:
     return replace(
         state,
         artifact_sha256=payload["after"],
-        changed={"by": payload["by"], **payload["changed"]},
+        changed=_since_evaluation(state, payload),
         refined=True,
         errors=_cleared(state, Step.REFINE),
     )
