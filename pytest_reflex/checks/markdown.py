@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-MAX_CHARACTERS = 5_000_000
-MAX_LINES = 250_000
+MAX_CHARACTERS = 2_000_000
+MAX_LINES = 100_000
 MAX_LINK_WORK = 5_000_000_000  # brackets times characters of a paragraph; about 10 s
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
@@ -278,7 +278,7 @@ def sections(text: str) -> list[Section]:
     return parse(text).sections
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=2)
 def parse(text: str) -> Markdown:
     """Return the parsed document, from the cache where it is the text of a moment ago.
 
