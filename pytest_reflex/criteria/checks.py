@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.criteria.faults import Faults, Spot
 from pytest_reflex.criteria.fields import CONTROL, refuse_text, text_at
+from pytest_reflex.criteria.loose import twin_of
 from pytest_reflex.criteria.nodes import Items, Table
 from pytest_reflex.criteria.values import lookup, plain
 from pytest_reflex.errors import Problem, did_you_mean
@@ -15,6 +16,7 @@ from pytest_reflex.model.rules import CheckSpec
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
 
+_LooseSpec = twin_of(CheckSpec)
 _NO_PARAMETERS = frozenset({"type", "expected", "rule_id"})
 
 
@@ -22,23 +24,22 @@ def finish_check(
     table: Table, faults: Faults, rule_id: str, variables: Mapping[str, Any], registry: Registry
 ) -> CheckSpec:
     """Return the check; what is wrong with it is noted in `faults`."""
-    expected = text_at(table, "expected", faults, rule_id) if "expected" in table else ""
-    named = table.get("rule_id", rule_id)
-    if named != rule_id:
-        message = f"the check names the rule {named!r} but belongs to this one"
-        faults.add(message, table.at("rule_id"), rule_id=rule_id)
     before = len(faults.found)
-    spec = CheckSpec(
-        type=_type(table, faults, rule_id, registry),
-        params=_params(table, faults, rule_id, variables),
-        expected=expected,
-        place=faults.place(table.spot),
-    )
+    spec = _LooseSpec()
+    spec.type = _type(table, faults, rule_id, registry)
+    spec.params = _params(table, faults, rule_id, variables)
+    spec.expected = text_at(table, "expected", faults, rule_id)
+    spec.place = faults.place(table.spot)
+    spec.__class__ = CheckSpec
+    made: CheckSpec = spec
+    if "rule_id" in table and table["rule_id"] != rule_id:
+        message = f"the check names the rule {table['rule_id']!r} but belongs to this one"
+        faults.add(message, table.at("rule_id"), rule_id=rule_id)
     if len(faults.found) == before:
-        for problem in registry.get(spec.type).problems(spec):
+        for problem in registry.get(made.type).problems(made):
             spot = _spot_of(problem, table)
             faults.add(problem.message, spot, hint=problem.hint, rule_id=rule_id)
-    return spec
+    return made
 
 
 def _type(table: Table, faults: Faults, rule_id: str, registry: Registry) -> str:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from pytest_reflex.criteria.faults import Faults, Spot
 from pytest_reflex.criteria.nodes import Table, build
+from pytest_reflex.criteria.plain_lines import read_plain_lines
 from pytest_reflex.errors import CriteriaError, Place
 
 MAX_BYTES = 16 * 1024 * 1024
-_QUIET_FROM = 100_000
 
 
 def shown(path: Path) -> str:
@@ -39,8 +37,7 @@ def parse_document(data: bytes, name: str) -> tuple[Table, Faults]:
     """Return the mapping in `data`; `name` is the file's name, whose suffix .json means JSON."""
     faults = Faults(name)
     faults.text = text = _decode(data, faults)
-    with _no_collection(len(data) > _QUIET_FROM):
-        root = _json(text, faults) if name.endswith(".json") else _yaml(text, faults)
+    root = _json(text, faults) if name.endswith(".json") else _yaml(text, faults)
     if root is None and not faults.found:
         faults.stop("the file is empty", hint="it needs a mapping with `rules`")
     if not isinstance(root, Table):
@@ -93,6 +90,12 @@ def _json(text: str, faults: Faults) -> Any:
 
 
 def _yaml(text: str, faults: Faults) -> Any:
+    root = read_plain_lines(text)
+    return parse_events(text, faults) if root is None else root
+
+
+def parse_events(text: str, faults: Faults) -> Any:
+    """Return the value of a YAML text by way of the parser's events; raises CriteriaError."""
     from ruamel.yaml.error import MarkedYAMLError
     from ruamel.yaml.reader import ReaderError
 
@@ -164,16 +167,3 @@ def _forbidden(text: str) -> tuple[int, int, int]:
         return 1, 1, ord(text[0])
     start = bad.start()
     return text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start), ord(bad[0])
-
-
-@contextmanager
-def _no_collection(wanted: bool) -> Iterator[None]:
-    """Keep the garbage collector from walking a growing tree again and again."""
-    if not wanted or not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from fractions import Fraction
 from typing import Any
 
@@ -43,7 +43,7 @@ def filled_text_at(table: Table, key: str, faults: Faults, rule_id: str = "") ->
     """Return a text with something in it; not given or blank is a problem."""
     before = len(faults.found)
     text = text_at(table, key, faults, rule_id)
-    if not text.strip() and len(faults.found) == before:
+    if (not text or text.isspace()) and len(faults.found) == before:
         state = "empty" if key in table else "missing"
         faults.add(f"{key} is {state}", table.at(key), rule_id=rule_id)
     return text
@@ -97,16 +97,16 @@ def number_at(table: Table, key: str, faults: Faults, rule_id: str = "") -> Frac
 
 
 def word_at(
-    table: Table, key: str, words: Iterable[str], faults: Faults, rule_id: str = ""
+    table: Table, key: str, words: Collection[str], faults: Faults, rule_id: str = ""
 ) -> str | None:
     """Return the value under `key` if it is one of `words`, else None (a problem then)."""
-    known = tuple(words)
     value = table.get(key)
-    if isinstance(value, str) and value in known:
+    if type(value) is str and value in words:
         return value
+    known = tuple(words)
     shown = repr(value) if isinstance(value, str) else kind_of(value)
     faults.add(
-        f"{key} must be {' or '.join(known)}, not {shown}",
+        f"{key} must be one of {', '.join(known)}, not {shown}",
         table.at(key),
         hint=did_you_mean(value, known) if isinstance(value, str) else "",
         rule_id=rule_id,

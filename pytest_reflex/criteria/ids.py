@@ -15,19 +15,19 @@ _ID = re.compile(rf"(?:([ab])\.{_PART}\.{_PART}|{_PART}(?:\.{_PART})+)")
 _LEVELS = {"a": Level.A, "b": Level.B}
 
 
+def is_id(text: str) -> bool:
+    return bool(_ID.fullmatch(text)) and len(text) <= LONGEST_ID
+
+
 def level_of(rule_id: str) -> Level | None:
     """Return the level that an id of the form `<a|b>.<category>.<name>` names, else None."""
-    match = _ID.fullmatch(rule_id)
-    return _LEVELS.get(match[1]) if match else None
+    level = _LEVELS.get(rule_id[0])
+    return level if level and rule_id.count(".") == 2 and rule_id[1] == "." else None
 
 
 def contradicts(rule_id: str, level: Level) -> bool:
     """Return whether the id starts with the other level's letter."""
     return _LEVELS.get(rule_id.partition(".")[0], level) is not level
-
-
-def is_id(text: str) -> bool:
-    return bool(_ID.fullmatch(text)) and len(text) <= LONGEST_ID
 
 
 def what_is_wrong(text: str) -> tuple[str, str]:
@@ -45,9 +45,5 @@ def what_is_wrong(text: str) -> tuple[str, str]:
 
 def folded(text: str) -> str:
     """Return the form in which ids that look or compare alike are equal."""
-    return text if text.isascii() and text.islower() else _fold(text)
-
-
-def _fold(text: str) -> str:
     plain = unicodedata.normalize("NFKC", text).casefold()
     return "".join(c for c in plain if unicodedata.category(c) != "Cf")

@@ -17,7 +17,7 @@ from pytest_reflex.criteria.header import (
 from pytest_reflex.criteria.ids import folded
 from pytest_reflex.criteria.nodes import Table
 from pytest_reflex.criteria.rules import Draft, read_rule
-from pytest_reflex.errors import did_you_mean
+from pytest_reflex.errors import Place, did_you_mean
 from pytest_reflex.model.words import Level
 
 
@@ -43,8 +43,7 @@ def read_over(
     for rule_id, draft in own.items():
         inherited = base.drafts.get(rule_id)
         if inherited and rule_id in drops:
-            line = draft.place.line
-            faults.add(f"drop and rules both name {rule_id!r}", (line, draft.place.column))
+            faults.add(f"drop and rules both name {rule_id!r}", draft.spot)
         if inherited is None and "description" not in draft.given and base.drafts:
             _note_near(draft, base.drafts, faults)
         drafts[rule_id] = draft.over(inherited) if inherited else draft
@@ -83,8 +82,9 @@ def join(layers: Iterable[Layer], faults: Faults) -> Layer:
 def _either(one: Draft, other: Draft, faults: Faults) -> Draft:
     shorter, longer = sorted((one, other), key=lambda draft: len(draft.origins))
     if longer.origins[: len(shorter.origins)] != shorter.origins:
+        places = [str(Place(path, *spot)) for path, spot in (one.origins[-1], other.origins[-1])]
         faults.add(
-            f"the rule is given by two files: {one.place} and {other.place}",
+            f"the rule is given by two files: {' and '.join(places)}",
             hint="rename or drop one of them",
             rule_id=one.id,
         )
@@ -92,25 +92,27 @@ def _either(one: Draft, other: Draft, faults: Faults) -> Draft:
 
 
 def _own_drafts(table: Table, faults: Faults) -> dict[str, Draft]:
-    drafts: dict[str, Draft] = {}
+    rules = read_rule_tables(table, faults)
+    drafts = [draft for rule in rules if (draft := read_rule(rule, faults))]
+    by_id = {draft.id: draft for draft in drafts}
+    if len(by_id) < len(rules):
+        _note_same_ids(rules, faults)
+    return by_id
+
+
+def _note_same_ids(rules: list[Table], faults: Faults) -> None:
+    """Note ids that are equal, or would be if case and look-alike characters did not count."""
     seen: dict[str, tuple[str, int]] = {}
-    for rule in read_rule_tables(table, faults):
-        draft = read_rule(rule, faults)
+    for rule in rules:
         text = rule.get("id")
         if not isinstance(text, str):
             continue
         line = rule.at("id")[0]
-        first = seen.setdefault(folded(text), (text, line))
-        if first != (text, line):
-            same = "" if first[0] == text else f", which reads like {first[0]!r}"
-            faults.add(
-                f"the id {text!r}{same} is given twice, first in line {first[1]}",
-                rule.at("id"),
-                hint="rename or remove one of the two",
-            )
-        elif draft:
-            drafts[draft.id] = draft
-    return drafts
+        first, where = seen.setdefault(folded(text), (text, line))
+        if (first, where) != (text, line):
+            same = "is given twice, first" if first == text else f"reads like {first!r}"
+            hint = "rename or remove one of the two"
+            faults.add(f"the id {text!r} {same} in line {where}", rule.at("id"), hint=hint)
 
 
 def _note_near(draft: Draft, known: Iterable[str], faults: Faults) -> None:
@@ -118,7 +120,7 @@ def _note_near(draft: Draft, known: Iterable[str], faults: Faults) -> None:
     if hint.startswith("did you"):
         faults.add(
             "no inherited rule is called so, and description is missing",
-            (draft.place.line, draft.place.column),
+            draft.spot,
             hint=hint,
             rule_id=draft.id,
         )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import gc
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,9 +56,9 @@ def load_criteria(
     """
     reading = Reading(registry, variables or {})
     path = find_template(ref, relative_to=relative_to)
-    table, faults = reading.document(path)
-    layer = reading.layer(path, table, faults)
-    return reading.criteria(layer, path)
+    with collector_off():
+        table, faults = reading.document(path)
+        return reading.criteria(reading.layer(path, table, faults), path)
 
 
 class Reading:
@@ -171,6 +173,19 @@ class Reading:
             if name not in layer.vars:
                 hint = did_you_mean(name, layer.vars) if layer.vars else "no file declares any"
                 raise UsageError(f"the criteria have no variable {name!r}", hint=hint)
+
+
+@contextmanager
+def collector_off() -> Iterator[None]:
+    """Keep the garbage collector from walking a growing tree again and again."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def is_suite(table: Table) -> bool:

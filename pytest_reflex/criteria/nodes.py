@@ -22,24 +22,35 @@ QUOTED_BEFORE_COMMENT = frozenset({"search", "command", "expect_output", "matche
 
 
 class Table(dict[str, Any]):
-    """A mapping. `spot` is where it starts; `spots` maps a key to (line, column) twice.
+    """A mapping. `spot` is where it starts; `spots` says where keys and values stand.
 
-    The first pair is the key's, the second its value's.
+    It has an entry for each key, in their order: line and column of the key, then of the value;
+    or only the line, for a key in the column of the mapping with its value one blank behind the
+    colon. It is empty where positions are not known (JSON).
     """
 
     __slots__ = ("spot", "spots")
 
     def __init__(self, spot: Spot = NOWHERE) -> None:
         self.spot = spot
-        self.spots: dict[str, tuple[int, int, int, int]] = {}
+        self.spots: list[int | tuple[int, int, int, int]] = []
 
     def at(self, key: str) -> Spot:
         """Return where the value of `key` stands; the mapping's start if there is no such key."""
-        return self.spots[key][2:] if key in self.spots else self.spot
+        spot = self._entry(key)
+        if isinstance(spot, int):
+            return spot, self.spot[1] + len(key) + 2
+        return spot[2:] if spot else self.spot
 
     def at_key(self, key: str) -> Spot:
         """Return where `key` itself stands."""
-        return self.spots[key][:2] if key in self.spots else self.spot
+        spot = self._entry(key)
+        if isinstance(spot, int):
+            return spot, self.spot[1]
+        return spot[:2] if spot else self.spot
+
+    def _entry(self, key: str) -> int | tuple[int, int, int, int] | None:
+        return self.spots[list(self).index(key)] if key in self and self.spots else None
 
 
 class Items(list[Any]):
@@ -185,7 +196,7 @@ class _Tree:
             self._faults.add(f"the key {text or 'null'} is no text", spot, hint="put it in quotes")
             text = None
         elif text in table:
-            first = table.spots[event.value][0]
+            first = table.at_key(event.value)[0]
             self._faults.add(
                 f"{_shown(event.value)} is given twice, first in line {first}",
                 spot,
@@ -206,7 +217,7 @@ class _Tree:
         key, self._keys[-1] = self._keys[-1], None
         if key is not None and key.text is not None:
             parent[key.text] = value
-            parent.spots[key.text] = key.spot + spot
+            parent.spots.append(key.spot + spot)
 
     def _plain(self, event: Any, spot: Spot) -> Any:
         try:

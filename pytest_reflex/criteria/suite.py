@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.criteria.faults import Faults, Spot
 from pytest_reflex.criteria.fields import texts_at, word_at
-from pytest_reflex.criteria.load import VACUITY_HINT, Reading, is_suite, vacuity
+from pytest_reflex.criteria.load import VACUITY_HINT, Reading, collector_off, vacuity
 from pytest_reflex.criteria.nodes import Table
 from pytest_reflex.errors import UsageError
 from pytest_reflex.model.rules import Criteria
@@ -36,12 +36,11 @@ def load_suite(
     with every problem found, artifacts that match nothing included.
     """
     reading = Reading(registry, variables or {})
-    table, faults = reading.document(path)
-    if not is_suite(table):
-        faults.add("a suite needs artifacts", (1, 1), hint="artifacts: [README.md]")
-    wanted = read_level(table, faults)
-    found = read_artifacts(table, path, faults)
-    criteria = reading.criteria(reading.layer(path, table, faults), path)
+    with collector_off():
+        table, faults = reading.document(path)
+        wanted = read_level(table, faults)
+        found = read_artifacts(table, path, faults)
+        criteria = reading.criteria(reading.layer(path, table, faults), path)
     level = wanted or default_level(criteria)
     return tuple(
         Target(criteria=criteria, level=level, artifact=artifact, root=root, label=label)
@@ -105,8 +104,10 @@ def read_artifacts(table: Table, path: Path, faults: Faults) -> dict[str, Path]:
     matches hidden ones, nor the suite file itself.
     """
     patterns = texts_at(table, "artifacts", faults)
-    if not patterns and not faults.found:
-        faults.add("artifacts is missing or empty", table.at("artifacts"))
+    if not patterns and "artifacts" not in table:
+        faults.add("a suite needs artifacts", (1, 1), hint="artifacts: [README.md]")
+    elif not patterns and not faults.found:
+        faults.add("artifacts names nothing", table.at("artifacts"))
     found: dict[str, Path] = {}
     for pattern, spot in patterns:
         matches = _matches(pattern, path)

@@ -1,0 +1,186 @@
+"""The keys of a rule, one reader for each: a value from the file, or a located problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from pytest_reflex.criteria.faults import Faults, Spot
+from pytest_reflex.criteria.fields import (
+    filled_text_at,
+    kind_of,
+    number_at,
+    table_at,
+    text_at,
+    texts_at,
+    word_at,
+)
+from pytest_reflex.criteria.ids import contradicts
+from pytest_reflex.criteria.nodes import Items, Table
+from pytest_reflex.criteria.values import plain
+from pytest_reflex.errors import did_you_mean
+from pytest_reflex.model.rules import Fix
+from pytest_reflex.model.words import Level, Severity
+
+Given = dict[str, Any]
+"""What a file says about a rule, under the names of the fields of `Rule`.
+
+`checks` are still as they were read: pairs of a mapping and the faults of its file.
+"""
+
+_SEVERITIES = {word.value: word for word in Severity}
+_LEVELS = {word.value: word for word in Level}
+_WHOLE = {number: Fraction(number) for number in range(101)}
+
+
+def _id(table: Table, faults: Faults, rule_id: str, given: Given) -> None:
+    """Do nothing: the id is read before all other keys."""
+
+
+def _description(table: Table, faults: Faults, rule_id: str, given: Given) -> None:
+    given["description"] = filled_text_at(table, "description", faults, rule_id)
+
+
+def _hint(table: Table, faults: Faults, rule_id: str, given: Given) -> None:
+    given["hint"] = text_at(table, "hint", faults, rule_id)
+
+
+def _why(table: Table, faults: Faults, rule_id: str, given: Given) -> None:
+    given["why"] = text_at(table, "why", faults, rule_id)
+
+
+def _severity(table: Table, faults: Faults, rule_id: str, given: Given) -> None:
+    word = word_at(table, "severity", _SEVERITIES, faults, rule_id)
+    given["severity"] = _SEVERITIES[word or "fail"]
+
+
+def _weight(table: Table, faults: Faults, rule_id: str, given: Given) -> None:
+    value = table["weight"]
+    if type(value) is int and value in _WHOLE:
+        given["weight"] = _WHOLE[value]
+        return
+    weight = number_at(table, "weight", faults, rule_id)
+    if weight is not None and weight < 0:
+        faults.add("weight is below 0", table.at("weight"), rule_id=rule_id)
+    given["weight"] = weight
+
+
+def _phase(table: Table, faults: Faults, rule_id: str, given: Given) -> None:
+    word = word_at(table, "phase", _LEVELS, faults, rule_id)
+    level = given["level"] = _LEVELS[word or "A"]
+    if word and contradicts(rule_id, level):
+        faults.add(
+            f"phase {word} contradicts the id, which starts with {rule_id[0]}.",
+            table.at("phase"),
+            hint="change one of the two",
+            rule_id=rule_id,
+        )
+
+
+def _check(table: Table, faults: Faults, rule_id: str, given: Given) -> None:
+    value = table["check"]
+    if isinstance(value, Table):
+        given["checks"] = ((value, faults),)
+    elif isinstance(value, Items):
+        if not value:
+            faults.add("check is an empty list", table.at("check"), rule_id=rule_id)
+        given["checks"] = _concrete(value, faults, rule_id)
+    else:
+        given["prose"] = filled_text_at(table, "check", faults, rule_id)
+        given.setdefault("checks", ())
+        return
+    given["prose"] = ""
+    if "checks" in table:
+        faults.add("check and checks both give checks", table.at_key("checks"), rule_id=rule_id)
+
+
+def _checks(table: Table, faults: Faults, rule_id: str, given: Given) -> None:
+    value = table["checks"]
+    if isinstance(value, Items):
+        given["checks"] = _concrete(value, faults, rule_id)
+        return
+    message = f"checks must be a list of mappings, not {kind_of(value)}"
+    faults.add(message, table.at("checks"), rule_id=rule_id)
+
+
+def _concrete(values: Items, faults: Faults, rule_id: str) -> tuple[tuple[Table, Faults], ...]:
+    for index, value in enumerate(values):
+        if not isinstance(value, Table):
+            faults.add(
+                f"a check in a list must be a mapping, not {kind_of(value)}",
+                values.at(index),
+                hint="prose stands alone: check: some text",
+                rule_id=rule_id,
+            )
+    return tuple((value, faults) for value in values if isinstance(value, Table))
+
+
+def _fix(table: Table, faults: Faults, rule_id: str, given: Given) -> None:
+    value = table["fix"]
+    entries: list[Any] = value if isinstance(value, Items) else [value]
+    fixes: list[Fix] = []
+    for index, entry in enumerate(entries):
+        if isinstance(entry, Table):
+            fixes += _one_fix(entry, faults, rule_id)
+        else:
+            spot = value.at(index) if isinstance(value, Items) else table.at("fix")
+            message = f"fix must be a mapping, or a list of them, not {kind_of(entry)}"
+            faults.add(message, spot, rule_id=rule_id)
+    given["fixes"] = tuple(fixes)
+
+
+def _one_fix(entry: Table, faults: Faults, rule_id: str) -> list[Fix]:
+    from pytest_reflex import fixes
+
+    kinds = [key for key in entry if key != "safe"]
+    safe = entry.get("safe", True)
+    if len(kinds) != 1:
+        shown = ", ".join(kinds) or "none"
+        message = f"a fix needs exactly one kind, not {shown}"
+        faults.add(message, entry.spot, hint="insert_section: {...}", rule_id=rule_id)
+        return []
+    if not isinstance(safe, bool):
+        message = f"safe must be true or false, not {kind_of(safe)}"
+        faults.add(message, entry.at("safe"), rule_id=rule_id)
+        return []
+    fix = Fix(kind=kinds[0], params=plain(entry[kinds[0]]), safe=safe)
+    for problem in fixes.problems(fix):
+        spot = _spot_in_fix(problem.message, fix.kind, entry)
+        faults.add(problem.message, spot, hint=problem.hint, rule_id=rule_id)
+    return [fix]
+
+
+def _spot_in_fix(message: str, kind: str, entry: Table) -> Spot:
+    """Return where the parameter stands that a message `kind: parameter ...` speaks of."""
+    params = entry[kind]
+    word = message.removeprefix(f"{kind}: ").partition(" ")[0]
+    return params.at(word) if isinstance(params, Table) and word in params else entry.at_key(kind)
+
+
+def _samples(table: Table, faults: Faults, rule_id: str, given: Given) -> None:
+    samples = table_at(table, "samples", faults, rule_id)
+    found: dict[str, list[str]] = {}
+    for key in samples:
+        if key in ("good", "bad"):
+            found[key] = [text for text, _ in texts_at(samples, key, faults, rule_id)]
+            continue
+        hint = did_you_mean(key, ("good", "bad"))
+        message = f"samples has no key {key!r}"
+        faults.add(message, samples.at_key(key), hint=hint, rule_id=rule_id)
+    given["samples"] = found
+
+
+READERS: dict[str, Callable[[Table, Faults, str, Given], None]] = {
+    "id": _id,
+    "description": _description,
+    "severity": _severity,
+    "weight": _weight,
+    "phase": _phase,
+    "check": _check,
+    "checks": _checks,
+    "fix": _fix,
+    "hint": _hint,
+    "why": _why,
+    "samples": _samples,
+}
