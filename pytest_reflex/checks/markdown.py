@@ -9,15 +9,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
+from pytest_reflex.checks.markdown_parts import Block, Heading, Link, Paragraph, Section
 from pytest_reflex.errors import ArtifactError
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
+
+__all__ = [
+    "Block",
+    "Heading",
+    "Link",
+    "Markdown",
+    "Paragraph",
+    "Section",
+    "blocks",
+    "parse",
+    "sections",
+]
 
 MAX_CHARACTERS = 2_000_000
 MAX_LINES = 100_000
@@ -32,65 +44,6 @@ _HTML_LINK = re.compile(
 )
 _HTML_HEADING = re.compile(r"<h([1-6])[\s>]", re.IGNORECASE)
 _HTML_ANCHOR = re.compile(r"""<[a-z][^<>]*?\s(?:id|name)\s*=\s*["']?([^"'\s<>]+)""", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A fenced code block; `language` is its info string's first word in lower case.
-
-    `line` is that of the first line of content; `marker` is the fence as it was written; `closed`
-    is False where the text ends before the fence does.
-    """
-
-    language: str
-    text: str
-    line: int
-    marker: str = "```"
-    closed: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """A heading as plain text; `nested` where it stands in a list or quotation."""
-
-    title: str
-    level: int
-    line: int
-    setext: bool = False
-    nested: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A heading and the span of its body: to the next heading of the same or a higher level.
-
-    `start` and `end` are character offsets into the text that was parsed.
-    """
-
-    title: str
-    level: int
-    line: int
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
-class Paragraph:
-    """Prose as plain text; `in_list` where it belongs to a list item, `in_quote` to a quotation."""
-
-    text: str
-    line: int
-    in_list: bool = False
-    in_quote: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A link or image, of Markdown or raw HTML; `target` is percent-encoded where needed."""
-
-    target: str
-    line: int
-    image: bool = False
 
 
 class Markdown:
