@@ -1,0 +1,138 @@
+"""The one JSON object in an agent's text, or why there is none: nothing is ever guessed.
+
+Tried in this order: the whole text is JSON; the whole text is one fenced block with JSON; exactly
+one object in the text keeps the contract. Duplicate keys, NaN and infinities are not JSON here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NoReturn
+
+from pytest_reflex.contracts.fences import single_fence
+
+MAX_CHARACTERS = 10_000_000
+
+_MOST_BRACKETS = 300_000  # looked at in search of a closing one; beyond it this is no answer
+_BRACKET = re.compile(r'["{}]|\\.', re.DOTALL)
+
+Faults = Callable[[Any], Sequence[str]]
+
+
+class ContractError(Exception):
+    """An agent's answer is not what its step has to give; the message goes into the retry."""
+
+
+def find_json(text: str, faults: Faults) -> Any:
+    """Return the value in `text` that `faults` finds nothing wrong with.
+
+    Raises ContractError where there is none, more than one, or nothing but another value.
+    """
+    if len(text) > MAX_CHARACTERS:
+        raise ContractError(f"the answer is too long: {len(text):,} characters")
+    whole = text.removeprefix("\ufeff").strip()
+    if not whole:
+        raise ContractError("the answer is empty")
+    for candidate in (whole, single_fence(whole)):
+        if candidate is None:
+            continue
+        try:
+            value = _parse(candidate)
+        except json.JSONDecodeError:
+            continue
+        if wrong := faults(value):
+            raise ContractError("the JSON does not keep the contract: " + "; ".join(wrong))
+        return _sendable(value)
+    return _sendable(_only_object(whole, faults))
+
+
+def _only_object(text: str, faults: Faults) -> Any:
+    kept: list[Any] = []
+    wrong: list[str] = []
+    for value in _objects(text, wrong):
+        if found := faults(value):
+            wrong += found
+        else:
+            kept.append(value)
+    if len(kept) == 1:
+        return kept[0]
+    if kept:
+        raise ContractError(f"the answer holds {len(kept)} JSON objects that fit; give exactly one")
+    reason = f": {'; '.join(wrong[:5])}" if wrong else ""
+    raise ContractError(f"the answer holds no JSON object that keeps the contract{reason}")
+
+
+def _objects(text: str, wrong: list[str]) -> Iterator[Any]:
+    """Yield the JSON objects in a text that are not part of another bracket."""
+    at = looked = 0
+    while (at := text.find("{", at)) >= 0:
+        try:
+            value, at = _DECODER.raw_decode(text, at)
+        except RecursionError:
+            raise ContractError("the answer is nested too deep") from None
+        except ValueError as error:
+            closing, brackets = _closing(text, at)
+            looked += brackets
+            if looked > _MOST_BRACKETS:
+                raise ContractError("the answer holds too many braces that open nothing") from None
+            if closing:
+                # What stands in broken brackets may be a part of the answer: not the answer.
+                line = text.count("\n", 0, at) + 1
+                reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+                wrong.append(f"the braces at line {line} hold no JSON ({reason})")
+            at = closing or at + 1
+        else:
+            yield value
+
+
+def _closing(text: str, at: int) -> tuple[int, int]:
+    """Return the offset behind the brace that closes the one at `at` (0: none), and the work."""
+    depth = looked = 0
+    quoted = False
+    for match in _BRACKET.finditer(text, at):
+        looked += 1
+        mark = match[0]
+        if mark == '"':
+            quoted = not quoted
+        elif mark in "{}" and not quoted:
+            depth += 1 if mark == "{" else -1
+            if depth == 0:
+                return match.end(), looked
+    return 0, looked
+
+
+def _parse(text: str) -> Any:
+    try:
+        return _DECODER.decode(text)
+    except RecursionError:
+        raise ContractError("the answer is nested too deep") from None
+    except json.JSONDecodeError:
+        raise
+    except ValueError as error:
+        raise ContractError(f"the JSON cannot be used: {error}") from None
+
+
+def _sendable(value: Any) -> Any:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise ContractError("the JSON holds half of a surrogate pair, which is no text") from None
+    return value
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key {twice!r} is there twice")
+    return found
+
+
+def _refuse(word: str) -> NoReturn:
+    raise ValueError(f"{word} is no JSON number")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse)

@@ -1,0 +1,104 @@
+"""What each step has to answer (seed 001), read from an agent's text or refused with a reason.
+
+Every function raises ContractError; its message is what the agent is told with the one retry.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
+
+from pytest_reflex.contracts.extract import ContractError, Faults, find_json
+from pytest_reflex.contracts.fences import unwrapped
+from pytest_reflex.contracts.limits import is_limit_notice
+from pytest_reflex.contracts.validate import problems
+from pytest_reflex.model.rules import Rule
+
+__all__ = ["ContractError", "read_artifact", "read_checks", "read_issues", "read_plan"]
+
+ISSUE_KEYS = ("rule_id", "problem", "fix_instruction", "expected_effect")
+
+
+def read_plan(text: str) -> tuple[str, ...]:
+    """Return the 3 to 5 steps of a plan."""
+    found = _json(text, lambda value: problems("plan", value))
+    return tuple(step.strip() for step in found["plan"])
+
+
+def read_checks(text: str, rules: Iterable[Rule]) -> list[dict[str, Any]]:
+    """Return checks on the wire, each for one of `rules` and usable as it is."""
+    ids = [rule.id for rule in rules]
+    found = _json(text, lambda value: problems("checks", value) or _check_faults(value, ids))
+    return [dict(check) for check in found["checks"]]
+
+
+def _check_faults(value: Any, ids: Collection[str]) -> list[str]:
+    return [
+        f"/checks/{number}{fault}"
+        for number, check in enumerate(value["checks"])
+        for fault in _faults_of(check, ids)
+    ]
+
+
+def _faults_of(check: dict[str, Any], ids: Collection[str]) -> Iterator[str]:
+    if check["rule_id"] not in ids:
+        yield f"/rule_id: {check['rule_id']!r} is none of the rules asked about: {', '.join(ids)}"
+    key = "search" if check.get("type") == "content" else "expect_output"
+    if key in check and not check.get("literal"):
+        try:
+            re.compile(check[key], re.MULTILINE)
+        except (re.error, RecursionError, OverflowError) as error:
+            yield f"/{key}: {check[key]!r} is no valid pattern: {error}; literal: true takes text"
+    if check.get("min_count", 0) > check.get("max_count", float("inf")):
+        yield f"/min_count: {check['min_count']} is more than max_count {check['max_count']}"
+
+
+def read_issues(text: str, failed_ids: Sequence[str]) -> list[dict[str, str]]:
+    """Return at most 5 issues, each for one of the failed rules, in the order of `failed_ids`."""
+    found = _json(
+        text, lambda value: problems("critique", value) or _issue_faults(value, failed_ids)
+    )
+    issues = [{key: issue[key].strip() for key in ISSUE_KEYS} for issue in found["issues"]]
+    return sorted(issues, key=lambda issue: failed_ids.index(issue["rule_id"]))
+
+
+def _issue_faults(value: Any, failed_ids: Sequence[str]) -> list[str]:
+    if failed_ids and not value["issues"]:
+        return [f"/issues: is empty, although rules failed: {', '.join(failed_ids)}"]
+    return [
+        f"/issues/{number}/rule_id: {issue['rule_id']!r} is none of the failed rules: "
+        f"{', '.join(failed_ids)}"
+        for number, issue in enumerate(value["issues"])
+        if issue["rule_id"].strip() not in failed_ids
+    ]
+
+
+def read_artifact(text: str) -> str:
+    """Return the artifact that an answer is: the text, without a fence around the whole of it."""
+    artifact = unwrapped(text.removeprefix("\ufeff"))
+    if not artifact.strip():
+        raise ContractError("the answer is empty; the whole artifact is needed")
+    if "\0" in artifact:
+        raise ContractError(f"the answer holds a NUL at character {artifact.index(chr(0)) + 1}")
+    try:
+        artifact.encode()
+    except UnicodeEncodeError as error:
+        raise ContractError(
+            f"the answer is no valid text at character {error.start + 1}: {error.reason}"
+        ) from None
+    _refuse_notice(artifact)
+    return artifact
+
+
+def _json(text: str, faults: Faults) -> Any:
+    try:
+        return find_json(text, faults)
+    except ContractError:
+        _refuse_notice(text)
+        raise
+
+
+def _refuse_notice(text: str) -> None:
+    if is_limit_notice(text):
+        raise ContractError(f"the answer is a notice about a limit: {text.strip()[:200]!r}")

@@ -1,0 +1,61 @@
+"""A value held against a shipped schema; jsonschema is imported on first use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, cast
+
+from pytest_reflex.contracts.schemas import names, schema
+
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator, ValidationError
+
+MOST_PROBLEMS = 10
+_LONGEST_MESSAGE = 300
+
+
+def problems(name: str, value: Any) -> list[str]:
+    """Return what is wrong with a value under the schema of that name, at most `MOST_PROBLEMS`.
+
+    Each line starts with the JSON Pointer of the place; a fault of the whole has none.
+    """
+    found = []
+    errors = sorted(
+        _validator(name).iter_errors(value), key=lambda error: list(map(str, error.path))
+    )
+    for error in errors[:MOST_PROBLEMS]:
+        message = _message(error)
+        place = pointer(error.absolute_path)
+        found.append(f"{place}: {message}" if place else message)
+    return found
+
+
+def _message(error: ValidationError) -> str:
+    kind, wanted, value = error.validator, error.validator_value, cast(Any, error.instance)
+    if kind in ("minItems", "maxItems"):
+        bound = "at least" if kind == "minItems" else "at most"
+        return f"has {len(value)} items, {bound} {wanted} are needed"
+    if kind == "pattern" and wanted == "\\S":
+        return "is empty"
+    message = error.message
+    if len(message) > _LONGEST_MESSAGE:
+        message = f"{message[:120]} ... {message[-120:]}"
+    return message
+
+
+def pointer(path: Sequence[str | int]) -> str:
+    """Return a JSON Pointer (RFC 6901); empty for the whole document."""
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+
+
+@lru_cache
+def _validator(name: str) -> Draft202012Validator:
+    from jsonschema import Draft202012Validator
+    from referencing import Registry, Resource
+
+    every = [Resource.from_contents(schema(each)) for each in names()]
+    registry: Registry[Any] = Registry().with_resources(
+        (str(resource.id()), resource) for resource in every
+    )
+    return Draft202012Validator(schema(name), registry=registry)
