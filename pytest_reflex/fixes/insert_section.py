@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from pytest_reflex.documents.lines import newline_of, split, starts, with_newline
 from pytest_reflex.documents.outline import Heading, Outline, outline
+from pytest_reflex.documents.top_keys import is_data
 from pytest_reflex.fixes.kind import Field, FixError, Kind, Params
 
 _HEADING = re.compile(r"(#{1,6})[ \t]+(\S.*?)(?:[ \t]+#+)?[ \t]*")
@@ -20,6 +21,8 @@ def apply(params: Params, document: str) -> str:
     exists, whatever its case.
     """
     wanted = _read(params["heading"])
+    if is_data(document):
+        raise FixError("insert_section: the artifact is data (JSON or YAML), not Markdown")
     shape = outline(document)
     if _has(shape, wanted):
         return document

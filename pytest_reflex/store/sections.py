@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from pytest_reflex.documents.json_tree import read_json
 from pytest_reflex.documents.lines import starts
-from pytest_reflex.documents.nodes import Node, NodeError, NodeKind
 from pytest_reflex.documents.outline import outline
-from pytest_reflex.documents.yaml_tree import read_yaml
+from pytest_reflex.documents.top_keys import top_keys
 
 BEFORE_HEADINGS = "(top)"
 WHOLE = "(text)"
-
-_KEY = re.compile(r"[\w$./{}-]+")
-_LONGEST_TREE = 2_000_000  # characters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,25 +61,10 @@ def _of_markdown(text: str) -> dict[str, str]:
 
 
 def _of_data(text: str) -> dict[str, str]:
-    if len(text) > _LONGEST_TREE:
-        return {}
-    readers: tuple[Callable[[str], Node | None], ...] = (read_json, read_yaml)
-    for read in readers:
-        try:
-            root = read(text)
-        except NodeError:
-            continue
-        if root is None or root.kind is not NodeKind.MAP or not root.entries:
-            return {}
-        keys = [str(entry.key.value) for entry in root.entries if entry.key]
-        # Prose such as "Note: this" is YAML too, but nobody's data.
-        if not all(_KEY.fullmatch(key) for key in keys):
-            return {}
-        parts: dict[str, str] = {}
-        for key, entry in zip(keys, root.entries, strict=True):
-            parts[_unused(key, parts)] = text[entry.value.start : entry.value.end]
-        return parts
-    return {}
+    parts: dict[str, str] = {}
+    for key, value in top_keys(text):
+        parts[_unused(key, parts)] = text[value.start : value.end]
+    return parts
 
 
 def _unused(name: str, taken: dict[str, str]) -> str:

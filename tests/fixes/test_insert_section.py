@@ -76,3 +76,12 @@ def test_open_code_fence_refuses_the_section() -> None:
 
 def test_empty_text_becomes_the_section() -> None:
     assert mend("", heading="# Usage", text="x") == "# Usage\n\nx\n"
+
+
+def test_a_document_that_is_data_gets_no_section() -> None:
+    with pytest.raises(FixError, match="is data"):
+        mend("openapi: 3.1.0\n# Paths\npaths:\n  /a: {}\n", heading="## Notes", text="x")
+
+
+def test_a_paragraph_with_a_colon_is_no_data() -> None:
+    assert "## Notes" in mend("# Title\nNote: this is prose\n", heading="## Notes", text="x")
