@@ -223,11 +223,11 @@ def next_step(judged: Judged, decision: Decision) -> str:
             "run all rules: no -k, -m, -x, --lf, --deselect, no single ids; or let this run be "
             "partial: --reflex-allow-partial"
         )
-    if status is not GateStatus.FAILED or not judged.evaluation.failed:
+    if status is not GateStatus.FAILED or not judged.blockers:
         return ""
     suite = judged.id.partition("::")[0]
     command = f"pytest {shlex.quote(suite)}" if suite.endswith(".reflex.yaml") else "the same again"
-    return f"mend {judged.evaluation.failed[0].rule.id}, then: {command}"
+    return f"mend {judged.blockers[0].rule.id}, then: {command}"
 
 
 def brief_lines(decision: Decision, style: Style = no_style) -> list[str]:

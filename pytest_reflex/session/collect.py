@@ -42,11 +42,11 @@ class SuiteFile(ReflexNode, pytest.File):
             self.subjects = expect_suite(self.path, self.nodeid, self.desk, self.session)
         return self.subjects
 
-    def collect(self) -> Iterator[pytest.Collector]:
+    def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
         for target_id, subject in self.load().items():
             name = target_id.removeprefix(f"{self.nodeid}::")
             if name == self.nodeid:
-                yield from rule_nodes(self, subject)
+                yield from rules_of(self, subject)
             else:
                 yield TargetNode.from_parent(self, name=name, subject=subject)
 
@@ -58,8 +58,8 @@ class TargetNode(ReflexNode):
         super().__init__(**kwargs)
         self.subject = subject
 
-    def collect(self) -> Iterator[pytest.Collector]:
-        return rule_nodes(self, self.subject)
+    def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
+        return rules_of(self, self.subject)
 
 
 class ArtifactFile(ReflexNode, pytest.File):
@@ -90,11 +90,22 @@ class RuleNode(pytest.Collector):
         ]
 
 
-def rule_nodes(parent: pytest.Collector, subject: Subject) -> Iterator[RuleNode]:
-    """Yield a node for every active rule that has a check."""
+def rules_of(
+    parent: pytest.Collector, subject: Subject
+) -> Iterator[pytest.Item | pytest.Collector]:
+    """Yield what is below a target: rules where an argument may select one, else their checks.
+
+    The ids and the tree are the same either way. To collect each rule as a collector of its own
+    costs as much as to run its check.
+    """
+    selects = any("::" in argument for argument in parent.config.args)
     for rule in subject.target.rules:
         if rule.checks:
-            yield RuleNode.from_parent(parent, name=rule.id, subject=subject, rule=rule)
+            node = RuleNode.from_parent(parent, name=rule.id, subject=subject, rule=rule)
+            if selects:
+                yield node
+            else:
+                yield from node.collect()
 
 
 def fault_text(error: ReflexError) -> str:

@@ -89,7 +89,7 @@ class Conclusion:
 def _reason(node_id: str, plan: Plan, tally: Tally) -> str:
     if node_id in plan.left_out:
         return DESELECTED
-    return LOST if node_id in tally.lost else UNREPORTED
+    return LOST if node_id in tally.lost else tally.skipped.get(node_id, UNREPORTED)
 
 
 def _unsound(one: Expected, missing: tuple[NotRun, ...], narrowed: str) -> str:

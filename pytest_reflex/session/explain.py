@@ -13,16 +13,17 @@ COULD_NOT = {
 }
 
 
-def explain(rule: Rule, result: CheckResult, expected: str = "") -> str:
+def explain(rule: Rule, index: int, result: CheckResult) -> str:
     """Return a few lines for people; every foreign character is visible and starts no line."""
+    place = rule.checks[index].place or rule.place
     rows = [
         ("found", COULD_NOT.get(result.outcome, "") + result.message),
         ("at", str(result.location) if result.location else ""),
         ("evidence", result.evidence),
-        ("expected", result.expected or expected),
+        ("expected", result.expected),
         ("how to fix", rule.hint),
         ("notes", "; ".join(result.notes)),
-        ("rule", str(rule.place) if rule.place else ""),
+        ("rule", str(place) if place else ""),
     ]
     head = f"{rule.id} ({rule.severity.value}, weight {rule.weight}): {rule.description}"
     return "\n".join([visible(head), *(_row(name, text) for name, text in rows if text)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import cached_property
 from typing import Any, Protocol
 
 import pytest
@@ -36,6 +36,7 @@ class Subject:
     target: Target
     prepared: Prepared
     early: dict[tuple[str, int], Waiting] = field(default_factory=dict)
+    paths: dict[os.PathLike[str] | str, str] = field(default_factory=dict)
 
     @property
     def sha256(self) -> str:
@@ -79,7 +80,16 @@ class CheckItem(pytest.Item):
     def explained(self) -> str:
         """Return the failure text of the last run."""
         assert self.outcome is not None
-        return explain(self.rule, self.outcome, self.rule.checks[self.index].expected)
+        return explain(self.rule, self.index, self.outcome)
+
+    @cached_property
+    def location(self) -> tuple[str, int | None, str]:
+        """File, line and headline as pytest has them, with the path worked out once per file."""
+        path, line, headline = self.reportinfo()
+        known = self.subject.paths
+        if path not in known:
+            known[path] = os.path.relpath(path, self.config.rootpath)
+        return known[path], line, headline
 
     def reportinfo(self) -> tuple[os.PathLike[str] | str, int | None, str]:
         """Return file and line of the check as it is written, and a headline."""
@@ -87,7 +97,8 @@ class CheckItem(pytest.Item):
         headline = f"{self.rule.id} #{self.index}"
         if place is None or not place.line:
             return self.path, None, headline
-        return self.config.rootpath / Path(place.path), place.line - 1, headline
+        path = os.path.join(self.config.invocation_params.dir, place.path)
+        return path, place.line - 1, headline
 
     def enrich(self, report: Any) -> None:
         """Put the result into a report of this item: its property, and the category of advice."""
@@ -96,10 +107,21 @@ class CheckItem(pytest.Item):
             result = CheckResult(outcome=Outcome.ERROR, message=last_line(report))
         if result is None:
             return
-        value = encode(self.subject.id, self.rule, self.index, self.subject.sha256, result)
+        plain = hasattr(self.config, "workerinput")
+        value = encode(
+            self.subject.id, self.rule, self.index, self.subject.sha256, result, plain=plain
+        )
         report.user_properties.append((NAME, value))
         if report.when == "call" and report.passed and result.outcome is not Outcome.PASS:
             setattr(report, CATEGORY, ADVISED)
+
+
+def skip_reason(report: Any) -> str:
+    """Return why an item was skipped or expected to fail."""
+    if hasattr(report, "wasxfail"):
+        return f"expected to fail: {report.wasxfail}" if report.wasxfail else "expected to fail"
+    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+    return f"skipped: {str(reason).removeprefix('Skipped: ')}"
 
 
 def last_line(report: Any) -> str:

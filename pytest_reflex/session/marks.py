@@ -18,7 +18,7 @@ from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec, Criteria, Rule, exact
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import DEFAULT_WEIGHT, Level, Outcome, Severity
-from pytest_reflex.session.items import last_line
+from pytest_reflex.session.items import last_line, skip_reason
 from pytest_reflex.verdict.score import cannot_fail
 
 MARK = "reflex_rule"
@@ -171,7 +171,7 @@ def result_of(report: Any) -> CheckResult | None:
     Skipped and expected to fail are not measured; a fault in set-up or teardown is an error.
     """
     if report.skipped or hasattr(report, "wasxfail"):
-        return CheckResult(outcome=Outcome.NOT_MEASURED, message=_why_skipped(report))
+        return CheckResult(outcome=Outcome.NOT_MEASURED, message=skip_reason(report))
     if report.failed:
         if str(report.longrepr).startswith("[XPASS(strict)]"):
             message = "marked xfail, and it passed"
@@ -185,10 +185,3 @@ def result_of(report: Any) -> CheckResult | None:
         )
     passed = CheckResult(outcome=Outcome.PASS, duration=report.duration)
     return passed if report.when == "call" else None
-
-
-def _why_skipped(report: Any) -> str:
-    if hasattr(report, "wasxfail"):
-        return f"expected to fail: {report.wasxfail}" if report.wasxfail else "expected to fail"
-    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
-    return str(reason)

@@ -14,7 +14,7 @@ CATEGORY = "reflex_category"
 ADVISED = "advised"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Reported:
     """One result as the controller reads it: which check of which target, what it came to."""
 
@@ -25,31 +25,49 @@ class Reported:
     result: CheckResult
 
 
-def encode(target: str, rule: Rule, index: int, sha256: str, result: CheckResult) -> str:
+class Told(str):
+    """The property's value in the process where the check ran: it need not be parsed again.
+
+    xdist takes plain text only; a worker encodes with `plain`.
+    """
+
+    reported: Reported
+
+
+def encode(
+    target: str, rule: Rule, index: int, sha256: str, result: CheckResult, *, plain: bool
+) -> str:
     """Return the property's value: JSON in ASCII, so that no reader can stumble over it."""
-    return json.dumps(
-        {
-            "target": target,
-            "rule": rule.id,
-            "index": index,
-            "severity": rule.severity.value,
-            "phase": rule.level.value,
-            "artifact_sha256": sha256,
-            **result.to_json(),
-        }
-    )
+    facts = {
+        "target": target,
+        "rule": rule.id,
+        "index": index,
+        "severity": rule.severity.value,
+        "phase": rule.level.value,
+        "artifact_sha256": sha256,
+    }
+    text = json.dumps(facts | result.to_json())
+    if plain:
+        return text
+    told = Told(text)
+    told.reported = Reported(target, rule.id, index, sha256, result)
+    return told
 
 
 def decode(report: Any) -> Reported | None:
     """Return what a report says about a check of ours; None for anybody else's report."""
     for name, value in report.user_properties:
         if name == NAME:
-            wire = json.loads(value)
-            return Reported(
-                target=wire["target"],
-                rule=wire["rule"],
-                index=wire["index"],
-                sha256=wire["artifact_sha256"],
-                result=CheckResult.from_json(wire),
-            )
+            return value.reported if isinstance(value, Told) else _parse(value)
     return None
+
+
+def _parse(text: str) -> Reported:
+    wire = json.loads(text)
+    return Reported(
+        target=wire["target"],
+        rule=wire["rule"],
+        index=wire["index"],
+        sha256=wire["artifact_sha256"],
+        result=CheckResult.from_json(wire),
+    )

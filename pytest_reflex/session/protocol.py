@@ -1,6 +1,6 @@
-"""The short protocol of checks that need nothing of pytest's set-up: one call, one teardown report.
+"""The short protocol of checks that need nothing of pytest's set-up: a call, and no phases.
 
-It is half the price of the standard protocol. Plugins see both reports; the hooks of the phases
+It is half the price of the standard protocol. Plugins see the reports; the hooks of the phases
 (`pytest_runtest_setup`, `_call`, `_teardown`, `_makereport`) are not called.
 """
 
@@ -16,6 +16,18 @@ from pytest_reflex.model.words import Outcome, Severity
 from pytest_reflex.session.items import CheckItem
 
 # Options of pytest and its plugins that are about the phases of an item.
+_CONTENT_WITH_CALL = frozenset(
+    {
+        "_pytest.cacheprovider",
+        "_pytest.logging",
+        "_pytest.main",
+        "_pytest.stepwise",
+        "_pytest.terminal",
+        "_pytest.warnings",
+        "pytest_reflex.session.controller",
+        "pytest_reflex.session.runtime",
+    }
+)
 _NEED_PHASES = ("usepdb", "setupshow", "setuponly", "setupplan", "trace", "reruns")
 
 
@@ -39,8 +51,22 @@ def suits(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
     )
 
 
-def run(item: CheckItem, nextitem: pytest.Item | None) -> None:
-    """Run one item and send its reports."""
+def wants_teardown(config: pytest.Config) -> bool:
+    """Return whether anybody listens who may need the report of a teardown.
+
+    junitxml writes properties when it comes, HTML reports their rows; the terminal, the cache and
+    xdist do without.
+    """
+    listeners = config.hook.pytest_runtest_logreport.get_hookimpls()
+    return any(_home(one.plugin) not in _CONTENT_WITH_CALL for one in listeners)
+
+
+def _home(plugin: object) -> str:
+    return str(getattr(plugin, "__name__", None) or type(plugin).__module__)
+
+
+def run(item: CheckItem, nextitem: pytest.Item | None, *, both: bool) -> None:
+    """Run one item and send its report, or with `both` those of call and teardown."""
     ihook = item.ihook
     ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     start, before = time(), perf_counter()
@@ -48,7 +74,7 @@ def run(item: CheckItem, nextitem: pytest.Item | None) -> None:
     duration = perf_counter() - before
     failed = result.outcome is not Outcome.PASS and item.rule.severity is Severity.FAIL
     facts: dict[str, Any] = {
-        "nodeid": item.nodeid,
+        "nodeid": getattr(item, "id", item.nodeid),
         "location": item.location,
         "keywords": dict.fromkeys(item.keywords, 1),
         "start": start,
@@ -63,15 +89,16 @@ def run(item: CheckItem, nextitem: pytest.Item | None) -> None:
     )
     item.enrich(call)
     ihook.pytest_runtest_logreport(report=call)
-    teardown = pytest.TestReport(
-        **facts,
-        outcome="passed",
-        longrepr=None,
-        when="teardown",
-        stop=start,
-        user_properties=call.user_properties,
-    )
-    ihook.pytest_runtest_logreport(report=teardown)
+    if both:
+        teardown = pytest.TestReport(
+            **facts,
+            outcome="passed",
+            longrepr=None,
+            when="teardown",
+            stop=start,
+            user_properties=call.user_properties,
+        )
+        ihook.pytest_runtest_logreport(report=teardown)
     item.session._setupstate.teardown_exact(nextitem)
     ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
 

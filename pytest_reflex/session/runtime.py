@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ class Runtime:
         self.early = EarlyStart(desk.cancel)
         self._checks_of_tests: dict[str, tuple[str, int]] = {}
         self._digest_of_tests = ""
+        self._teardowns = True
         self._short = not (
             protocol.wants_standard(self.config)
             or options.switch(self.config, "reflex_standard_protocol")
@@ -61,11 +63,20 @@ class Runtime:
     def pytest_make_collect_report(
         self, collector: pytest.Collector
     ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-        report = yield
-        if isinstance(collector, pytest.Session):
-            report.result.extend(self._named_files(collector))
-        elif isinstance(collector, SuiteFile):
+        if not isinstance(collector, SuiteFile):
+            report = yield
+            if isinstance(collector, pytest.Session):
+                report.result.extend(self._named_files(collector))
+            return report
+        # Thousands of nodes and none of them garbage: looking for some would take a third as long.
+        paused = gc.isenabled()
+        gc.disable()
+        try:
+            report = yield
             self._settle(collector, report)
+        finally:
+            if paused:
+                gc.enable()
         return report
 
     def _named_files(self, session: pytest.Session) -> list[ArtifactFile]:
@@ -124,6 +135,7 @@ class Runtime:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
         """Start executable checks early; stop them where the session ends before their turn."""
+        self._teardowns = protocol.wants_teardown(self.config)
         if not self.desk.is_worker and not self.config.option.collectonly:
             self.early.start(session.items)
         try:
@@ -135,7 +147,7 @@ class Runtime:
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> Any:
         if self._short and protocol.suits(item, nextitem):
             assert isinstance(item, CheckItem)
-            protocol.run(item, nextitem)
+            protocol.run(item, nextitem, both=self._teardowns)
             return True
         return None
 
@@ -160,7 +172,9 @@ class Runtime:
         if report.when == "call":
             item.stash[_LAST_CALL] = result
         _, index = self._checks_of_tests[item.nodeid]
-        value = encode(marks.SESSION, rule, index, self._digest_of_tests, result)
+        value = encode(
+            marks.SESSION, rule, index, self._digest_of_tests, result, plain=self.desk.is_worker
+        )
         report.user_properties.append((NAME, value))
         failed = report.when == "call" and result.outcome is Outcome.FAIL
         if failed and rule.severity is not Severity.FAIL:

@@ -7,7 +7,8 @@ from typing import Any
 
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.words import Outcome
-from pytest_reflex.session.items import last_line
+from pytest_reflex.session.items import last_line, skip_reason
+from pytest_reflex.session.marks import SESSION
 from pytest_reflex.session.properties import decode
 
 CRASHED = "???"  # the phase of the report that xdist makes for the item a dead worker was at
@@ -19,13 +20,14 @@ class Tally:
     """What has been reported, by target and by (rule id, number of the check).
 
     `digests` are the digests under which each target's artifact was read: more than one means that
-    it changed. `lost` are node ids of items at which a worker died.
+    it changed. By node id: `lost`, items at which a worker died; `skipped`, with the reason.
     """
 
     def __init__(self) -> None:
         self.results: dict[str, dict[tuple[str, int], CheckResult]] = defaultdict(dict)
         self.digests: dict[str, set[str]] = defaultdict(set)
         self.lost: set[str] = set()
+        self.skipped: dict[str, str] = {}
 
     def add(self, report: Any) -> None:
         """Take in one report; reports of anybody else's items and of reruns say nothing."""
@@ -37,8 +39,13 @@ class Tally:
             return
         found = decode(report)
         if found is None:
+            if report.skipped:
+                self.skipped[report.nodeid] = skip_reason(report)
             return
         result = found.result
+        if found.target == SESSION and result.outcome is Outcome.NOT_MEASURED:
+            self.skipped[report.nodeid] = result.message
+            return
         if report.failed and report.when != "call":
             message = f"error in {report.when}: {last_line(report)}"
             result = CheckResult(outcome=Outcome.ERROR, message=message)

@@ -65,10 +65,15 @@ class Judged:
     def _partial(self) -> GateStatus:
         """What was measured still counts: a blocker blocks, a lost rule is a lost rule."""
         rows = [row for row in self.evaluation.results if row.rule.id not in self.excused]
-        if any(_blocks(row) for row in rows):
+        if self.blockers:
             return GateStatus.FAILED
         lost = any(row.outcome is Outcome.NOT_MEASURED for row in rows)
         return GateStatus.INCOMPLETE if lost else GateStatus.PARTIAL
+
+    @property
+    def blockers(self) -> tuple[RuleResult, ...]:
+        """The rules of severity fail that were judged and did not pass."""
+        return tuple(row for row in self.evaluation.results if _blocks(row))
 
     @property
     def reason(self) -> str:
@@ -79,7 +84,9 @@ class Judged:
             case GateStatus.PARTIAL:
                 words = self.narrowed or f"{len(self.excused)} rules deselected"
             case GateStatus.INCOMPLETE:
-                words = incomplete_reason(self.evaluation, self.narrowed)
+                words = incomplete_reason(self)
+            case _ if self.partial:
+                words = _blocked(self.blockers)
             case _:
                 words = failed_reason(self.evaluation)
         return f"{self.evaluation.artifact}: {words}"
@@ -90,21 +97,24 @@ def _blocks(row: RuleResult) -> bool:
     return judged and row.rule.severity is Severity.FAIL
 
 
-def incomplete_reason(evaluation: Evaluation, narrowed: str = "") -> str:
+def _blocked(rows: Iterable[RuleResult]) -> str:
+    return "blocked by " + ", ".join(row.rule.id for row in rows)
+
+
+def incomplete_reason(judged: Judged) -> str:
     """Return what is missing, and what blocks already."""
-    reported = sum(row.outcome is not Outcome.NOT_MEASURED for row in evaluation.results)
-    found = [f"only {reported} of {len(evaluation.results)} rules were measured"]
-    if reported == len(evaluation.results):
-        found = [narrowed]
-    blockers = [row.rule.id for row in evaluation.results if _blocks(row)]
-    return "; ".join(found + (["blocked by " + ", ".join(blockers)] if blockers else []))
+    rows = judged.evaluation.results
+    reported = sum(row.outcome is not Outcome.NOT_MEASURED for row in rows)
+    complete = reported == len(rows)
+    found = [judged.narrowed if complete else f"only {reported} of {len(rows)} rules were measured"]
+    return "; ".join(found + ([_blocked(judged.blockers)] if judged.blockers else []))
 
 
 def failed_reason(evaluation: Evaluation) -> str:
-    """Return why a complete evaluation did not pass: blockers, score, or what made it unsound."""
+    """Return why a complete evaluation did not pass: what made it unsound, blockers, score."""
     found = [evaluation.unsound] if evaluation.unsound else []
     if evaluation.failed:
-        found.append("blocked by " + ", ".join(row.rule.id for row in evaluation.failed))
+        found.append(_blocked(evaluation.failed))
     if evaluation.score < evaluation.threshold:
         score = shown_score(evaluation.score, evaluation.threshold)
         found.append(f"score {score} is below {plain(evaluation.threshold)}")
