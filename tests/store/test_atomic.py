@@ -16,8 +16,6 @@ from pytest_reflex.errors import StateError
 from pytest_reflex.store.atomic import remove_file, remove_strays, replace_file
 from pytest_reflex.store.regular import read_file
 
-as_user = pytest.mark.skipif(os.geteuid() == 0, reason="root ignores permissions")
-
 
 def names(folder: Path) -> list[str]:
     return sorted(os.listdir(folder))
@@ -79,14 +77,10 @@ def test_missing_folder_is_told(tmp_path: Path) -> None:
         replace_file(tmp_path / "gone" / "a", b"x")
 
 
-@as_user
-def test_read_only_folder_is_told(tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
-    try:
-        with pytest.raises(StateError, match=r"Permission denied .*make the folder writable"):
-            replace_file(tmp_path / "a", b"x")
-    finally:
-        tmp_path.chmod(0o700)
+def test_read_only_folder_is_told(as_user: Path) -> None:
+    as_user.chmod(0o500)
+    with pytest.raises(StateError, match=r"Permission denied .*make the folder writable"):
+        replace_file(as_user / "a", b"x")
 
 
 def test_disk_that_fills_up_leaves_the_old_content(tmp_path: Path) -> None:
