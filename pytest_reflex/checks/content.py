@@ -107,8 +107,15 @@ class _Search:
             return CheckResult(outcome=Outcome.ERROR, message=str(error))
         return self._verdict(artifact, parts, found)
 
+    @property
+    def _limit(self) -> int:
+        """How many matches are looked for: one where their number does not matter."""
+        if self.least == 1 and self.most is None:
+            return 1
+        return max(self.least, (self.most or 0) + 1) + _COUNTED_BEYOND
+
     def _hits(self, parts: list[Part], seconds: float) -> Iterator[tuple[Part, Spans]]:
-        left = max(self.least, (self.most or 0) + 1) + _COUNTED_BEYOND
+        left = self._limit
         deadline = time.monotonic() + seconds
         for part in parts:
             remaining = max(deadline - time.monotonic(), 0.01)
@@ -142,7 +149,8 @@ class _Search:
     def _counted(self, count: int, line: int) -> str:
         if count == 1:
             return f"'{self.shown}' is at line {line}"
-        return f"'{self.shown}' is there {count} times, first at line {line}"
+        least = "at least " if count >= self._limit else ""
+        return f"'{self.shown}' is there {least}{count} times, first at line {line}"
 
     def _complaint(self) -> str:
         if self.most == 0:

@@ -18,6 +18,9 @@ _ASCII_CLASSES = {
     "CATEGORY_WORD": "0-9A-Z_a-z",
     # \x1c to \x1f count as blanks in Python.
     "CATEGORY_SPACE": r"\t-\r\x1c-\x20",
+    "CATEGORY_NOT_DIGIT": r"\x00-/:-\x7f",
+    "CATEGORY_NOT_WORD": r"\x00-/:-@\[-\^`{-\x7f",
+    "CATEGORY_NOT_SPACE": r"\x00-\x08\x0e-\x1b!-\x7f",
 }
 
 

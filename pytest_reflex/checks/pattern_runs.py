@@ -92,8 +92,7 @@ def _holds_newline(operation: Any, argument: Any) -> bool:
 
 
 def _measured(text: str, run: Run) -> int:
-    found = _PATTERNS[run].finditer(text)
-    return max((match.end() - match.start() for match in found), default=0)
+    return max(map(len, _PATTERNS[run].findall(text)), default=0)
 
 
 @lru_cache(maxsize=8)

@@ -1,15 +1,15 @@
 """Patterns that cannot hang a gate: Python's `re` is the dialect, the engine depends on the case.
 
-A pattern without metacharacters is looked up with `str.find`. Where the work of `re` is provably
-small it runs here. Else RE2 serves, where it is installed and means the same; and what is left goes
-to a process that is killed at the deadline.
+A pattern without metacharacters is looked up with `str.find`. In a long text RE2 serves, where it
+is installed and means the same. Where the work of `re` is provably small, it runs here; and what
+is left goes to a process that is killed at the deadline.
 """
 
 from __future__ import annotations
 
 import re
 import warnings
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from pytest_reflex.checks import pattern_cost, pattern_re2
@@ -22,9 +22,12 @@ Spans = list[tuple[int, int]]
 # About a third of a second where every step is taken; an ordinary search takes few of them.
 STEPS = 20_000_000
 
+# Characters from which on RE2 is worth its import; it is some five times faster than `re`.
+LONG = 4000
+
 _META = re.compile(r"[\\^$.|?*+()\[\]{}]")
 
-__all__ = ["STEPS", "Pattern", "SearchError", "Spans", "compile_pattern", "compile_text"]
+__all__ = ["LONG", "STEPS", "Pattern", "SearchError", "Spans", "compile_pattern", "compile_text"]
 
 
 class Pattern:
@@ -46,12 +49,13 @@ class Pattern:
         """
         if self._compiled is None:
             return _plain_spans(self.source, text, limit)
+        if len(text) > LONG or self._cost.steps(text) > STEPS:
+            other = self._other
+            spans = other.spans(text, limit) if other else None
+            if spans is not None:
+                return spans
         if self._cost.steps(text) <= STEPS:
             return _found(self._compiled, text, limit)
-        other = self._other
-        spans = other.spans(text, limit) if other else None
-        if spans is not None:
-            return spans
         return SEARCHES.spans(self.source, self._compiled.flags, text, limit, seconds)
 
     @cached_property
@@ -86,14 +90,8 @@ def compile_pattern(
 
     `key` is the parameter that holds it.
     """
-    if not ignore_case and not _META.search(source):
-        return Pattern(source, None)
-    flags = re.MULTILINE | (re.IGNORECASE if ignore_case else 0)
     try:
-        with warnings.catch_warnings():
-            # What a later Python may read otherwise is still valid in this one.
-            warnings.simplefilter("ignore")
-            return Pattern(source, re.compile(source, flags))
+        return _compiled(source, ignore_case)
     except (re.error, OverflowError, RecursionError, ValueError) as error:
         reason = str(error) or type(error).__name__
         raise CriteriaError(
@@ -101,6 +99,18 @@ def compile_pattern(
             place=place,
             hint="to search for a text as it stands, add literal: true" if key == "search" else "",
         ) from None
+
+
+@lru_cache(maxsize=1024)
+def _compiled(source: str, ignore_case: bool) -> Pattern:
+    if not ignore_case and not _META.search(source):
+        return Pattern(source, None)
+    with warnings.catch_warnings():
+        # What a later Python may read otherwise is still valid in this one.
+        warnings.simplefilter("ignore")
+        return Pattern(
+            source, re.compile(source, re.MULTILINE | (re.IGNORECASE if ignore_case else 0))
+        )
 
 
 def _plain_spans(wanted: str, text: str, limit: int) -> Spans:

@@ -87,6 +87,11 @@ def test_message_and_evidence_tell_what_was_found() -> None:
     assert result.location == Place("a.md", 3, 11)
 
 
+def test_counting_ends_somewhere() -> None:
+    message = search("x" * 5000, search="x", negate=True).message
+    assert message == "'x' is there at least 1001 times, first at line 1; it must not be there"
+
+
 def test_place_in_a_block_of_a_section_is_that_in_the_document() -> None:
     result = search(MARKDOWN, search="one", section="Usage", block="yaml")
     assert result.location == Place("a.md", 10, 7)

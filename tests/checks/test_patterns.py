@@ -94,7 +94,8 @@ def test_runs_are_measured(text: str) -> None:
 
 
 ATOMS = st.sampled_from(
-    ["a", "b", "é", " ", r"\n", ".", r"\w", r"\d", r"\s", "[ab]", "[^a]", r"[\s-]", "[^b-z]",
+    ["a", "b", "é", " ", r"\n", ".", r"\w", r"\d", r"\s", r"\W", r"\D", r"\S", r"[^\S.]", r"[\D1]",
+     r"[^\W_]", "[ab]", "[^a]", r"[\s-]", "[^b-z]",
      "^", "$", r"\b", r"\B", r"\A", r"\Z", r"\.", "-", "(?:)", "{x}", r"\x41", "A", "K"]
 )  # fmt: skip
 
