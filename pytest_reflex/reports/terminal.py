@@ -12,7 +12,7 @@ from pytest_reflex.model.plain import one_line, visible
 from pytest_reflex.model.results import Evaluation, RuleResult
 from pytest_reflex.model.words import Outcome, Severity
 from pytest_reflex.verdict.figures import arithmetic, gap, plain, shown_score
-from pytest_reflex.verdict.gate import Decision, GateStatus, Judged
+from pytest_reflex.verdict.gate import Cause, Decision, GateStatus, Judged
 
 WIDTH = 80
 WIDEST = 100
@@ -214,20 +214,22 @@ def gate_sentence(decision: Decision) -> str:
 
 def next_step(judged: Judged, decision: Decision) -> str:
     """Return the command or the act that brings a reader on; "" where there is nothing to do."""
-    status = judged.status
-    lost = [row for row in decision.not_run if row.died and row.target_id == judged.id]
-    if lost:
-        return f"see it die alone: pytest -n 0 {shlex.quote(lost[0].node_id)}"
-    if status is GateStatus.INCOMPLETE:
+    not_run = {row.cause: row for row in decision.not_run if row.target_id == judged.id}
+    if lost := not_run.get(Cause.LOST):
+        return f"see it die alone: pytest -n 0 {shlex.quote(lost.node_id)}"
+    if judged.status is GateStatus.FAILED and judged.blockers:
+        suite = judged.id.partition("::")[0]
+        named = not suite.endswith(".reflex.yaml")
+        command = "the same again" if named else f"pytest {shlex.quote(suite)}"
+        return f"mend {judged.blockers[0].rule.id}, then: {command}"
+    if judged.status is not GateStatus.INCOMPLETE:
+        return ""
+    if judged.narrowed or Cause.DESELECTED in not_run:
         return (
-            "run all rules: no -k, -m, -x, --lf, --deselect, no single ids; or let this run be "
+            "run all rules: no -k, -m, --lf, --deselect, no single ids; or let this run be "
             "partial: --reflex-allow-partial"
         )
-    if status is not GateStatus.FAILED or not judged.blockers:
-        return ""
-    suite = judged.id.partition("::")[0]
-    command = f"pytest {shlex.quote(suite)}" if suite.endswith(".reflex.yaml") else "the same again"
-    return f"mend {judged.blockers[0].rule.id}, then: {command}"
+    return "let the session run to its end" if Cause.CUT_OFF in not_run else ""
 
 
 def brief_lines(decision: Decision, style: Style = no_style) -> list[str]:

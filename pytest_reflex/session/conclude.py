@@ -13,13 +13,10 @@ from pytest_reflex.model.words import Outcome
 from pytest_reflex.session import marks
 from pytest_reflex.session.plan import Plan, Planned
 from pytest_reflex.session.tally import Tally
-from pytest_reflex.verdict.gate import Judged, NotRun
+from pytest_reflex.verdict.gate import Cause, Judged, NotRun
 from pytest_reflex.verdict.score import judge
 
-DESELECTED = "deselected"
-LOST = "the worker died while it ran"
 CHANGED = "the artifact changed while it was judged"
-UNREPORTED = "the session ended before it reported"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,13 +47,7 @@ def conclude(one: Expected, plan: Plan, tally: Tally, *, partial: bool) -> Concl
     changed = _changed(one, tally)
     results = dict(tally.results.get(one.id, {}))
     missing = tuple(
-        NotRun(
-            node_id=node_id,
-            target_id=one.id,
-            rule_id=key[0],
-            reason=_reason(node_id, plan, tally),
-            died=node_id in tally.lost,
-        )
+        _not_run(node_id, one.id, key[0], plan, tally)
         for node_id, key in one.checks.items()
         if key not in results
     )
@@ -86,10 +77,15 @@ class Conclusion:
     not_run: tuple[NotRun, ...]
 
 
-def _reason(node_id: str, plan: Plan, tally: Tally) -> str:
+def _not_run(node_id: str, target_id: str, rule_id: str, plan: Plan, tally: Tally) -> NotRun:
     if node_id in plan.left_out:
-        return DESELECTED
-    return LOST if node_id in tally.lost else tally.skipped.get(node_id, UNREPORTED)
+        cause = Cause.DESELECTED
+    elif node_id in tally.lost:
+        cause = Cause.LOST
+    else:
+        cause = Cause.SKIPPED if node_id in tally.skipped else Cause.CUT_OFF
+    reason = tally.skipped.get(node_id, cause.value) if cause is Cause.SKIPPED else cause.value
+    return NotRun(node_id=node_id, target_id=target_id, rule_id=rule_id, cause=cause, reason=reason)
 
 
 def _unsound(one: Expected, missing: tuple[NotRun, ...], narrowed: str) -> str:
@@ -111,7 +107,7 @@ def _changed(one: Expected, tally: Tally) -> bool:
 
 
 def _excused(evaluation: Evaluation, missing: tuple[NotRun, ...]) -> frozenset[str]:
-    deselected = {row.rule_id for row in missing if row.reason == DESELECTED}
-    lost = {row.rule_id for row in missing if row.reason != DESELECTED}
+    deselected = {row.rule_id for row in missing if row.cause is Cause.DESELECTED}
+    lost = {row.rule_id for row in missing if row.cause is not Cause.DESELECTED}
     unmeasured = {r.rule.id for r in evaluation.results if r.outcome is Outcome.NOT_MEASURED}
     return frozenset((deselected - lost) & unmeasured)

@@ -25,15 +25,24 @@ class GateStatus(StrEnum):
 _MILD_TO_GRAVE = tuple(GateStatus)
 
 
+class Cause(StrEnum):
+    """What kept an expected check from reporting."""
+
+    DESELECTED = "deselected"
+    SKIPPED = "skipped"
+    LOST = "the worker died while it ran"
+    CUT_OFF = "the session ended before it reported"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotRun:
-    """A check that was expected and did not report, and why; `died`: its worker died at it."""
+    """A check that was expected and did not report, and why."""
 
     node_id: str
     target_id: str
     rule_id: str
+    cause: Cause
     reason: str
-    died: bool = False
 
     def to_json(self) -> dict[str, str]:
         return {"check": self.node_id, "rule": self.rule_id, "reason": self.reason}
