@@ -17,8 +17,8 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 RANKS = {
     "errors": 0,
     "model": 1, "settings": 1,
-    "documents": 2, "contracts": 2, "store": 2, "process": 2, "verdict": 2,
-    "fixes": 3,
+    "documents": 2, "process": 2, "verdict": 2, "contracts": 2,
+    "store": 3, "fixes": 3,
     "checks": 4,
     "criteria": 5, "agents": 5,
     "hookspecs": 6,
@@ -100,7 +100,7 @@ def test_a_module_says_what_it_is_for(path: Path) -> None:
     assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
 
 
-FORBIDDEN = re.compile(r"\bimport pickle\b|\beval\(|\bexec\(|yaml\.load\(|shell=True")
+FORBIDDEN = re.compile(r"\bimport pickle\b|\beval\(|\bexec\(|yaml\.load\(|\bshell=True")
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
