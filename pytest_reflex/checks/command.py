@@ -19,7 +19,7 @@ class Command:
 
     argv: tuple[str, ...]
     text: str
-    by_shell: bool = False
+    is_text: bool = False
 
     def trouble(self, returncode: int | None) -> str:
         """Return why an exit status is no verdict of the command, empty where it is one."""
@@ -31,7 +31,7 @@ class Command:
             return "exit status 127: a command was not found"
         if returncode == _NOT_EXECUTABLE:
             return "exit status 126: a command could not be executed"
-        if self.by_shell and returncode - 128 in signal.valid_signals():
+        if self.is_text and returncode - 128 in signal.valid_signals():
             return (
                 f"exit status {returncode}: a command was ended by {signal_name(returncode - 128)}"
             )
@@ -51,7 +51,7 @@ def command_of(value: str | Sequence[str], shell: str, environment: Mapping[str,
         return Command(argv, one_line(" ".join(argv)))
     if not shell:
         shell = "bash" if shutil.which("bash", path=path) else "sh"
-    return Command((*shlex.split(shell), "-c", value), one_line(value), by_shell=True)
+    return Command((*shlex.split(shell), "-c", value), one_line(value), is_text=True)
 
 
 def signal_name(number: int) -> str:

@@ -90,25 +90,21 @@ def run(
     `cancel` ends it like a time-out. Raises SpawnError where it cannot be started.
     """
     started = time.monotonic()
-    mark = f"{os.getpid()}-{next(_numbers)}"
+    deadline = float("inf") if timeout is None else started + timeout
+    number = f"{os.getpid()}-{next(_numbers)}"
     out, err = Capture(head, tail), Capture(head, tail)
-    process = spawn(argv, cwd=cwd, env={**env, MARK: mark}, stdin=stdin is not None)
+    process = spawn(argv, cwd=cwd, env={**env, MARK: number}, stdin=stdin is not None)
     child = Child(process, stdin, out, err)
-    why, held, left = _Why.NOTHING, False, False
-    try:
-        deadline = float("inf") if timeout is None else started + timeout
-        why = _converse(child, deadline, cancel, lambda: out.total + err.total > hard_cap)
-        if why is not _Why.NOTHING:
-            _stop(child, 0.0 if why is _Why.OVERFLOW else grace)
-        held = not child.wait_silence(_DRAIN)
-        if held:
-            child.signal(signal.SIGKILL)
-            child.wait_silence(_DRAIN)
-    finally:
-        # Also on KeyboardInterrupt: nothing that we started may go on.
-        left = child.end()
-        if why is not _Why.NOTHING or held or not child.exited:
-            left = kill_marked(f"{MARK}={mark}") or left or held
+
+    def why_stop() -> _Why:
+        if time.monotonic() >= deadline:
+            return _Why.TIMED_OUT
+        if cancel is not None and cancel.is_set():
+            return _Why.CANCELLED
+        return _Why.OVERFLOW if out.total + err.total > hard_cap else _Why.NOTHING
+
+    wait = _Wait(deadline, float("inf") if cancel is None else _CANCEL_POLL, grace)
+    why, left = _attend(child, f"{MARK}={number}", wait, why_stop)
     return Finished(
         returncode=child.returncode,
         stdout=out.data(),
@@ -134,21 +130,38 @@ class _Why(Enum):
     OVERFLOW = auto()
 
 
-def _converse(
-    child: Child, deadline: float, cancel: Event | None, too_much: Callable[[], bool]
-) -> _Why:
-    """Serve the child until it exits or has to be stopped."""
-    pause = float("inf") if cancel is None else _CANCEL_POLL
-    while not child.exited:
-        left = deadline - time.monotonic()
-        if left <= 0:
-            return _Why.TIMED_OUT
-        if cancel is not None and cancel.is_set():
-            return _Why.CANCELLED
-        if too_much():
-            return _Why.OVERFLOW
-        child.step(min(left, pause))
-    return _Why.NOTHING
+@dataclass(frozen=True, slots=True)
+class _Wait:
+    """A monotonic deadline, the longest pause between two looks, the grace after TERM."""
+
+    deadline: float
+    pause: float
+    grace: float
+
+
+def _attend(
+    child: Child, mark: str, wait: _Wait, why_stop: Callable[[], _Why]
+) -> tuple[_Why, bool]:
+    """Serve a child until nothing of it is left; return why it was stopped, and what it left."""
+    why, left, whole = _Why.NOTHING, False, False
+    try:
+        while not child.exited and (why := why_stop()) is _Why.NOTHING:
+            child.step(min(wait.deadline - time.monotonic(), wait.pause))
+        if why is not _Why.NOTHING:
+            _stop(child, 0.0 if why is _Why.OVERFLOW else wait.grace)
+            left = kill_marked(mark)
+        if not child.wait_silence(_DRAIN):
+            child.signal(signal.SIGKILL)
+            kill_marked(mark)
+            child.wait_silence(_DRAIN)
+            left = True
+        whole = True
+    finally:
+        # Also on KeyboardInterrupt: nothing that we started may go on.
+        left = child.end() or left
+        if not whole:
+            kill_marked(mark)
+    return why, left
 
 
 def _stop(child: Child, grace: float) -> None:

@@ -75,9 +75,20 @@ def test_options_mean_what_they_say(params: dict[str, Any], outcome: Outcome) ->
     assert search(MARKDOWN, **params).outcome is outcome
 
 
-def test_message_tells_what_is_missing_and_where() -> None:
-    result = search(MARKDOWN, search="Words", section="Usage")
-    assert result.message == "'Words' is not there in section 'Usage'"
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"search": "Words", "section": "Usage"}, "'Words' is not there in section 'Usage'"),
+        ({"search": "Words", "block": "yaml"}, "'Words' is not there in blocks of yaml"),
+        ({"search": "x", "section": "Gone"}, "there is no section 'Gone'"),
+        ({"search": "x", "block": "json"}, "there is no fenced block of the language json"),
+        ({"search": "TODO", "min_count": 3}, "there 2 times, first at line 3; at least 3 are"),
+        ({"search": "Call", "min_count": 2, "max_count": 4}, "at line 7; 2 to 4 are wanted"),
+        ({"search": "Call", "negate": True}, "'Call' is at line 7; it must not be there"),
+    ],
+)
+def test_message_tells_what_is_wrong_and_where(params: dict[str, Any], message: str) -> None:
+    assert message in search(MARKDOWN, **params).message
 
 
 def test_message_and_evidence_tell_what_was_found() -> None:

@@ -182,6 +182,12 @@ def test_zoo_leaves_no_descriptors_and_threads() -> None:
     assert held() == before
 
 
+def test_system_without_process_descriptors_will_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("os.pidfd_open", raising=False)
+    assert shell("echo a; exec >&- 2>&-; sleep 0.1; exit 3").returncode == 3
+    assert shell("sleep 60", timeout=0.2).timed_out
+
+
 def test_lost_exit_status_is_never_taken_for_success() -> None:
     before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     try:

@@ -1,0 +1,85 @@
+"""The killable search: what happens to its child."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from pytest_reflex.checks import search_child
+from pytest_reflex.checks.search_process import SEARCHES, SearchError, SearchProcess
+from pytest_reflex.process.worker import Worker
+from tests.process.zoo import ON_LINUX, marked
+
+pytestmark = pytest.mark.skipif(not ON_LINUX, reason="looks into /proc")
+
+
+@pytest.fixture
+def searches(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[SearchProcess, Callable[[], int]]]:
+    """Yield a search process, and a function that returns the id of its only child."""
+    found = SearchProcess()
+    with marked() as (env, living):
+
+        def child() -> int:
+            (pid,) = living()
+            return int(pid)
+
+        monkeypatch.setattr("os.environ", env)
+        yield found, child
+        found.close()
+        assert living() == []
+
+
+Searches = tuple[SearchProcess, Callable[[], int]]
+
+
+def test_child_stays_for_the_next_search(searches: Searches) -> None:
+    search, child = searches
+    assert search.spans("a", 0, "xa", 5, 10) == [(1, 2)]
+    pid = child()
+    assert search.spans("x", 0, "xa", 5, 10) == [(0, 1)]
+    assert search.spans("é", 0, "xé", 5, 10) == [(1, 2)]
+    assert child() == pid
+
+
+def test_child_that_is_gone_is_replaced(searches: Searches) -> None:
+    search, child = searches
+    search.spans("a", 0, "xa", 5, 10)
+    os.kill(child(), signal.SIGKILL)
+    assert search.spans("a", 0, "xa", 5, 10) == [(1, 2)]
+
+
+def test_child_that_dies_while_it_searches_is_told(searches: Searches) -> None:
+    search, child = searches
+    killer = threading.Timer(0.5, lambda: os.kill(child(), signal.SIGKILL))
+    killer.start()
+    with pytest.raises(SearchError, match="the process that searched died"):
+        search.spans("(a+)+$", 0, "a" * 60 + "-", 5, 30)
+    killer.join()
+
+
+def test_search_without_memory_is_told() -> None:
+    limited = f"ulimit -v 200000; exec {sys.executable} -I -S {Path(search_child.__file__)}"
+    worker = Worker(["bash", "-c", limited], env=dict(os.environ))
+    head = {"pattern": "(?:ab|a|b)*c", "flags": 0, "limit": 1, "keep": False}
+    answer = worker.ask(json.dumps(head).encode() + b"\n" + b"ab" * 5_000_000, 30)
+    assert json.loads(answer) == {"error": "the search needed too much memory"}
+    worker.close()
+
+
+def test_fork_has_a_child_of_its_own() -> None:
+    SEARCHES.spans("a", 0, "xa", 5, 10)
+    fork = os.fork()
+    if fork == 0:
+        found = SEARCHES.spans("x", 0, "xa", 5, 10)
+        SEARCHES.close()
+        os._exit(0 if found == [(0, 1)] else 1)
+    assert os.waitpid(fork, 0)[1] == 0
+    assert SEARCHES.spans("a", 0, "xa", 5, 10) == [(1, 2)]
+    SEARCHES.close()
