@@ -15,7 +15,10 @@ _NOT_EXECUTABLE, _NOT_FOUND = 126, 127
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What is run: `argv` as it goes to the system; `text` is how the rule wrote it."""
+    """What is run: `argv` as it goes to the system; `text` is how the rule wrote it.
+
+    `is_text` where a shell runs it, which tells the death of its commands as 128 + signal.
+    """
 
     argv: tuple[str, ...]
     text: str

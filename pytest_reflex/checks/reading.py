@@ -66,17 +66,18 @@ def _read_file(path: Path, shown: str, limit: int) -> bytes:
         _refuse_special(status.st_mode, shown)
         if status.st_size > limit:
             raise _too_large(shown, status.st_size, limit)
-        return _read_bounded(handle, shown, limit)
+        return _read_bounded(handle, shown, limit, status.st_size)
     except OSError as error:
         raise _unreadable(shown, error) from None
     finally:
         os.close(handle)
 
 
-def _read_bounded(handle: int, shown: str, limit: int) -> bytes:
+def _read_bounded(handle: int, shown: str, limit: int, expected: int) -> bytes:
+    # Mostly one read: what is large is not held twice.
     chunks: list[bytes] = []
     size = 0
-    while chunk := os.read(handle, _CHUNK):
+    while chunk := os.read(handle, max(expected + 1 - size, _CHUNK)):
         size += len(chunk)
         if size > limit:
             raise _too_large(shown, size, limit)
