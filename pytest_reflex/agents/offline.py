@@ -1,119 +1,157 @@
-"""The built-in agent: deterministic, free, without network or key.
+"""The built-in agent that needs no network and no key: the same request gives the same answer.
 
-It plans from the rules, starts from the draft, critiques what the checks said, and leaves mending to
-the fixes that rules carry: what no fix covers stays as it is, and the loop says so.
+It plans by the rules, starts from the draft, criticises from what checks found, and refines by the
+safe fixes that rules carry. What no fix can mend it leaves as it is, and its critique says so.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from pytest_reflex.fixes import apply_all
+from pytest_reflex import fixes
 from pytest_reflex.model.results import RuleResult
 from pytest_reflex.model.rules import Rule
 from pytest_reflex.model.steps import Reply, StepRequest
 from pytest_reflex.model.words import Severity, Step
 
-MAX_STEPS, MIN_STEPS, MAX_ISSUES = 5, 3, 5
+MAX_STEPS = 5
+MAX_ISSUES = 5
+MAX_LISTED = 20
+
 _QUOTED = re.compile(r"`([^`\n]+)`")
+# Prose with one of these may mean the opposite of "this text is there", or one of several.
+_UNCLEAR = re.compile(
+    r"\b(?:no|not|never|none|without|avoid|remove[ds]?|absen[ct]e?|instead|unless|except|or|either"
+    r"|any of|one of|if|when|only|must ?n.t|should ?n.t|do ?n.t|does ?n.t|ca ?n.t)\b",
+    re.IGNORECASE,
+)
 
 
 class OfflineAgent:
-    """Answers every step from what the request holds; equal requests get equal answers."""
+    """Answers every step without help from outside."""
 
     name = "offline"
 
     def respond(self, request: StepRequest) -> Reply:
-        text = _ANSWER[request.step](request)
-        return Reply(text=text, agent=self.name, usd=0.0, tokens=0, details={"free": True})
+        """Answer a step; `details` says that it was free."""
+        answer = _ANSWERS.get(request.step)
+        if answer is None:
+            return self._reply("", error=f"the offline agent has no answer to {request.step.value}")
+        return self._reply(answer(request))
+
+    def _reply(self, text: str, error: str = "") -> Reply:
+        return Reply(
+            text=text, agent=self.name, error=error, usd=0.0, tokens=0, details={"free": True}
+        )
 
 
-def plan(request: StepRequest) -> str:
-    """Name the rules to satisfy, grouped by category, what failed before first."""
-    failed = (
-        {r.rule.id for r in request.evaluation.results if not r.passed}
-        if request.evaluation
-        else set()
-    )
-    groups: dict[str, list[str]] = {}
-    for rule in sorted(request.rules, key=lambda rule: rule.id not in failed):
-        groups.setdefault(_category(rule), []).append(rule.id)
-    steps = [f"Satisfy {name}: {', '.join(ids)}" for name, ids in groups.items()]
-    if len(steps) > MAX_STEPS:
-        rest = [rule_id for ids in list(groups.values())[MAX_STEPS - 1 :] for rule_id in ids]
-        steps = [*steps[: MAX_STEPS - 1], f"Satisfy the rest: {', '.join(rest)}"]
-    first = request.rules[0].id if request.rules else "every rule"
-    spare = (f"Check {first} again after the changes", f"Keep what passes {first} unchanged")
-    return _dump({"plan": [*steps, *spare[: max(0, MIN_STEPS - len(steps))]]})
-
-
-def _category(rule: Rule) -> str:
-    return rule.id.split(".")[1] if "." in rule.id else "the rules"
-
-
-def produce(request: StepRequest) -> str:
-    """Keep the artifact there is, else take the draft, else the task itself as a first text."""
-    if request.artifact:
-        return request.artifact
-    if request.draft and request.draft.strip():
-        return request.draft
-    return f"# {' '.join(request.task.split())}\n"
-
-
-def prepare(request: StepRequest) -> str:
-    """Make content checks of what a rule's prose quotes in backticks; guess nothing else."""
-    checks = [
-        {"rule_id": rule.id, "type": "content", "search": text, "literal": True, "expected": text}
-        for rule in request.rules
-        for text in _QUOTED.findall(rule.prose)
-    ]
-    return _dump({"checks": checks})
-
-
-def critique(request: StepRequest) -> str:
-    """Turn what failed into issues: fail first, then warn, by weight."""
+def _plan(request: StepRequest) -> str:
+    level = request.level.value
+    steps = []
     evaluation = request.evaluation
-    rows = [] if evaluation is None else [*evaluation.failed, *evaluation.warnings]
-    return _dump({"issues": [_issue(row) for row in sorted(rows, key=_urgency)[:MAX_ISSUES]]})
+    failed = [row.rule.id for row in evaluation.results if not row.passed] if evaluation else []
+    if failed:
+        steps.append(f"Mend what the last evaluation found: {_listed(failed)}")
+    groups = list(_groups(request.rules))
+    room = MAX_STEPS - 1 - len(steps)
+    if len(groups) > room:
+        rest = [rule for _, rules in groups[room - 1 :] for rule in rules]
+        groups = [*groups[: room - 1], ("everything else", rest)]
+    steps += [f"See to {name}: {_listed(rule.id for rule in rules)}" for name, rules in groups]
+    every = _listed(rule.id for rule in request.rules)
+    steps.append(f"Hold the result against every active rule of level {level}: {every}")
+    if len(steps) < 3:
+        steps.insert(-1, f"Leave alone what already passes at level {level}")
+    if len(steps) < 3:
+        steps.insert(0, "Read the task and the artifact as it stands")
+    return json.dumps({"plan": steps}, ensure_ascii=False)
 
 
-def _urgency(row: RuleResult) -> tuple[bool, Any]:
-    return row.rule.severity is not Severity.FAIL, -row.rule.weight
+def _listed(ids: Iterable[str]) -> str:
+    found = list(ids)
+    more = f" and {len(found) - MAX_LISTED} more" if len(found) > MAX_LISTED else ""
+    return (", ".join(found[:MAX_LISTED]) or "none") + more
+
+
+def _groups(rules: Iterable[Rule]) -> Iterator[tuple[str, list[Rule]]]:
+    """Yield the rules by the middle part of their ids, in the order of the criteria."""
+    found: dict[str, list[Rule]] = {}
+    for rule in rules:
+        parts = rule.id.split(".")
+        found.setdefault(parts[1] if len(parts) > 2 else parts[0], []).append(rule)
+    yield from found.items()
+
+
+def _produce(request: StepRequest) -> str:
+    """Return the previous artifact, else the draft, else the task itself as a document."""
+    for text in (request.artifact, request.draft):
+        if text is not None and text.strip():
+            return text
+    title = " ".join(request.task.split())
+    return f"# {title[:80].rstrip()}\n\n{request.task.strip()}\n"
+
+
+def _prepare(request: StepRequest) -> str:
+    """Return literal checks for prose that quotes what has to be there, and nothing else."""
+    checks = [
+        {
+            "rule_id": rule.id,
+            "type": "content",
+            "search": quoted,
+            "literal": True,
+            "expected": f"{quoted} is there",
+        }
+        for rule in request.rules
+        if not rule.checks and not _UNCLEAR.search(_QUOTED.sub("", rule.prose))
+        for quoted in dict.fromkeys(_QUOTED.findall(rule.prose))
+    ]
+    return json.dumps({"checks": checks}, ensure_ascii=False)
+
+
+def _critique(request: StepRequest) -> str:
+    evaluation = request.evaluation
+    rows = (*evaluation.failed, *evaluation.warnings) if evaluation else ()
+    worst = sorted(rows, key=_urgency)[:MAX_ISSUES]
+    return json.dumps({"issues": [_issue(row) for row in worst]}, ensure_ascii=False)
+
+
+def _urgency(row: RuleResult) -> tuple[Any, ...]:
+    """Fail before warn, heavy before light, and what can be mended before what cannot."""
+    mendable = any(fix.safe for fix in row.rule.fixes)
+    return (row.rule.severity is not Severity.FAIL, -row.rule.weight, not mendable)
 
 
 def _issue(row: RuleResult) -> dict[str, str]:
     rule, check = row.rule, row.decisive
     wanted = (check.expected if check else "") or rule.description
+    instruction = rule.hint or f"Change the artifact so that this holds: {wanted}"
+    if not any(fix.safe for fix in rule.fixes):
+        instruction += " (the rule carries no safe fix: a person or another agent has to do it)"
     return {
         "rule_id": rule.id,
-        "problem": row.message or "the check did not pass",
-        "fix_instruction": rule.hint or f"Make this hold: {wanted}",
+        "problem": row.message.strip() or f"{rule.id} did not pass",
+        "fix_instruction": instruction,
         "expected_effect": f"Rule {rule.id} passes",
     }
 
 
-def refine(request: StepRequest) -> str:
-    """Apply the safe fixes of the rules named; what has none stays as it is."""
-    fixes = [fix for rule in _named(request) for fix in rule.fixes if fix.safe]
-    return apply_all(fixes, request.artifact or "")[0]
+def _refine(request: StepRequest) -> str:
+    """Return the artifact with the safe fixes of the criticised rules; they are idempotent."""
+    text = request.artifact or ""
+    for issue in request.issues:
+        rule = request.criteria.rule(issue["rule_id"])
+        safe = [fix for fix in rule.fixes if fix.safe] if rule else []
+        text, _ = fixes.apply_all(safe, text)
+    return text
 
 
-def _named(request: StepRequest) -> Iterable[Rule]:
-    rules = (request.criteria.rule(issue["rule_id"]) for issue in request.issues)
-    return (rule for rule in rules if rule)
-
-
-def _dump(answer: dict[str, Any]) -> str:
-    return json.dumps(answer, ensure_ascii=False)
-
-
-_ANSWER: dict[Step, Callable[[StepRequest], str]] = {
-    Step.PLAN: plan,
-    Step.PRODUCE: produce,
-    Step.PREPARE: prepare,
-    Step.CRITIQUE: critique,
-    Step.REFINE: refine,
+_ANSWERS: Mapping[Step, Callable[[StepRequest], str]] = {
+    Step.PLAN: _plan,
+    Step.PRODUCE: _produce,
+    Step.PREPARE: _prepare,
+    Step.CRITIQUE: _critique,
+    Step.REFINE: _refine,
 }

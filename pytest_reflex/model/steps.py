@@ -61,7 +61,10 @@ class Reply:
 class Agent(Protocol):
     """Whatever makes or mends an artifact."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        ...
 
     def respond(self, request: StepRequest) -> Reply:
         """Answer one step; a failure is a Reply with `error`, never an exception."""

@@ -1,0 +1,127 @@
+"""An AI tool as an agent: its command, the prompt in, the answer out, and what went wrong.
+
+Promises: no shell; the prompt arrives byte for byte; a fault is a Reply with `error`, never an
+exception; values of secret variables are kept nowhere. Limits: the tool may do what its own
+settings allow; what it writes beyond `MAX_ANSWER` is not taken.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_reflex.agents.answers import STDOUT, Source
+from pytest_reflex.agents.outcome import MAX_ANSWER, MAX_OUTPUT, Outcome
+from pytest_reflex.agents.prompts import prompt_for
+from pytest_reflex.agents.surroundings import child_environment, expanded, hide, references, secrets
+from pytest_reflex.errors import ReflexError, UsageError
+from pytest_reflex.model.steps import Reply, StepRequest
+from pytest_reflex.process.run import Finished, run
+
+MAX_ARGUMENT = 128 * 1024 - 1  # bytes; the kernel counts the closing NUL
+_TAIL = 256_000
+
+PLACES = re.compile(r"\{(prompt|prompt_file|answer_file|model)\}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandAgent:
+    """A tool and how to talk to it.
+
+    `command` may hold `{prompt}`, `{prompt_file}`, `{answer_file}`, `{model}` and `$NAME`;
+    `prompt` is stdin, argument or file. `failures` are places whose value, where it is true, means
+    that the tool failed; `success` are the exit statuses that do not. `timeout` and `grace` are
+    seconds; `env` names what the tool gets of our environment beside the safe set.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    prompt: str = "stdin"
+    answer: Source = STDOUT
+    cost: tuple[Source, ...] = ()
+    tokens: tuple[Source, ...] = ()
+    failures: tuple[Source, ...] = ()
+    success: tuple[int, ...] = (0,)
+    model: str | None = None
+    timeout: float = 600.0
+    grace: float = 5.0
+    env: tuple[str, ...] = ()
+
+    def respond(self, request: StepRequest) -> Reply:
+        """Run the tool once for a step."""
+        ours = dict(os.environ)
+        referred = [name for item in self.command for name in references(item)]
+        hidden = secrets(ours, self.env, referred)
+        try:
+            with tempfile.TemporaryDirectory(prefix="reflex-") as folder:
+                finished = self._run(request, Path(folder), ours)
+                outcome = Outcome.of(finished, self, Path(folder) / "answer")
+        except (ReflexError, OSError) as error:
+            return Reply(text="", agent=self.name, error=hide(str(error), hidden))
+        return Reply(
+            text=hide(outcome.text, hidden),
+            agent=self.name,
+            error=hide(outcome.error, hidden),
+            seconds=finished.seconds,
+            usd=outcome.usd,
+            tokens=outcome.tokens,
+            details={
+                "argv": list(self.command),
+                "exit": finished.returncode,
+                "stderr": hide(outcome.stderr, hidden),
+                **({"limit": True} if outcome.limit else {}),
+            },
+        )
+
+    def _run(self, request: StepRequest, folder: Path, ours: Mapping[str, str]) -> Finished:
+        prompt = prompt_for(request)
+        try:
+            data = prompt.encode()
+        except UnicodeEncodeError as error:
+            raise UsageError(f"the prompt is no valid text: {error.reason}") from None
+        if self.prompt == "argument":
+            _check_argument(data)
+        elif self.prompt == "file":
+            (folder / "prompt.md").write_bytes(data)
+        places = {
+            "prompt": prompt,
+            "prompt_file": str(folder / "prompt.md"),
+            "answer_file": str(folder / "answer"),
+            "model": self.model or "",
+        }
+        return run(
+            [_filled(item, places, ours) for item in self.command],
+            cwd=os.getcwd(),
+            env=child_environment(ours, self.env),
+            stdin=data if self.prompt == "stdin" else None,
+            timeout=self.timeout,
+            grace=self.grace,
+            head=MAX_ANSWER,
+            tail=_TAIL,
+            hard_cap=MAX_OUTPUT,
+            cancel=request.cancel,
+        )
+
+
+def _filled(item: str, places: Mapping[str, str], ours: Mapping[str, str]) -> str:
+    """Return an item of the command as it is run; what is filled in is not looked at again."""
+    parts = PLACES.split(item)
+    parts[::2] = [expanded(text, ours) for text in parts[::2]]
+    parts[1::2] = [places[name] for name in parts[1::2]]
+    return "".join(parts)
+
+
+def _check_argument(data: bytes) -> None:
+    if b"\0" in data:
+        raise UsageError(
+            "the prompt holds a NUL and cannot be an argument", hint='prompt = "stdin" takes it'
+        )
+    if len(data) > MAX_ARGUMENT:
+        raise UsageError(
+            f"the prompt has {len(data):,} bytes; an argument holds at most {MAX_ARGUMENT:,}",
+            hint='prompt = "stdin" or "file" has no such limit',
+        )

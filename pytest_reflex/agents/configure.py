@@ -1,0 +1,165 @@
+"""A table `agents.NAME` of the configuration to an agent; every fault is one clear line."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pytest_reflex.agents.answers import STDOUT, Source, source
+from pytest_reflex.agents.command import PLACES, CommandAgent
+from pytest_reflex.agents.presets import preset, preset_names
+from pytest_reflex.errors import UsageError, did_you_mean
+from pytest_reflex.model.steps import Agent
+
+__all__ = ["agent_from_table", "preset_names"]
+
+_OUTPUT = ("json", "jsonl-last")
+_PROMPTS = ("stdin", "argument", "file")
+_KEYS = (
+    "kind", "preset", "command", "prompt", "answer", "cost", "tokens", "failure", "success",
+    "model", "timeout", "grace", "env",
+)  # fmt: skip
+
+
+def agent_from_table(name: str, table: Mapping[str, Any]) -> Agent:
+    """Return the agent that a table describes; an empty table takes the preset of that name.
+
+    Raises UsageError that names the key, what it has and what it needs.
+    """
+    for key in table:
+        if key not in _KEYS:
+            raise _wrong(name, key, "is no key of an agent", hint=did_you_mean(key, _KEYS))
+    if (kind := table.get("kind", "command")) != "command":
+        raise _wrong(name, "kind", f"must be command, or one that a plugin registers, not {kind!r}")
+    merged = {**_base(name, table), **table}
+    if "command" not in merged:
+        hint = f"or preset = one of {', '.join(preset_names())}"
+        raise UsageError(f"agents.{name} needs a command", hint=hint)
+    read = _Reader(name, merged)
+    model = read("model", None, _text)
+    agent = CommandAgent(
+        name=name,
+        command=_command(name, merged["command"], model),
+        prompt=read("prompt", "stdin", _one_of(_PROMPTS)),
+        answer=read("answer", STDOUT, _source(("stdout", *_OUTPUT, "file"))),
+        cost=read("cost", (), _sources),
+        tokens=read("tokens", (), _sources),
+        failures=read("failure", (), _sources),
+        success=read("success", (0,), _statuses),
+        model=model,
+        timeout=read("timeout", 600.0, _seconds),
+        grace=read("grace", 5.0, _seconds),
+        env=read("env", (), _names),
+    )
+    _check_places(agent)
+    return agent
+
+
+def _base(name: str, table: Mapping[str, Any]) -> dict[str, Any]:
+    if "preset" in table:
+        wanted = table["preset"]
+        if not isinstance(wanted, str):
+            raise _wrong(name, "preset", f"must be text, not {wanted!r}")
+        return preset(wanted)
+    return preset(name) if "command" not in table and name in preset_names() else {}
+
+
+class _Reader:
+    """Reads one key after the other; a fault names the key."""
+
+    def __init__(self, name: str, table: Mapping[str, Any]) -> None:
+        self._name, self._table = name, table
+
+    def __call__(self, key: str, default: Any, read: Callable[[Any], Any]) -> Any:
+        if key not in self._table:
+            return default
+        try:
+            return read(self._table[key])
+        except ValueError as error:
+            raise _wrong(self._name, key, str(error)) from None
+
+
+def _command(name: str, value: Any, model: str | None) -> tuple[str, ...]:
+    """Return the argv; a string is split as a shell would, inner lists need a model."""
+    if isinstance(value, str):
+        try:
+            value = shlex.split(value)
+        except ValueError as error:
+            raise _wrong(name, "command", f"has unbalanced quotes: {error}") from None
+    items: list[str] = []
+    for item in value if isinstance(value, list) else [None]:
+        group: list[Any] = item if isinstance(item, list) else [item]
+        if not all(isinstance(word, str) and "\0" not in word for word in group):
+            raise _wrong(name, "command", f"must be text or a list of texts, not {value!r}")
+        if not isinstance(item, list) or model is not None:
+            items += group
+    if not items or not items[0].strip():
+        raise _wrong(name, "command", "is empty")
+    return tuple(items)
+
+
+def _check_places(agent: CommandAgent) -> None:
+    """Hold the places in the command against how prompt and answer travel."""
+    used = {place for item in agent.command for place in PLACES.findall(item)}
+    if "model" in used and agent.model is None:
+        raise _wrong(agent.name, "model", "is needed: the command has {model}")
+    needs = [
+        ("prompt", "argument", "{prompt}", "prompt" in used, agent.prompt == "argument"),
+        ("prompt", "file", "{prompt_file}", "prompt_file" in used, agent.prompt == "file"),
+        ("answer", "file", "{answer_file}", "answer_file" in used, agent.answer.kind == "file"),
+    ]
+    for key, value, place, there, wanted in needs:
+        if there and not wanted:
+            raise _wrong(agent.name, key, f'must be "{value}": the command has {place}')
+        if wanted and not there:
+            raise _wrong(agent.name, "command", f'needs {place} where {key} is "{value}"')
+
+
+def _wrong(name: str, key: str, message: str, hint: str = "") -> UsageError:
+    return UsageError(f"agents.{name}.{key} {message}", hint=hint)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"must be text, not {value!r}")
+    return value
+
+
+def _one_of(words: tuple[str, ...]) -> Callable[[Any], str]:
+    def read(value: Any) -> str:
+        if value not in words:
+            raise ValueError(f"must be {', '.join(words[:-1])} or {words[-1]}, not {value!r}")
+        return str(value)
+
+    return read
+
+
+def _source(kinds: tuple[str, ...]) -> Callable[[Any], Source]:
+    return lambda value: source(_text(value), kinds)
+
+
+def _sources(value: Any) -> tuple[Source, ...]:
+    found = value if isinstance(value, list) else [value]
+    return tuple(source(_text(item), _OUTPUT) for item in found)
+
+
+def _statuses(value: Any) -> tuple[int, ...]:
+    found = value if isinstance(value, list) else [value]
+    if not found or not all(isinstance(n, int) and not isinstance(n, bool) for n in found):
+        raise ValueError(f"must be exit statuses, not {value!r}")
+    return tuple(found)
+
+
+def _seconds(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e7:
+        raise ValueError(f"must be a number of seconds above 0, not {value!r}")
+    return float(value)
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    names = value if isinstance(value, list) else [value]
+    for name in names:
+        if not isinstance(name, str) or not name.isidentifier() or not name.isascii():
+            raise ValueError(f"must be names of variables, never values, not {name!r}")
+    return tuple(names)

@@ -1,0 +1,148 @@
+"""Tables of the configuration, good and bad, and the presets."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from pytest_reflex.agents.command import CommandAgent
+from pytest_reflex.agents.configure import agent_from_table, preset_names
+from pytest_reflex.agents.presets import preset
+from pytest_reflex.errors import UsageError
+
+ALL = (
+    "claude", "codex", "gemini", "cursor-agent", "copilot", "kiro-cli", "aider", "llm", "ollama",
+    "opencode", "qwen", "droid",
+)  # fmt: skip
+
+
+def made(name: str = "w", **table: Any) -> CommandAgent:
+    agent = agent_from_table(name, table)
+    assert isinstance(agent, CommandAgent)
+    return agent
+
+
+def test_table_of_the_manual_is_read() -> None:
+    agent = made(
+        command=["my-tool", "--flag"],
+        prompt="stdin",
+        answer="stdout",
+        cost="json:total_cost_usd",
+        tokens=["json:usage.input_tokens", "json:usage.output_tokens"],
+        timeout=600,
+        env=["MY_API_KEY"],
+    )
+    assert agent.command == ("my-tool", "--flag")
+    assert [place.spelt for place in agent.tokens] == [
+        "json:usage.input_tokens",
+        "json:usage.output_tokens",
+    ]
+    assert (agent.timeout, agent.env, agent.success) == (600.0, ("MY_API_KEY",), (0,))
+
+
+def test_command_as_text_is_split_by_shell_quoting() -> None:
+    assert made(command="my-tool --title 'a b' \"c\"").command == ("my-tool", "--title", "a b", "c")
+
+
+def test_group_of_the_command_needs_a_model() -> None:
+    command = ["t", ["--model", "{model}"], "-p"]
+    assert made(command=command).command == ("t", "-p")
+    assert made(command=command, model="big").command == ("t", "--model", "{model}", "-p")
+
+
+def test_every_known_tool_has_a_preset() -> None:
+    assert set(preset_names()) == set(ALL)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_preset_is_an_agent(name: str) -> None:
+    agent = made(name, model="m")
+    assert agent.name == name
+    assert agent.command[0] == name
+    assert not any(word in agent.command for word in ("--yolo", "--dangerously-skip-permissions"))
+
+
+def test_preset_is_a_start_that_keys_override() -> None:
+    agent = made("judge", preset="claude", model="opus", timeout=5)
+    assert agent.command[:2] == ("claude", "-p")
+    assert (agent.name, agent.model, agent.timeout) == ("judge", "opus", 5.0)
+    assert made("claude", timeout=7).command == made("claude").command
+
+
+def test_own_command_under_the_name_of_a_preset_is_no_preset() -> None:
+    agent = made("claude", command=["mine"])
+    assert (agent.command, agent.answer.kind) == (("mine",), "stdout")
+
+
+def test_preset_is_a_copy() -> None:
+    preset("claude")["command"] = []
+    assert preset("claude")["command"] != []
+
+
+C = ["t"]
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "no command": ({}, "agents.w needs a command (or preset = one of claude, codex"),
+    "unknown key": ({"comand": C}, "agents.w.comand is no key of an agent (did you mean command?)"),
+    "kind": ({"kind": "pyhton"}, "agents.w.kind must be command, or one that a plugin registers"),
+    "preset": ({"preset": "cluade"}, "there is no preset 'cluade' (did you mean claude?)"),
+    "preset type": ({"preset": 1}, "agents.w.preset must be text, not 1"),
+    "command type": ({"command": 1}, "agents.w.command must be text or a list of texts, not 1"),
+    "command item": ({"command": ["a", 1]}, "agents.w.command must be text or a list of texts"),
+    "command group": ({"command": [["a", []]], "model": "m"}, "agents.w.command must be text"),
+    "empty command": ({"command": []}, "agents.w.command is empty"),
+    "empty program": ({"command": ""}, "agents.w.command is empty"),
+    "nul": ({"command": ["a\0"]}, "agents.w.command must be text or a list of texts"),
+    "quotes": ({"command": "t 'a"}, "agents.w.command has unbalanced quotes: No closing"),
+    "prompt": (
+        {"command": C, "prompt": "pipe"},
+        "agents.w.prompt must be stdin, argument or file, not 'pipe'",
+    ),
+    "answer": (
+        {"command": C, "answer": "xml:a"},
+        "agents.w.answer must be stdout or json:PATH or jsonl-last:PATH or file, not 'xml:a'",
+    ),
+    "answer without path": ({"command": C, "answer": "json:"}, "agents.w.answer has no path"),
+    "answer without colon": ({"command": C, "answer": "json"}, "agents.w.answer must be stdout"),
+    "answer path": (
+        {"command": C, "answer": "json:a..b"},
+        "agents.w.answer has a bad path: column 3 of 'a..b'",
+    ),
+    "cost": (
+        {"command": C, "cost": "stdout"},
+        "agents.w.cost must be json:PATH or jsonl-last:PATH, not 'stdout'",
+    ),
+    "tokens": ({"command": C, "tokens": [7]}, "agents.w.tokens must be text, not 7"),
+    "timeout": (
+        {"command": C, "timeout": 0},
+        "agents.w.timeout must be a number of seconds above 0, not 0",
+    ),
+    "timeout flag": ({"command": C, "timeout": True}, "agents.w.timeout must be a number"),
+    "timeout nan": ({"command": C, "timeout": float("nan")}, "agents.w.timeout must be a number"),
+    "env": (
+        {"command": C, "env": ["KEY=value"]},
+        "agents.w.env must be names of variables, never values, not 'KEY=value'",
+    ),
+    "success": ({"command": C, "success": [True]}, "agents.w.success must be exit statuses"),
+    "model": ({"command": ["t", "{model}"]}, "agents.w.model is needed: the command has {model}"),
+    "model type": ({"command": C, "model": 4}, "agents.w.model must be text, not 4"),
+    "place without mode": (
+        {"command": ["t", "{prompt}"]},
+        'agents.w.prompt must be "argument": the command has {prompt}',
+    ),
+    "mode without place": (
+        {"command": C, "prompt": "file"},
+        'agents.w.command needs {prompt_file} where prompt is "file"',
+    ),
+    "answer without place": (
+        {"command": C, "answer": "file"},
+        'agents.w.command needs {answer_file} where answer is "file"',
+    ),
+}
+
+
+@pytest.mark.parametrize(("table", "message"), WRONG.values(), ids=WRONG.keys())
+def test_bad_table_is_explained(table: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(message)):
+        agent_from_table("w", table)
