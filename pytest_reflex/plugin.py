@@ -56,7 +56,8 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Any:
     if parent.config.option.reflex_artifact and parent.session.isinitpath(file_path):
         from pytest_reflex.session.runtime import named_file
 
-        return named_file(parent, file_path)
+        if file_path in wake(parent.config).named:
+            return named_file(parent, file_path)
     return None
 
 

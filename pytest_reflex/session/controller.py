@@ -125,7 +125,8 @@ class Controller:
         found = self.desk.plan
         partial = options.allows_partial(self.config)
         parts = []
-        if self._looped and not only_looks(self.config):
+        silent = bool(self._faults) and not self.tally.results
+        if self._looped and not silent and not only_looks(self.config):
             parts = [
                 conclude(one, found, self.tally, partial=partial)
                 for one in expected(found, self.config.rootpath)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 
 from pytest_reflex.criteria.header import parse_threshold
@@ -33,7 +36,7 @@ def expect_named(desk: Desk) -> None:
     phase = options.text(config, "reflex_phase")
     threshold = options.text(config, "reflex_threshold")
     for artifact in artifacts:
-        path = start / artifact
+        path = Path(os.path.abspath(start / artifact))
         target = make_target(
             loaded,
             path,

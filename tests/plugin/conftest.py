@@ -7,14 +7,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import _ruamel_yaml
 import pytest
 
 from pytest_reflex import plugin
 from pytest_reflex.checks import content, executable, structure
 from pytest_reflex.session import controller
 
-# A session in this process forgets the modules that it imported: these need not come again.
-KEPT = (content, executable, structure, controller)
+# A session in this process forgets the modules that it imported. These need not come again, and
+# the C parser must not: a second copy does not know the event classes of the first.
+KEPT = (content, executable, structure, controller, _ruamel_yaml)
+
+NO_PYC = "PYTHONDONTWRITEBYTECODE"  # set, it makes each worker compile everything anew
 
 SUITE = """\
 criteria: {name: mini, version: 3}
@@ -46,11 +50,11 @@ Run = Callable[..., pytest.RunResult]
 @pytest.fixture
 def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
     """A folder with a suite of three rules that its artifact passes; no CI, no foreign plugins."""
-    for name in ("CI", "PYTEST_ADDOPTS", "NO_COLOR", "FORCE_COLOR", "COLUMNS"):
+    for name in ("CI", "PYTEST_ADDOPTS", "NO_COLOR", "FORCE_COLOR", "COLUMNS", NO_PYC):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.setenv("PY_COLORS", "0")
-    pytester.makefile(".reflex.yaml", mini=SUITE)
+    write(pytester, "mini.reflex.yaml", SUITE)
     write(pytester, "api.md", GOOD)
     return pytester
 
@@ -68,6 +72,12 @@ def edit(pytester: pytest.Pytester, old: str, new: str) -> None:
     before = suite.read_text(encoding="utf-8")
     assert old in before
     suite.write_text(before.replace(old, new), encoding="utf-8")
+
+
+def append_rule(pytester: pytest.Pytester, text: str) -> None:
+    """Add a rule to the suite."""
+    suite = pytester.path / "mini.reflex.yaml"
+    suite.write_text(suite.read_text(encoding="utf-8") + text.lstrip("\n"), encoding="utf-8")
 
 
 @pytest.fixture
