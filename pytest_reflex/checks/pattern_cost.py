@@ -37,19 +37,22 @@ def parse(pattern: str, flags: int) -> Any:
 
 
 class Cost:
-    """The bound of one parsed pattern; `steps` tells it for a text."""
+    """The bound of one parsed pattern; `steps` tells it for a text.
+
+    `prefix` is the text that every match begins with, empty where it is not known.
+    """
 
     def __init__(self, tree: Any) -> None:
         self._ways: Ways = inf
         self._length = 1.0
-        self._anchor = self._prefix = ""
+        self.prefix = self._anchor = ""
         # With (?a) a blank beyond ASCII is no blank: the families would not hold.
         if tree is not None and not tree.state.flags & re.ASCII:
             try:
                 self._ways = _sequence(tree)
                 self._length = _length(tree) + 1
                 self._anchor = _anchor(tree)
-                self._prefix = _prefix(tree)
+                self.prefix = _prefix(tree)
             except (OverflowError, RecursionError):
                 self._ways = inf
 
@@ -59,14 +62,13 @@ class Cost:
 
     def _starts(self, text: str) -> int:
         """Return at how many positions more than a step or two can be taken."""
-        if self._anchor == "AT_BEGINNING":
-            return text.count("\n") + 1
         if self._anchor == "AT_BEGINNING_STRING":
             return 1
-        if self._prefix:
+        starts = text.count("\n") if self._anchor == "AT_BEGINNING" else len(text)
+        if self.prefix:
             # Occurrences that overlap are counted once.
-            return text.count(self._prefix) * len(self._prefix) + 1
-        return len(text) + 1
+            starts = min(starts, text.count(self.prefix) * len(self.prefix))
+        return starts + 1
 
 
 def _value(ways: Ways, text: str) -> float:
@@ -87,8 +89,9 @@ def _prefix(tree: Any) -> str:
     """Return the text that every match begins with, where case counts."""
     if tree.state.flags & re.IGNORECASE:
         return ""
-    texts = ((str(operation), argument) for operation, argument in tree)
-    return "".join(chr(a) for _, a in takewhile(lambda part: part[0] == "LITERAL", texts))
+    parts = [(str(operation), argument) for operation, argument in tree]
+    parts = parts[1:] if parts and parts[0][0] == "AT" else parts
+    return "".join(chr(a) for _, a in takewhile(lambda part: part[0] == "LITERAL", parts))
 
 
 def _length(tree: Any) -> float:

@@ -49,13 +49,16 @@ class Pattern:
         """
         if self._compiled is None:
             return _plain_spans(self.source, text, limit)
+        begin = text.find(self._cost.prefix)
+        if begin < 0:
+            return []
         if len(text) > LONG or self._cost.steps(text) > STEPS:
             other = self._other
             spans = other.spans(text, limit) if other else None
             if spans is not None:
                 return spans
         if self._cost.steps(text) <= STEPS:
-            return _found(self._compiled, text, limit)
+            return _found(self._compiled, text, begin, limit)
         return SEARCHES.spans(self.source, self._compiled.flags, text, limit, seconds)
 
     @cached_property
@@ -122,9 +125,9 @@ def _plain_spans(wanted: str, text: str, limit: int) -> Spans:
     return found
 
 
-def _found(compiled: re.Pattern[str], text: str, limit: int) -> Spans:
+def _found(compiled: re.Pattern[str], text: str, begin: int, limit: int) -> Spans:
     found: Spans = []
-    for match in compiled.finditer(text):
+    for match in compiled.finditer(text, begin):
         found.append(match.span())
         if len(found) >= limit:
             break
