@@ -45,9 +45,9 @@ def _replace(text: str, way: list[tuple[Node, Entry]], value: Any, style: Style)
     if entry.key is None:
         dash = text.rindex("-", 0, old.start)
         new = after_dash(value, _column(text, dash), style)
-        return Edit(dash + 1, max(old.end, dash + 1), " " + new)
+        return Edit(dash + 1, old.end if written else dash + 1, " " + new)
     colon = text.index(":", entry.key.end)
-    return Edit(colon + 1, max(old.end, colon + 1), _below(value, text, entry.key, style))
+    return Edit(colon + 1, old.end if written else colon + 1, _below(value, text, entry.key, style))
 
 
 def _is_short(value: Any) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pytest_reflex.contracts.steps import ContractError, read_plan
 
@@ -130,6 +132,20 @@ def test_plan_is_read(answer: str, steps: tuple[str, ...]) -> None:
 def test_answer_is_refused_with_the_reason(answer: str, message: str) -> None:
     with pytest.raises(ContractError, match=message):
         read_plan(answer)
+
+
+@settings(deadline=None)
+@given(
+    st.text(st.characters(exclude_characters='{}"')),
+    st.lists(st.text(min_size=1).filter(str.strip), min_size=3, max_size=5),
+    st.text(st.characters(exclude_characters='{}"')),
+    st.sampled_from([None, 2]),
+)
+def test_plan_is_found_in_any_prose_without_braces(
+    before: str, steps: list[str], after: str, indent: int | None
+) -> None:
+    text = before + json.dumps({"plan": steps}, indent=indent) + after
+    assert read_plan(text) == tuple(step.strip() for step in steps)
 
 
 def test_the_table_is_long_enough() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -67,6 +68,12 @@ def test_only_the_value_changes_in_yaml(path: str, value: Any, before: str, afte
     assert put(mended, path, value) == mended
 
 
+def test_yaml_is_edited_alike_without_the_c_parser(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "_ruamel_yaml", None)
+    for path, value, before, after in CHANGED.values():
+        assert put(YAML, path, value) == YAML.replace(before, after)
+
+
 JSON = '{\n    "a": [1, 2.50],\n    "b": {}\n}\n'
 CHANGED_JSON: dict[str, tuple[str, Any, str, str]] = {
     "item": ("a[1]", 3, "2.50", "3"),
@@ -92,6 +99,20 @@ def test_only_the_value_changes_in_json(path: str, value: Any, before: str, afte
 
 def test_json_on_one_line_stays_on_one_line() -> None:
     assert put('{"a": 1}', "b.c", [1]) == '{"a": 1, "b": {"c": [1]}}'
+
+
+def test_list_in_brackets_takes_an_item() -> None:
+    assert put("a: [1]   # x\n", "a.-", "b") == 'a: [1, "b"]   # x\n'
+    assert put("a: []\n", "a.-", {"b": 1}) == 'a: [{"b": 1}]\n'
+
+
+def test_list_item_that_is_empty_is_filled() -> None:
+    assert put("a:\n  -\n  - x\n", "a[0]", {"b": 1}) == "a:\n  - b: 1\n  - x\n"
+    assert put("a:\n- x\n", "a[0]", [1, 2]) == "a:\n- - 1\n  - 2\n"
+
+
+def test_number_that_is_no_number_is_left_alone() -> None:
+    assert put("a: .nan\nb: .inf\nc: 1\n", "c", 2) == "a: .nan\nb: .inf\nc: 2\n"
 
 
 def test_true_is_not_one() -> None:
@@ -167,6 +188,7 @@ REFUSED: dict[str, tuple[str, str, Any, dict[str, str], str]] = {
     "missing-text": (MARKDOWN, "a", 2, {"contains": "zzz"}, "block holding 'zzz'"),
     "below-a-scalar": ("a: 1\n", "a.b", 2, {}, "a plain value where 'b' should be added"),
     "below-a-json-scalar": ('{"a": 1}', "a.b", 2, {}, "a plain value where 'b' should be added"),
+    "beyond-a-json-list": ('{"a": [1]}', "a[3]", 2, {}, "the list has 1 items and none at 3"),
     "beyond-a-list": ("a: [1]\n", "a[3]", 2, {}, "the list has 1 items and none at 3"),
     "no-list": ("a:\n  b: 1\n", "a.c[0]", 2, {}, "no list to put item 0 into"),
     "anchor": ("a: &x 1\nb: *x\n", "a", 2, {}, "has an anchor, a tag or is an alias"),
