@@ -28,6 +28,8 @@ from pytest_reflex.store.journal import Journal
 from pytest_reflex.store.sections import changed_sections
 
 HISTORY, RUN, ARTIFACT, CURRENT = "history.jsonl", "run.json", "artifact.md", "current.json"
+ASKED = "stop_requested"
+MOVES = (EventKind.ITERATION_ADVANCED, EventKind.PHASE_SWITCHED)
 
 
 class RunFiles:
@@ -100,7 +102,7 @@ class RunFiles:
         if done.artifact is not None:
             self._text = done.artifact
             replace_file(self.artifact_path, self._text.encode("utf-8"))
-        self._write_state()
+        self._write_state(moved=event.kind in MOVES)
         return event
 
     def _change(self, new: str, *, initial: bool) -> dict[str, Any]:
@@ -138,8 +140,11 @@ class RunFiles:
             payload=payload,
         )
 
-    def _write_state(self) -> None:
-        """Write run.json, then current.json, which names the newest run that goes on."""
+    def _write_state(self, *, moved: bool = False) -> None:
+        """Write run.json, then current.json, which names the newest run that goes on.
+
+        The pointer is written anew where the run `moved` to another iteration or phase only.
+        """
         replace_file(self.folder / RUN, _dump(run_json(self.state)))
         current = self.folder.parent / CURRENT
         pointer = read_object(current)
@@ -147,7 +152,7 @@ class RunFiles:
         if self.state.status is not RunStatus.RUNNING:
             if ours:
                 remove_file(current)
-        elif not pointer or self.state.last_seq == 1 or (ours and "stop_requested" not in pointer):
+        elif not pointer or self.state.last_seq == 1 or (ours and moved and ASKED not in pointer):
             replace_file(current, _dump(current_json(self.state)))
 
     def stop_requested(self) -> str | None:
@@ -155,7 +160,7 @@ class RunFiles:
         pointer = read_object(self.folder.parent / CURRENT)
         if pointer.get("active_run_id") != self.state.run_id:
             return None
-        asked = pointer.get("stop_requested")
+        asked = pointer.get(ASKED)
         return str(asked) if asked is not None else None
 
     def adopt_changes_by_hand(self) -> list[Event]:
@@ -249,7 +254,7 @@ def digest(text: str) -> str:
 
 
 def _dump(document: dict[str, Any]) -> bytes:
-    return (json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    return (json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
 def read_object(path: Path) -> dict[str, Any]:
