@@ -17,13 +17,6 @@ if TYPE_CHECKING:
 NAME = "reflex-checks"
 GATE_NAME = "reflex-gate"
 SUFFIX = ".reflex.yaml"
-MARK = "reflex_rule"
-MARKERS = (
-    f"{MARK}(id, severity='fail', weight, phase, description): this test is a check of a rule.",
-    "reflex: a check of pytest-reflex.",
-    *(f"reflex_{word}: a check of a rule of severity {word}." for word in ("fail", "warn", "info")),
-    *(f"reflex_{word.lower()}: a check of a rule of phase {word}." for word in "AB"),
-)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -35,8 +28,7 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    for line in MARKERS:
-        config.addinivalue_line("markers", line)
+    options.add_markers(config)
     if options.any_given(config) or _controls_workers(config):
         wake(config)
 
@@ -77,7 +69,7 @@ def any_marked(items: Iterable[pytest.Item]) -> bool:
     for item in items:
         node: Any = item
         while node is not None and node not in seen:
-            if any(mark.name == MARK for mark in node.own_markers):
+            if any(mark.name == options.MARK for mark in node.own_markers):
                 return True
             if node is not item:
                 seen.add(node)

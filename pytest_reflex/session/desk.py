@@ -60,15 +60,19 @@ class Desk:
         return self._registries[key]
 
     def expect(self, target_id: str, target: Target, registry: Registry) -> Subject:
-        """Compile a target and note that its checks are expected from now on.
+        """Compile a target and expect its checks from now on.
 
         Reports call the artifact by its path from the root folder.
         Raises CriteriaError (a pattern that does not compile) or ArtifactError.
         """
         target = replace(target, label=self.id_of_file(target.artifact))
         prepared = prepare(target, registry, cancel=self.cancel)
-        subject = self.subjects[target_id] = Subject(target_id, target, prepared)
-        self.plan.targets[target_id] = Planned(target, subject.sha256)
+        return self.adopt(Subject(target_id, target, prepared))
+
+    def adopt(self, subject: Subject) -> Subject:
+        """Expect the checks of a compiled target from now on."""
+        self.subjects[subject.id] = subject
+        self.plan.targets[subject.id] = Planned(subject.target, subject.sha256)
         return subject
 
     def id_of_file(self, path: Path) -> str:

@@ -19,9 +19,9 @@ from pytest_reflex.model.rules import CheckSpec, Criteria, Rule, exact
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import DEFAULT_WEIGHT, Level, Outcome, Severity
 from pytest_reflex.session.items import last_line, skip_reason
+from pytest_reflex.session.options import MARK
 from pytest_reflex.verdict.score import cannot_fail
 
-MARK = "reflex_rule"
 SESSION = "session"
 THRESHOLDS = {Level.A: Fraction(8, 10), Level.B: Fraction(9, 10)}
 KEYS = ("id", "severity", "weight", "phase", "description")

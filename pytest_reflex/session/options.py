@@ -9,6 +9,13 @@ from typing import Any, Literal
 import pytest
 
 GROUP = "reflex", "pytest-reflex: rules as checks, and the gate over them"
+MARK = "reflex_rule"
+MARKERS = (
+    f"{MARK}(id, severity='fail', weight, phase, description): this test is a check of a rule.",
+    "reflex: a check of pytest-reflex.",
+    *(f"reflex_{word}: a check of a rule of severity {word}." for word in ("fail", "warn", "info")),
+    *(f"reflex_{word.lower()}: a check of a rule of phase {word}." for word in "AB"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +81,12 @@ def add_options(parser: pytest.Parser) -> None:
         if option.ini:
             default: list[str] | None = [] if option.ini == "linelist" else None
             parser.addini(option.key, option.help, type=option.ini, default=default)
+
+
+def add_markers(config: pytest.Config) -> None:
+    """Declare the mark of users' tests, and those by which -m selects our checks."""
+    for line in MARKERS:
+        config.addinivalue_line("markers", line)
 
 
 def any_given(config: pytest.Config) -> bool:

@@ -58,11 +58,12 @@ def decode(report: Any) -> Reported | None:
     """Return what a report says about a check of ours; None for anybody else's report."""
     for name, value in report.user_properties:
         if name == NAME:
-            return value.reported if isinstance(value, Told) else _parse(value)
+            return value.reported if isinstance(value, Told) else parse(value)
     return None
 
 
-def _parse(text: str) -> Reported:
+def parse(text: str) -> Reported:
+    """Return what `encode` was given."""
     wire = json.loads(text)
     return Reported(
         target=wire["target"],

@@ -1,0 +1,148 @@
+"""Run a function in a fork of this process: what is loaded stays warm, and a crash stays there.
+
+Promises: `run_in_fork` returns at most `grace` + 2 s after the deadline; what the function prints
+goes nowhere but into `Forked.noise`; its process group is gone afterwards. Limits: a process that
+the function started in a session of its own is killed only where it carries `mark` in its
+environment (Linux).
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import IO, NoReturn
+
+from pytest_reflex.process.group import kill_leftovers, kill_marked, signal_group
+
+Send = Callable[[bytes], None]
+
+_CHUNK = 1 << 16
+_NOISE = 4000
+_LOOK = 0.05
+_RESET = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGPIPE", "SIGUSR1", "SIGUSR2", "SIGCHLD")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forked:
+    """What came of it: whole lines that were sent, the exit status (negative: a signal)."""
+
+    lines: tuple[bytes, ...]
+    status: int
+    timed_out: bool
+    noise: str
+
+
+def can_fork() -> bool:
+    """Return whether a fork is safe: the system has it, and no other thread holds a lock."""
+    return hasattr(os, "fork") and threading.active_count() == 1
+
+
+def run_in_fork(
+    work: Callable[[Send], int], *, seconds: float, grace: float = 5.0, mark: str = ""
+) -> Forked:
+    """Call ``work(send)`` in a fork; what it returns is the exit status.
+
+    ``send`` takes one line without its end. After `seconds` the fork gets TERM, which is raised in
+    it as KeyboardInterrupt, and after `grace` KILL. `mark` is NAME=value of an environment variable
+    by which its processes are known.
+    """
+    reader, writer = os.pipe()
+    with tempfile.TemporaryFile() as noise:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        pid = os.fork()
+        if pid == 0:
+            os.close(reader)
+            _be_child(work, writer, noise)
+        os.close(writer)
+        timed_out = True
+        try:
+            data, status, timed_out = _follow(pid, reader, seconds, grace)
+        except BaseException:
+            signal_group(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            raise
+        finally:
+            os.close(reader)
+            kill_leftovers(pid)
+            if mark and timed_out:
+                kill_marked(mark)
+        lines = tuple(data.split(b"\n")[:-1])
+        return Forked(lines=lines, status=status, timed_out=timed_out, noise=_last_of(noise))
+
+
+def _be_child(work: Callable[[Send], int], writer: int, noise: IO[bytes]) -> NoReturn:
+    status = 70
+    try:
+        os.setsid()
+        for name in _RESET:
+            if number := getattr(signal, name, None):
+                signal.signal(number, signal.SIG_DFL)
+        for name in ("SIGINT", "SIGTERM"):
+            signal.signal(getattr(signal, name), signal.default_int_handler)
+        _redirect(noise)
+        status = work(lambda line: _write_all(writer, line + b"\n"))
+    except BaseException as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)  # noqa: T201
+    finally:
+        # New objects for old streams: what the parent had not flushed must not come twice.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
+def _redirect(noise: IO[bytes]) -> None:
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.dup2(noise.fileno(), 1)
+    os.dup2(noise.fileno(), 2)
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stdout = open(1, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
+
+
+def _write_all(writer: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(writer, view) :]
+
+
+def _follow(pid: int, reader: int, seconds: float, grace: float) -> tuple[bytes, int, bool]:
+    """Read until the child has ended; end of file is no sign: a grandchild may hold the pipe."""
+    os.set_blocking(reader, False)
+    data = bytearray()
+    deadline, asked = time.monotonic() + seconds, False
+    while True:
+        select.select([reader], [], [], _LOOK)
+        _drain(reader, data)
+        done, raw = os.waitpid(pid, os.WNOHANG)
+        if done:
+            _drain(reader, data)
+            return bytes(data), os.waitstatus_to_exitcode(raw), asked
+        if time.monotonic() >= deadline:
+            signal_group(pid, signal.SIGKILL if asked else signal.SIGTERM)
+            deadline, asked = time.monotonic() + grace, True
+
+
+def _drain(reader: int, data: bytearray) -> None:
+    while True:
+        try:
+            chunk = os.read(reader, _CHUNK)
+        except BlockingIOError:
+            return
+        if not chunk:
+            return
+        data += chunk
+
+
+def _last_of(noise: IO[bytes]) -> str:
+    noise.seek(0, os.SEEK_END)
+    noise.seek(max(noise.tell() - _NOISE, 0))
+    return noise.read().decode("utf-8", "backslashreplace")

@@ -1,0 +1,132 @@
+"""EVALUATE as a pytest session in a fork of this process: nothing is imported twice, or stale.
+
+The session is its own: an empty configuration, no conftest.py, no cache, no entry-point plugins,
+and its root folder away from where an agent writes. What a check does to the process (an exit, a
+crash) costs that evaluation and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_reflex import hookspecs
+from pytest_reflex.checks.registry import Registry
+from pytest_reflex.checks.run import Prepared, evaluate, prepare, unsound
+from pytest_reflex.model.results import CheckResult, Evaluation
+from pytest_reflex.model.targets import Target
+from pytest_reflex.model.words import Outcome
+from pytest_reflex.process.fork import Forked, Send, can_fork, run_in_fork
+from pytest_reflex.session import options
+from pytest_reflex.session.desk import Desk
+from pytest_reflex.session.items import Subject
+from pytest_reflex.session.properties import NAME, parse
+from pytest_reflex.session.runtime import Runtime
+from pytest_reflex.verdict.score import judge
+
+FINISHED = b"finished"
+MARK = "REFLEX_SESSION"
+
+_DROPPED = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER")
+_NEEDLESS = ("cacheprovider", "terminal", "junitxml", "doctest", "unittest", "faulthandler")
+_SPARE_SECONDS = 60.0
+_PER_COMMAND = 60.0
+_numbers = count(1)
+
+
+def evaluate_by_pytest(
+    target: Target, registry: Registry, *, seconds: float | None = None
+) -> Evaluation:
+    """Judge one target in a pytest session of its own.
+
+    After `seconds` (default: from the time-outs of the checks) the session is stopped. What did not
+    report is not measured, whatever status the session left with. Where a fork is not safe the
+    core judges, with the same result. Raises CriteriaError and ArtifactError.
+    """
+    if not can_fork():
+        return evaluate(target, registry)
+    mark = f"{os.getpid()}-{next(_numbers)}"
+    prepared = prepare(replace(target, environment={**target.environment, MARK: mark}), registry)
+    with tempfile.TemporaryDirectory(prefix="pytest-reflex-") as folder:
+        forked = run_in_fork(
+            lambda send: _session(prepared, Path(folder), send),
+            seconds=_patience(prepared) if seconds is None else seconds,
+            mark=f"{MARK}={mark}",
+        )
+    return _judged(target, prepared, forked)
+
+
+def _patience(prepared: Prepared) -> float:
+    """Return seconds that a session cannot need unless something hangs in this process itself."""
+    commands = (s for key, s in prepared.specs.items() if not prepared.in_process(*key))
+    limits = (spec.params.get("timeout", _PER_COMMAND) for spec in commands)
+    return _SPARE_SECONDS + 2 * sum(float(limit) for limit in limits)
+
+
+def _judged(target: Target, prepared: Prepared, forked: Forked) -> Evaluation:
+    found = [parse(line.decode("ascii")) for line in forked.lines if line != FINISHED]
+    results = {(one.rule, one.index): one.result for one in found}
+    missing = set(prepared.specs) - set(results)
+    early = "" if FINISHED in forked.lines and not missing else _why_early(forked)
+    for key in missing:
+        results[key] = CheckResult(outcome=Outcome.NOT_MEASURED, message=early)
+    return judge(
+        target, results, sha256=prepared.artifact.sha256, unsound=early or unsound(prepared)
+    )
+
+
+def _why_early(forked: Forked) -> str:
+    if forked.timed_out:
+        return "the session was stopped: it did not end in time"
+    last = forked.noise.strip().rpartition("\n")[2]
+    return f"the session ended early, with status {forked.status}" + (f": {last}" if last else "")
+
+
+def _session(prepared: Prepared, folder: Path, send: Send) -> int:
+    """Run pytest in the fork; returns its exit status."""
+    for name in _DROPPED:
+        os.environ.pop(name, None)
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    empty = folder / "pytest.ini"
+    empty.write_text("[pytest]\n")
+    without = [part for name in _NEEDLESS for part in ("-p", f"no:{name}")]
+    arguments = ["-c", str(empty), "--rootdir", str(folder), "--noconftest", *without]
+    return int(pytest.main(arguments, plugins=[_InMemory(prepared, send)]))
+
+
+class _InMemory:
+    """The plugin of such a session: its only target was compiled before the fork."""
+
+    def __init__(self, prepared: Prepared, send: Send) -> None:
+        self._prepared = prepared
+        self._send = send
+
+    def pytest_addoption(self, parser: pytest.Parser) -> None:
+        options.add_options(parser)
+
+    def pytest_addhooks(self, pluginmanager: pytest.PytestPluginManager) -> None:
+        pluginmanager.add_hookspecs(hookspecs)
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        options.add_markers(config)
+        desk = Desk(config)
+        path = self._prepared.target.artifact
+        subject_id = f"{desk.id_of_file(path)}::target"
+        desk.adopt(Subject(subject_id, self._prepared.target, self._prepared))
+        desk.named[path] = subject_id
+        config.pluginmanager.register(Runtime(desk))
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        if report.when == "call":
+            for name, value in report.user_properties:
+                if name == NAME:
+                    self._send(value.encode("ascii"))
+
+    def pytest_sessionfinish(self) -> None:
+        self._send(FINISHED)
