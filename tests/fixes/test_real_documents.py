@@ -1,0 +1,43 @@
+"""Fixes on documents that strangers wrote: lines are added, and no other byte changes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_reflex.fixes import apply
+from pytest_reflex.model.rules import Fix
+
+BESIDE = Path(__file__).resolve().parents[3] / "shared" / "data"
+DATA = Path(os.environ.get("PYTEST_REFLEX_TEST_DATA") or BESIDE)
+FOUND = sorted(path for path in DATA.rglob("*") if path.suffix in (".yaml", ".yml", ".md"))
+
+pytestmark = pytest.mark.skipif(
+    not FOUND, reason=f"no documents in {DATA}; PYTEST_REFLEX_TEST_DATA may name the folder"
+)
+
+KINDS: dict[str, tuple[str, dict[str, Any], str]] = {
+    "key": ("set", {"path": "x-added.deep", "value": [1, {"text": "a\nb\n"}]}, ".yaml .yml"),
+    "section": ("insert_section", {"heading": "## Added", "text": "text"}, ".md"),
+    "line": ("append", {"text": "# end"}, ".yaml .yml .md"),
+}
+
+
+@pytest.mark.parametrize("path", FOUND, ids=[path.name for path in FOUND])
+@pytest.mark.parametrize(("kind", "params", "endings"), KINDS.values(), ids=KINDS.keys())
+def test_fix_adds_lines_and_changes_none(
+    path: Path, kind: str, params: dict[str, Any], endings: str
+) -> None:
+    text = path.read_bytes().decode()
+    if path.suffix not in endings.split():
+        return
+    fix = Fix(kind=kind, params=params)
+    mended = apply(fix, text)
+    added = len(mended) - len(text)
+    start = len(os.path.commonprefix([text, mended]))
+    assert added > 0
+    assert mended[start + added :] == text[start:]
+    assert apply(fix, mended) == mended
