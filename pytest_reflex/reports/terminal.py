@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import PurePath
 from typing import Any
 
 from pytest_reflex.model.plain import one_line, visible
@@ -58,11 +57,11 @@ def evaluation_lines(
     page = _Page(width, style, listed)
     evaluation = judged.evaluation
     criteria = f"{evaluation.criteria} version {evaluation.version}, phase {evaluation.level.value}"
-    page.add("ARTIFACT", f"{visible(evaluation.artifact)} (sha256 {evaluation.artifact_hash})")
+    page.add("ARTIFACT", f"{evaluation.artifact} (sha256 {evaluation.artifact_hash})")
     page.add("CRITERIA", criteria)
     page.add(judged.status.value.upper(), figures(evaluation), tone=_TONES[judged.status])
-    for unsound in filter(None, [evaluation.unsound]):
-        page.add("", unsound)
+    if evaluation.unsound:
+        page.add("", evaluation.unsound)
     for label, tone, rows in _groups(evaluation):
         page.rules(label, rows, tone)
     page.unmeasured(evaluation.results)
@@ -113,7 +112,7 @@ class _Page:
         self._style, self._listed = style, listed
 
     def add(self, label: str, text: str, *, tone: str = "strong") -> None:
-        first, *more = textwrap.wrap(text, self._room, break_on_hyphens=False) or [""]
+        first, *more = textwrap.wrap(visible(text), self._room, break_on_hyphens=False) or [""]
         margin = " " * (INDENT - len(label))
         self.lines.append((self._style(label, tone) if label else "") + margin + first)
         self.lines += [" " * INDENT + line for line in more]
@@ -140,7 +139,7 @@ class _Page:
 def _told(row: RuleResult) -> str:
     check = row.decisive
     could_not = "could not be judged: " if row.outcome is Outcome.ERROR else ""
-    place = f" ({visible(str(check.location))})" if check and check.location else ""
+    place = f" ({check.location})" if check and check.location else ""
     return f"{row.rule.id}: {could_not}{one_line(row.message, _MESSAGE)}{place}"
 
 
@@ -166,7 +165,7 @@ def decision_lines(
         lines += [f"and {len(told) - listed} more artifacts that did not pass or were warned", ""]
     page = _Page(width, style, listed)
     for problem in decision.problems:
-        page.add("ERROR", visible(str(problem)), tone="bad")
+        page.add("ERROR", str(problem), tone="bad")
     for notice in decision.notices:
         page.add("NOTE", notice)
     page.add("GATE", gate_sentence(decision), tone=_TONES[decision.gate.status])
@@ -178,21 +177,24 @@ def _has_news(judged: Judged) -> bool:
 
 
 def overview(judged: Sequence[Judged]) -> list[str]:
-    """Return a table with one row per evaluation; nothing in it is taken for a number."""
+    """Return a table with one row per evaluation; nothing in it is taken for a number.
+
+    Foreign text comes last: a line that begins with it could be a command to a build system.
+    """
     from tabulate import tabulate
 
     rows = [
         (
-            one_line(j.evaluation.artifact, 40),
-            one_line(j.evaluation.criteria, 20),
-            j.evaluation.level.value,
+            j.status.value.upper(),
             shown_score(j.evaluation.score, j.evaluation.threshold),
             plain(j.evaluation.threshold),
-            j.status.value.upper(),
+            j.evaluation.level.value,
+            one_line(j.evaluation.criteria, 20),
+            one_line(j.evaluation.artifact, 40),
         )
         for j in judged
     ]
-    headers = ("artifact", "criteria", "phase", "score", "threshold", "gate")
+    headers = ("gate", "score", "threshold", "phase", "criteria", "artifact")
     table = tabulate(rows, headers, tablefmt="simple", disable_numparse=True)
     return [line.rstrip() for line in table.splitlines()]
 
@@ -207,7 +209,7 @@ def gate_sentence(decision: Decision) -> str:
         reasons = [f"{count} problem{'' if count == 1 else 's'} in criteria or marks"]
     elif len(reasons) > 3:
         reasons = [*reasons[:3], f"and {len(reasons) - 3} more"]
-    tail = f": {visible('; '.join(reasons))}" if reasons else ""
+    tail = f": {'; '.join(reasons)}" if reasons else ""
     enforced = ", not enforced" if gate.status is GateStatus.PARTIAL else ""
     return f"{word}{enforced}{tail} (exit status {decision.exit_status})"
 
@@ -234,20 +236,21 @@ def next_step(judged: Judged, decision: Decision) -> str:
 
 def brief_lines(decision: Decision, style: Style = no_style) -> list[str]:
     """Return one line per evaluation or problem: what -q shows."""
-    lines = []
-    for problem in decision.problems:
-        lines.append(f"{style('reflex ERROR', 'bad')} {visible(str(problem))}")
-    for judged in decision.judged:
-        evaluation = judged.evaluation
-        word = style(f"reflex {judged.status.value.upper()}", _TONES[judged.status])
-        score = shown_score(evaluation.score, evaluation.threshold)
-        reason = judged.reason.removeprefix(f"{evaluation.artifact}: ")
-        lines.append(
-            f"{word} {visible(PurePath(evaluation.artifact).as_posix())} "
-            f"({evaluation.criteria}, {evaluation.level.value}): "
-            f"{score}/{plain(evaluation.threshold)}" + (f"; {visible(reason)}" if reason else "")
-        )
-    return lines
+    problems = [
+        f"{style('reflex ERROR', 'bad')} {one_line(str(problem), _MESSAGE)}"
+        for problem in decision.problems
+    ]
+    return problems + [_brief(judged, style) for judged in decision.judged]
+
+
+def _brief(judged: Judged, style: Style) -> str:
+    one = judged.evaluation
+    word = style(f"reflex {judged.status.value.upper()}", _TONES[judged.status])
+    reason = judged.reason.removeprefix(f"{one.artifact}: ")
+    criteria = f"({one_line(one.criteria)}, {one.level.value})"
+    score = f"{shown_score(one.score, one.threshold)}/{plain(one.threshold)}"
+    told = f"{word} {one_line(one.artifact)} {criteria}: {score}"
+    return f"{told}; {one_line(reason, _MESSAGE)}" if reason else told
 
 
 def show(reporter: Any, decision: Decision) -> None:

@@ -51,7 +51,7 @@ def test_several_artifacts_make_several_evaluations(project: pytest.Pytester, ru
     result = run(*NAMED, "--reflex-artifact=sub/other.md")
     assert result.ret == 1
     result.stdout.fnmatch_lines(
-        ["doc.md *named*1.000*PASSED", "sub/other.md *named*0.600*FAILED", "GATE * sub/other.md: *"]
+        ["PASSED *named *doc.md", "FAILED *named *sub/other.md", "GATE * sub/other.md: *"]
     )
 
 

@@ -104,8 +104,8 @@ def test_several_artifacts_have_a_level_of_their_own(project: pytest.Pytester, r
         [
             "mini.reflex.yaml::docs/a b.md::a.x.install::0 PASSED*",
             "mini.reflex.yaml::docs/x%5B1%5D.md::a.x.install::0 FAILED*",
-            "docs/a b.md*PASSED",
-            "docs/x[[]1].md*FAILED",
+            "PASSED*docs/a b.md",
+            "FAILED*docs/x[[]1].md",
         ]
     )
     one = run("mini.reflex.yaml::docs/x%5B1%5D.md::a.x.install::0")
