@@ -101,6 +101,12 @@ def wait_for(condition: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
+def runs(pid: int) -> bool:
+    """Return whether a process runs; one that is dead and not yet reaped does not."""
+    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True).stdout
+    return bool(state.strip()) and not state.startswith(b"Z")
+
+
 @pytest.fixture(scope="module")
 def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Project:
     project = Project(tmp_path_factory.mktemp("unbroken") / "p")
@@ -143,8 +149,7 @@ def test_b103_a_signal_ends_the_agent_and_leaves_a_run_that_resumes(
     wait_for((project.folder / "hanging").exists)
     process.send_signal(number)
     assert process.wait(20) == status
-    with pytest.raises(ProcessLookupError):
-        os.kill(int((project.folder / "hanging").read_text()), 0)
+    wait_for(lambda: not runs(int((project.folder / "hanging").read_text())))
     (project.folder / "hang-PRODUCE").unlink()
     shown = project.run(project.command("status")).stdout
     assert "running (interrupted)" in shown
@@ -160,5 +165,18 @@ def test_an_agent_that_hangs_is_ended_at_its_time_limit(tmp_path: Path) -> None:
     done = project.run(project.new())
     assert done.returncode == 9
     assert project.calls() == ["PLAN", "PLAN"]
-    with pytest.raises(ProcessLookupError):
-        os.kill(int((project.folder / "hanging").read_text()), 0)
+    wait_for(lambda: not runs(int((project.folder / "hanging").read_text())))
+
+
+@pytest.mark.parametrize("evaluator", ["pytest", "core"])
+def test_ctrl_c_in_evaluate_ends_the_command_of_a_check(evaluator: str, tmp_path: Path) -> None:
+    project = Project(tmp_path / "p")
+    command = "echo $$ > hanging.tmp; mv hanging.tmp hanging; exec sleep 60"
+    check = {"type": "executable", "command": command}
+    rule = {"id": "a.x.slow", "description": "d", "severity": "fail", "check": check}
+    (project.folder / "words.yaml").write_text(json.dumps({"name": "slow", "rules": [rule]}))
+    process = project.start([*project.new(), "--evaluator", evaluator])
+    wait_for((project.folder / "hanging").exists)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(20) == 130
+    wait_for(lambda: not runs(int((project.folder / "hanging").read_text())))
