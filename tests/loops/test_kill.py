@@ -103,8 +103,10 @@ def wait_for(condition: Callable[[], bool]) -> None:
 
 def runs(pid: int) -> bool:
     """Return whether a process runs; one that is dead and not yet reaped does not."""
-    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True).stdout
-    return bool(state.strip()) and not state.startswith(b"Z")
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 @pytest.fixture(scope="module")
