@@ -20,27 +20,26 @@ pytestmark = pytest.mark.skipif(
     not FOUND, reason=f"no documents in {DATA}; PYTEST_REFLEX_TEST_DATA may name the folder"
 )
 
-KINDS: dict[str, tuple[str, dict[str, Any], str]] = {
-    "key": ("set", {"path": "x-added.deep", "value": [1, {"text": "a\nb\n"}]}, ".yaml .yml"),
-    "section": ("insert_section", {"heading": "## Added", "text": "text"}, ".md"),
-    "line": ("append", {"text": "# end"}, ".yaml .yml .md"),
+KINDS: dict[str, tuple[dict[str, Any], str]] = {
+    "set": ({"path": "x-added.deep", "value": [1, {"text": "a\nb\n"}]}, ".yaml .yml"),
+    "insert_section": ({"heading": "## Added", "text": "text"}, ".md"),
+    "append": ({"text": "# end"}, ".yaml .yml .md"),
 }
+CASES = [
+    pytest.param(path, Fix(kind=kind, params=params), id=f"{kind}-{path.name}")
+    for kind, (params, endings) in KINDS.items()
+    for path in FOUND
+    if path.suffix in endings.split()
+]
 
 
-@pytest.mark.parametrize("path", FOUND, ids=[path.name for path in FOUND])
-@pytest.mark.parametrize(("kind", "params", "endings"), KINDS.values(), ids=KINDS.keys())
-def test_fix_adds_lines_and_changes_none(
-    path: Path, kind: str, params: dict[str, Any], endings: str
-) -> None:
+@pytest.mark.parametrize(("path", "fix"), CASES)
+def test_fix_adds_lines_and_changes_none(path: Path, fix: Fix) -> None:
     text = path.read_bytes().decode()
-    if path.suffix not in endings.split():
-        return
-    fix = Fix(kind=kind, params=params)
     mended = apply(fix, text)
     added = len(mended) - len(text)
-    start = sum(
-        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(text, mended, strict=False))
-    )
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(text, mended, strict=False))
+    start = sum(1 for _ in same)
     assert added > 0
     assert mended[start + added :] == text[start:]
     assert apply(fix, mended) == mended

@@ -107,6 +107,22 @@ def test_disk_that_fills_up_leaves_the_old_content(tmp_path: Path) -> None:
     assert names(tmp_path) == ["run.json"]
 
 
+def test_writer_killed_before_the_rename_leaves_the_old_content(tmp_path: Path) -> None:
+    target = tmp_path / "run.json"
+    target.write_bytes(b"old")
+    program = (
+        "import os, signal, sys; from pathlib import Path;"
+        "from pytest_reflex.store.atomic import replace_file\n"
+        "os.replace = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "replace_file(Path(sys.argv[1]), b'new')"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(target)])
+    assert done.returncode == -signal.SIGKILL
+    assert target.read_bytes() == b"old"
+    assert len(remove_strays(tmp_path)) == 1
+    assert names(tmp_path) == ["run.json"]
+
+
 def test_leftovers_of_a_killed_writer_are_removed(tmp_path: Path) -> None:
     (tmp_path / ".run.json.0123456789ab.tmp").write_bytes(b"half")
     (tmp_path / ".keep.tmp").write_bytes(b"mine")
