@@ -226,7 +226,9 @@ class RunFiles:
         output = self.state.setup.get("output")
         if not output or self.state.artifact_status != "evaluated":
             return ""
-        replace_file(project / output, self._text.encode("utf-8"))
+        # A person's file: links are followed, and it is readable as any file they make.
+        path = (project / output).resolve()
+        replace_file(path, self._text.encode("utf-8"), mode=0o644)
         return str(output)
 
 
