@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pytest_reflex.criteria.faults import Faults, Spot
-from pytest_reflex.criteria.fields import CONTROL, refuse_text, text_at
+from pytest_reflex.criteria.faults import Faults
+from pytest_reflex.criteria.fields import quoting_hint, refuse_text, text_at
 from pytest_reflex.criteria.loose import twin_of
 from pytest_reflex.criteria.nodes import Items, Table
+from pytest_reflex.criteria.scalars import CONTROL
 from pytest_reflex.criteria.values import lookup, plain
-from pytest_reflex.errors import Problem, did_you_mean
+from pytest_reflex.criteria.wording import nearest, quoted
+from pytest_reflex.errors import Problem
 from pytest_reflex.model.rules import CheckSpec
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
 
+_WORD = re.compile(r"\w+")
 _LooseSpec = twin_of(CheckSpec)
 _NO_PARAMETERS = frozenset({"type", "expected", "rule_id"})
 
@@ -37,13 +41,14 @@ def finish_check(
         faults.add(message, table.at("rule_id"), rule_id=rule_id)
     if len(faults.found) == before:
         for problem in registry.get(made.type).problems(made):
-            spot = _spot_of(problem, table)
-            faults.add(problem.message, spot, hint=problem.hint, rule_id=rule_id)
+            _note(problem, table, faults, rule_id)
     return made
 
 
 def _type(table: Table, faults: Faults, rule_id: str, registry: Registry) -> str:
     kind = table.get("type")
+    if type(kind) is str and kind in registry:
+        return kind
     if type(kind) is not str:
         if "type" in table:
             refuse_text("type", kind, table.at("type"), faults, rule_id)
@@ -51,9 +56,9 @@ def _type(table: Table, faults: Faults, rule_id: str, registry: Registry) -> str
             hint = f"one of {', '.join(registry.names)}"
             faults.add("the check has no type", table.spot, hint=hint, rule_id=rule_id)
         return ""
-    if kind not in registry:
-        hint = did_you_mean(kind, registry.names)
-        faults.add(f"unknown check type {kind!r}", table.at("type"), hint=hint, rule_id=rule_id)
+    hint = nearest(kind, registry.names)
+    message = f"unknown check type {quoted(kind)}"
+    faults.add(message, table.at("type"), hint=hint, rule_id=rule_id)
     return kind
 
 
@@ -65,7 +70,7 @@ def _params(
         if key in _NO_PARAMETERS:
             continue
         if type(value) is str:
-            if not value.isprintable() and CONTROL.search(value):
+            if faults.controls and CONTROL.search(value):
                 refuse_text(key, value, table.at(key), faults, rule_id)
         elif isinstance(value, (Table, Items, float)):
             value = plain(value, lookup(variables, faults, rule_id))
@@ -73,7 +78,10 @@ def _params(
     return params
 
 
-def _spot_of(problem: Problem, table: Table) -> Spot:
-    """Return where the parameter stands that a problem speaks of first, else the check."""
-    word = problem.message.split(maxsplit=1)[0].strip("`'\",:") if problem.message else ""
-    return table.at(word) if word in table else table.spot
+def _note(problem: Problem, table: Table, faults: Faults, rule_id: str) -> None:
+    """Note what a check type found, at the parameter that its message names first."""
+    words = (word for word in _WORD.findall(problem.message) if word not in _NO_PARAMETERS)
+    key = next((word for word in words if word in table), "")
+    spot = table.at_key(key) if problem.message.startswith("unknown") else table.at(key)
+    hint = problem.hint or ("string" in problem.message and quoting_hint(table.get(key))) or ""
+    faults.add(problem.message, spot, hint=hint, rule_id=rule_id)

@@ -72,7 +72,8 @@ def read_bytes(path: Path, name: str) -> bytes:
 
 def _decode(data: bytes, faults: Faults) -> str:
     try:
-        return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+        text = data.decode("utf-8-sig")
+        return text.replace("\r\n", "\n").replace("\r", "\n") if b"\r" in data else text
     except UnicodeDecodeError as error:
         before = data[: error.start].decode("utf-8", "replace")
         spot = before.count("\n") + 1, len(before) - before.rfind("\n")

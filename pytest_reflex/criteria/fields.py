@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from fractions import Fraction
 from typing import Any
 
 from pytest_reflex.criteria.faults import Faults, Spot
 from pytest_reflex.criteria.nodes import Items, Table
-from pytest_reflex.criteria.scalars import Written, exact_number
-from pytest_reflex.errors import did_you_mean
-
-CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+from pytest_reflex.criteria.scalars import CONTROL, Written, exact_number
+from pytest_reflex.criteria.wording import nearest, quoted
 
 
 def refuse_unknown_keys(
@@ -22,9 +19,9 @@ def refuse_unknown_keys(
     for key in table:
         if key not in known:
             faults.add(
-                f"{what} has no key {key!r}",
+                f"{what} has no key {quoted(key)}",
                 table.at_key(key),
-                hint=did_you_mean(key, known),
+                hint=nearest(key, known),
                 rule_id=rule_id,
             )
 
@@ -32,7 +29,7 @@ def refuse_unknown_keys(
 def text_at(table: Table, key: str, faults: Faults, rule_id: str = "") -> str:
     """Return the text under `key`; empty where it is not given or no text (a problem then)."""
     value = table.get(key)
-    if type(value) is str and (value.isprintable() or not CONTROL.search(value)):
+    if type(value) is str and not (faults.controls and CONTROL.search(value)):
         return value
     if key in table:
         refuse_text(key, value, table.at(key), faults, rule_id)
@@ -43,10 +40,12 @@ def filled_text_at(table: Table, key: str, faults: Faults, rule_id: str = "") ->
     """Return a text with something in it; not given or blank is a problem."""
     before = len(faults.found)
     text = text_at(table, key, faults, rule_id)
-    if (not text or text.isspace()) and len(faults.found) == before:
+    if text and not text.isspace():
+        return text
+    if len(faults.found) == before:
         state = "empty" if key in table else "missing"
         faults.add(f"{key} is {state}", table.at(key), rule_id=rule_id)
-    return text
+    return ""
 
 
 def table_at(table: Table, key: str, faults: Faults, rule_id: str = "") -> Table:
@@ -104,11 +103,10 @@ def word_at(
     if type(value) is str and value in words:
         return value
     known = tuple(words)
-    shown = repr(value) if isinstance(value, str) else kind_of(value)
     faults.add(
-        f"{key} must be one of {', '.join(known)}, not {shown}",
+        f"{key} must be one of {', '.join(known)}, not {kind_of(value)}",
         table.at(key),
-        hint=did_you_mean(value, known) if isinstance(value, str) else "",
+        hint=nearest(value, known) if isinstance(value, str) else "",
         rule_id=rule_id,
     )
     return None
@@ -123,7 +121,7 @@ def kind_of(value: Any) -> str:
     if isinstance(value, (int, float)):
         return f"the number {value.text if isinstance(value, Written) else value}"
     if isinstance(value, str):
-        return f"the text {value if len(value) <= 40 else value[:37] + '...'!r}"
+        return f"the text {quoted(value)}"
     return "a mapping" if isinstance(value, dict) else "a list"
 
 
@@ -136,13 +134,14 @@ def refuse_text(what: str, value: Any, spot: Spot, faults: Faults, rule_id: str 
         hint = f"in double quotes {escape} means that character: use single quotes"
     else:
         message = f"{what} must be a text, not {kind_of(value)}"
-        hint = _quoting_hint(value)
+        hint = quoting_hint(value)
         if value is None and "#" in faults.line(spot[0]):
             hint = "an unquoted # starts a comment: put the text in quotes"
     faults.add(message, spot, hint=hint, rule_id=rule_id)
 
 
-def _quoting_hint(value: Any) -> str:
+def quoting_hint(value: Any) -> str:
+    """Return what to do where a text was meant and YAML read something else; else nothing."""
     if isinstance(value, dict) and value and not any(v is not None for v in value.values()):
         return "unquoted braces are a mapping in YAML: put the text in quotes"
     if isinstance(value, list):

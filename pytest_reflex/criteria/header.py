@@ -20,7 +20,8 @@ from pytest_reflex.criteria.fields import (
 from pytest_reflex.criteria.nodes import Items, Table
 from pytest_reflex.criteria.scalars import plain_value
 from pytest_reflex.criteria.values import is_variable_name, plain
-from pytest_reflex.errors import UsageError, did_you_mean
+from pytest_reflex.criteria.wording import nearest, quoted
+from pytest_reflex.errors import UsageError
 from pytest_reflex.model.words import Level
 
 _NAME = re.compile(r"\w[\w.-]{0,99}")
@@ -32,7 +33,7 @@ def read_name(table: Table, faults: Faults) -> str:
     name = text_at(table, "name", faults)
     if name and not _NAME.fullmatch(name):
         faults.add(
-            f"the name {name!r} cannot be used",
+            f"the name {quoted(name)} cannot be used",
             table.at("name"),
             hint="letters, digits, dots, hyphens and underscores, at most 100",
         )
@@ -66,8 +67,8 @@ def read_thresholds(
     levels = table_at(table, given[0] if given else keys[0], faults)
     for word in levels:
         if word not in Level.__members__:
-            hint = did_you_mean(word, Level.__members__)
-            faults.add(f"there is no phase {word!r}", levels.at_key(word), hint=hint)
+            hint = nearest(word, Level.__members__)
+            faults.add(f"there is no phase {quoted(word)}", levels.at_key(word), hint=hint)
         elif not isinstance(levels[word], Table):
             hint = f"{word}: {{threshold: 0.8}}"
             kind = kind_of(levels[word])
@@ -109,7 +110,7 @@ def parse_threshold(text: str) -> Fraction:
         hint = "a number such as 0.8"
         raise UsageError(f"the threshold {text[:40]!r} is not a number", hint=hint)
     if not 0 <= threshold <= 1:
-        raise UsageError(f"the threshold {text!r} does not lie between 0 and 1")
+        raise UsageError(f"the threshold {quoted(text)} does not lie between 0 and 1")
     return threshold
 
 
@@ -121,10 +122,11 @@ def read_variables(table: Table, faults: Faults) -> dict[str, Any]:
         spot = variables.at_key(name)
         if not is_variable_name(name):
             hint = "letters, digits and underscores"
-            faults.add(f"{name!r} cannot name a variable", spot, hint=hint)
+            faults.add(f"{quoted(name)} cannot name a variable", spot, hint=hint)
         first = seen.setdefault(name.upper(), name)
         if first != name:
-            faults.add(f"the variables {first!r} and {name!r} differ in case only", spot)
+            names = f"{quoted(first)} and {quoted(name)}"
+            faults.add(f"the variables {names} differ in case only", spot)
     found: dict[str, Any] = plain(variables)
     return found
 
@@ -134,6 +136,9 @@ def read_commands(table: Table, faults: Faults) -> dict[str, Any]:
     commands = table_at(table, "commands", faults)
     for name in commands:
         entry = commands[name]
+        if not _NAME.fullmatch(name):
+            message = f"{quoted(name)} cannot name a command"
+            faults.add(message, commands.at_key(name), hint="letters, digits and hyphens")
         if isinstance(entry, Table):
             _look_at_command(name, entry, faults)
         else:
@@ -168,8 +173,8 @@ def read_drops(table: Table, faults: Faults, known: Iterable[str]) -> set[str]:
     drops = set()
     for text, spot in texts_at(table, "drop", faults):
         if text not in ids:
-            hint = did_you_mean(text, ids) if ids else "nothing is inherited here"
-            faults.add(f"drop: no inherited rule is called {text!r}", spot, hint=hint)
+            hint = nearest(text, ids) if ids else "nothing is inherited here"
+            faults.add(f"drop: no inherited rule is called {quoted(text)}", spot, hint=hint)
         drops.add(text)
     return drops
 

@@ -8,6 +8,7 @@ from typing import Any
 from pytest_reflex.criteria.faults import NOWHERE, Faults
 from pytest_reflex.criteria.nodes import MAX_DEPTH, Items, Table
 from pytest_reflex.criteria.scalars import number_or_text
+from pytest_reflex.criteria.wording import quoted
 
 
 def read_json(text: str, faults: Faults) -> Any:
@@ -15,6 +16,7 @@ def read_json(text: str, faults: Faults) -> Any:
 
     Raises CriteriaError where it is no JSON, holds a key twice, NaN, or nests too deeply.
     """
+    faults.controls = "\\" in text
     try:
         root = json.loads(
             text,
@@ -41,7 +43,7 @@ def _table(pairs: list[tuple[str, Any]], faults: Faults) -> Table:
     for key, value in pairs:
         if key in table:
             faults.add(
-                f"the key {key!r} is given twice in one object", hint="remove one of the two"
+                f"the key {quoted(key)} is given twice in one object", hint="remove one of the two"
             )
         table[key] = value
     return table

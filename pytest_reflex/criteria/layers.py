@@ -17,7 +17,7 @@ from pytest_reflex.criteria.header import (
 from pytest_reflex.criteria.ids import folded
 from pytest_reflex.criteria.nodes import Table
 from pytest_reflex.criteria.rules import Draft, read_rule
-from pytest_reflex.errors import Place, did_you_mean
+from pytest_reflex.criteria.wording import nearest, quoted
 from pytest_reflex.model.words import Level
 
 
@@ -43,7 +43,7 @@ def read_over(
     for rule_id, draft in own.items():
         inherited = base.drafts.get(rule_id)
         if inherited and rule_id in drops:
-            faults.add(f"drop and rules both name {rule_id!r}", draft.spot)
+            faults.add(f"drop and rules both name {quoted(rule_id)}", draft.spot)
         if inherited is None and "description" not in draft.given and base.drafts:
             _note_near(draft, base.drafts, faults)
         drafts[rule_id] = draft.over(inherited) if inherited else draft
@@ -80,15 +80,15 @@ def join(layers: Iterable[Layer], faults: Faults) -> Layer:
 
 
 def _either(one: Draft, other: Draft, faults: Faults) -> Draft:
-    shorter, longer = sorted((one, other), key=lambda draft: len(draft.origins))
-    if longer.origins[: len(shorter.origins)] != shorter.origins:
-        places = [str(Place(path, *spot)) for path, spot in (one.origins[-1], other.origins[-1])]
+    first, second = one.origins(), other.origins()
+    common = min(len(first), len(second))
+    if first[:common] != second[:common]:
         faults.add(
-            f"the rule is given by two files: {' and '.join(places)}",
+            f"the rule is given by two files: {first[-1]} and {second[-1]}",
             hint="rename or drop one of them",
             rule_id=one.id,
         )
-    return longer
+    return one if len(first) > len(second) else other
 
 
 def _own_drafts(table: Table, faults: Faults) -> dict[str, Draft]:
@@ -110,13 +110,13 @@ def _note_same_ids(rules: list[Table], faults: Faults) -> None:
         line = rule.at("id")[0]
         first, where = seen.setdefault(folded(text), (text, line))
         if (first, where) != (text, line):
-            same = "is given twice, first" if first == text else f"reads like {first!r}"
+            same = "is given twice, first" if first == text else f"reads like {quoted(first)}"
             hint = "rename or remove one of the two"
-            faults.add(f"the id {text!r} {same} in line {where}", rule.at("id"), hint=hint)
+            faults.add(f"the id {quoted(text)} {same} in line {where}", rule.at("id"), hint=hint)
 
 
 def _note_near(draft: Draft, known: Iterable[str], faults: Faults) -> None:
-    hint = did_you_mean(draft.id, known)
+    hint = nearest(draft.id, known)
     if hint.startswith("did you"):
         faults.add(
             "no inherited rule is called so, and description is missing",

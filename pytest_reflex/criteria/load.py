@@ -17,7 +17,8 @@ from pytest_reflex.criteria.layers import Layer, join, read_over
 from pytest_reflex.criteria.nodes import Table
 from pytest_reflex.criteria.rules import finish
 from pytest_reflex.criteria.templates import find_template
-from pytest_reflex.errors import CriteriaError, Place, Problem, UsageError, did_you_mean
+from pytest_reflex.criteria.values import settle_variables
+from pytest_reflex.errors import CriteriaError, Place, Problem
 from pytest_reflex.model.rules import Criteria, Rule
 from pytest_reflex.model.words import Level
 from pytest_reflex.verdict.score import cannot_fail
@@ -94,8 +95,7 @@ class Reading:
 
     def criteria(self, layer: Layer, path: Path) -> Criteria:
         """Return the finished criteria; raises CriteriaError with all problems of all files."""
-        self._refuse_unknown_variables(layer)
-        variables = {**layer.vars, **self._variables}
+        variables = settle_variables(layer.vars, self._variables)
         rules = [finish(draft, variables, self._registry) for draft in layer.drafts.values()]
         self.raise_problems()
         criteria = Criteria(
@@ -167,12 +167,6 @@ class Reading:
                 return None
             self._layers[path] = self.layer(path, table, base_faults, chain)
         return self._layers[path]
-
-    def _refuse_unknown_variables(self, layer: Layer) -> None:
-        for name in self._variables:
-            if name not in layer.vars:
-                hint = did_you_mean(name, layer.vars) if layer.vars else "no file declares any"
-                raise UsageError(f"the criteria have no variable {name!r}", hint=hint)
 
 
 @contextmanager

@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from pytest_reflex.criteria.faults import NOWHERE, Faults, Spot
-from pytest_reflex.criteria.scalars import plain_value
+from pytest_reflex.criteria.scalars import CONTROL, plain_value
+from pytest_reflex.criteria.wording import quoted
 
 MAX_DEPTH = 64
 MAX_NODES = 1_000_000
@@ -131,6 +132,8 @@ class _Tree:
         value: Any = event.value
         if plain:
             value = self._plain(event, spot)
+        elif event.style == '"' and CONTROL.search(value):
+            self._faults.controls = True
         if event.anchor:
             self._anchors[event.anchor] = (value, 1)
         self._put(value, spot)
@@ -198,7 +201,7 @@ class _Tree:
         elif text in table:
             first = table.at_key(event.value)[0]
             self._faults.add(
-                f"{_shown(event.value)} is given twice, first in line {first}",
+                f"{quoted(event.value)} is given twice, first in line {first}",
                 spot,
                 hint="remove one of the two",
             )
@@ -224,7 +227,7 @@ class _Tree:
             value = plain_value(event.value)
         except ValueError as error:
             hint = "put it in quotes if it is meant as text"
-            self._faults.refuse(f"{_shown(event.value)} {error}", spot, hint=hint)
+            self._faults.refuse(f"{quoted(event.value)} {error}", spot, hint=hint)
             return None
         self._look_for_comment(event)
         return value
@@ -263,7 +266,3 @@ def _is_text(word: str) -> bool:
         return isinstance(plain_value(word), str)
     except ValueError:
         return False
-
-
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= 40 else text[:37] + "...")

@@ -68,6 +68,7 @@ class _Lines:
 
     def __init__(self) -> None:
         self._stack: list[tuple[int, Any]] = []
+        self._root: Table | None = None
         self._awaited = ""
         self._heads: dict[str, _Shape] = {}
         self._bare: dict[str, _Shape] = {}
@@ -75,8 +76,6 @@ class _Lines:
     def read(self, lines: list[str]) -> Table | None:
         heads, bare = self._heads, self._bare
         values: dict[str, Any] = {}
-        root: Table | None = None
-        table = Table()
         indent = -1
         for number, line in enumerate(lines, 1):
             head, colon, rest = line.partition(": ")
@@ -87,11 +86,10 @@ class _Lines:
                     indent = -1
                     continue
             column, dash, word = shape
-            if column != indent or dash or self._awaited:
+            if column != indent or dash:
                 table = self._table(number, column, dash)
                 spots = table.spots
                 indent = column
-                root = root or table
             if word in table:
                 raise _NotPlainError
             if colon:
@@ -106,7 +104,8 @@ class _Lines:
                 table[word] = None
                 spots.append((number, column + 1, number, column + len(word) + 2))
                 self._awaited = word
-        return root
+                indent = -1
+        return self._root
 
     def _learn(self, line: str, head: str, colon: str, number: int) -> _Shape | None:
         """Return column, width of the dash, and key of a line; None where it holds no key."""
@@ -134,6 +133,8 @@ class _Lines:
             items.spots.append(table.spot)
         elif column:
             raise _NotPlainError
+        else:
+            self._root = table
         self._stack.append((column, table))
         return table
 

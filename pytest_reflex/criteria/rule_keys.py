@@ -19,7 +19,7 @@ from pytest_reflex.criteria.fields import (
 from pytest_reflex.criteria.ids import contradicts
 from pytest_reflex.criteria.nodes import Items, Table
 from pytest_reflex.criteria.values import plain
-from pytest_reflex.errors import did_you_mean
+from pytest_reflex.criteria.wording import nearest, quoted
 from pytest_reflex.model.rules import Fix
 from pytest_reflex.model.words import Level, Severity
 
@@ -32,10 +32,6 @@ Given = dict[str, Any]
 _SEVERITIES = {word.value: word for word in Severity}
 _LEVELS = {word.value: word for word in Level}
 _WHOLE = {number: Fraction(number) for number in range(101)}
-
-
-def _id(table: Table, faults: Faults, rule_id: str, given: Given) -> None:
-    """Do nothing: the id is read before all other keys."""
 
 
 def _description(table: Table, faults: Faults, rule_id: str, given: Given) -> None:
@@ -51,8 +47,10 @@ def _why(table: Table, faults: Faults, rule_id: str, given: Given) -> None:
 
 
 def _severity(table: Table, faults: Faults, rule_id: str, given: Given) -> None:
-    word = word_at(table, "severity", _SEVERITIES, faults, rule_id)
-    given["severity"] = _SEVERITIES[word or "fail"]
+    value = table["severity"]
+    if type(value) is not str or value not in _SEVERITIES:
+        value = word_at(table, "severity", _SEVERITIES, faults, rule_id) or "fail"
+    given["severity"] = _SEVERITIES[value]
 
 
 def _weight(table: Table, faults: Faults, rule_id: str, given: Given) -> None:
@@ -165,14 +163,13 @@ def _samples(table: Table, faults: Faults, rule_id: str, given: Given) -> None:
         if key in ("good", "bad"):
             found[key] = [text for text, _ in texts_at(samples, key, faults, rule_id)]
             continue
-        hint = did_you_mean(key, ("good", "bad"))
-        message = f"samples has no key {key!r}"
+        hint = nearest(key, ("good", "bad"))
+        message = f"samples has no key {quoted(key)}"
         faults.add(message, samples.at_key(key), hint=hint, rule_id=rule_id)
     given["samples"] = found
 
 
 READERS: dict[str, Callable[[Table, Faults, str, Given], None]] = {
-    "id": _id,
     "description": _description,
     "severity": _severity,
     "weight": _weight,

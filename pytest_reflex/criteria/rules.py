@@ -17,7 +17,8 @@ from pytest_reflex.criteria.ids import is_id, level_of, what_is_wrong
 from pytest_reflex.criteria.loose import twin_of
 from pytest_reflex.criteria.nodes import Table
 from pytest_reflex.criteria.rule_keys import READERS, Given
-from pytest_reflex.errors import did_you_mean
+from pytest_reflex.criteria.wording import nearest, quoted
+from pytest_reflex.errors import Place
 from pytest_reflex.model.rules import Rule
 from pytest_reflex.model.words import DEFAULT_WEIGHT
 
@@ -27,32 +28,32 @@ if TYPE_CHECKING:
 _LooseRule = twin_of(Rule)
 _WEIGHTS = {severity: Fraction(weight) for severity, weight in DEFAULT_WEIGHT.items()}
 
-Origin = tuple[str, Spot]
-"""A file and the position in it where something is said about a rule."""
-
 
 class Draft:
-    """What files have said about one rule so far; `origins` says where, the first one first."""
+    """What files have said about one rule so far.
 
-    __slots__ = ("faults", "given", "id", "origins")
+    `spot` is where the file of `faults`, which spoke last, does so; `base` is what was said before.
+    """
+
+    __slots__ = ("base", "faults", "given", "id", "spot")
 
     def __init__(
-        self, rule_id: str, given: Given, origins: tuple[Origin, ...], faults: Faults
+        self, rule_id: str, given: Given, spot: Spot, faults: Faults, base: Draft | None = None
     ) -> None:
         self.id = rule_id
         self.given = given
-        self.origins = origins
+        self.spot = spot
         self.faults = faults
-
-    @property
-    def spot(self) -> Spot:
-        """Where the file that spoke last does so."""
-        return self.origins[-1][1]
+        self.base = base
 
     def over(self, base: Draft) -> Draft:
         """Return `base` with what is given here replaced."""
-        given = {**base.given, **self.given}
-        return Draft(self.id, given, base.origins + self.origins, self.faults)
+        return Draft(self.id, {**base.given, **self.given}, self.spot, self.faults, base)
+
+    def origins(self) -> tuple[Place, ...]:
+        """Return where the rule was spoken of, the first place first."""
+        before = self.base.origins() if self.base else ()
+        return (*before, self.faults.place(self.spot))
 
 
 def read_rule(table: Table, faults: Faults) -> Draft | None:
@@ -62,10 +63,11 @@ def read_rule(table: Table, faults: Faults) -> Draft | None:
     for key in table:
         if reader := READERS.get(key):
             reader(table, faults, rule_id, given)
-        else:
-            hint = did_you_mean(key, READERS)
-            faults.add(f"a rule has no key {key!r}", table.at_key(key), hint=hint, rule_id=rule_id)
-    return Draft(rule_id, given, ((faults.path, table.spot),), faults) if rule_id else None
+        elif key != "id":
+            hint = nearest(key, ("id", *READERS))
+            message = f"a rule has no key {quoted(key)}"
+            faults.add(message, table.at_key(key), hint=hint, rule_id=rule_id)
+    return Draft(rule_id, given, table.spot, faults) if rule_id else None
 
 
 def finish(draft: Draft, variables: Mapping[str, Any], registry: Registry) -> Rule | None:

@@ -17,6 +17,8 @@ CONSTANTS: dict[str, Any] = {
 }
 NUMBER_STARTS = frozenset("0123456789+-.")
 
+CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
 _WHOLE = re.compile(r"[-+]?[0-9]+")
 _BASED = re.compile(r"0o([0-7]+)|0x([0-9a-fA-F]+)")
 _DECIMAL = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE]([-+]?[0-9]+))?")

@@ -13,6 +13,7 @@ from pytest_reflex.criteria.faults import Faults, Spot
 from pytest_reflex.criteria.fields import texts_at, word_at
 from pytest_reflex.criteria.load import VACUITY_HINT, Reading, collector_off, vacuity
 from pytest_reflex.criteria.nodes import Table
+from pytest_reflex.criteria.wording import quoted
 from pytest_reflex.errors import UsageError
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.targets import Target
@@ -141,7 +142,7 @@ def _label(artifact: Path, folder: Path) -> str:
 
 def _note_no_match(pattern: str, suite: Path, spot: Spot, faults: Faults) -> None:
     faults.add(
-        f"{pattern!r} matches no artifact in {suite.absolute().parent}",
+        f"{quoted(pattern)} matches no artifact in {suite.absolute().parent}",
         spot,
         hint="patterns start at the suite's folder",
     )

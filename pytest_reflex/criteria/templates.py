@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pytest_reflex.criteria.wording import quoted
 from pytest_reflex.errors import CriteriaError, did_you_mean
 
 SUFFIXES = (".yaml", ".yml", ".json")
@@ -44,7 +45,7 @@ def find_template(name: str | Path, *, relative_to: Path | None = None) -> Path:
         if _may_be_meant(candidate, folder_too=len(tried) == 1):
             return candidate
     raise CriteriaError(
-        f"there are no criteria {text!r}; tried {', '.join(str(path) for path in tried)}",
+        f"there are no criteria {quoted(text)}; tried {', '.join(str(path) for path in tried)}",
         hint=_remedy(text, path),
     )
 
