@@ -1,0 +1,55 @@
+"""Expected against real output: what differs from run to run is made equal, dots stand for more."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tests.docs.pages import ROOT
+
+PROJECT = "/home/you/project"
+INSTALLED = "/opt/pytest-reflex"
+ANY_LINES, ANY_TEXT = "...", ("…", "[...]")
+
+_MACHINE = (
+    (r"\bin \d+\.\d\ds\b", "in 0.12s"),
+    (r"^platform .*$", "platform linux -- Python 3.12.3, pytest-9.2.0, pluggy-1.7.0"),
+    (r"^plugins: .*$", "plugins: xdist-3.8.0, reflex-0.1.0"),
+    (r'"duration": [\d.e-]+', '"duration": 0.001'),
+    (r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", "2026-01-31T12:00:00Z"),
+    (r"-20\d{6}-\d{6}\b", "-20260131-120000"),
+)
+_VARYING = (
+    *_MACHINE,
+    (r"\b\d+\.\d s\b", "0.1 s"),
+    (r"={4,}", "===="),
+    (r"[ \t]+$", ""),
+)
+
+
+def readable(output: str, folder: Path) -> str:
+    """Return output as a page shows it: places, versions and times made into those of a reader."""
+    for path, name in ((folder, PROJECT), (folder.resolve(), PROJECT), (ROOT, INSTALLED)):
+        output = output.replace(str(path), name)
+    for pattern, replacement in _MACHINE:
+        output = re.sub(pattern, replacement, output, flags=re.MULTILINE)
+    return output.strip("\n")
+
+
+def matches(expected: str, output: str) -> bool:
+    """Return whether the output of a command is what the page says."""
+    wanted = [_line(line) for line in normal(expected).splitlines()]
+    return bool(re.fullmatch("".join(wanted), normal(output) + "\n" if output else ""))
+
+
+def normal(text: str) -> str:
+    for pattern, replacement in _VARYING:
+        text = re.sub(pattern, replacement, text, flags=re.MULTILINE)
+    return text.strip("\n")
+
+
+def _line(line: str) -> str:
+    if line == ANY_LINES:
+        return r"(?:.*\n)*?"
+    parts = re.split("|".join(map(re.escape, ANY_TEXT)), line)
+    return ".*?".join(map(re.escape, parts)) + r"\n"

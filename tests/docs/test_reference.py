@@ -1,0 +1,134 @@
+"""The reference pages list what the program has, and nothing that it has not."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from pytest_reflex import hookspecs
+from pytest_reflex.cli.narrator import EXIT_OF_REASON
+from pytest_reflex.cli.root import VERBS
+from pytest_reflex.criteria.load import SUITE_KEYS, TEMPLATE_KEYS
+from pytest_reflex.criteria.rule_keys import READERS
+from pytest_reflex.errors import ExitCode
+from pytest_reflex.fixes.registry import KINDS
+from pytest_reflex.model.events import EventKind
+from pytest_reflex.model.words import StopReason
+from pytest_reflex.session.options import MARKERS, OPTIONS
+from pytest_reflex.settings import SETTINGS, Setting
+from tests.docs.pages import ROOT
+
+REFERENCE = ROOT / "docs" / "reference"
+
+
+def page(name: str) -> str:
+    return (REFERENCE / f"{name}.md").read_text(encoding="utf-8")
+
+
+def first_cells(text: str) -> list[str]:
+    """Return the words in backticks in the first cell of each row of each table."""
+    rows = re.findall(r"^\| (.*?) \|", text, re.MULTILINE)
+    return [word for row in rows for word in re.findall(r"`([^`]+)`", row)]
+
+
+def section(text: str, title: str) -> str:
+    """Return what stands under a heading of level 2."""
+    return text.split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+def commands(group: Any, name: str) -> Iterator[str]:
+    """Yield every command and group, as it is typed."""
+    yield name
+    for verb in group.list_commands(None):
+        command = group.get_command(None, verb)
+        below = hasattr(command, "list_commands")
+        yield from commands(command, f"{name} {verb}") if below else [f"{name} {verb}"]
+
+
+def test_the_help_of_every_command_is_shown() -> None:
+    from pytest_reflex.cli.lazy import LazyGroup
+
+    shown = re.findall(r"^\$ (.*) --help$", page("command-line"), re.MULTILINE)
+    assert shown == list(commands(LazyGroup(VERBS, name="pytest-reflex"), "pytest-reflex"))
+
+
+def setting_row(setting: Setting) -> str:
+    """Return the row of the table of settings."""
+    value = list(setting.default) if isinstance(setting.default, tuple) else setting.default
+    variable = "" if isinstance(setting.default, dict) else f" `{setting.variable}`"
+    return f"| `{setting.name}` | `{json.dumps(value)}` |{variable} | {setting.help} |"
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.key)
+def test_every_setting_has_its_row(setting: Setting) -> None:
+    where = "Table loop" if setting.table else "Top level"
+    assert setting_row(setting) in section(page("configuration"), where).splitlines()
+
+
+def test_no_other_setting_is_listed() -> None:
+    listed = first_cells(page("configuration"))
+    assert listed == [setting.name for setting in SETTINGS]
+
+
+def test_the_options_of_pytest_are_listed() -> None:
+    text = page("pytest")
+    listed = [option.split()[0] for option in first_cells(section(text, "Options"))]
+    assert listed == [option.flag for option in OPTIONS]
+    with_key = [(option.key) for option in OPTIONS if option.ini]
+    assert first_cells(section(text, "Ini keys")) == with_key
+
+
+def test_the_marks_are_named() -> None:
+    text = section(page("pytest"), "Marks")
+    named = set(re.findall(r"reflex\w*", text))
+    assert named <= {re.split(r"[(:]", line)[0] for line in MARKERS}
+
+
+def test_every_hook_is_documented_with_its_signature() -> None:
+    text = page("hooks")
+    hooks = {
+        name: ", ".join(inspect.signature(hook).parameters)
+        for name, hook in vars(hookspecs).items()
+        if name.startswith("pytest_reflex_")
+    }
+    assert re.findall(r"^### `(.*)`$", text, re.MULTILINE) == [
+        f"{name}({parameters})" for name, parameters in hooks.items()
+    ]
+    assert first_cells(text) == list(hooks)
+
+
+def test_the_exit_codes_are_listed() -> None:
+    rows = re.findall(r"^\| (\d+) \| ([A-Z_]+) \|", page("exit-codes"), re.MULTILINE)
+    assert rows == [(str(code.value), code.name) for code in ExitCode]
+
+
+@pytest.mark.parametrize("reason", StopReason)
+def test_every_reason_to_stop_is_explained_with_its_exit_code(reason: StopReason) -> None:
+    text = (ROOT / "docs" / "explanation" / "the-loop.md").read_text(encoding="utf-8")
+    code = EXIT_OF_REASON[reason].value
+    assert re.search(rf"^\| `{reason.value}` \|.*\| {code} \|$", text, re.MULTILINE)
+
+
+def test_the_keys_of_criteria_files_are_listed() -> None:
+    text = page("criteria-file")
+    assert set(first_cells(section(text, "Templates"))) == set(TEMPLATE_KEYS)
+    suite = set(re.findall(r"`(\w+)`", section(text, "Suites").split("|")[0]))
+    suite |= set(first_cells(section(text, "Suites")))
+    assert suite == set(SUITE_KEYS)
+    assert set(first_cells(section(text, "Rules"))) == {"id", *READERS}
+
+
+def test_the_kinds_of_fixes_are_listed_with_their_parameters() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| (.*?) \|", section(page("criteria-file"), "Fixes"), re.M)
+    listed = {kind: set(re.findall(r"`(\w+)`", parameters)) for kind, parameters in rows}
+    assert listed == {name: set(kind.fields) for name, kind in KINDS.items()}
+
+
+def test_the_events_of_a_run_are_listed() -> None:
+    events = section(page("run-files"), "history.jsonl").split("| event | payload |")[1]
+    assert first_cells(events) == [kind.value for kind in EventKind]
