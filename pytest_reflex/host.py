@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
-import importlib.util
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pluggy
@@ -176,13 +173,3 @@ def _import(name: str) -> object:
             f"plugin {name!r} could not be imported: {type(error).__name__}: {error}",
             hint="mend `plugins` in the configuration",
         ) from None
-
-
-def code_digest(plugins: Iterable[str]) -> dict[str, str]:
-    """Return the SHA-256 of the source of each named plugin, for the seal of a run."""
-    digests = {}
-    for name in plugins:
-        spec = importlib.util.find_spec(name)
-        if spec and spec.origin:
-            digests[name] = hashlib.sha256(Path(spec.origin).read_bytes()).hexdigest()
-    return digests

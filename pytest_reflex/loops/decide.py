@@ -33,10 +33,16 @@ class Decision:
     detail: str = ""
 
 
-def decide(state: RunState, *, stop_requested: str | None = None) -> Decision:
-    """Return what comes next. `stop_requested` is the reason a person gave, None for no request."""
+def decide(state: RunState, *, stop_requested: str | None = None, seal: str = "") -> Decision:
+    """Return what comes next.
+
+    `stop_requested` is the reason that a person gave, None for no request; `seal` is the seal as it
+    is now, empty where it was not looked at.
+    """
     if state.status is not RunStatus.RUNNING:
         return Decision(Act.NOTHING)
+    if seal and seal != state.seal:
+        return _stop(StopReason.TAMPERED, "the rules or the code of a plugin were changed")
     for step, messages in state.errors.items():
         if len(messages) >= MAX_TRIES:
             return _stop(StopReason.PHASE_ERROR, f"{step} failed twice: {messages[-1]}")

@@ -18,6 +18,7 @@ from pytest_reflex.loops.decide import Act, Decision, decide
 from pytest_reflex.loops.prepared import effective
 from pytest_reflex.loops.requests import request_for
 from pytest_reflex.loops.runfiles import RunFiles
+from pytest_reflex.loops.seal import seal_of
 from pytest_reflex.loops.steps import Done, perform, phase_error
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.results import Evaluation
@@ -46,7 +47,9 @@ class ReflexLoop:
         """Drive the run to its end; yield each event after it is on disk."""
         while True:
             yield from self._recorded(self.files.adopt_changes_by_hand())
-            decision = decide(self.state, stop_requested=self.files.stop_requested())
+            seal = seal_of(self.state.criteria, self.state.setup.get("plugins", ()))
+            asked = self.files.stop_requested()
+            decision = decide(self.state, stop_requested=asked, seal=seal)
             if decision.act is Act.NOTHING:
                 return
             for done in self._perform(decision):

@@ -1,13 +1,11 @@
 """Beginning a run, and taking one up again.
 
-A new run goes through a `Proposal` that touches nothing: criteria are read and compiled, the draft is
-read. Only a confirmed proposal is written.
+A new run goes through a `Proposal` that touches nothing: criteria are read and compiled, and the
+draft is read. Only a confirmed proposal is written.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,6 +20,7 @@ from pytest_reflex.criteria.load import load_criteria
 from pytest_reflex.errors import UsageError
 from pytest_reflex.loops.driver import ReflexLoop
 from pytest_reflex.loops.runfiles import RunFiles
+from pytest_reflex.loops.seal import seal_of
 from pytest_reflex.loops.steps import Done
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.rules import Criteria
@@ -82,7 +81,7 @@ def propose(order: NewLoop, *, settings: Settings, registry: Registry) -> Propos
         limits=limits_of(settings),
         level=level,
         draft=draft,
-        seal=seal_of(criteria),
+        seal=seal_of(criteria, settings["plugins"]),
     )
 
 
@@ -90,12 +89,6 @@ def limits_of(settings: Settings) -> Limits:
     """Return the limits that the settings in force give a run."""
     names = ("max_iterations", "no_major_issues", "produce", "blocker_stagnation", "oscillation")
     return Limits(**{n: settings[f"loop.{n}"] for n in names}, budget=settings["loop.budget"])
-
-
-def seal_of(criteria: Criteria) -> str:
-    """Return the hash that binds a run to its rules, checks and thresholds."""
-    text = json.dumps(criteria.to_json(), sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @contextmanager
@@ -132,6 +125,7 @@ def _run_started(
         "criteria_source": order.criteria,
         "agents": {step.value.lower(): name for step, name in agents.items()},
         "evaluator": settings["loop.evaluator"],
+        "plugins": list(settings["plugins"]),
         "sequential": order.sequential,
         "allow_agent_commands": order.allow_agent_commands,
         "confirmation": {"by": order.confirmed_by, "at": datetime.now(UTC).isoformat()},

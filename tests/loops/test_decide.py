@@ -128,6 +128,11 @@ def test_a_person_s_stop_comes_before_everything() -> None:
     assert (decision.reason, decision.detail) == (StopReason.USER_STOP, "enough")
 
 
+def test_a_broken_seal_comes_before_a_person_s_stop() -> None:
+    decision = decide(History().state, stop_requested="enough", seal="another")
+    assert decision.reason is StopReason.TAMPERED
+
+
 def test_a_budget_used_up_stops_before_the_next_step() -> None:
     history = History(limits=Limits(budget={"calls": 1}))
     cost = {"calls": 1, "seconds": 2.0, "usd": None, "tokens": None}

@@ -300,3 +300,18 @@ def test_produce_first_saves_a_call_per_iteration(stage: Stage) -> None:
     stage.play(script, {"loop.produce": "first"})
     assert script.asked().count("PRODUCE") == 1
     assert stage.run_json()["status"] == "completed"
+
+
+def test_a_plugin_that_changes_during_the_run_stops_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    plugin = tmp_path / "sealed_plugin.py"
+    plugin.write_text("# nothing yet\n")
+    stage = Stage(tmp_path)
+    with stage.begin(Script(produce="x\n"), {"plugins": "sealed_plugin"}) as loop:
+        for event in loop.events():
+            if event.kind == "critique_done":
+                plugin.write_text("# something else\n")
+    stop = stage.run_json()["stop"]
+    assert (stop["reason"], stage.run_json()["status"]) == ("tampered", "failed")
