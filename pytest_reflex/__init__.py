@@ -1,6 +1,6 @@
 """Rules become pytest checks, checks become a verdict, the verdict drives a loop.
 
-Public names, imported when first used: ``evaluate``, ``run_loop``, ``resume_loop``, ``ReflexError``.
+Public names, imported when first used: evaluate, run_loop, resume_loop, ReflexError.
 """
 
 from __future__ import annotations

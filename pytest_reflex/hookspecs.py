@@ -69,9 +69,9 @@ def pytest_reflex_produce(request: StepRequest) -> Reply | None:
 
 @hookspec(firstresult=True)
 def pytest_reflex_prepare(request: StepRequest) -> Reply | None:
-    """PREPARE: answer with ``{"checks": [...]}`` for rules whose check is prose. First result counts.
+    """PREPARE: answer with ``{"checks": [...]}`` for rules whose check is prose.
 
-    May run in a thread beside PRODUCE.
+    First result counts. May run in a thread beside PRODUCE.
     """
 
 
@@ -79,7 +79,7 @@ def pytest_reflex_prepare(request: StepRequest) -> Reply | None:
 def pytest_reflex_evaluate(target: Target) -> Evaluation | None:
     """EVALUATE: judge the artifact and return an evaluation. First result counts.
 
-    Build it with ``pytest_reflex.verdict.score.judge``: score and gate come from check results only.
+    Build it with ``pytest_reflex.verdict.score.judge``: score and gate come from checks only.
     """
 
 
