@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import doctest
 import io
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +33,7 @@ def run_page(text: str, home: Path) -> Iterator[Deviation]:
     """Yield what differs; the working directory has to be `home`/project already."""
     folder = home / "project"
     namespace: dict[str, Any] = {"__name__": "page"}
-    with Shell(folder, environment(home)) as shell:
+    with _own_modules(), Shell(folder, environment(home)) as shell:
         for block in blocks_of(text):
             if block.excuse:
                 continue
@@ -42,6 +43,19 @@ def run_page(text: str, home: Path) -> Iterator[Deviation]:
                 yield from _dialogue(block, shell, folder)
             elif block.language == "python":
                 yield from _python(block, namespace)
+
+
+@contextlib.contextmanager
+def _own_modules() -> Iterator[None]:
+    """Forget the modules that a page imported: the next page may have others of that name."""
+    before = set(sys.modules)
+    try:
+        yield
+    finally:
+        for name in set(sys.modules) - before:
+            origin = getattr(sys.modules[name], "__file__", None) or ""
+            if Path(origin).is_relative_to(Path.cwd()):
+                del sys.modules[name]
 
 
 def _write(path: Path, text: str) -> None:

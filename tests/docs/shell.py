@@ -32,7 +32,6 @@ def environment(home: Path) -> dict[str, str]:
         "TERM": "dumb",
         "LC_ALL": "C.UTF-8",
         "PYTEST_ADDOPTS": " ".join(f"-p no:{name}" for name in _STRANGERS),
-        "PYTHONDONTWRITEBYTECODE": "1",
         "PIP_NO_INDEX": "1",
         "http_proxy": _DEAD_END,
         "https_proxy": _DEAD_END,
