@@ -182,9 +182,10 @@ def read_drops(table: Table, faults: Faults, known: Iterable[str]) -> set[str]:
 def read_rule_tables(table: Table, faults: Faults) -> list[Table]:
     """Return the entries of `rules` that are mappings; others are problems."""
     rules = list_at(table, "rules", faults)
-    for index, rule in enumerate(rules):
-        if not isinstance(rule, Table):
-            hint = "a rule starts with - id: ..."
-            message = f"a rule must be a mapping, not {kind_of(rule)}"
-            faults.add(message, rules.at(index), hint=hint)
-    return [rule for rule in rules if isinstance(rule, Table)]
+    tables = [rule for rule in rules if isinstance(rule, Table)]
+    if len(tables) < len(rules):
+        for index, rule in enumerate(rules):
+            if not isinstance(rule, Table):
+                message = f"a rule must be a mapping, not {kind_of(rule)}"
+                faults.add(message, rules.at(index), hint="a rule starts with - id: ...")
+    return tables

@@ -40,13 +40,13 @@ def read_over(
     drops = read_drops(table, faults, base.drafts)
     drafts = {rule_id: draft for rule_id, draft in base.drafts.items() if rule_id not in drops}
     own = _own_drafts(table, faults)
-    for rule_id, draft in own.items():
-        inherited = base.drafts.get(rule_id)
-        if inherited and rule_id in drops:
-            faults.add(f"drop and rules both name {quoted(rule_id)}", draft.spot)
-        if inherited is None and "description" not in draft.given and base.drafts:
-            _note_near(draft, base.drafts, faults)
-        drafts[rule_id] = draft.over(inherited) if inherited else draft
+    for rule_id in own.keys() & base.drafts.keys():
+        if rule_id in drops:
+            faults.add(f"drop and rules both name {quoted(rule_id)}", own[rule_id].spot)
+        own[rule_id] = own[rule_id].over(base.drafts[rule_id])
+    if base.drafts:
+        _note_near_misses(own, base.drafts, faults)
+    drafts.update(own)
     return Layer(
         name=base.name,
         version=base.version,
@@ -115,12 +115,12 @@ def _note_same_ids(rules: list[Table], faults: Faults) -> None:
             faults.add(f"the id {quoted(text)} {same} in line {where}", rule.at("id"), hint=hint)
 
 
-def _note_near(draft: Draft, known: Iterable[str], faults: Faults) -> None:
-    hint = nearest(draft.id, known)
-    if hint.startswith("did you"):
-        faults.add(
-            "no inherited rule is called so, and description is missing",
-            draft.spot,
-            hint=hint,
-            rule_id=draft.id,
-        )
+def _note_near_misses(own: Mapping[str, Draft], known: Mapping[str, Draft], faults: Faults) -> None:
+    """Note rules that give too little for a new one and are called nearly as an inherited one."""
+    for draft in own.values():
+        if draft.id in known or "description" in draft.given:
+            continue
+        hint = nearest(draft.id, known)
+        if hint.startswith("did you"):
+            message = "no inherited rule is called so, and description is missing"
+            faults.add(message, draft.spot, hint=hint, rule_id=draft.id)

@@ -22,6 +22,7 @@ _ODD = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 _WORD = r"[A-Za-z_][\w-]{0,99}"
 _HEAD = re.compile(rf"( *)(- )?({_WORD}):?", re.ASCII)
+_TYPED_STARTS = NUMBER_STARTS | {word[0] for word in CONSTANTS if word}
 _NO_START = frozenset(" -?:,[]{}#&*!|>'\"%@`")
 _ITEM = r"[^\s\-?:,\[\]{}#&*!|>'\"%@`][^:#,\[\]{}\"']*(?<! )|\"[^\"\\]*\"|'[^']*'"
 _FLOW_LIST = re.compile(rf"\[(?:{_ITEM})(?:, (?:{_ITEM}))*\]")
@@ -175,7 +176,7 @@ def _value(text: str, number: int, column: int) -> Any:
     if first not in _NO_START and first:
         if text[-1] in " :" or ": " in text or " #" in text:
             raise _NotPlainError
-        return _plain(text) if first in NUMBER_STARTS or text in CONSTANTS else text
+        return _plain(text) if first in _TYPED_STARTS else text
     if first == '"' or first == "'":
         if text.find(first, 1) != len(text) - 1 or (first == '"' and "\\" in text):
             raise _NotPlainError

@@ -122,7 +122,8 @@ class Criteria:
 
     def active(self, level: Level) -> tuple[Rule, ...]:
         """Return the rules that count at `level`, in the order of the file."""
-        return tuple(rule for rule in self.rules if rule.level in level.active)
+        levels = level.active
+        return tuple([rule for rule in self.rules if rule.level in levels])
 
     def has(self, level: Level) -> bool:
         return any(rule.level is level for rule in self.rules)
