@@ -12,7 +12,7 @@ def test_both_units_are_read(text, expected):
 
 
 @pytest.mark.reflex_rule(id="a.correctness.limits", severity="fail")
-def test_nothing_is_colder_than_absolute_zero():
+def test_less_than_absolute_zero_is_refused():
     """Temperatures that cannot be are refused."""
     with pytest.raises(ValueError, match="absolute zero"):
         celsius("-500 F")
