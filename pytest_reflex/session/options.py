@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import pytest
@@ -18,28 +17,30 @@ MARKERS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
 class Option:
     """One option; `ini` is the type of its ini key, "" where it has none.
 
     What names one artifact and its criteria has no ini key: what is permanent belongs in a
-    ``*.reflex.yaml`` file.
+    ``*.reflex.yaml`` file. (A plain class: every pytest session pays for this module, and to make
+    a dataclass takes a millisecond.)
     """
 
-    name: str
-    kind: Literal["text", "list", "switch", "level"]
-    help: str
-    metavar: str = ""
-    ini: Literal["", "string", "linelist", "bool"] = ""
+    __slots__ = ("flag", "help", "ini", "key", "kind", "metavar")
 
-    @property
-    def flag(self) -> str:
-        return f"--reflex-{self.name}"
-
-    @property
-    def key(self) -> str:
-        """The name of the ini key and of the attribute of `config.option`."""
-        return f"reflex_{self.name.replace('-', '_')}"
+    def __init__(
+        self,
+        name: str,
+        kind: Literal["text", "list", "switch", "level"],
+        help: str,  # noqa: A002  # as pytest and argparse call it
+        metavar: str = "",
+        ini: Literal["", "string", "linelist", "bool"] = "",
+    ) -> None:
+        self.flag = f"--reflex-{name}"
+        self.key = f"reflex_{name.replace('-', '_')}"  # of the ini file and of config.option
+        self.kind = kind
+        self.help = help
+        self.metavar = metavar
+        self.ini = ini
 
 
 OPTIONS = (
