@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
 
 
+_ONLY_B = "all rules are of phase B: use phase B"
+
+
 def load_suite(
     path: Path,
     *,
@@ -43,8 +46,11 @@ def load_suite(
         found = read_artifacts(table, path, faults)
         criteria = reading.criteria(reading.layer(path, table, faults), path)
     level = wanted or default_level(criteria)
+    alone = len(found) == 1 and _names_one(table, path)
     return tuple(
-        Target(criteria=criteria, level=level, artifact=artifact, root=root, label=label)
+        Target(
+            criteria=criteria, level=level, artifact=artifact, root=root, label=label, alone=alone
+        )
         for label, artifact in sorted(found.items())
     )
 
@@ -67,8 +73,7 @@ def make_target(
     level = level or default_level(criteria)
     rules = criteria.active(level)
     if not rules:
-        hint = "the criteria have rules of phase B only: use phase B"
-        raise UsageError(f"{criteria.name} has no rules in phase {level}", hint=hint)
+        raise UsageError(f"{criteria.name} has no rules in phase {level}", hint=_ONLY_B)
     if threshold is not None and cannot_fail(rules, threshold):
         raise UsageError(vacuity(rules, level), hint=VACUITY_HINT)
     return Target(
@@ -117,6 +122,12 @@ def read_artifacts(table: Table, path: Path, faults: Faults) -> dict[str, Path]:
         for match in matches:
             found.setdefault(_label(match, path.parent), match)
     return found
+
+
+def _names_one(table: Table, suite: Path) -> bool:
+    """Return whether the suite names one artifact by its path, not by a pattern."""
+    patterns = texts_at(table, "artifacts", Faults(""))
+    return len(patterns) == 1 and os.path.lexists(suite.parent / patterns[0][0])
 
 
 def _matches(pattern: str, suite: Path) -> list[Path]:

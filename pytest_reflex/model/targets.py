@@ -22,7 +22,8 @@ class Target:
 
     `label` distinguishes the artifacts of one suite in ids and reports; `root` is the working
     directory of executable checks; `threshold` overrides the criteria's own for this level;
-    `link_base` is where the artifact's relative links resolve (default: its folder).
+    `link_base` is where the artifact's relative links resolve (default: its folder); `alone` is
+    True where its suite names this artifact only, and no pattern that may match more one day.
     """
 
     criteria: Criteria
@@ -33,6 +34,7 @@ class Target:
     threshold: Fraction | None = None
     link_base: Path | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
+    alone: bool = False
 
     @property
     def rules(self) -> tuple[Rule, ...]:

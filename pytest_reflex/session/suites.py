@@ -29,7 +29,7 @@ def expect_suite(
     targets = load_suite(path, registry=registry, variables=desk.variables, root=root)
     found = {}
     for target in targets:
-        target_id = node_id if len(targets) == 1 else f"{node_id}::{node_name(target.label)}"
+        target_id = node_id if target.alone else f"{node_id}::{node_name(target.label)}"
         found[target_id] = desk.expect(target_id, target, registry)
     return found
 

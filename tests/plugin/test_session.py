@@ -112,6 +112,14 @@ def test_several_artifacts_have_a_level_of_their_own(project: pytest.Pytester, r
     one.assert_outcomes(failed=1)
 
 
+def test_a_pattern_that_matches_one_artifact_has_the_ids_of_many(
+    project: pytest.Pytester, run: Run
+) -> None:
+    edit(project, "[api.md]", '"*.md"')
+    result = run("-v")
+    result.stdout.fnmatch_lines(["mini.reflex.yaml::api.md::a.x.usage::0 PASSED*"])
+
+
 def test_results_stand_in_junitxml_properties(project: pytest.Pytester, run: Run) -> None:
     write(project, "api.md", MILD)
     run("--junitxml=junit.xml")
