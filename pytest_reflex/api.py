@@ -103,7 +103,7 @@ def run_loop(
 
     folder = Path(project) if project else Path.cwd()
     settings = load(folder, {"agent": agent, "loop.max_iterations": max_iterations})
-    host = open_host(settings["plugins"])
+    host = open_host(settings["plugins"], folder)
     order = NewLoop(
         task=task,
         criteria=str(criteria),
@@ -127,7 +127,7 @@ def resume_loop(alias: str | None = None, *, project: str | Path | None = None) 
     folder = Path(project) if project else Path.cwd()
     settings = load(folder)
     run = resumable(folder / settings["loop.root"], alias)
-    host = open_host(settings["plugins"])
+    host = open_host(settings["plugins"], folder)
     employ(host, settings, [f"{step}={name}" for step, name in run.state.setup["agents"].items()])
     return _drive(take_up(run.folder, project=folder, hooks=host.hooks))
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pluggy
@@ -100,17 +102,17 @@ class PytestEvaluator:
         return evaluate_by_pytest(target, self.registry)
 
 
-def open_host(plugins: Iterable[str] = ()) -> Host:
+def open_host(plugins: Iterable[str] = (), project: Path | None = None) -> Host:
     """Return a host with the named plugins, asked first, and the built-ins.
 
-    Raises UsageError for a plugin that cannot be imported.
+    Plugins may lie in the `project` folder too, behind everything that is installed. Raises UsageError for a plugin that cannot be imported.
     """
     manager = HookManager("pytest")
     manager.add_hookspecs(hookspecs)
     for built_in in (_BuiltInReporters(), _BuiltInAgents(), _BuiltInChecks()):
         manager.register(built_in)
     for name in plugins:
-        manager.register(_import(name), name=name)
+        manager.register(_import(name, project), name=name)
     registry = checks.Registry()
     manager.hook.pytest_reflex_register_checks(register=registry.register)
     reporters: dict[str, Renderer] = {}
@@ -165,7 +167,9 @@ def _agent(name: str, settings: Settings, factories: Mapping[str, AgentFactory])
     return agent_from_table(name, table or {})
 
 
-def _import(name: str) -> object:
+def _import(name: str, project: Path | None) -> object:
+    if project and str(project) not in sys.path:
+        sys.path.append(str(project))
     try:
         return importlib.import_module(name)
     except Exception as error:  # a plugin may raise anything while it is imported

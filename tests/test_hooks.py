@@ -166,6 +166,15 @@ def test_a_plugin_that_cannot_be_imported_is_named(capsys: pytest.CaptureFixture
     assert "plugin 'no_such_module' could not be imported" in capsys.readouterr().err
 
 
+def test_a_plugin_may_lie_in_the_project(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [p for p in sys.path if p not in ("", str(project))])
+    text = "def pytest_reflex_produce(request):\n    raise ValueError('mine')\n"
+    (project / "project_reflex_plugin.py").write_text(text)
+    (project / "pytest-reflex.toml").write_text('plugins = ["project_reflex_plugin"]\n')
+    assert play() == 9
+    assert "ValueError: mine" in run_json(project)["stop"]["detail"]
+
+
 def test_a_conftest_that_lies_about_is_not_loaded(project: Path) -> None:
     (project / "conftest.py").write_text("raise SystemExit('loaded')\n")
     assert main(["evaluate", "draft.md", "--criteria", "words.yaml"]) == 1

@@ -47,7 +47,7 @@ def evaluate(
         )
     if not chosen:
         raise UsageError("no criteria were named", hint=_templates_hint())
-    host = open_host(settings["plugins"])
+    host = open_host(settings["plugins"], Path.cwd())
     targets = [
         make_target(
             artifact,

@@ -91,7 +91,7 @@ def new(
     chosen = _one_criteria(template, criteria, settings)
     if in_place and (output or not draft):
         raise UsageError("--in-place needs --input and no --output")
-    host = open_host(settings["plugins"])
+    host = open_host(settings["plugins"], Path.cwd())
     names = employ(host, settings, agents)
     order = NewLoop(
         task=task,
@@ -126,7 +126,7 @@ def resume(
     run = resumable(Path.cwd() / settings["loop.root"], alias)
     recorded = [f"{step}={name}" for step, name in run.state.setup["agents"].items()]
     settings = _settings({"loop.evaluator": evaluator or run.state.setup["evaluator"]})
-    host = open_host(settings["plugins"])
+    host = open_host(settings["plugins"], Path.cwd())
     employ(host, settings, [*recorded, *agents])
     again = take_up(run.folder, project=Path.cwd(), hooks=host.hooks)
     return _watch(again, quiet=quiet, as_json=as_json)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -43,7 +44,7 @@ class Narrator:
         elif event.kind is EventKind.CRITIQUE_DONE:
             self._critique(event.payload["issues"])
         elif event.kind is EventKind.REFINEMENT_DONE:
-            self._say(f"Refined by: {event.payload['by']}\n")
+            self._say(f"Refined by: {_author(event.payload)}\n")
         elif event.kind is EventKind.PHASE_SWITCHED:
             self._say("\nPhase A passed; phase B judges the same artifact:\n")
             self._say(visible(self.loop.files.artifact_text()))
@@ -96,6 +97,11 @@ class Narrator:
 
     def _say(self, text: str) -> None:
         click.echo(text, err=True)
+
+
+def _author(refined: Mapping[str, Any]) -> str:
+    same = refined["before"] == refined["after"]
+    return f"{refined['by']} (nothing was changed)" if same else str(refined["by"])
 
 
 def wrapped(text: str, width: int = 80) -> str:

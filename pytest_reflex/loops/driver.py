@@ -6,7 +6,7 @@ The decisions are `decide.decide`; this module performs them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,7 +33,7 @@ class ReflexLoop:
     """A run and what drives it.
 
     `hooks` is a pluggy relay with the hooks of `hookspecs`; `project` the working directory of
-    commands. Closing the generator or an exception leaves a run that `resume` continues.
+    commands; `opening` the events that are durable and not yet told. Closing the generator or an exception leaves a run that `resume` continues.
     """
 
     files: RunFiles
@@ -41,10 +41,12 @@ class ReflexLoop:
     project: Path
     sequential: bool = False
     allow_agent_commands: bool = False
+    opening: tuple[Event, ...] = ()
     cancel: Signal = field(default_factory=Signal)
 
     def events(self) -> Iterator[Event]:
         """Drive the run to its end; yield each event after it is on disk."""
+        yield from self._recorded(self.opening)
         while True:
             yield from self._recorded(self.files.adopt_changes_by_hand())
             seal = seal_of(self.state.criteria, self.state.setup.get("plugins", ()))
@@ -59,7 +61,7 @@ class ReflexLoop:
     def state(self) -> RunState:
         return self.files.state
 
-    def _recorded(self, events: list[Event]) -> Iterator[Event]:
+    def _recorded(self, events: Iterable[Event]) -> Iterator[Event]:
         for event in events:
             self.hooks.pytest_reflex_record(event=event)
             yield event

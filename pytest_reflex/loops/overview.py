@@ -120,6 +120,6 @@ def _score(state: RunState) -> str:
     evaluation = state.evaluation
     if evaluation is None or state.artifact_status != "evaluated":
         return f"none (artifact {state.artifact_status})"
-    score = shown_score(evaluation.score, evaluation.threshold)
+    score = shown_score(evaluation.score)
     verdict = "passed" if evaluation.passed else "not passed"
     return f"{score} of {plain(evaluation.threshold)}, {verdict}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
+import importlib
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -24,11 +24,12 @@ def seal_of(criteria: Criteria, plugins: Iterable[str] = ()) -> str:
 
 def _sources(plugin: str) -> Iterator[Path]:
     """Yield the source files of a plugin: its module, or every module of its package."""
-    spec = importlib.util.find_spec(plugin)
-    if spec is None or not spec.origin:
+    try:
+        module = importlib.import_module(plugin)
+    except ImportError:
         return
-    origin = Path(spec.origin)
-    if spec.submodule_search_locations:
+    origin = Path(getattr(module, "__file__", None) or "")
+    if hasattr(module, "__path__"):
         yield from sorted(origin.parent.rglob("*.py"))
     elif origin.is_file():
         yield origin

@@ -101,9 +101,10 @@ def begin(
         raise UsageError("criteria and limits were not confirmed", hint="confirm with --yes")
     files = RunFiles.create(project / settings["loop.root"], order.task, order.alias)
     try:
-        files.commit(_run_started(proposal, files.alias, project, settings, agents))
+        started = files.commit(_run_started(proposal, files.alias, project, settings, agents))
         yield ReflexLoop(
             files=files,
+            opening=(started,),
             hooks=hooks,
             project=project,
             sequential=order.sequential,

@@ -15,7 +15,7 @@ WIDTH = 80
 
 def block(state: RunState, evaluation: Evaluation, artifact_path: str) -> str:
     """Return the block that follows every EVALUATE; the critique follows with `critique_lines`."""
-    score = shown_score(evaluation.score, evaluation.threshold)
+    score = shown_score(evaluation.score)
     verdict = "PASS" if evaluation.passed else "FAIL"
     title = (
         f"── Iteration {state.iteration}/{state.limits.max_iterations} | "
@@ -87,7 +87,7 @@ def distance(evaluation: Evaluation) -> list[str]:
     """Return the distance to success: gap, blockers, progress in rules (seed 000)."""
     blockers = evaluation.failed
     passed = sum(r.passed for r in evaluation.results)
-    score = shown_score(evaluation.score, evaluation.threshold)
+    score = shown_score(evaluation.score)
     return [
         "Distance to success:",
         f"  threshold {plain(evaluation.threshold)}, score {score}, gap {gap(evaluation)}",
@@ -101,7 +101,7 @@ def summary(state: RunState, output: str = "") -> str:
     evaluation, reason = state.evaluation, state.stop.reason
     if evaluation and state.artifact_status == "evaluated":
         score = (
-            f"{shown_score(evaluation.score, evaluation.threshold)} "
+            f"{shown_score(evaluation.score)} "
             f"({arithmetic(evaluation)} of the weight, threshold {plain(evaluation.threshold)})"
         )
     else:
@@ -135,7 +135,8 @@ def _spend(state: RunState) -> str:
     spend = state.spend
     if not spend.calls:
         return "no agent was paid"
-    usd = f"${spend.usd:.4f}" if spend.usd else "unknown cost"
-    part = f" ({spend.unknown} of unknown cost)" if spend.unknown and spend.usd else ""
+    calls = f"{spend.calls} call" + ("s" if spend.calls != 1 else "")
+    known = f"${spend.usd:.4f}" if spend.unknown < spend.calls else "unknown cost"
+    part = f" and {spend.unknown} of unknown cost" if 0 < spend.unknown < spend.calls else ""
     tokens = f", {spend.tokens} tokens" if spend.tokens else ""
-    return f"{spend.calls} calls, {spend.seconds:.1f} s, {usd}{part}{tokens}"
+    return f"{calls}, {spend.seconds:.1f} s, {known}{part}{tokens}"

@@ -74,7 +74,7 @@ def evaluation_lines(
 
 def figures(evaluation: Evaluation) -> str:
     """Return score, arithmetic and threshold: "score 0.636 = 7/11 of the weight, threshold 0.9"."""
-    score = shown_score(evaluation.score, evaluation.threshold)
+    score = shown_score(evaluation.score)
     return (
         f"score {score} = {arithmetic(evaluation)} of the weight, "
         f"threshold {plain(evaluation.threshold)}"
@@ -186,7 +186,7 @@ def overview(judged: Sequence[Judged]) -> list[str]:
     rows = [
         (
             j.status.value.upper(),
-            shown_score(j.evaluation.score, j.evaluation.threshold),
+            shown_score(j.evaluation.score),
             plain(j.evaluation.threshold),
             j.evaluation.level.value,
             one_line(j.evaluation.criteria, 20),
@@ -248,7 +248,7 @@ def _brief(judged: Judged, style: Style) -> str:
     word = style(f"reflex {judged.status.value.upper()}", _TONES[judged.status])
     reason = judged.reason.removeprefix(f"{one.artifact}: ")
     criteria = f"({one_line(one.criteria)}, {one.level.value})"
-    score = f"{shown_score(one.score, one.threshold)}/{plain(one.threshold)}"
+    score = f"{shown_score(one.score)}/{plain(one.threshold)}"
     told = f"{word} {one_line(one.artifact)} {criteria}: {score}"
     return f"{told}; {one_line(reason, _MESSAGE)}" if reason else told
 

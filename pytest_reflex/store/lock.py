@@ -49,7 +49,7 @@ def take_lock(descriptor: int, path: Path) -> None:
     holder = _holder(descriptor)
     raise LockedError(
         f"{path.parent.name} is driven by another process{f' (pid {holder})' if holder else ''}",
-        hint="wait for it, or stop it with `pytest-reflex loop stop`",
+        hint="wait for it, or interrupt it with Ctrl-C; it can be resumed",
     )
 
 

@@ -22,12 +22,9 @@ def plain(value: Fraction) -> str:
     return f"{value.numerator}/{value.denominator}"
 
 
-def shown_score(score: Fraction, threshold: Fraction) -> str:
-    """Return the score with at least 3 decimals, and as many as a missed threshold needs."""
-    digits = 3
-    while score < threshold and digits < 12 and Fraction(floor(score, digits)) == threshold:
-        digits += 1
-    return floor(score, digits)
+def shown_score(score: Fraction) -> str:
+    """Return a score with 3 decimals; rounded down, it is never shown as a threshold it missed."""
+    return floor(score, 3)
 
 
 def arithmetic(evaluation: Evaluation) -> str:

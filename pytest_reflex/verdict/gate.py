@@ -125,7 +125,7 @@ def failed_reason(evaluation: Evaluation) -> str:
     if evaluation.failed:
         found.append(_blocked(evaluation.failed))
     if evaluation.score < evaluation.threshold:
-        score = shown_score(evaluation.score, evaluation.threshold)
+        score = shown_score(evaluation.score)
         found.append(f"score {score} is below {plain(evaluation.threshold)}")
     return "; ".join(found) or "no rule is active"
 

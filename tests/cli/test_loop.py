@@ -132,7 +132,7 @@ def test_a_paid_call_counts_against_the_budget(
     assert stuck() == 8
     out = capsys.readouterr().out
     assert "budget_exceeded (usd: 0.5 of 0.5 used)" in out
-    assert "Spend: 1 calls, 0.0 s, $0.5000" in out
+    assert "Spend: 1 call, 0.0 s, $0.5000" in out
 
 
 def test_a_step_that_fails_twice_has_its_status(

@@ -23,6 +23,7 @@ def stage(tmp_path: Path) -> Stage:
 def test_a_good_artifact_passes_a_and_b_in_one_iteration(stage: Stage) -> None:
     events = stage.play(Script(produce=GOOD), sequential=True)
     assert story(events) == [
+        "run_started",
         "plan_created",
         "artifact_created",
         "checks_prepared",
@@ -99,20 +100,20 @@ def test_only_warnings_at_b_ends_completed_and_not_passed(stage: Stage) -> None:
 def test_an_invalid_answer_is_retried_once_with_the_complaint(stage: Stage) -> None:
     script = Script(plan=["not json", Script().lines["plan"][0]], produce=GOOD)
     events = stage.play(script)
-    assert story(events)[:2] == ["phase_error", "plan_created"]
+    assert story(events)[:3] == ["run_started", "phase_error", "plan_created"]
     first, second = script.requests[:2]
     assert (first.complaint, bool(second.complaint)) == ("", True)
 
 
 def test_two_invalid_answers_end_the_run(stage: Stage) -> None:
     events = stage.play(Script(plan="not json"))
-    assert story(events) == ["phase_error", "phase_error", "failed"]
+    assert story(events) == ["run_started", "phase_error", "phase_error", "failed"]
     assert stage.run_json()["status"] == "failed"
 
 
 def test_a_hook_that_raises_is_named(stage: Stage) -> None:
     events = stage.play(Script(plan=ZeroDivisionError("oops")))
-    assert events[0].payload["message"] == "hook pytest_reflex_plan raised ZeroDivisionError: oops"
+    assert events[1].payload["message"] == "hook pytest_reflex_plan raised ZeroDivisionError: oops"
 
 
 def test_a_hook_that_answers_nothing_is_named(stage: Stage) -> None:

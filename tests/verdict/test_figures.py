@@ -13,18 +13,12 @@ from tests.verdict.sets import evaluation, rule
 
 
 def test_b019_a_miss_is_printed_lower_than_the_threshold() -> None:
-    assert shown_score(Fraction("0.7966"), Fraction("0.8")) == "0.796"
-
-
-def test_more_digits_where_three_would_show_the_threshold() -> None:
-    assert shown_score(Fraction("0.79999"), Fraction("0.799991")) == "0.799"
-    assert shown_score(Fraction("0.7999"), Fraction("0.79990001")) == "0.799"
-    assert shown_score(Fraction("0.85") - Fraction(1, 10**6), Fraction("0.85")) == "0.849"
+    assert shown_score(Fraction("0.7966")) == "0.796"
 
 
 @given(st.fractions(0, 1), st.fractions(0, 1, max_denominator=1000))
 def test_a_missed_threshold_is_never_shown_as_met(score: Fraction, threshold: Fraction) -> None:
-    shown = Fraction(shown_score(score, threshold))
+    shown = Fraction(shown_score(score))
     assert shown <= score
     assert (shown >= threshold) <= (score >= threshold)
 
