@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.criteria.faults import Faults
-from pytest_reflex.criteria.fields import quoting_hint, refuse_text, text_at
+from pytest_reflex.criteria.fields import named_parameter, quoting_hint, refuse_text, text_at
 from pytest_reflex.criteria.loose import twin_of
 from pytest_reflex.criteria.nodes import Items, Table
 from pytest_reflex.criteria.scalars import CONTROL
@@ -19,7 +18,6 @@ from pytest_reflex.model.rules import CheckSpec
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
 
-_WORD = re.compile(r"\w+")
 _LooseSpec = twin_of(CheckSpec)
 _NO_PARAMETERS = frozenset({"type", "expected", "rule_id"})
 
@@ -80,8 +78,7 @@ def _params(
 
 def _note(problem: Problem, table: Table, faults: Faults, rule_id: str) -> None:
     """Note what a check type found, at the parameter that its message names first."""
-    words = (word for word in _WORD.findall(problem.message) if word not in _NO_PARAMETERS)
-    key = next((word for word in words if word in table), "")
-    spot = table.at_key(key) if problem.message.startswith("unknown") else table.at(key)
+    params = [key for key in table if key not in _NO_PARAMETERS]
+    key, spot = named_parameter(problem.message, table, params)
     hint = problem.hint or ("string" in problem.message and quoting_hint(table.get(key))) or ""
     faults.add(problem.message, spot, hint=hint, rule_id=rule_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from fractions import Fraction
 from typing import Any
@@ -10,6 +11,8 @@ from pytest_reflex.criteria.faults import Faults, Spot
 from pytest_reflex.criteria.nodes import Items, Table
 from pytest_reflex.criteria.scalars import CONTROL, Written, exact_number
 from pytest_reflex.criteria.wording import nearest, quoted
+
+_WORD = re.compile(r"\w+")
 
 
 def refuse_unknown_keys(
@@ -138,6 +141,16 @@ def refuse_text(what: str, value: Any, spot: Spot, faults: Faults, rule_id: str 
         if value is None and "#" in faults.line(spot[0]):
             hint = "an unquoted # starts a comment: put the text in quotes"
     faults.add(message, spot, hint=hint, rule_id=rule_id)
+
+
+def named_parameter(message: str, table: Table, keys: Collection[str]) -> tuple[str, Spot]:
+    """Return which of `keys` a message names first, and where it stands; else the mapping's start.
+
+    The place is the key's own where the message says that there is no such key.
+    """
+    key = next((word for word in _WORD.findall(message) if word in keys), "")
+    unknown = " no key " in message or " no parameter " in message
+    return key, table.at_key(key) if unknown else table.at(key)
 
 
 def quoting_hint(value: Any) -> str:

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from pytest_reflex.criteria.faults import Faults, Spot
+from pytest_reflex.criteria.faults import Faults
 from pytest_reflex.criteria.fields import (
     filled_text_at,
     kind_of,
+    named_parameter,
     number_at,
     table_at,
     text_at,
@@ -143,17 +144,14 @@ def _one_fix(entry: Table, faults: Faults, rule_id: str) -> list[Fix]:
         faults.add(message, entry.at("safe"), rule_id=rule_id)
         return []
     fix = Fix(kind=kinds[0], params=plain(entry[kinds[0]]), safe=safe)
+    params = entry[fix.kind]
     for problem in fixes.problems(fix):
-        spot = _spot_in_fix(problem.message, fix.kind, entry)
+        spot = entry.at_key(fix.kind)
+        if isinstance(params, Table):
+            key, place = named_parameter(problem.message, params, params)
+            spot = place if key else spot
         faults.add(problem.message, spot, hint=problem.hint, rule_id=rule_id)
     return [fix]
-
-
-def _spot_in_fix(message: str, kind: str, entry: Table) -> Spot:
-    """Return where the parameter stands that a message `kind: parameter ...` speaks of."""
-    params = entry[kind]
-    word = message.removeprefix(f"{kind}: ").partition(" ")[0]
-    return params.at(word) if isinstance(params, Table) and word in params else entry.at_key(kind)
 
 
 def _samples(table: Table, faults: Faults, rule_id: str, given: Given) -> None:

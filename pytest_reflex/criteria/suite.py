@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -14,7 +15,7 @@ from pytest_reflex.criteria.fields import texts_at, word_at
 from pytest_reflex.criteria.load import VACUITY_HINT, Reading, collector_off, vacuity
 from pytest_reflex.criteria.nodes import Table
 from pytest_reflex.criteria.wording import quoted
-from pytest_reflex.errors import UsageError
+from pytest_reflex.errors import CriteriaError, UsageError
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Level
@@ -46,6 +47,9 @@ def load_suite(
         found = read_artifacts(table, path, faults)
         criteria = reading.criteria(reading.layer(path, table, faults), path)
     level = wanted or default_level(criteria)
+    if not criteria.active(level):
+        message = f"the criteria have no rules in phase {level}"
+        raise CriteriaError(message, place=faults.place(table.at("phase")), hint=_ONLY_B)
     alone = len(found) == 1 and _names_one(table, path)
     return tuple(
         Target(
@@ -138,6 +142,8 @@ def _matches(pattern: str, suite: Path) -> list[Path]:
     if not glob.has_magic(pattern) or os.path.lexists(literal):
         return [literal] if os.path.lexists(literal) else []
     wants_folders = pattern.endswith("/")
+    # `**/**/` means what `**/` does, and would walk the tree once for every pair of folders.
+    pattern = re.sub(r"(?:\*\*/)+", "**/", pattern)
     names = glob.glob(pattern, root_dir=folder, recursive=True)
     paths = [folder / name for name in names]
     return [
