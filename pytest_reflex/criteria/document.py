@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from pytest_reflex.criteria.build import build
 from pytest_reflex.criteria.faults import Faults, Spot
-from pytest_reflex.criteria.nodes import Table, build
+from pytest_reflex.criteria.nodes import Table
 from pytest_reflex.criteria.plain_lines import read_plain_lines
 from pytest_reflex.errors import CriteriaError, Place
 

@@ -1,6 +1,6 @@
 """A quick reader for criteria in plain block style: one `key: value` or `- item` in each line.
 
-Promises: it returns exactly what `nodes.build` returns, or None where a line is anything else
+Promises: it returns exactly what `build.build` returns, or None where a line is anything else
 (block scalars, escapes, anchors, trailing comments, a fault of any kind): then the real parser
 reads the file. It is 4 times faster than the parser's events, and imports no library.
 """

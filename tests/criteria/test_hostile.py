@@ -181,6 +181,6 @@ def test_b040_the_message_names_the_alias_budget() -> None:
 
 
 def test_more_values_than_anyone_writes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pytest_reflex.criteria.nodes.MAX_NODES", 100)
+    monkeypatch.setattr("pytest_reflex.criteria.build.MAX_NODES", 100)
     with pytest.raises(CriteriaError, match=r"x\.yaml:1:\d+: more than 100 values"):
         parse_document(b"a: [" + b"x,y ," * 60 + b"]", "x.yaml")

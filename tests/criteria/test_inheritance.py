@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_reflex.criteria.values import parse_variable
 from pytest_reflex.errors import UsageError
 from pytest_reflex.model.words import Level, Severity
 from tests.criteria.writing import load, problems, rule, rules, write
@@ -212,6 +213,18 @@ def test_a_variable_from_outside_must_be_declared_and_fit(
     with pytest.raises(UsageError) as caught:
         load(folder, "extends: base.yaml\n", variables=given)
     assert message in str(caught.value)
+
+
+def test_a_variable_on_the_command_line_is_a_name_and_a_text() -> None:
+    assert parse_variable("min_words=1=2") == ("min_words", "1=2")
+    assert parse_variable("x=") == ("x", "")
+
+
+@pytest.mark.parametrize("text", ["", "x", "=1", "a-b=1", "1a=2", "a b=1"])
+def test_what_is_no_variable_on_the_command_line_is_refused(text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_variable(text)
+    assert f"--var {text!r} is not of the form NAME=VALUE" in str(caught.value)
 
 
 def test_a_variable_from_outside_is_of_the_kind_that_was_declared(folder: Path) -> None:
