@@ -17,15 +17,17 @@ Key = tuple[str, int]
 def compile_checks(criteria: Criteria, level: Level, registry: Registry) -> dict[Key, RunCheck]:
     """Return the functions that judge, in the order of the rules that are active at `level`.
 
-    Raises CriteriaError with every check that cannot be compiled, each with its rule and place.
+    The others are compiled too, so that a mistake in them does not wait for its day. Raises
+    CriteriaError with every check that cannot be compiled, each with its rule and place.
     """
     compiled: dict[Key, RunCheck] = {}
     problems: list[Problem] = []
-    for rule in criteria.active(level):
+    for rule in criteria.rules:
         for index, spec in enumerate(rule.checks):
             try:
-                check_type = registry.get(spec.type)
-                compiled[rule.id, index] = check_type.compile(spec, criteria.vars)
+                run = registry.get(spec.type).compile(spec, criteria.vars)
+                if rule.level in level.active:
+                    compiled[rule.id, index] = run
             except CriteriaError as error:
                 problems += (
                     replace(

@@ -93,11 +93,16 @@ def parse_variables(pairs: Iterable[str]) -> dict[str, Any]:
 
 
 def _print_for_people(evaluations: list[Evaluation]) -> None:
+    from pytest_reflex.cli.narrator import wrapped
     from pytest_reflex.reports.terminal import evaluation_text
+    from pytest_reflex.verdict.gate import Judged, gate_over
 
     colour = sys.stdout.isatty()
-    for evaluation in evaluations:
-        click.echo(evaluation_text(evaluation, colour=colour))
+    click.echo("\n\n".join(evaluation_text(one, colour=colour) for one in evaluations))
+    if len(evaluations) > 1:
+        gate = gate_over([Judged(evaluation=one) for one in evaluations])
+        reasons = f": {'; '.join(gate.reasons)}" if gate.reasons else ""
+        click.echo(wrapped(f"\nGATE        {gate.status.value.upper()}{reasons}", indent=12))
 
 
 def _templates_hint() -> str:

@@ -104,13 +104,13 @@ def _author(refined: Mapping[str, Any]) -> str:
     return f"{refined['by']} (nothing was changed)" if same else str(refined["by"])
 
 
-def wrapped(text: str, width: int = 80) -> str:
+def wrapped(text: str, width: int = 80, indent: int = 4) -> str:
     """Return lines broken at blanks, with what follows indented under its line."""
     return "\n".join(
         textwrap.fill(
             line,
             width,
-            subsequent_indent="    ",
+            subsequent_indent=" " * indent,
             break_long_words=False,
             break_on_hyphens=False,
             drop_whitespace=True,

@@ -66,9 +66,7 @@ def propose(order: NewLoop, *, settings: Settings, registry: Registry) -> Propos
         raise UsageError("the task is empty", hint="say what the artifact has to be")
     criteria = load_criteria(order.criteria, registry=registry, variables=order.variables)
     level = Level.A if criteria.has(Level.A) else Level.B
-    for each in (Level.A, Level.B):
-        if criteria.has(each):
-            compile_checks(criteria, each, registry)
+    compile_checks(criteria, level, registry)
     draft = None
     if order.draft:
         artifact = read_artifact(order.draft)

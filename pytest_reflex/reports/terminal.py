@@ -121,7 +121,7 @@ class _Page:
         for row in rows[: self._listed]:
             self.add(label, _told(row), tone=tone)
             if row.rule.hint:
-                self.add("", f"fix: {one_line(row.rule.hint, _MESSAGE)}")
+                self.add("", f"hint: {one_line(row.rule.hint, _MESSAGE)}")
         if len(rows) > self._listed:
             self.add(label, f"and {len(rows) - self._listed} more", tone=tone)
 
@@ -140,7 +140,9 @@ def _told(row: RuleResult) -> str:
     check = row.decisive
     could_not = "could not be judged: " if row.outcome is Outcome.ERROR else ""
     place = f" ({check.location})" if check and check.location else ""
-    return f"{row.rule.id}: {could_not}{one_line(row.message, _MESSAGE)}{place}"
+    others = sum(c.outcome is not Outcome.PASS for c in row.checks) - 1
+    more = f" (and {others} more check{'s' if others > 1 else ''})" if others > 0 else ""
+    return f"{row.rule.id}: {could_not}{one_line(row.message, _MESSAGE)}{place}{more}"
 
 
 def _why_not(row: RuleResult) -> str:

@@ -53,7 +53,7 @@ def test_an_evaluation_says_everything_in_80_columns() -> None:
         "CRITERIA    set version 1, phase B",
         "INCOMPLETE  score 0.428 = 3/7 of the weight, threshold 0.8",
         "BLOCKER     a.x.bad: no such section (doc.md:3:7)",
-        "            fix: add the section",
+        "            hint: add the section",
         "WARNING     b.x.mild: could not be judged: it took too long (doc.md:3:7)",
         "INFO        b.x.note: a remark (doc.md:3:7)",
         "UNMEASURED  this check did not report: b.x.late",
