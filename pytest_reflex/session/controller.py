@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_reflex.errors import Problem, ReflexError
+from pytest_reflex.model.plain import visible
 from pytest_reflex.reports import json_report, terminal
 from pytest_reflex.session import options, plan
 from pytest_reflex.session.conclude import conclude, expected
@@ -36,7 +37,7 @@ class Controller:
         self._json = self._json_path()
         self._faults: list[Problem] = []
         self._foreign_faults = False
-        self._looped = False
+        self._looped = self._told = False
         self._folder: Path | None = None
         self._worker_ids: list[str] = []
 
@@ -164,15 +165,16 @@ class Controller:
         return ()
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        self._told = True
         if self.decision and (self.decision.judged or self.decision.problems):
             terminal.show(terminalreporter, self.decision)
 
     def pytest_unconfigure(self) -> None:
         if self._folder:
             shutil.rmtree(self._folder, ignore_errors=True)
-        silent = not self.config.pluginmanager.has_plugin("terminalreporter")
-        if silent and self.decision and self.decision.gate.blocks and self.decision.judged:
-            reasons = "; ".join(self.decision.gate.reasons)
-            line = f"reflex gate {self.decision.gate.status.value.upper()}: {reasons}\n"
-            if sys.__stderr__:
-                sys.__stderr__.write(line)
+        # Without a terminal plugin, and in pytest 8 with --no-summary, nobody has said it yet.
+        if not self._told and self.decision and self.decision.judged and sys.__stderr__:
+            gate = self.decision.gate
+            if gate.blocks:
+                reasons = visible("; ".join(gate.reasons))
+                sys.__stderr__.write(f"reflex gate {gate.status.value.upper()}: {reasons}\n")

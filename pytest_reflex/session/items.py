@@ -119,7 +119,8 @@ class CheckItem(pytest.Item):
 def skip_reason(report: Any) -> str:
     """Return why an item was skipped or expected to fail."""
     if hasattr(report, "wasxfail"):
-        return f"expected to fail: {report.wasxfail}" if report.wasxfail else "expected to fail"
+        why = report.wasxfail.removeprefix("reason: ")
+        return f"expected to fail: {why}" if why else "expected to fail"
     reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
     return f"skipped: {str(reason).removeprefix('Skipped: ')}"
 

@@ -94,6 +94,11 @@ class Runtime:
             report.longrepr = fault_text(error)
             wire = [plan.problem_to_json(problem) for problem in error.problems]
             setattr(report, PROBLEMS, wire)
+        except Exception as error:
+            # A fault of a check type. Where collecting met it already, the traceback is there.
+            if report.passed:
+                report.outcome = "failed"
+                report.longrepr = f"{type(error).__name__}: {error}"
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
