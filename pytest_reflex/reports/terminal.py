@@ -21,7 +21,15 @@ LISTED = 25  # rows of a kind; the rest is counted, and stands in the JSON docum
 Style = Callable[[str, str], str]
 
 _MESSAGE = 400
+_TIED = "\xa0"  # a blank at which no line ends
 _CODES = {"good": "32;1", "bad": "31;1", "mild": "33;1", "strong": "1", "faint": "2"}
+_MARKUP = {
+    "good": {"green": True, "bold": True},
+    "bad": {"red": True, "bold": True},
+    "mild": {"yellow": True, "bold": True},
+    "strong": {"bold": True},
+    "faint": {"light": True},
+}
 _TONES = {
     GateStatus.PASSED: "good",
     GateStatus.PARTIAL: "mild",
@@ -112,7 +120,8 @@ class _Page:
         self._style, self._listed = style, listed
 
     def add(self, label: str, text: str, *, tone: str = "strong") -> None:
-        first, *more = textwrap.wrap(visible(text), self._room, break_on_hyphens=False) or [""]
+        wrapped = textwrap.wrap(visible(text), self._room, break_on_hyphens=False) or [""]
+        first, *more = (line.replace(_TIED, " ") for line in wrapped)
         margin = " " * (INDENT - len(label))
         self.lines.append((self._style(label, tone) if label else "") + margin + first)
         self.lines += [" " * INDENT + line for line in more]
@@ -212,8 +221,9 @@ def gate_sentence(decision: Decision) -> str:
     elif len(reasons) > 3:
         reasons = [*reasons[:3], f"and {len(reasons) - 3} more"]
     tail = f": {'; '.join(reasons)}" if reasons else ""
+    status = f"exit{_TIED}status{_TIED}{decision.exit_status}"
     enforced = ", not enforced" if gate.status is GateStatus.PARTIAL else ""
-    return f"{word}{enforced}{tail} (exit status {decision.exit_status})"
+    return f"{word}{enforced}{tail} ({status})"
 
 
 def next_step(judged: Judged, decision: Decision) -> str:
@@ -258,22 +268,16 @@ def _brief(judged: Judged, style: Style) -> str:
 def show(reporter: Any, decision: Decision) -> None:
     """Write the section of a pytest session; with -q one line per evaluation."""
     writer = reporter.config.get_terminal_writer()
-    tones = {
-        "good": {"green": True, "bold": True},
-        "bad": {"red": True, "bold": True},
-        "mild": {"yellow": True, "bold": True},
-        "strong": {"bold": True},
-        "faint": {"light": True},
-    }
 
     def style(text: str, tone: str) -> str:
-        return str(writer.markup(text, **tones[tone]))
+        return str(writer.markup(text, **_MARKUP[tone]))
 
     verbosity = reporter.config.get_verbosity()
+    reporter.ensure_newline()
     if verbosity < 0:
         lines = brief_lines(decision, style)
     else:
-        reporter.section("reflex")
+        reporter.section("reflex", **_MARKUP[_TONES[decision.gate.status]])
         listed = LISTED if verbosity == 0 else 10**9
         lines = decision_lines(decision, width=writer.fullwidth, style=style, listed=listed)
     for line in lines:

@@ -91,7 +91,8 @@ class Judged:
             case GateStatus.PASSED:
                 return ""
             case GateStatus.PARTIAL:
-                words = self.narrowed or f"{len(self.excused)} rules deselected"
+                count = len(self.excused)
+                words = self.narrowed or f"{count} rule{'' if count == 1 else 's'} deselected"
             case GateStatus.INCOMPLETE:
                 words = incomplete_reason(self)
             case _ if self.partial:
