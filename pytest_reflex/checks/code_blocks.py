@@ -13,7 +13,7 @@ from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.checks.options import COUNT, FLAG, TEXT
 from pytest_reflex.checks.structure_kind import Judge, StructureKind
 from pytest_reflex.documents.data import read_data
-from pytest_reflex.documents.yaml_data import DataSyntaxError
+from pytest_reflex.documents.syntax import DataSyntaxError
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.targets import CheckContext
 
@@ -58,7 +58,7 @@ def _unparsed(blocks: list[markdown.Block]) -> Iterator[Finding]:
         parse = PARSERS.get(block.language)
         fault = parse(block.text) if parse else None
         if fault:
-            message = f"a {block.language} block does not parse: {fault.message}"
+            message = f"a {block.language} block does not parse: {fault.message(block.line)}"
             yield Finding(message, block.line + max(fault.line, 1) - 1, fault.column)
 
 

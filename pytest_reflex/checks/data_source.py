@@ -10,7 +10,7 @@ from pathlib import PurePath
 from pytest_reflex.checks import markdown
 from pytest_reflex.checks.finding import Finding
 from pytest_reflex.documents.data import LANGUAGES, Data, read_data
-from pytest_reflex.documents.yaml_data import DataSyntaxError
+from pytest_reflex.documents.syntax import DataSyntaxError
 from pytest_reflex.model.artifact import Artifact
 
 _LIKE_JSON = re.compile(r"\s*(?:\{|\[\s*[\"{\[\d\]])")
@@ -75,6 +75,6 @@ def _read(text: str, language: str, first_line: int = 1) -> Source:
         found: Iterable[Data] = read_data(text, language)
     except DataSyntaxError as error:
         line = first_line + max(error.line, 1) - 1
-        message = f"not valid {language.upper()}: {error.message}"
+        message = f"not valid {language.upper()}: {error.message(first_line)}"
         return Source(faults=(Finding(message, line, error.column),))
     return Source(tuple(replace(document, first_line=first_line) for document in found))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NoReturn
 
-from pytest_reflex.documents.yaml_data import MAX_DEPTH, DataSyntaxError, Marks, read_yaml
+from pytest_reflex.documents.syntax import DataSyntaxError
+from pytest_reflex.documents.yaml_data import MAX_DEPTH, Marks, read_yaml
 from pytest_reflex.errors import ArtifactError
 
 MAX_CHARACTERS = 10_000_000
@@ -20,6 +22,8 @@ LANGUAGES = {
     "openapi": "yaml",
 }
 """What file endings and the first word of a fence call a data language."""
+
+_TOML_FAULT = re.compile(r"(.+) \(at line (\d+), column (\d+)\)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +95,11 @@ def _read_toml(text: str) -> Any:
 
     try:
         return _bounded(tomllib.loads(text), "TOML")
-    except tomllib.TOMLDecodeError as error:
-        raise DataSyntaxError(str(error)) from None
     except RecursionError:
         raise _too_deep("TOML") from None
     except ValueError as error:
+        if placed := _TOML_FAULT.fullmatch(str(error)):
+            raise DataSyntaxError(placed[1], int(placed[2]), int(placed[3])) from None
         raise DataSyntaxError(str(error)) from None
 
 
@@ -129,11 +133,11 @@ def _too_deep(language: str) -> ArtifactError:
 def _json_line(text: str, path: Sequence[Any]) -> int:
     # Only asked for where there is something to report, so the tree is read a second time.
     from pytest_reflex.documents.json_tree import read_json
-    from pytest_reflex.documents.nodes import NodeError, descend
+    from pytest_reflex.documents.nodes import descend
 
     try:
         node = read_json(text)
-    except NodeError:
+    except DataSyntaxError:
         return 1
     start = 0
     for _, entry in descend(node, tuple(path)):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from json import JSONDecodeError, JSONDecoder
 
-from pytest_reflex.documents.nodes import MAX_DEPTH, Entry, Node, NodeError, NodeKind
+from pytest_reflex.documents.nodes import MAX_DEPTH, Entry, Node, NodeKind
+from pytest_reflex.documents.syntax import DataSyntaxError
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?", re.ASCII)
@@ -14,14 +15,14 @@ _DECODER = JSONDecoder()
 
 
 def read_json(text: str) -> Node:
-    """Return the tree of a JSON document; raises NodeError with line and column."""
+    """Return the tree of a JSON document; raises DataSyntaxError with line and column."""
     try:
         node = _value(text, _skip(text, 0), 0)
     except JSONDecodeError as error:
-        raise _error(text, error.pos, error.msg) from None
+        raise DataSyntaxError.at(text, error.pos, error.msg) from None
     rest = _skip(text, node.end)
     if rest < len(text):
-        raise _error(text, rest, "more text after the document")
+        raise DataSyntaxError.at(text, rest, "more text after the document")
     return node
 
 
@@ -29,7 +30,7 @@ def _value(text: str, at: int, depth: int) -> Node:
     mark = text[at : at + 1]
     if mark in ("{", "["):
         if depth == MAX_DEPTH:
-            raise _error(text, at, f"nested more than {MAX_DEPTH} levels deep")
+            raise DataSyntaxError.at(text, at, f"nested more than {MAX_DEPTH} levels deep")
         return _collection(text, at, depth, "}" if mark == "{" else "]")
     if mark == '"':
         return _string(text, at)
@@ -38,7 +39,7 @@ def _value(text: str, at: int, depth: int) -> Node:
             return Node(kind=NodeKind.SCALAR, start=at, end=at + len(word), value=meaning)
     number = _NUMBER.match(text, at)
     if not number:
-        raise _error(text, at, "expected a value")
+        raise DataSyntaxError.at(text, at, "expected a value")
     whole = number[1] is None and number[2] is None and len(number[0]) < 4000
     value = int(number[0]) if whole else float(number[0])
     return Node(kind=NodeKind.SCALAR, start=at, end=number.end(), value=value)
@@ -70,15 +71,10 @@ def _string(text: str, at: int) -> Node:
 
 def _expect(text: str, at: int, mark: str) -> int:
     if text[at : at + 1] != mark:
-        raise _error(text, at, f"expected {mark}")
+        raise DataSyntaxError.at(text, at, f"expected {mark}")
     return at + 1
 
 
 def _skip(text: str, at: int) -> int:
     match = _SPACE.match(text, at)
     return match.end() if match else at
-
-
-def _error(text: str, at: int, message: str) -> NodeError:
-    line = text.count("\n", 0, at) + 1
-    return NodeError(f"line {line}, column {at - text.rfind(chr(10), 0, at)}: {message}")

@@ -12,10 +12,6 @@ from pytest_reflex.documents.paths import index_of, key_in
 MAX_DEPTH = 200
 
 
-class NodeError(ValueError):
-    """A text is no such tree; the message says why, with line and column (1-based)."""
-
-
 class NodeKind(StrEnum):
     """The shapes of a node. An alias stands for a node elsewhere and is not followed."""
 

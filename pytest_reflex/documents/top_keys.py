@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable
 
 from pytest_reflex.documents.json_tree import read_json
-from pytest_reflex.documents.nodes import Node, NodeError, NodeKind
+from pytest_reflex.documents.nodes import Node, NodeKind
+from pytest_reflex.documents.syntax import DataSyntaxError
 from pytest_reflex.documents.yaml_tree import read_yaml
 
 LONGEST = 2_000_000  # characters
@@ -25,7 +26,7 @@ def top_keys(text: str) -> list[tuple[str, Node]]:
     for read in readers:
         try:
             root = read(text)
-        except NodeError:
+        except DataSyntaxError:
             continue
         if root is None or root.kind is not NodeKind.MAP:
             return []

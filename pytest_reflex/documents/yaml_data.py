@@ -1,4 +1,4 @@
-"""YAML 1.2 as plain data with the line of every key and item, built from the parser's events.
+"""YAML 1.2 as plain data with the line of every key and item, for checks.
 
 Promises: only None, bool, int, float, str, list and dict come out, whatever tags the text bears;
 `yes`, `on` and dates are strings; keys are strings as they are written (`200:` gives "200"); a
@@ -10,34 +10,21 @@ whoever walks the result does a bounded amount of work.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from pytest_reflex.documents.yaml_tree import plain_value
+from pytest_reflex.documents.syntax import DataSyntaxError
+from pytest_reflex.documents.yaml_events import yaml_events
+from pytest_reflex.documents.yaml_scalars import plain_value
 from pytest_reflex.errors import ArtifactError
 
 MAX_DEPTH = 100
 MAX_NODES = 1_000_000
-MAX_SECOND_READING = 1_000_000  # characters; the parser in Python is some 50 times slower
 
 Marks = dict[int, dict[Any, int]]
 """Lines (1-based) of a container's keys or indexes, by `id()` of the container."""
 
-# What libyaml 0.1 says of [http://example.org] and of "\ud83d\ude00", which are right in YAML 1.2.
-_FAULTS_OF_THE_C_PARSER = ("found unexpected ':'", "found invalid Unicode character escape code")
 _CORE_TAG = re.compile(r"tag:yaml\.org,2002:(?:int|float|bool|null)")
-
-
-class DataSyntaxError(ValueError):
-    """The text is not of the language; `line` and `column` are 1-based, 0 where unknown."""
-
-    def __init__(self, message: str, line: int = 0, column: int = 0) -> None:
-        self.message = message
-        self.line = line
-        self.column = column
-        where = f"line {line}" + (f", column {column}" if column else "") if line else ""
-        super().__init__(f"{where}: {message}" if where else message)
 
 
 def read_yaml(text: str) -> tuple[list[Any], Marks]:
@@ -45,51 +32,10 @@ def read_yaml(text: str) -> tuple[list[Any], Marks]:
 
     Raises DataSyntaxError; ArtifactError above a limit.
     """
-    try:
-        return _read(_c_events(text), text)
-    except DataSyntaxError as error:
-        if error.message not in _FAULTS_OF_THE_C_PARSER or len(text) > MAX_SECOND_READING:
-            raise
-    return _read(_python_events(text), text)
-
-
-def _read(events: Iterator[Any], text: str) -> tuple[list[Any], Marks]:
-    from ruamel.yaml.error import MarkedYAMLError
-    from ruamel.yaml.reader import ReaderError
-
     reader = _Reader()
-    try:
-        for event in events:
-            reader.take(event)
-    except MarkedYAMLError as error:
-        message, mark = str(error.problem or error.context), error.problem_mark
-        raise DataSyntaxError(
-            message, mark.line + 1 if mark else 0, mark.column + 1 if mark else 0
-        ) from None
-    except ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
-        raise DataSyntaxError(str(error.reason), line) from None
-    except UnicodeEncodeError as error:
-        line = text.count("\n", 0, error.start) + 1
-        raise DataSyntaxError("a lone surrogate is no character", line) from None
+    for event in yaml_events(text):
+        reader.take(event)
     return reader.documents, reader.marks
-
-
-def _c_events(text: str) -> Iterator[Any]:
-    try:
-        from _ruamel_yaml import CParser
-    except ImportError:  # an interpreter for which the C parser is not built
-        yield from _python_events(text)
-        return
-    parser = CParser(text)
-    while (event := parser.get_event()) is not None:
-        yield event
-
-
-def _python_events(text: str) -> Iterator[Any]:
-    from ruamel.yaml import YAML
-
-    yield from YAML(typ="safe", pure=True).parse(text)
 
 
 @dataclass(slots=True)
@@ -196,7 +142,8 @@ class _Reader:
         word = key if isinstance(key, str) else str(key)
         if word in parent.marks:
             first = parent.marks[word]
-            raise DataSyntaxError(f"duplicate key {word!r}, first in line {first}", self._line)
+            reason = f"duplicate key {word!r}"
+            raise DataSyntaxError(reason, self._line, other=", first", other_line=first)
         parent.key = word
         parent.marks[word] = self._line
 

@@ -1,34 +1,32 @@
-"""YAML text to a tree with positions, from the events of ruamel.yaml's C parser (YAML 1.2)."""
+"""YAML text to a tree that knows the span of every value, for edits.
+
+Aliases and merge keys stay what they are, and a tag stays with its value, so that an edit sees
+what is written and not what it stands for.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from typing import Any
 
-from pytest_reflex.documents.nodes import MAX_DEPTH, Entry, Node, NodeError, NodeKind
-
-_NULL = frozenset(("", "~", "null", "Null", "NULL"))
-_TRUE = frozenset(("true", "True", "TRUE"))
-_FALSE = frozenset(("false", "False", "FALSE"))
-_INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", re.ASCII)
-_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", re.ASCII)
-_INFINITY = re.compile(r"([-+]?)\.(inf|Inf|INF)")
-_NAN = frozenset((".nan", ".NaN", ".NAN"))
+from pytest_reflex.documents.nodes import MAX_DEPTH, Entry, Node, NodeKind
+from pytest_reflex.documents.syntax import DataSyntaxError
+from pytest_reflex.documents.yaml_events import yaml_events
+from pytest_reflex.documents.yaml_scalars import plain_value
 
 
 def read_yaml(text: str) -> Node | None:
     """Return the tree of the one document in the text, None where it is empty.
 
-    Raises NodeError where it is not YAML, too deep, or more than one document.
+    Raises DataSyntaxError where it is not YAML, too deep, or more than one document.
     """
     root: Node | None = None
     stack: list[Node] = []
     keys: list[Node | None] = []
-    for event in _events(text):
+    for event in yaml_events(text):
         name = type(event).__name__
         if name == "DocumentStartEvent" and root is not None:
-            raise NodeError("it holds more than one YAML document")
+            line = event.start_mark.line + 1
+            raise DataSyntaxError("it holds more than one YAML document", line)
         if name in ("MappingEndEvent", "SequenceEndEvent"):
             _close(stack.pop(), event)
             keys.pop()
@@ -42,7 +40,8 @@ def read_yaml(text: str) -> Node | None:
             root = node
         if node.kind in (NodeKind.MAP, NodeKind.LIST):
             if len(stack) == MAX_DEPTH:
-                raise NodeError(f"it is nested more than {MAX_DEPTH} levels deep")
+                line = event.start_mark.line + 1
+                raise DataSyntaxError(f"it is nested more than {MAX_DEPTH} levels deep", line)
             stack.append(node)
             keys.append(None)
     return root
@@ -102,44 +101,3 @@ def _scalar(event: Any) -> Any:
     if event.tag:
         return (event.tag, event.value)
     return plain_value(event.value) if event.implicit[0] else event.value
-
-
-def plain_value(word: str) -> Any:
-    """Return what an unquoted YAML 1.2 scalar means."""
-    if word in _NULL:
-        return None
-    if word in _TRUE or word in _FALSE:
-        return word in _TRUE
-    if len(word) < 400 and _INT.fullmatch(word):
-        return int(word, 0) if word[:2] in ("0o", "0x") else int(word)
-    if _FLOAT.fullmatch(word):
-        return float(word)
-    if match := _INFINITY.fullmatch(word):
-        return float(match[1] + "inf")
-    return float("nan") if word in _NAN else word
-
-
-def _events(text: str) -> Iterator[Any]:
-    from ruamel.yaml.error import YAMLError
-
-    try:
-        yield from _parse(text)
-    except YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-        raise NodeError(where + str(getattr(error, "problem", None) or error)) from None
-    except (RecursionError, ValueError, UnicodeEncodeError) as error:
-        raise NodeError(f"it cannot be read as YAML: {error}") from None
-
-
-def _parse(text: str) -> Iterator[Any]:
-    try:
-        from _ruamel_yaml import CParser
-    except ImportError:
-        from ruamel.yaml import YAML
-
-        yield from YAML(typ="safe", pure=True).parse(text)
-        return
-    parser = CParser(text)
-    while parser.check_event():
-        yield parser.get_event()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pytest_reflex.documents.nodes import NodeError, data_of, descend
+from pytest_reflex.documents.nodes import data_of, descend
 from pytest_reflex.documents.paths import (
     PathSyntaxError,
     Wildcard,
@@ -14,6 +14,7 @@ from pytest_reflex.documents.paths import (
     parse,
     render,
 )
+from pytest_reflex.documents.syntax import DataSyntaxError
 from pytest_reflex.fixes.edit import Edit, nested
 from pytest_reflex.fixes.json_edit import set_in_json
 from pytest_reflex.fixes.kind import Field, FixError, Kind, Params
@@ -53,7 +54,7 @@ def _verify(place: Structured, steps: tuple[Any, ...], value: Any, edit: Edit) -
     new = place.text[: edit.start] + edit.new + place.text[edit.end :]
     try:
         after = read(new, is_json=place.is_json)
-    except NodeError as error:
+    except DataSyntaxError as error:
         reason = f"the result would be broken: {error}"
     else:
         if after and _same(data_of(after), _put(data_of(place.root), steps, value)):

@@ -9,8 +9,9 @@ from typing import Any
 
 from pytest_reflex.documents.json_tree import read_json
 from pytest_reflex.documents.lines import View, split
-from pytest_reflex.documents.nodes import Node, NodeError, NodeKind, descend
+from pytest_reflex.documents.nodes import Node, NodeKind, descend
 from pytest_reflex.documents.outline import Fence, outline
+from pytest_reflex.documents.syntax import DataSyntaxError
 from pytest_reflex.documents.yaml_tree import read_yaml
 from pytest_reflex.fixes.kind import FixError
 
@@ -54,7 +55,7 @@ def choose(document: str, steps: tuple[Any, ...], block: str | None, contains: s
 
 
 def read(text: str, *, is_json: bool) -> Node | None:
-    """Return the tree of a text; raises NodeError."""
+    """Return the tree of a text; raises DataSyntaxError."""
     return read_json(text) if is_json else read_yaml(text)
 
 
@@ -63,7 +64,7 @@ def _whole(document: str, steps: tuple[Any, ...]) -> Structured | None:
     for is_json in (True, False):
         try:
             root = read(view.text, is_json=is_json)
-        except NodeError:
+        except DataSyntaxError:
             continue
         if root is None or root.kind not in (NodeKind.MAP, NodeKind.LIST):
             return None
@@ -94,7 +95,7 @@ def _blocks(
             continue
         try:
             root = read(view.text, is_json=kind == "json")
-        except NodeError as error:
+        except DataSyntaxError as error:
             wrong.append(f"the block at line {fence.first}: {error}")
             continue
         if root and root.kind in (NodeKind.MAP, NodeKind.LIST):

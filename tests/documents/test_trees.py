@@ -10,8 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_reflex.documents.json_tree import read_json
-from pytest_reflex.documents.nodes import NodeError, data_of, descend
-from pytest_reflex.documents.yaml_tree import plain_value, read_yaml
+from pytest_reflex.documents.nodes import data_of, descend
+from pytest_reflex.documents.syntax import DataSyntaxError
+from pytest_reflex.documents.yaml_scalars import plain_value
+from pytest_reflex.documents.yaml_tree import read_yaml
 
 data = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=6) | st.floats(allow_nan=False),
@@ -58,21 +60,21 @@ BROKEN_JSON = {
 
 @pytest.mark.parametrize(("text", "message"), BROKEN_JSON.items(), ids=map(str, range(9)))
 def test_broken_json_is_explained(text: str, message: str) -> None:
-    with pytest.raises(NodeError) as caught:
+    with pytest.raises(DataSyntaxError) as caught:
         read_json(text)
     assert str(caught.value) == message
 
 
 BROKEN_YAML = {
     "a: [": "line 2, column 1: did not find expected node content",
-    "a: 1\n---\nb: 2\n": "it holds more than one YAML document",
-    "[" * 300: "it is nested more than 200 levels deep",
+    "a: 1\n---\nb: 2\n": "line 2: it holds more than one YAML document",
+    "[" * 300: "line 1: it is nested more than 200 levels deep",
 }
 
 
 @pytest.mark.parametrize(("text", "message"), BROKEN_YAML.items(), ids=map(str, range(3)))
 def test_broken_yaml_is_explained(text: str, message: str) -> None:
-    with pytest.raises(NodeError, match=message):
+    with pytest.raises(DataSyntaxError, match=message):
         read_yaml(text)
 
 
@@ -90,6 +92,8 @@ def test_broken_yaml_is_explained(text: str, message: str) -> None:
         ("1_000", "1_000"),
         ("-.INF", float("-inf")),
         (".5e3", 500.0),
+        ("9" * 500, float("inf")),
+        ("0x" + "f" * 500, float("inf")),
     ],
 )
 def test_words_are_read_as_yaml_1_2(word: str, value: Any) -> None:

@@ -33,8 +33,9 @@ BAD = [
     ("python", "(" * 5000 + "\n", "a python block does not parse: too many nested", 4),
     ("json", "{'a': 1}\n", "a json block does not parse: Expecting property name", 4),
     ("json", "[,\n", "a json block does not parse: Expecting value", 4),
-    ("yml", "a: 1\na: 2\n", "a yml block does not parse: duplicate key 'a'", 5),
-    ("toml", "a =\n", "a toml block does not parse: Invalid value", 4),
+    ("yml", "a: 1\na: 2\n", "a yml block does not parse: duplicate key 'a', first in line 4", 5),
+    ("yaml", "a:\n- [b\nc: d\n", "a yaml block does not parse: did not find expected", 6),
+    ("toml", "a = 1\nb =\n", "a toml block does not parse: Invalid value", 5),
 ]
 
 

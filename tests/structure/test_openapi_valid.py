@@ -35,7 +35,10 @@ NOT_FOUND = {
     "this is Swagger 2.0": ("a.yaml", "swagger: '2.0'\n"),
     "not valid YAML: did not find": ("a.yaml", "openapi: [\n"),
     "not valid YAML: mapping values": ("draft.md", "openapi: 3.1.0\na: b: c\n"),
-    "not valid YAML: duplicate key 'get'": ("a.md", "```yaml\nopenapi: 3\nget: 1\nget: 2\n```\n"),
+    "not valid YAML: duplicate key 'get', first in line 3": (
+        "a.md",
+        "```yaml\nopenapi: 3\nget: 1\nget: 2\n```\n",
+    ),
     "not valid JSON": ("a.json", '{"openapi": '),
 }
 
