@@ -34,7 +34,13 @@ FINISHED = b"finished"
 MARK = "REFLEX_SESSION"
 
 _DROPPED = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER")
-_NEEDLESS = ("cacheprovider", "terminal", "junitxml", "doctest", "unittest", "faulthandler")
+# Parts of pytest that such a session has no use for; each costs a little at every start.
+_NEEDLESS = (
+    *("cacheprovider", "capture", "debugging", "doctest", "faulthandler", "junitxml"),
+    *("legacypath", "logging", "monkeypatch", "pastebin", "recwarn", "setuponly", "setupplan"),
+    *("skipping", "stepwise", "subtests", "terminal", "threadexception", "tmpdir", "unittest"),
+    *("unraisableexception", "warnings"),
+)
 _SPARE_SECONDS = 60.0
 _PER_COMMAND = 60.0
 _numbers = count(1)
