@@ -1,8 +1,7 @@
 """Markdown as checks see it: headings, sections, fenced blocks, paragraphs and links with lines.
 
-CommonMark with tables, through markdown-it-py, which is imported on first use. A document is
-parsed once and kept for the checks that follow; inline text is parsed only where one asks for it.
-YAML front matter is not part of the document. All lines are 1-based.
+A document is parsed once and kept for the checks that follow; inline text is parsed only where one
+asks for it. All lines are 1-based.
 """
 
 from __future__ import annotations
@@ -13,10 +12,12 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.checks.markdown_parts import Block, Heading, Link, Paragraph, Section
+from pytest_reflex.documents.lines import starts
+from pytest_reflex.documents.markdown_tokens import block_tokens, inline_tokens
+from pytest_reflex.documents.outline import outline
 from pytest_reflex.errors import ArtifactError
 
 if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
 __all__ = [
@@ -35,8 +36,6 @@ MAX_CHARACTERS = 2_000_000
 MAX_LINES = 100_000
 MAX_LINK_WORK = 5_000_000_000  # brackets times characters of a paragraph; about 10 s
 
-_LINE_END = re.compile(r"\r\n|\n|\r")
-_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?:.*\n)*?(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
 _HTML_COMMENT = re.compile(r"<!--(?:.*?-->|.*\Z)", re.DOTALL)
 _HTML_LINK = re.compile(
     r"""<(a|img|source|video|iframe)\s[^<>]*?\b(?:href|src)\s*=\s*("[^"]*"|'[^']*'|[^\s"'<>]+)""",
@@ -51,26 +50,22 @@ class Markdown:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._parser = _parser()
-        self._environment: dict[str, Any] = {}
+        self.tokens, self._environment = block_tokens(text)
         self._work = 0
-        self.tokens: list[Token] = self._parser.parse(
-            _without_front_matter(text), self._environment
-        )
 
     @cached_property
     def blocks(self) -> list[Block]:
         """The fenced code blocks, wherever they are nested."""
         return [
             Block(
-                language=token.info.split()[0].lower() if token.info.split() else "",
-                text=token.content,
-                line=token.map[0] + 2,
-                marker=token.markup,
-                closed=self._is_closed(token),
+                language=fence.language,
+                text=fence.text,
+                line=fence.first + 1,
+                marker=fence.marker,
+                # A list item or a quotation ends, and its fence with it.
+                closed=fence.closed or fence.nested,
             )
-            for token in self.tokens
-            if token.type == "fence" and token.map
+            for fence in outline(self.text).fences
         ]
 
     @cached_property
@@ -91,18 +86,12 @@ class Markdown:
     @cached_property
     def sections(self) -> list[Section]:
         """One section for each heading that is not nested."""
-        starts = [0, *(match.end() for match in _LINE_END.finditer(self.text)), len(self.text)]
-        opens = [t for t in self.tokens if t.type == "heading_open" and t.level == 0 and t.map]
-        titles = [heading for heading in self.headings if not heading.nested]
-        found: list[Section] = []
-        ends: dict[int, int] = {}
-        for token, heading in zip(reversed(opens), reversed(titles), strict=True):
-            body = token.map[1] if token.map else 0
-            end = min((ends[lvl] for lvl in ends if lvl <= heading.level), default=len(self.text))
-            start = min(starts[min(body, len(starts) - 1)], end)
-            found.append(Section(heading.title, heading.level, heading.line, start, end))
-            ends[heading.level] = starts[heading.line - 1]
-        return found[::-1]
+        offsets = starts(self.text)
+        plain = [heading for heading in self.headings if not heading.nested]
+        return [
+            Section(title.title, own.level, own.line + 1, offsets[own.body], offsets[own.end])
+            for title, own in zip(plain, outline(self.text).headings, strict=True)
+        ]
 
     @cached_property
     def paragraphs(self) -> list[Paragraph]:
@@ -190,24 +179,11 @@ class Markdown:
         """Return the words of an inline token on one line; images and raw HTML have none."""
         return "".join(_visible(child) for child in self.children(token)).strip()
 
-    def _is_closed(self, token: Token) -> bool:
-        if token.level > 0 or not token.map:
-            return True  # a list item or a quotation ends, and its fence with it
-        last = self._lines[min(token.map[1], len(self._lines)) - 1].strip()
-        return token.map[1] - token.map[0] > 1 and last.startswith(token.markup)
-
-    @cached_property
-    def _lines(self) -> list[str]:
-        return _LINE_END.split(self.text)
-
     def children(self, token: Token) -> list[Token]:
         """Return what is within an inline token; parsed on first use."""
         if not token.children and token.content:
             self._spend(token)
-            token.children = []
-            self._parser.inline.parse(
-                token.content, self._parser, self._environment, token.children
-            )
+            token.children = inline_tokens(token.content, self._environment)
         return token.children or []
 
     def _spend(self, token: Token) -> None:
@@ -247,20 +223,6 @@ def parse(text: str) -> Markdown:
                 hint="split it, or use a content check without section and block",
             )
     return Markdown(text)
-
-
-@lru_cache(maxsize=1)
-def _parser() -> MarkdownIt:
-    from markdown_it import MarkdownIt
-
-    parser = MarkdownIt("commonmark").enable("table")
-    # Inline parsing is most of the work, and most checks need little of it.
-    return parser.disable("inline")
-
-
-def _without_front_matter(text: str) -> str:
-    match = _FRONT_MATTER.match(text) if text.startswith("---") else None
-    return "\n" * match.group().count("\n") + text[match.end() :] if match else text
 
 
 def _visible(token: Token) -> str:

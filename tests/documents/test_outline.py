@@ -53,6 +53,15 @@ def test_open_fence_reaches_to_the_end() -> None:
     assert (fence.language, fence.first, fence.last, fence.closed) == ("sh", 1, 4, False)
 
 
+def test_rule_under_a_table_makes_no_heading() -> None:
+    assert outline("| a |\n|---|\n| b |\n---\n").headings == ()
+
+
+def test_nested_fence_knows_its_mark() -> None:
+    fence = outline("> ~~~~\n> a\n").fences[0]
+    assert (fence.marker, fence.nested, fence.closed) == ("~~~~", True, False)
+
+
 def test_empty_text_has_no_lines() -> None:
     assert outline("").lines == 0
     assert outline("a").lines == outline("a\n").lines == 1

@@ -56,6 +56,11 @@ def test_fence_that_is_never_closed_is_found() -> None:
     assert result.location.line == 3
 
 
+def test_fence_that_only_looks_closed_is_found() -> None:
+    result = judge("```sh\nmake\n```text\n", {"code_blocks": {"parse": True}})
+    assert result.message == "a fence is never closed"
+
+
 def test_fence_in_a_list_ends_with_it() -> None:
     text = "- a\n\n  ```sh\n  make\n\nafter\n"
     assert judge(text, {"code_blocks": {"parse": True}}).outcome is Outcome.PASS

@@ -70,6 +70,15 @@ def test_front_matter_is_no_heading_and_lines_stay_true() -> None:
     assert [(h.title, h.level, h.line) for h in document.headings] == [("T", 1, 4)]
 
 
+def test_windows_line_ends_change_nothing_but_offsets() -> None:
+    text = "---\ntitle: x\n---\n" + DOCUMENT
+    unix, windows = markdown.parse(text), markdown.parse(text.replace("\n", "\r\n"))
+    assert windows.headings == unix.headings
+    assert windows.blocks == unix.blocks
+    bodies = [windows.text[s.start : s.end].replace("\r", "") for s in windows.sections]
+    assert bodies == [unix.text[s.start : s.end] for s in unix.sections]
+
+
 @pytest.mark.parametrize(
     ("text", "size"),
     [("a" * 2_000_001, "2,000,001 characters"), ("\n" * 100_001, "100,001 lines")],
