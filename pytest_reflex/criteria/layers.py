@@ -42,7 +42,7 @@ def read_over(
     own = _own_drafts(table, faults)
     for rule_id in own.keys() & base.drafts.keys():
         if rule_id in drops:
-            faults.add(f"drop and rules both name {quoted(rule_id)}", own[rule_id].spot)
+            faults.add(f"drop and rules both name {quoted(rule_id)}", own[rule_id].table.spot)
         own[rule_id] = own[rule_id].over(base.drafts[rule_id])
     if base.drafts:
         _note_near_misses(own, base.drafts, faults)
@@ -118,9 +118,9 @@ def _note_same_ids(rules: list[Table], faults: Faults) -> None:
 def _note_near_misses(own: Mapping[str, Draft], known: Mapping[str, Draft], faults: Faults) -> None:
     """Note rules that give too little for a new one and are called nearly as an inherited one."""
     for draft in own.values():
-        if draft.id in known or "description" in draft.given:
+        if draft.id in known or "description" in draft.table:
             continue
         hint = nearest(draft.id, known)
         if hint.startswith("did you"):
             message = "no inherited rule is called so, and description is missing"
-            faults.add(message, draft.spot, hint=hint, rule_id=draft.id)
+            faults.add(message, draft.table.spot, hint=hint, rule_id=draft.id)

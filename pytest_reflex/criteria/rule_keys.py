@@ -1,4 +1,8 @@
-"""The keys of a rule, one reader for each: a value from the file, or a located problem."""
+"""The keys of a rule, one reader for each: a value from the file, or a located problem.
+
+A reader sets the field of an unfinished rule (a twin of `Rule`). Its `checks` are pairs of a
+mapping and the faults of its file until the rule is finished.
+"""
 
 from __future__ import annotations
 
@@ -24,51 +28,47 @@ from pytest_reflex.criteria.wording import nearest, quoted
 from pytest_reflex.model.rules import Fix
 from pytest_reflex.model.words import Level, Severity
 
-Given = dict[str, Any]
-"""What a file says about a rule, under the names of the fields of `Rule`.
-
-`checks` are still as they were read: pairs of a mapping and the faults of its file.
-"""
-
 _SEVERITIES = {word.value: word for word in Severity}
 _LEVELS = {word.value: word for word in Level}
 _WHOLE = {number: Fraction(number) for number in range(101)}
 
 
-def _description(table: Table, faults: Faults, rule_id: str, given: Given) -> None:
-    given["description"] = filled_text_at(table, "description", faults, rule_id)
+def _description(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
+    rule.description = filled_text_at(table, "description", faults, rule_id)
 
 
-def _hint(table: Table, faults: Faults, rule_id: str, given: Given) -> None:
-    given["hint"] = text_at(table, "hint", faults, rule_id)
+def _hint(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
+    rule.hint = text_at(table, "hint", faults, rule_id)
 
 
-def _why(table: Table, faults: Faults, rule_id: str, given: Given) -> None:
-    given["why"] = text_at(table, "why", faults, rule_id)
+def _why(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
+    rule.why = text_at(table, "why", faults, rule_id)
 
 
-def _severity(table: Table, faults: Faults, rule_id: str, given: Given) -> None:
+def _severity(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
     value = table["severity"]
     if type(value) is not str or value not in _SEVERITIES:
         value = word_at(table, "severity", _SEVERITIES, faults, rule_id) or "fail"
-    given["severity"] = _SEVERITIES[value]
+    rule.severity = _SEVERITIES[value]
 
 
-def _weight(table: Table, faults: Faults, rule_id: str, given: Given) -> None:
+def _weight(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
     value = table["weight"]
     if type(value) is int and value in _WHOLE:
-        given["weight"] = _WHOLE[value]
+        rule.weight = _WHOLE[value]
         return
     weight = number_at(table, "weight", faults, rule_id)
     if weight is not None and weight < 0:
         faults.add("weight is below 0", table.at("weight"), rule_id=rule_id)
-    given["weight"] = weight
+    rule.weight = weight
 
 
-def _phase(table: Table, faults: Faults, rule_id: str, given: Given) -> None:
+def _phase(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
     word = word_at(table, "phase", _LEVELS, faults, rule_id)
-    level = given["level"] = _LEVELS[word or "A"]
-    if word and contradicts(rule_id, level):
+    if not word:
+        return
+    rule.level = _LEVELS[word]
+    if contradicts(rule_id, rule.level):
         faults.add(
             f"phase {word} contradicts the id, which starts with {rule_id[0]}.",
             table.at("phase"),
@@ -77,27 +77,28 @@ def _phase(table: Table, faults: Faults, rule_id: str, given: Given) -> None:
         )
 
 
-def _check(table: Table, faults: Faults, rule_id: str, given: Given) -> None:
+def _check(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
     value = table["check"]
     if isinstance(value, Table):
-        given["checks"] = ((value, faults),)
+        rule.checks = ((value, faults),)
     elif isinstance(value, Items):
         if not value:
             faults.add("check is an empty list", table.at("check"), rule_id=rule_id)
-        given["checks"] = _concrete(value, faults, rule_id)
+        rule.checks = _concrete(value, faults, rule_id)
     else:
-        given["prose"] = filled_text_at(table, "check", faults, rule_id)
-        given.setdefault("checks", ())
+        rule.prose = filled_text_at(table, "check", faults, rule_id)
+        if "checks" not in table:
+            rule.checks = ()
         return
-    given["prose"] = ""
+    rule.prose = ""
     if "checks" in table:
         faults.add("check and checks both give checks", table.at_key("checks"), rule_id=rule_id)
 
 
-def _checks(table: Table, faults: Faults, rule_id: str, given: Given) -> None:
+def _checks(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
     value = table["checks"]
     if isinstance(value, Items):
-        given["checks"] = _concrete(value, faults, rule_id)
+        rule.checks = _concrete(value, faults, rule_id)
         return
     message = f"checks must be a list of mappings, not {kind_of(value)}"
     faults.add(message, table.at("checks"), rule_id=rule_id)
@@ -115,7 +116,7 @@ def _concrete(values: Items, faults: Faults, rule_id: str) -> tuple[tuple[Table,
     return tuple((value, faults) for value in values if isinstance(value, Table))
 
 
-def _fix(table: Table, faults: Faults, rule_id: str, given: Given) -> None:
+def _fix(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
     value = table["fix"]
     entries: list[Any] = value if isinstance(value, Items) else [value]
     fixes: list[Fix] = []
@@ -126,7 +127,7 @@ def _fix(table: Table, faults: Faults, rule_id: str, given: Given) -> None:
             spot = value.at(index) if isinstance(value, Items) else table.at("fix")
             message = f"fix must be a mapping, or a list of them, not {kind_of(entry)}"
             faults.add(message, spot, rule_id=rule_id)
-    given["fixes"] = tuple(fixes)
+    rule.fixes = tuple(fixes)
 
 
 def _one_fix(entry: Table, faults: Faults, rule_id: str) -> list[Fix]:
@@ -154,7 +155,7 @@ def _one_fix(entry: Table, faults: Faults, rule_id: str) -> list[Fix]:
     return [fix]
 
 
-def _samples(table: Table, faults: Faults, rule_id: str, given: Given) -> None:
+def _samples(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
     samples = table_at(table, "samples", faults, rule_id)
     found: dict[str, list[str]] = {}
     for key in samples:
@@ -164,10 +165,10 @@ def _samples(table: Table, faults: Faults, rule_id: str, given: Given) -> None:
         hint = nearest(key, ("good", "bad"))
         message = f"samples has no key {quoted(key)}"
         faults.add(message, samples.at_key(key), hint=hint, rule_id=rule_id)
-    given["samples"] = found
+    rule.samples = found
 
 
-READERS: dict[str, Callable[[Table, Faults, str, Given], None]] = {
+READERS: dict[str, Callable[[Table, Faults, str, Any], None]] = {
     "description": _description,
     "severity": _severity,
     "weight": _weight,
