@@ -56,7 +56,8 @@ class ContentCheck:
 
     def problems(self, spec: CheckSpec) -> Iterable[Problem]:
         yield from problems_of(spec, KINDS, required=("search",))
-        yield from _contradictions(spec, spec.params)
+        if "min_count" in spec.params or "max_count" in spec.params:
+            yield from _contradictions(spec, spec.params)
 
     def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
         params = settle(spec, KINDS, variables, required=("search",))

@@ -69,7 +69,7 @@ def problems_of(
                 place=spec.place,
                 hint=did_you_mean(key, kinds),
             )
-        elif not variable_name(value) and not kind.fits(value):
+        elif not kind.fits(value) and not variable_name(value):
             yield _unfit(spec, key, value, kind)
     for key in required:
         if key not in spec.params:
