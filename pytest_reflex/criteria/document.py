@@ -137,6 +137,8 @@ def _syntax(error: Any, faults: Faults) -> None:
 def _remedy(problem: str, line: str, column: int) -> str:
     """Return what to do about a syntax error that people make often."""
     character = line[column - 1 : column]
+    if "Unicode" in problem:
+        return "write the character itself"
     if "escape" in problem:
         return "put the text in single quotes, where a backslash stands for itself"
     if "\t" in line[: len(line) - len(line.lstrip())]:

@@ -142,6 +142,18 @@ def test_what_cannot_be_meant_is_refused_with_place_and_remedy(
     assert "\n" not in shown
 
 
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [('"\\ud83d\\ude00"', "write the character itself"), ("[http://x.example]", "pair of quotes")],
+)
+def test_what_the_c_parser_does_not_know_has_a_remedy(text: str, hint: str) -> None:
+    pytest.importorskip("_ruamel_yaml")
+    with pytest.raises(CriteriaError) as caught:
+        value(f"k: {text}")
+    assert "this is not valid YAML" in str(caught.value)
+    assert hint in str(caught.value)
+
+
 def test_the_table_has_the_size_that_was_promised() -> None:
     assert len(READ) + len(REFUSED) >= 80
 
