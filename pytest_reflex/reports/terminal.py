@@ -215,7 +215,7 @@ def gate_sentence(decision: Decision) -> str:
     gate = decision.gate
     word = gate.status.value.upper()
     reasons = list(gate.reasons)
-    if gate.status is GateStatus.ERROR:
+    if decision.problems:
         count = len(decision.problems)
         reasons = [f"{count} problem{'' if count == 1 else 's'} in criteria or marks"]
     elif len(reasons) > 3:

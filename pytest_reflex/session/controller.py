@@ -14,8 +14,8 @@ import pytest
 from pytest_reflex.errors import Problem, ReflexError
 from pytest_reflex.model.plain import visible
 from pytest_reflex.reports import json_report, terminal
-from pytest_reflex.session import options, plan
-from pytest_reflex.session.conclude import conclude, expected
+from pytest_reflex.session import marks, options, plan
+from pytest_reflex.session.conclude import Conclusion, conclude, expected
 from pytest_reflex.session.desk import Desk
 from pytest_reflex.session.exits import exit_status, only_looks
 from pytest_reflex.session.named import expect_named
@@ -123,18 +123,10 @@ class Controller:
 
     def _decide(self, status: int) -> int:
         """Come to a decision, write it down, and return the exit status."""
-        found = self.desk.plan
-        partial = options.allows_partial(self.config)
-        parts = []
-        silent = bool(self._faults) and not self.tally.results
-        if self._looped and not silent and not only_looks(self.config):
-            parts = [
-                conclude(one, found, self.tally, partial=partial)
-                for one in expected(found, self.config.rootpath)
-            ]
+        parts = self._conclusions()
         judged = tuple(part.judged for part in parts)
         faults = tuple(dict.fromkeys(self._faults))
-        gate = gate_over(judged, faults) if judged or faults else None
+        gate = gate_over(judged, (*faults, *self._strangers())) if self._concerned(parts) else None
         only_criteria = bool(faults) and not self._foreign_faults
         status = exit_status(status, gate, criteria_faults=only_criteria)
         self.decision = Decision(
@@ -146,6 +138,28 @@ class Controller:
             notices=self._notices(),
         )
         return self._write(status)
+
+    def _conclusions(self) -> list[Conclusion]:
+        """Judge every target; where faulty criteria kept everything from running, none."""
+        silent = bool(self._faults) and not self.tally.results
+        if not self._looped or silent or only_looks(self.config):
+            return []
+        partial = options.allows_partial(self.config)
+        return [
+            conclude(one, self.desk.plan, self.tally, partial=partial)
+            for one in expected(self.desk.plan, self.config.rootpath)
+        ]
+
+    def _strangers(self) -> list[str]:
+        """Name results of what this process knows no rules of: workers on another machine."""
+        known = {*self.desk.plan.targets, marks.SESSION if self.desk.plan.marked else ""}
+        return [
+            f"results came in for {target}, whose rules are not known here"
+            for target in sorted(set(self.tally.results) - known)
+        ]
+
+    def _concerned(self, parts: list[Conclusion]) -> bool:
+        return bool(parts or self._faults or self._strangers())
 
     def _write(self, status: int) -> int:
         """Write the JSON document; where that fails in the end, a success is none."""
@@ -166,14 +180,14 @@ class Controller:
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         self._told = True
-        if self.decision and (self.decision.judged or self.decision.problems):
+        if self.decision and self.decision.concerned:
             terminal.show(terminalreporter, self.decision)
 
     def pytest_unconfigure(self) -> None:
         if self._folder:
             shutil.rmtree(self._folder, ignore_errors=True)
         # Without a terminal plugin, and in pytest 8 with --no-summary, nobody has said it yet.
-        if not self._told and self.decision and self.decision.judged and sys.__stderr__:
+        if not self._told and self.decision and self.decision.concerned and sys.__stderr__:
             gate = self.decision.gate
             if gate.blocks:
                 reasons = visible("; ".join(gate.reasons))

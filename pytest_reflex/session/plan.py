@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -59,8 +59,15 @@ class Plan:
         yield from self.marked
 
     def to_json(self) -> dict[str, Any]:
+        """Return plain data; criteria that many artifacts share stand in it once."""
+        sets = {id(one.target.criteria): one.target.criteria for one in self.targets.values()}
+        number = {key: index for index, key in enumerate(sets)}
         return {
-            "targets": {key: _planned_to_json(one) for key, one in self.targets.items()},
+            "criteria": [criteria.to_json() for criteria in sets.values()],
+            "targets": {
+                key: _planned_to_json(one, number[id(one.target.criteria)])
+                for key, one in self.targets.items()
+            },
             "marked": {key: _marked_to_json(rule) for key, rule in self.marked.items()},
             "left_out": sorted(self.left_out),
             "narrowed": self.narrowed,
@@ -69,8 +76,9 @@ class Plan:
 
     @classmethod
     def from_json(cls, wire: Mapping[str, Any]) -> Plan:
+        sets = [Criteria.from_json(one) for one in wire["criteria"]]
         return cls(
-            targets={key: _planned_from_json(one) for key, one in wire["targets"].items()},
+            targets={key: _planned_from_json(one, sets) for key, one in wire["targets"].items()},
             marked={key: _marked_from_json(one) for key, one in wire["marked"].items()},
             left_out=set(wire["left_out"]),
             narrowed=wire["narrowed"],
@@ -122,10 +130,10 @@ def problem_from_json(wire: Mapping[str, Any]) -> Problem:
     )
 
 
-def _planned_to_json(planned: Planned) -> dict[str, Any]:
+def _planned_to_json(planned: Planned, criteria: int) -> dict[str, Any]:
     target = planned.target
     return {
-        "criteria": target.criteria.to_json(),
+        "criteria": criteria,
         "level": target.level.value,
         "artifact": str(target.artifact),
         "root": str(target.root),
@@ -135,9 +143,9 @@ def _planned_to_json(planned: Planned) -> dict[str, Any]:
     }
 
 
-def _planned_from_json(wire: Mapping[str, Any]) -> Planned:
+def _planned_from_json(wire: Mapping[str, Any], sets: Sequence[Criteria]) -> Planned:
     target = Target(
-        criteria=Criteria.from_json(wire["criteria"]),
+        criteria=sets[wire["criteria"]],
         level=Level(wire["level"]),
         artifact=Path(wire["artifact"]),
         root=Path(wire["root"]),

@@ -168,3 +168,8 @@ class Decision:
     not_run: tuple[NotRun, ...] = ()
     problems: tuple[Problem, ...] = ()
     notices: tuple[str, ...] = ()
+
+    @property
+    def concerned(self) -> bool:
+        """Whether there is anything to tell: something was judged, or kept from it."""
+        return bool(self.judged or self.problems) or self.gate.status is GateStatus.ERROR

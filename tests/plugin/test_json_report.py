@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from pytest_reflex.reports.json_report import render, report_document
-from tests.plugin.conftest import BAD, Run, edit, write
+from tests.plugin.conftest import BAD, GOOD, MILD, Run, edit, write
 from tests.verdict.sets import evaluation, rule
 
 SCHEMA = json.loads(
@@ -108,3 +108,20 @@ def test_text_that_no_encoding_holds_is_escaped(tmp_path: Path) -> None:
     object.__setattr__(one, "artifact", "a\ud800\x00")
     document = valid(report_document([one], exit_status=0))
     assert json.dumps(document).isascii()
+
+
+@pytest.mark.parametrize("text", [GOOD, BAD, MILD], ids=["good", "bad", "mild"])
+@pytest.mark.parametrize(
+    "arguments", [(), ("-k", "usage"), ("-k", "usage", "--reflex-allow-partial"), ("-k", "none")]
+)
+def test_document_section_and_exit_status_agree(
+    project: pytest.Pytester, run: Run, text: str, arguments: tuple[str, ...]
+) -> None:
+    write(project, "api.md", text)
+    result = run("--reflex-json=out.json", *arguments)
+    gate = read(project)["gate"]
+    assert gate["exit_status"] == result.ret
+    assert gate["passed"] == (gate["status"] == "passed")
+    assert (result.ret != 0) == (gate["status"] not in ("passed", "partial"))
+    word = gate["status"].upper()
+    result.stdout.fnmatch_lines([f"GATE        {word}*"])

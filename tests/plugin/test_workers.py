@@ -182,3 +182,44 @@ def test_random_order_changes_nothing(project: pytest.Pytester, run: Run, docume
     for seed in ("1", "2"):
         run("-p", "randomly", f"--randomly-seed={seed}", "--reflex-json=two.json")
         assert document("out.json") == document("two.json")
+
+
+FAR = """
+from pytest_reflex.session import plan
+plan.hand_over = lambda found, folder: None
+"""
+
+
+def test_suites_are_read_again_where_no_worker_can_hand_over_its_plan(
+    project: pytest.Pytester, run: Run, run_workers: Run, document: Read
+) -> None:
+    edit(project, "[api.md]", '["*.md"]')
+    write(project, "bad.md", BAD)
+    run("-k", "not world", "--reflex-json=out.json")
+    project.makeconftest(FAR)
+    result = run_workers("-k", "not world", "--reflex-json=two.json")
+    assert result.ret == 1
+    assert document("out.json") == document("two.json")
+
+
+def test_results_without_known_rules_are_not_a_pass(
+    project: pytest.Pytester, run_workers: Run
+) -> None:
+    project.makeconftest(FAR)
+    project.makepyfile(MARKED.replace("3]", "2]"))
+    result = run_workers()
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        ["GATE        ERROR: results came in for session, whose rules are not known here*"]
+    )
+
+
+@pytest.mark.parametrize("mode", ["--dist=each", "--dist=loadgroup"])
+def test_every_way_to_distribute_gives_one_verdict(
+    project: pytest.Pytester, run: Run, run_workers: Run, document: Read, mode: str
+) -> None:
+    write(project, "api.md", MILD)
+    project.makepyfile(MARKED)
+    run("--reflex-json=out.json")
+    run_workers(mode, "--reflex-json=two.json")
+    assert document("out.json") == document("two.json")
