@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from pytest_reflex.documents.paths import index_of, key_in
+from pytest_reflex.documents.paths import index_of, key_in, spelt
 
 MAX_DEPTH = 200
 
@@ -94,8 +94,4 @@ class _Odd:
     value: Any
 
     def __str__(self) -> str:
-        import json
-
-        if isinstance(self.value, bool | int | float) or self.value is None:
-            return json.dumps(self.value)
-        return str(self.value)
+        return spelt(self.value)

@@ -171,7 +171,7 @@ def key_in(data: Mapping[Any, Any], word: str) -> Any | None:
     """Return the key of the map that a word names (itself, or a non-string spelt so), or None."""
     if word in data:
         return word
-    return next((key for key in data if not isinstance(key, str) and _spelt(key) == word), None)
+    return next((key for key in data if not isinstance(key, str) and spelt(key) == word), None)
 
 
 def index_of(step: PathStep) -> int | None:
@@ -181,5 +181,6 @@ def index_of(step: PathStep) -> int | None:
     return int(step) if re.fullmatch(r"0|[1-9][0-9]*", step) else None
 
 
-def _spelt(key: Any) -> str:
+def spelt(key: Any) -> str:
+    """Return a key of data as a path names it: a number, true and null as in JSON."""
     return json.dumps(key) if isinstance(key, bool | int | float) or key is None else str(key)

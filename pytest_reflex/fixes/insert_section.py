@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from pytest_reflex.documents.data_tree import is_data
 from pytest_reflex.documents.lines import newline_of, split, starts, with_newline
 from pytest_reflex.documents.outline import Heading, Outline, outline
-from pytest_reflex.documents.top_keys import is_data
 from pytest_reflex.fixes.kind import Field, FixError, Kind, Params
 
 _HEADING = re.compile(r"(#{1,6})[ \t]+(\S.*?)(?:[ \t]+#+)?[ \t]*")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pytest_reflex.documents.data_tree import read_tree
 from pytest_reflex.documents.nodes import data_of, descend
 from pytest_reflex.documents.paths import (
     PathSyntaxError,
@@ -18,7 +19,7 @@ from pytest_reflex.documents.syntax import DataSyntaxError
 from pytest_reflex.fixes.edit import Edit, nested
 from pytest_reflex.fixes.json_edit import set_in_json
 from pytest_reflex.fixes.kind import Field, FixError, Kind, Params
-from pytest_reflex.fixes.structured import Structured, choose, read
+from pytest_reflex.fixes.structured import Structured, choose
 from pytest_reflex.fixes.yaml_edit import set_in_yaml
 
 
@@ -53,7 +54,7 @@ def _verify(place: Structured, steps: tuple[Any, ...], value: Any, edit: Edit) -
     """Raise FixError where the edit did anything but set the value."""
     new = place.text[: edit.start] + edit.new + place.text[edit.end :]
     try:
-        after = read(new, is_json=place.is_json)
+        after = read_tree(new, is_json=place.is_json)
     except DataSyntaxError as error:
         reason = f"the result would be broken: {error}"
     else:

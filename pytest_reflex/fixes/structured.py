@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_reflex.documents.json_tree import read_json
+from pytest_reflex.documents.data import LANGUAGES
+from pytest_reflex.documents.data_tree import looks_like_data, read_tree, whole_tree
 from pytest_reflex.documents.lines import View, split
 from pytest_reflex.documents.nodes import Node, NodeKind, descend
 from pytest_reflex.documents.outline import Fence, outline
 from pytest_reflex.documents.syntax import DataSyntaxError
-from pytest_reflex.documents.yaml_tree import read_yaml
 from pytest_reflex.fixes.kind import FixError
-
-_LANGUAGES = {"yaml": ("yaml", "yml"), "json": ("json",)}
-_KEY = re.compile(r"[\w$./{}-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,47 +50,29 @@ def choose(document: str, steps: tuple[Any, ...], block: str | None, contains: s
     raise FixError(f"set: there is no {kind} block{holding} that can be read{reason}")
 
 
-def read(text: str, *, is_json: bool) -> Node | None:
-    """Return the tree of a text; raises DataSyntaxError."""
-    return read_json(text) if is_json else read_yaml(text)
-
-
 def _whole(document: str, steps: tuple[Any, ...]) -> Structured | None:
     view = View(document)
-    for is_json in (True, False):
-        try:
-            root = read(view.text, is_json=is_json)
-        except DataSyntaxError:
-            continue
-        if root is None or root.kind not in (NodeKind.MAP, NodeKind.LIST):
-            return None
-        place = Structured(view, root, is_json)
-        # Prose such as "Note: this" is YAML too, but nobody's data.
-        if is_json or place.has(steps[0]) or _looks_like_data(root):
-            return place
-    return None
-
-
-def _looks_like_data(root: Node) -> bool:
-    keys = [entry.key.value for entry in root.entries if entry.key]
-    return len(keys) == len(root.entries) and all(_KEY.fullmatch(str(key)) for key in keys)
+    whole = whole_tree(view.text)
+    if whole is None:
+        return None
+    place = Structured(view, *whole)
+    return place if place.is_json or place.has(steps[0]) or looks_like_data(place.root) else None
 
 
 def _blocks(
     document: str, kinds: tuple[str, ...], contains: str, wrong: list[str]
 ) -> Iterator[Structured]:
-    languages = {name: kind for kind in kinds for name in _LANGUAGES[kind]}
     lines = split(document)
     for fence in outline(document).fences:
-        kind = languages.get(fence.language)
-        if kind is None or contains not in fence.text:
+        kind = LANGUAGES.get(fence.language)
+        if kind not in kinds or contains not in fence.text:
             continue
         view = View(document, fence.first, fence.last, _indent(lines, fence))
         if view.text != fence.text:
             wrong.append(f"line {fence.first}: blocks in a quotation are left alone")
             continue
         try:
-            root = read(view.text, is_json=kind == "json")
+            root = read_tree(view.text, is_json=kind == "json")
         except DataSyntaxError as error:
             wrong.append(f"the block at line {fence.first}: {error}")
             continue
@@ -103,6 +81,4 @@ def _blocks(
 
 
 def _indent(lines: list[str], fence: Fence) -> int:
-    opening = lines[fence.first - 1]
-    marks = [at for at in (opening.find("```"), opening.find("~~~")) if at >= 0]
-    return min(marks, default=0)
+    return max(lines[fence.first - 1].find(fence.marker), 0)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pytest_reflex.documents.data_tree import top_keys
 from pytest_reflex.documents.lines import starts
 from pytest_reflex.documents.outline import outline
-from pytest_reflex.documents.top_keys import top_keys
 
 BEFORE_HEADINGS = "(top)"
 WHOLE = "(text)"

@@ -156,6 +156,23 @@ def test_only_block_of_its_language_takes_a_new_key() -> None:
     assert put(MARKDOWN, "y", 2, block="json") == MARKDOWN.replace("1}", '1, "y": 2}')
 
 
+@pytest.mark.parametrize("word", ["yml", "openapi"])
+def test_block_of_another_word_for_yaml_is_found(word: str) -> None:
+    text = f"# T\n\n```{word}\na: 1\n```\n"
+    assert put(text, "a", 2, block="yaml") == text.replace("a: 1", "a: 2")
+
+
+def test_block_in_longer_marks_keeps_its_indent() -> None:
+    text = "- a\n\n  ~~~~yaml\n  # ```\n  a: 1\n  ~~~~\n"
+    assert put(text, "b", 2) == text.replace("a: 1\n", "a: 1\n  b: 2\n")
+
+
+def test_yaml_with_addresses_in_brackets_is_edited() -> None:
+    text = "a: [http://x.y/z, b]   # c\nd: 1\n"
+    assert put(text, "a[1]", "e") == text.replace(", b]", ', "e"]')
+    assert put(text, "d", 2) == text.replace("d: 1", "d: 2")
+
+
 def test_block_is_chosen_by_what_it_contains() -> None:
     mended = put(MARKDOWN, "new", 2, contains="c: 2")
     assert mended == MARKDOWN.replace("    c: 2\n", "    c: 2\n  new: 2\n")
