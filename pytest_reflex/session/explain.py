@@ -6,6 +6,7 @@ from pytest_reflex.model.plain import visible
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import Rule
 from pytest_reflex.model.words import Outcome
+from pytest_reflex.verdict.figures import plain
 
 COULD_NOT = {
     Outcome.ERROR: "could not be judged: ",
@@ -25,7 +26,7 @@ def explain(rule: Rule, index: int, result: CheckResult) -> str:
         ("notes", "; ".join(result.notes)),
         ("rule", str(place) if place else ""),
     ]
-    head = f"{rule.id} ({rule.severity.value}, weight {rule.weight}): {rule.description}"
+    head = f"{rule.id} ({rule.severity.value}, weight {plain(rule.weight)}): {rule.description}"
     return "\n".join([visible(head), *(_row(name, text) for name, text in rows if text)])
 
 

@@ -122,7 +122,7 @@ class _InMemory:
     def pytest_configure(self, config: pytest.Config) -> None:
         options.add_markers(config)
         desk = Desk(config)
-        path = self._prepared.target.artifact
+        path = Path(os.path.abspath(self._prepared.target.artifact))
         subject_id = f"{desk.id_of_file(path)}::target"
         desk.adopt(Subject(subject_id, self._prepared.target, self._prepared))
         desk.named[path] = subject_id

@@ -104,7 +104,7 @@ class CheckItem(pytest.Item):
         """Put the result into a report of this item: its property, and the category of advice."""
         result = self.outcome
         if result is None and report.failed:
-            result = CheckResult(outcome=Outcome.ERROR, message=last_line(report))
+            result = CheckResult(outcome=Outcome.ERROR, message=gist(report))
         if result is None:
             return
         plain = hasattr(self.config, "workerinput")
@@ -125,8 +125,8 @@ def skip_reason(report: Any) -> str:
     return f"skipped: {str(reason).removeprefix('Skipped: ')}"
 
 
-def last_line(report: Any) -> str:
-    """Return the last line that says something in what pytest made of an exception."""
+def gist(report: Any) -> str:
+    """Return the one line that says most of what pytest made of an exception."""
     crash = getattr(report.longrepr, "reprcrash", None)
     text = crash.message if crash else str(report.longrepr)
     lines = [line.strip() for line in text.splitlines() if line.strip()]

@@ -18,7 +18,7 @@ from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec, Criteria, Rule, exact
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import DEFAULT_WEIGHT, Level, Outcome, Severity
-from pytest_reflex.session.items import last_line, skip_reason
+from pytest_reflex.session.items import gist, skip_reason
 from pytest_reflex.session.options import MARK
 from pytest_reflex.verdict.score import cannot_fail
 
@@ -180,7 +180,7 @@ def result_of(report: Any) -> CheckResult | None:
         prefix = "" if report.when == "call" else f"error in {report.when}: "
         return CheckResult(
             outcome=outcome,
-            message=prefix + last_line(report),
+            message=prefix + gist(report),
             duration=report.duration,
         )
     passed = CheckResult(outcome=Outcome.PASS, duration=report.duration)

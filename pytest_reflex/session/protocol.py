@@ -15,7 +15,7 @@ from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.words import Outcome, Severity
 from pytest_reflex.session.items import CheckItem
 
-# Options of pytest and its plugins that are about the phases of an item.
+# Whose `pytest_runtest_logreport` does not miss the report of a teardown that passed.
 _CONTENT_WITH_CALL = frozenset(
     {
         "_pytest.cacheprovider",
@@ -28,6 +28,7 @@ _CONTENT_WITH_CALL = frozenset(
         "pytest_reflex.session.runtime",
     }
 )
+# Options of pytest and its plugins that are about the phases of an item.
 _NEED_PHASES = ("usepdb", "setupshow", "setuponly", "setupplan", "trace", "reruns")
 
 

@@ -17,6 +17,7 @@ from pytest_reflex.session import marks, options, plan, protocol
 from pytest_reflex.session.collect import ArtifactFile, SuiteFile, fault_text
 from pytest_reflex.session.desk import Desk
 from pytest_reflex.session.early import EarlyStart
+from pytest_reflex.session.exits import only_looks
 from pytest_reflex.session.items import CheckItem
 from pytest_reflex.session.named import expect_named
 from pytest_reflex.session.properties import ADVISED, CATEGORY, NAME, encode
@@ -82,7 +83,9 @@ class Runtime:
     def _named_files(self, session: pytest.Session) -> list[ArtifactFile]:
         """Return the artifacts that the options name and no argument selects from."""
         return [
-            named_file(session, path) for path in self.desk.named if not session.isinitpath(path)
+            named_file(session, path)
+            for path in self.desk.named
+            if not (path.is_file() and session.isinitpath(path))
         ]
 
     def _settle(self, suite: SuiteFile, report: pytest.CollectReport) -> None:
@@ -141,7 +144,7 @@ class Runtime:
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
         """Start executable checks early; stop them where the session ends before their turn."""
         self._teardowns = protocol.wants_teardown(self.config)
-        if not self.desk.is_worker and not self.config.option.collectonly:
+        if not self.desk.is_worker and not only_looks(self.config):
             self.early.start(session.items)
         try:
             return (yield)

@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.words import Outcome
-from pytest_reflex.session.items import last_line, skip_reason
+from pytest_reflex.session.items import gist, skip_reason
 from pytest_reflex.session.marks import SESSION
 from pytest_reflex.session.properties import decode
 
@@ -47,7 +47,7 @@ class Tally:
             self.skipped[report.nodeid] = result.message
             return
         if report.failed and report.when != "call":
-            message = f"error in {report.when}: {last_line(report)}"
+            message = f"error in {report.when}: {gist(report)}"
             result = CheckResult(outcome=Outcome.ERROR, message=message)
         known = self.results[found.target].get((found.rule, found.index))
         if known is None or _rank(result) < _rank(known):

@@ -55,6 +55,17 @@ def test_several_artifacts_make_several_evaluations(project: pytest.Pytester, ru
     )
 
 
+def test_a_folder_is_judged_whole_also_where_it_is_an_argument(
+    project: pytest.Pytester, run: Run
+) -> None:
+    write(project, "docs/one.md", GOOD)
+    folder = ("--reflex-criteria=named.yaml", "--reflex-artifact=docs")
+    for arguments in ((), ("docs",)):
+        result = run(*folder, *arguments, "-v")
+        assert result.ret == 0
+        result.stdout.fnmatch_lines(["docs::named::a.x.usage::0 PASSED*"])
+
+
 def test_phase_and_threshold_are_for_the_named_criteria(project: pytest.Pytester, run: Run) -> None:
     write(project, "doc.md", BAD)
     result = run(*NAMED, "--reflex-phase=A", "--reflex-threshold=0.5")
