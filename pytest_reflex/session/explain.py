@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from pytest_reflex.model.plain import visible
+from pytest_reflex.model.plain import one_line, visible
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import Rule
 from pytest_reflex.model.words import Outcome
 from pytest_reflex.verdict.figures import plain
 
+_WIDEST = 400
 COULD_NOT = {
     Outcome.ERROR: "could not be judged: ",
     Outcome.NOT_MEASURED: "was not measured: ",
@@ -26,8 +27,9 @@ def explain(rule: Rule, index: int, result: CheckResult) -> str:
         ("notes", "; ".join(result.notes)),
         ("rule", str(place) if place else ""),
     ]
-    head = f"{rule.id} ({rule.severity.value}, weight {plain(rule.weight)}): {rule.description}"
-    return "\n".join([visible(head), *(_row(name, text) for name, text in rows if text)])
+    what = one_line(rule.description, _WIDEST)
+    head = f"{rule.id} ({rule.severity.value}, weight {plain(rule.weight)}): {what}"
+    return "\n".join([head, *(_row(name, text) for name, text in rows if text)])
 
 
 def _row(name: str, text: str) -> str:

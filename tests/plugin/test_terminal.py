@@ -16,6 +16,7 @@ from pytest_reflex.reports.terminal import (
     decision_lines,
     evaluation_text,
 )
+from pytest_reflex.session.explain import explain
 from pytest_reflex.verdict.gate import Decision, Judged, gate_over
 from pytest_reflex.verdict.score import judge
 from tests.verdict.sets import SHA, evaluation, rule, target
@@ -123,3 +124,17 @@ def test_commands_of_build_systems_do_not_start_a_line(payload: str) -> None:
     one = replace(sample(payload + "\n" + payload), artifact=payload)
     text = "\n".join(decision_lines(decision(one, one)) + brief_lines(decision(one)))
     assert not any(line.startswith(payload[:2]) for line in text.splitlines())
+
+
+@given(st.text(), st.text("\n\r\x1b:#a "))
+def test_foreign_text_in_a_failure_is_visible_and_indented(text: str, more: str) -> None:
+    hostile = replace(BAD, description=more, hint=text)
+    result = CheckResult(
+        outcome=Outcome.FAIL, message=text, evidence=more, expected=text, notes=(more,)
+    )
+    first, *others = explain(hostile, 0, result).split("\n")
+    assert first.startswith("a.x.bad (fail, weight 2): ")
+    assert all(line.startswith("  ") for line in others)
+    assert not any(
+        (ord(c) < 32 and c != "\t") or 127 <= ord(c) < 160 for c in first + "".join(others)
+    )
