@@ -6,7 +6,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.criteria.faults import Faults
-from pytest_reflex.criteria.fields import named_parameter, quoting_hint, refuse_text, text_at
+from pytest_reflex.criteria.fields import (
+    kind_of,
+    named_parameter,
+    quoting_hint,
+    refuse_text,
+    text_at,
+)
 from pytest_reflex.criteria.loose import twin_of
 from pytest_reflex.criteria.nodes import Items, Table
 from pytest_reflex.criteria.scalars import CONTROL
@@ -27,37 +33,37 @@ def finish_check(
 ) -> CheckSpec:
     """Return the check; what is wrong with it is noted in `faults`."""
     before = len(faults.found)
+    kind = table.get("type")
+    known = type(kind) is str and kind in registry
+    if not known:
+        _refuse_type(table, faults, rule_id, registry)
     spec = _LooseSpec()
-    spec.type = _type(table, faults, rule_id, registry)
+    spec.type = kind
     spec.params = _params(table, faults, rule_id, variables)
     spec.expected = text_at(table, "expected", faults, rule_id)
     spec.place = faults.place(table.spot)
     spec.__class__ = CheckSpec
     made: CheckSpec = spec
     if "rule_id" in table and table["rule_id"] != rule_id:
-        message = f"the check names the rule {table['rule_id']!r} but belongs to this one"
+        message = f"the check belongs to this rule, but names {kind_of(table['rule_id'])}"
         faults.add(message, table.at("rule_id"), rule_id=rule_id)
-    if len(faults.found) == before:
+    if known and len(faults.found) == before:
         for problem in registry.get(made.type).problems(made):
             _note(problem, table, faults, rule_id)
     return made
 
 
-def _type(table: Table, faults: Faults, rule_id: str, registry: Registry) -> str:
+def _refuse_type(table: Table, faults: Faults, rule_id: str, registry: Registry) -> None:
     kind = table.get("type")
-    if type(kind) is str and kind in registry:
-        return kind
-    if type(kind) is not str:
-        if "type" in table:
-            refuse_text("type", kind, table.at("type"), faults, rule_id)
-        else:
-            hint = f"one of {', '.join(registry.names)}"
-            faults.add("the check has no type", table.spot, hint=hint, rule_id=rule_id)
-        return ""
-    hint = nearest(kind, registry.names)
-    message = f"unknown check type {quoted(kind)}"
-    faults.add(message, table.at("type"), hint=hint, rule_id=rule_id)
-    return kind
+    if type(kind) is str:
+        hint = nearest(kind, registry.names)
+        message = f"unknown check type {quoted(kind)}"
+        faults.add(message, table.at("type"), hint=hint, rule_id=rule_id)
+    elif "type" in table:
+        refuse_text("type", kind, table.at("type"), faults, rule_id)
+    else:
+        hint = f"one of {', '.join(registry.names)}"
+        faults.add("the check has no type", table.spot, hint=hint, rule_id=rule_id)
 
 
 def _params(

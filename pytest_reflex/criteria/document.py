@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,8 @@ from pytest_reflex.criteria.build import build
 from pytest_reflex.criteria.faults import Faults, Spot
 from pytest_reflex.criteria.nodes import Table
 from pytest_reflex.criteria.plain_lines import read_plain_lines
+from pytest_reflex.documents.syntax import DataSyntaxError
+from pytest_reflex.documents.yaml_events import ForbiddenCharacterError, yaml_events
 from pytest_reflex.errors import CriteriaError, Place
 
 MAX_BYTES = 16 * 1024 * 1024
@@ -98,40 +99,14 @@ def _yaml(text: str, faults: Faults) -> Any:
 
 def parse_events(text: str, faults: Faults) -> Any:
     """Return the value of a YAML text by way of the parser's events; raises CriteriaError."""
-    from ruamel.yaml.error import MarkedYAMLError
-    from ruamel.yaml.reader import ReaderError
-
     try:
-        return build(_events(text), faults)
-    except ReaderError:
-        number, column, character = _forbidden(text)
-        faults.stop(
-            f"the character U+{character:04X} is not allowed in a YAML file", (number, column)
-        )
-    except MarkedYAMLError as error:
-        _syntax(error, faults)
-
-
-def _events(text: str) -> Iterator[Any]:
-    """Yield the parser's events: of the C parser where it is installed, else of the Python one."""
-    data = text.encode("utf-8")
-    try:
-        from _ruamel_yaml import CParser
-    except ImportError:
-        from ruamel.yaml import YAML
-
-        yield from YAML(typ="safe", pure=True).parse(data)
-        return
-    yield from iter(CParser(data).get_event, None)
-
-
-def _syntax(error: Any, faults: Faults) -> None:
-    mark = error.problem_mark or error.context_mark
-    spot: Spot = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-    message = f"this is not valid YAML: {error.problem or error.context}"
-    if error.context and error.context_mark and error.context_mark.line + 1 < spot[0]:
-        message += f" {error.context} that starts in line {error.context_mark.line + 1}"
-    faults.stop(message, spot, hint=_remedy(error.problem or "", faults.line(spot[0]), spot[1]))
+        return build(yaml_events(text), faults)
+    except ForbiddenCharacterError as error:
+        faults.stop(error.reason, (error.line, error.column))
+    except DataSyntaxError as error:
+        spot: Spot = (error.line or 1, error.column or 1)
+        hint = _remedy(error.reason, faults.line(spot[0]), spot[1])
+        faults.stop(f"this is not valid YAML: {error.message()}", spot, hint=hint)
 
 
 def _remedy(problem: str, line: str, column: int) -> str:
@@ -158,16 +133,3 @@ def _remedy(problem: str, line: str, column: int) -> str:
     if any(sign in line for sign in "{[\"'"):
         return "put the whole value in one pair of quotes"
     return "look at the indentation"
-
-
-def _forbidden(text: str) -> tuple[int, int, int]:
-    """Return line, column and code point of the first character that YAML does not allow."""
-    import re
-
-    bad = re.search(
-        "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]", text
-    )
-    if bad is None:
-        return 1, 1, ord(text[0])
-    start = bad.start()
-    return text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start), ord(bad[0])

@@ -11,7 +11,8 @@ import re
 from typing import Any, TypeVar
 
 from pytest_reflex.criteria.nodes import MAX_DEPTH, Items, Table
-from pytest_reflex.criteria.scalars import CONSTANTS, NUMBER_STARTS, plain_value
+from pytest_reflex.criteria.scalars import plain_value
+from pytest_reflex.documents.yaml_scalars import CONSTANTS, NUMBER_STARTS
 
 MOST_LINES = 300_000
 
@@ -172,8 +173,10 @@ class _Lines:
 
 def _value(text: str, number: int, column: int) -> Any:
     """Return the value of what stands behind a key or dash; `column` is 1-based."""
-    first = text[:1]
-    if first not in _NO_START and first:
+    if not text:
+        raise _NotPlainError
+    first = text[0]
+    if first not in _NO_START:
         if text[-1] in " :" or ": " in text or " #" in text:
             raise _NotPlainError
         return _plain(text) if first in _TYPED_STARTS else text

@@ -34,7 +34,10 @@ _WHOLE = {number: Fraction(number) for number in range(101)}
 
 
 def _description(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
-    rule.description = filled_text_at(table, "description", faults, rule_id)
+    value = table["description"]
+    if type(value) is not str or not value or value.isspace() or faults.controls:
+        value = filled_text_at(table, "description", faults, rule_id)
+    rule.description = value
 
 
 def _hint(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:

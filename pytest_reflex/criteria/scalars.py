@@ -1,4 +1,4 @@
-"""What an unquoted word of a YAML 1.2 file means (core schema, YAML 1.2.2 section 10.3)."""
+"""What an unquoted word of a criteria file means: YAML 1.2, but numbers are exact or refused."""
 
 from __future__ import annotations
 
@@ -7,22 +7,13 @@ import re
 from fractions import Fraction
 from typing import Any
 
+from pytest_reflex.documents import yaml_scalars
+from pytest_reflex.documents.yaml_scalars import CONSTANTS, NUMBER_STARTS
+
 LONGEST_NUMBER = 100
 LARGEST_EXPONENT = 400
 
-CONSTANTS: dict[str, Any] = {
-    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
-    **dict.fromkeys(("true", "True", "TRUE"), True),
-    **dict.fromkeys(("false", "False", "FALSE"), False),
-}
-NUMBER_STARTS = frozenset("0123456789+-.")
-
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-
-_WHOLE = re.compile(r"[-+]?[0-9]+")
-_BASED = re.compile(r"0o([0-7]+)|0x([0-9a-fA-F]+)")
-_DECIMAL = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE]([-+]?[0-9]+))?")
-_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 
 
 class Written(float):
@@ -55,28 +46,21 @@ def plain_value(text: str) -> Any:
 
 def number_or_text(text: str) -> Any:
     """Return the number that the text spells, else the text; raises ValueError as `plain_value`."""
-    if _NOT_FINITE.fullmatch(text):
-        raise ValueError("is not a finite number")
-    based = _BASED.fullmatch(text)
-    decimal = None if based else _DECIMAL.fullmatch(text)
-    if not (based or decimal):
+    number = yaml_scalars.number_or_text(text)
+    if isinstance(number, str):
         return text
     if len(text) > LONGEST_NUMBER:
         raise ValueError(f"is a number of {len(text)} characters")
-    if based:
-        return int(based[1], 8) if based[1] else int(based[2], 16)
-    if _WHOLE.fullmatch(text):
-        return int(text)
-    return _decimal(text, decimal[1] if decimal else None)
+    return number if isinstance(number, int) else _decimal(text, number)
 
 
-def _decimal(text: str, exponent: str | None) -> Written:
-    if exponent and abs(int(exponent)) > LARGEST_EXPONENT:
+def _decimal(text: str, number: float) -> Written:
+    if text[-1].isalpha():
+        raise ValueError("is not a finite number")
+    exponent = text.lower().partition("e")[2]
+    if not math.isfinite(number) or abs(int(exponent or 0)) > LARGEST_EXPONENT:
         raise ValueError("is out of range")
-    number = Written.of(text)
-    if not math.isfinite(number):
-        raise ValueError("is out of range")
-    return number
+    return Written.of(text)
 
 
 def exact_number(value: int | float) -> Fraction:

@@ -164,7 +164,10 @@ CHECKS = [
     ("{type: content, search: [a]}", "unquoted brackets are a list in YAML"),
     ('{type: content, search: "\\bx"}', "in double quotes \\b means that character: use single"),
     ("{type: content, search: x, expected: 3}", "expected must be a text, not the number 3"),
-    ("{type: content, search: x, rule_id: a.b.c}", "the check names the rule 'a.b.c' but belongs"),
+    (
+        "{type: content, search: x, rule_id: a.b.c}",
+        "the check belongs to this rule, but nam",
+    ),
     ("{type: content, search: x, min_count: 1.5}", "5:50: rule a.docs.title: min_count must be"),
 ]
 
