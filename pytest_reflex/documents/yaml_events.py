@@ -87,7 +87,7 @@ def _python_events(text: str) -> Iterator[Any]:
     except DataSyntaxError:
         raise
     except (ValueError, OverflowError):  # from chr()
-        raise DataSyntaxError("an escape stands for no character") from None
+        raise DataSyntaxError("found an escape beyond Unicode") from None
 
 
 def _joined(event: Any) -> str:
@@ -96,7 +96,7 @@ def _joined(event: Any) -> str:
         return str(event.value).encode("utf-16", "surrogatepass").decode("utf-16")
     except UnicodeDecodeError:
         mark = event.start_mark
-        reason = "an escape stands for half of a surrogate pair"
+        reason = "found half of a Unicode surrogate pair"
         raise DataSyntaxError(reason, mark.line + 1, mark.column + 1) from None
 
 
