@@ -190,6 +190,7 @@ def _watch(run: AbstractContextManager[ReflexLoop], *, quiet: bool, as_json: boo
 
     with interruptible() as received, run as driver:
         narrator = Narrator(driver, quiet=quiet, as_json=as_json)
+        narrator.begin()
         try:
             for event in driver.events():
                 narrator.tell(event)

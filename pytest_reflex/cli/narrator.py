@@ -35,6 +35,13 @@ class Narrator:
     def __init__(self, loop: ReflexLoop, *, quiet: bool, as_json: bool) -> None:
         self.loop, self.quiet, self.as_json = loop, quiet, as_json
 
+    def begin(self) -> None:
+        """Tell what could not be read when the run was taken up."""
+        for path in self.loop.files.aside:
+            self._wrapped(
+                f"Recovered from the history; what could not be read is kept as {path.name}"
+            )
+
     def tell(self, event: Event) -> None:
         """Tell of one event on stderr."""
         if self.quiet:

@@ -21,6 +21,7 @@ from pytest_reflex.loops.steps import Done
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import EMPTY_SHA256, Mark, RunState
 from pytest_reflex.model.words import Level, RunStatus, Step
+from pytest_reflex.store.aside import keep_aside
 from pytest_reflex.store.atomic import remove_file, remove_strays, replace_file
 from pytest_reflex.store.delta import apply_delta, make_delta
 from pytest_reflex.store.folders import create_run_folder
@@ -33,11 +34,15 @@ MOVES = (EventKind.ITERATION_ADVANCED, EventKind.PHASE_SWITCHED)
 
 
 class RunFiles:
-    """One run on disk, held by this process until `close`."""
+    """One run on disk, held by this process until `close`.
+
+    `aside` are the files in which `open` kept what it could not read.
+    """
 
     def __init__(self, folder: Path, journal: Journal, events: list[Event], text: str) -> None:
         self.folder, self._journal, self._events, self._text = folder, journal, events, text
         self._state = fold(events) if events else None
+        self.aside = [journal.aside] if journal.aside else []
 
     @classmethod
     def create(cls, root: Path, task: str, alias: str | None) -> RunFiles:
@@ -191,6 +196,7 @@ class RunFiles:
     def _roll_forward(self) -> None:
         """After a crash: an artifact that is missing or one event behind is written again."""
         remove_strays(self.folder)
+        self._keep_broken_state()
         behind = self._hash_before_last_change()
         if self.state.artifact_sha256 != EMPTY_SHA256:
             path = self.artifact_path
@@ -198,6 +204,12 @@ class RunFiles:
             if found in (None, behind):
                 replace_file(path, self._text.encode("utf-8"))
         self._write_state()
+
+    def _keep_broken_state(self) -> None:
+        """Keep a run.json that is no JSON object: it is written anew from the history."""
+        path = self.folder / RUN
+        if path.is_file() and not path.is_symlink() and not read_object(path):
+            self.aside.append(keep_aside(path, path.read_bytes(), "corrupt"))
 
     def _hash_before_last_change(self) -> str | None:
         changes = (e for e in reversed(self._events) if "delta" in e.payload)

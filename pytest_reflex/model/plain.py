@@ -12,7 +12,14 @@ _HIDDEN = re.compile(
     "\\u2060-\\u206f\\ud800-\\udfff\\ufeff\\ufff9-\\ufffb\\ufffe\\uffff"
     "\\U0001bca0-\\U0001bca3\\U0001d173-\\U0001d17a\\U000e0000-\\U000e007f]"
 )
+# A joiner is a part of the character or word where both its neighbours are of these: letters of
+# scripts that join, symbols and emoji. A variation selector may stand between.
+_JOINABLE = re.compile(
+    "[\\u0590-\\u061b\\u061d-\\u180d\\u180f-\\u1fff\\u2190-\\u2bff"
+    "\\ufb1d-\\ufdff\\ufe0f\\ufe70-\\ufefc\\U0001f000-\\U0001faff]"
+)
 _ZERO_WIDTH_JOINER = "\u200d"
+_JOINERS = ("\u200c", _ZERO_WIDTH_JOINER)
 _LONGEST_CLUSTER = 64
 
 
@@ -73,7 +80,14 @@ def _regional(char: str) -> bool:
 
 
 def _escaped(match: re.Match[str]) -> str:
-    code = ord(match.group())
+    if match[0] in _JOINERS and _joins(match.string, match.start()):
+        return match[0]
+    code = ord(match[0])
     if code < 0x100:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _joins(text: str, index: int) -> bool:
+    around = text[max(index - 1, 0) : index], text[index + 1 : index + 2]
+    return all(_JOINABLE.match(char) for char in around)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import Any, Literal
 
 import pytest
@@ -77,11 +78,23 @@ def add_options(parser: pytest.Parser) -> None:
         else:
             action = "append" if option.kind == "list" else "store"
             group.addoption(
-                option.flag, action=action, default=None, metavar=option.metavar, help=option.help
+                option.flag,
+                action=action,
+                type=partial(_filled, option.flag),
+                default=None,
+                metavar=option.metavar,
+                help=option.help,
             )
         if option.ini:
             default: list[str] | None = [] if option.ini == "linelist" else None
             parser.addini(option.key, option.help, type=option.ini, default=default)
+
+
+def _filled(flag: str, value: str) -> str:
+    """Refuse an empty value (a shell variable that is not set): it must not mean "not given"."""
+    if value.strip():
+        return value
+    raise pytest.UsageError(f"{flag} was given without a value")
 
 
 def add_markers(config: pytest.Config) -> None:

@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Any
 
 from pytest_reflex.errors import StateError
+from pytest_reflex.store.aside import keep_aside
 from pytest_reflex.store.atomic import PRIVATE, sync, sync_folder, write_all
 from pytest_reflex.store.lines import NO_LINE, Content, Damage, decode, digest_of, encode
 from pytest_reflex.store.lock import is_locked, take_lock
@@ -30,11 +31,15 @@ _watching_forks = False
 
 
 class Journal:
-    """A journal held for writing. Make one with `create` or `open`; close it, or use `with`."""
+    """A journal held for writing. Make one with `create` or `open`; close it, or use `with`.
+
+    `aside` is where `open` kept an unfinished last line.
+    """
 
     def __init__(self, path: Path, descriptor: int, data: bytes, content: Content) -> None:
         self.path = path
         self.records = list(content.records)
+        self.aside: Path | None = None
         self._descriptor = descriptor
         self._last = content.last
         self._size = len(data)
@@ -142,7 +147,7 @@ class Journal:
 
     def _end_line(self, torn: bytes) -> None:
         if torn:
-            self._set_aside(torn)
+            self.aside = keep_aside(self.path, torn, "torn")
             self._last = digest_of(torn)
         try:
             write_all(self._descriptor, b"\n")
@@ -150,25 +155,6 @@ class Journal:
         except OSError as error:
             raise StateError(f"{self.path} could not be mended: {error.strerror}") from None
         self._size += 1
-
-    def _set_aside(self, torn: bytes) -> None:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        for number in range(1, 1000):
-            target = self.path.with_name(f"{self.path.name}.torn-{number}")
-            try:
-                descriptor = os.open(target, flags, PRIVATE)
-            except FileExistsError:
-                continue
-            except OSError as error:
-                raise StateError(f"{target} could not be made: {error.strerror}") from None
-            try:
-                write_all(descriptor, torn)
-                sync(descriptor)
-            finally:
-                os.close(descriptor)
-            sync_folder(target.parent)
-            return
-        raise StateError(f"{self.path}: too many unfinished lines set aside beside it")
 
     def close(self) -> None:
         """Let go of the file and its lock; closing twice is fine."""

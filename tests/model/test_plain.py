@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from pytest_reflex.model.plain import boundary, clip, one_line, visible
 
-ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=60)
+ANY_TEXT = st.text(
+    st.characters(exclude_categories=()) | st.sampled_from("\u200c\u200d\u061c👩म"), max_size=60
+)
 
 
 @pytest.mark.parametrize(
@@ -23,11 +25,18 @@ ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=60)
         ("\u200b\ufeff\xad", "\\u200b\\ufeff\\xad"),
         ("\ud800", "\\ud800"),
         ("\U000e0041", "\\U000e0041"),
+        ("a\u200db \u200c", "a\\u200db \\u200c"),
+        ("👩\u200d", "👩\\u200d"),
         ("naïve नमस्ते 🇩🇪", "naïve नमस्ते 🇩🇪"),
     ],
 )
 def test_what_acts_on_a_terminal_is_escaped(text: str, shown: str) -> None:
     assert visible(text) == shown
+
+
+@pytest.mark.parametrize("text", ["👩\u200d🔬", "❤\ufe0f\u200d🔥", "می\u200cخواهم", "क्\u200dष"])
+def test_b034_joiners_within_a_character_stay(text: str) -> None:
+    assert visible(text) == text
 
 
 @given(ANY_TEXT)

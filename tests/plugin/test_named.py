@@ -127,3 +127,11 @@ def test_variables_reach_suites_and_named_criteria(project: pytest.Pytester, run
     assert run(*NAMED).ret == 0
     result = run(*NAMED, "--reflex-var", "worlds=2")
     result.stdout.fnmatch_lines(["WARNING     b.x.world: *"])
+
+
+@pytest.mark.parametrize("flag", ["criteria", "artifact", "threshold", "json", "var"])
+@pytest.mark.parametrize("value", ["", " "])
+def test_b009_an_option_without_a_value_is_refused(run: Run, flag: str, value: str) -> None:
+    result = run(f"--reflex-{flag}", value)
+    assert result.ret == 4
+    result.stderr.fnmatch_lines([f"ERROR: --reflex-{flag} was given without a value"])

@@ -96,7 +96,7 @@ def test_leftover_that_closed_our_pipes_is_killed_and_flagged() -> None:
 
 
 @linux
-def test_escaped_session_that_holds_the_pipe_is_found() -> None:
+def test_b102_escaped_session_that_holds_the_pipe_is_found() -> None:
     with marked() as (env, living):
         finished = shell("setsid sleep 60 & exit 0", env=env)
         assert (finished.returncode, finished.left_children) == (0, True)
@@ -104,7 +104,7 @@ def test_escaped_session_that_holds_the_pipe_is_found() -> None:
 
 
 @linux
-def test_escaped_session_of_a_late_command_is_found() -> None:
+def test_b102_escaped_session_of_a_late_command_is_found() -> None:
     with marked() as (env, living):
         command = "setsid sleep 60 >/dev/null 2>&1 & sleep 60"
         finished = shell(command, timeout=0.4, env=env)

@@ -1,0 +1,42 @@
+"""Keep bytes that could not be used, beside the file they were found in, for a person to look at.
+
+Promises: what is kept is on the disk when `keep_aside` returned; nothing that is there is written
+over.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pytest_reflex.errors import StateError
+from pytest_reflex.store.atomic import PRIVATE, sync, sync_folder, write_all
+
+MOST_KEPT = 999
+
+_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def keep_aside(path: Path, data: bytes, word: str) -> Path:
+    """Write `data` to a new file `<name>.<word>-<n>` beside `path`, and return its path.
+
+    Raises StateError.
+    """
+    for number in range(1, MOST_KEPT + 1):
+        target = path.with_name(f"{path.name}.{word}-{number}")
+        try:
+            descriptor = os.open(target, _FLAGS, PRIVATE)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise StateError(f"{target} could not be made: {error.strerror}") from None
+        try:
+            write_all(descriptor, data)
+            sync(descriptor)
+        except OSError as error:
+            raise StateError(f"{target} could not be written: {error.strerror}") from None
+        finally:
+            os.close(descriptor)
+        sync_folder(target.parent)
+        return target
+    raise StateError(f"{path}: too many copies are kept beside it", hint="move them away")
