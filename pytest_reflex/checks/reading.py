@@ -154,7 +154,7 @@ def _unreadable(shown: str, error: OSError | ValueError) -> ArtifactError:
 def _too_large(shown: str, size: int, limit: int) -> ArtifactError:
     return ArtifactError(
         f"{shown} is too large: {megabytes(size)}, the limit is {megabytes(limit)}",
-        hint="raise the limit, or judge a part of it",
+        hint="split it, or judge a part of it",
     )
 
 
