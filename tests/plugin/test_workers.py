@@ -72,7 +72,7 @@ def test_deselected_rules_are_known_to_the_controller(
 
 
 def test_a_selection_of_nothing_does_not_pass_with_workers(run_workers: Run) -> None:
-    result = run_workers("-k", "nothing", "-q")
+    result = run_workers("-n1", "-k", "nothing", "-q")
     assert result.ret == 1
     result.stdout.fnmatch_lines(["reflex INCOMPLETE api.md *only 0 of 3 rules*"])
 
@@ -134,7 +134,7 @@ def test_b011_broken_criteria_are_4_with_workers(
 
 def test_wrong_marks_are_4_with_workers(project: pytest.Pytester, run_workers: Run) -> None:
     path = project.makepyfile(MARKED.replace("weight=3", "weight=-3"))
-    result = run_workers()
+    result = run_workers("-n1")
     assert result.ret == 4
     result.stdout.fnmatch_lines([f"ERROR       {path.name}:2: weight -3 is not a number*"])
 
@@ -155,7 +155,7 @@ def test_b049_odd_values_of_a_foreign_check_cross_to_the_controller(
         )
     )
     append_rule(project, DIES)
-    result = run_workers("--junitxml=junit.xml")
+    result = run_workers("-n1", "--junitxml=junit.xml")
     assert result.ret == 1
     assert "INTERNALERROR" not in result.stdout.str()
     result.stdout.fnmatch_lines([r"BLOCKER     a.x.dies: a\udc80\x00\x1b[[]31m"])
@@ -163,7 +163,7 @@ def test_b049_odd_values_of_a_foreign_check_cross_to_the_controller(
 
 def test_x_with_workers_is_not_a_pass(project: pytest.Pytester, run_workers: Run) -> None:
     write(project, "api.md", BAD)
-    for number in range(20):
+    for number in range(6):
         write(project, f"more{number}.reflex.yaml", _suite(number))
     result = run_workers("-x", "-q")
     assert result.ret != 0
@@ -197,7 +197,7 @@ def test_suites_are_read_again_where_no_worker_can_hand_over_its_plan(
     write(project, "bad.md", BAD)
     run("-k", "not world", "--reflex-json=out.json")
     project.makeconftest(FAR)
-    result = run_workers("-k", "not world", "--reflex-json=two.json")
+    result = run_workers("-n1", "-k", "not world", "--reflex-json=two.json")
     assert result.ret == 1
     assert document("out.json") == document("two.json")
 
@@ -207,7 +207,7 @@ def test_results_without_known_rules_are_not_a_pass(
 ) -> None:
     project.makeconftest(FAR)
     project.makepyfile(MARKED.replace("3]", "2]"))
-    result = run_workers()
+    result = run_workers("-n1")
     assert result.ret == 1
     result.stdout.fnmatch_lines(
         ["GATE        ERROR: results came in for session, whose rules are not known here*"]
