@@ -59,6 +59,9 @@ def test_a_folder_is_judged_whole_also_where_it_is_an_argument(
     project: pytest.Pytester, run: Run
 ) -> None:
     write(project, "docs/one.md", GOOD)
+    write(
+        project, "named.yaml", CRITERIA.replace("type: content,", "type: content, files: '*.md',")
+    )
     folder = ("--reflex-criteria=named.yaml", "--reflex-artifact=docs")
     for arguments in ((), ("docs",)):
         result = run(*folder, *arguments, "-v")
