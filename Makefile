@@ -10,6 +10,7 @@ help: ## show this page
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
 
 $(VENV)/pip-ready:
+	@echo "installing into $(VENV), once; this takes about a minute ..."
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	@touch $@
@@ -28,6 +29,7 @@ demo: $(VENV)/demo-ready ## watch a draft being evaluated, critiqued and refined
 	  "Courses API: OpenAPI 3.1, domain notes, JSON examples" --alias courses-api \
 	  --criteria ../examples/courses/criteria.yaml --input $(abspath $(INPUT)) \
 	  --output result.md --yes
+	@cd .demo && echo && $(abspath $(BIN))/pytest-reflex loop status courses-api
 
 test: $(VENV)/dev-ready ## run the tests and print the coverage
 	@rm -f .coverage .coverage.*

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pluggy
 
@@ -20,6 +20,9 @@ from pytest_reflex.model.steps import Agent
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Step
 from pytest_reflex.settings import STEPS, Settings
+
+if TYPE_CHECKING:
+    from pytest_reflex.agents.command import CommandAgent
 
 HOOK_PREFIX = "pytest_reflex_"
 AgentFactory = Callable[[Mapping[str, Any]], Agent]
@@ -164,7 +167,11 @@ def _agent(name: str, settings: Settings, factories: Mapping[str, AgentFactory])
     if table is None and name not in presets:
         known = [*settings["agents"], *factories, *presets]
         raise UsageError(f"no agent named {name!r}", hint=did_you_mean(name, known))
-    return agent_from_table(name, table or {})
+    agent: CommandAgent = agent_from_table(name, table or {})
+    if program := agent.missing_program():
+        hint = "install it, or name another agent; --agent offline needs nothing"
+        raise UsageError(f"agent {name!r}: there is no program {program!r}", hint=hint)
+    return agent
 
 
 def _import(name: str, project: Path | None) -> object:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from pytest_reflex.errors import ReflexError, UsageError
 from pytest_reflex.model.steps import Reply, StepRequest
 from pytest_reflex.process.run import Finished, run
 
+STEP = "PYTEST_REFLEX_STEP"
 MAX_ARGUMENT = 128 * 1024 - 1  # bytes; the kernel counts the closing NUL
 _TAIL = 256_000
 
@@ -50,6 +52,13 @@ class CommandAgent:
     timeout: float = 600.0
     grace: float = 5.0
     env: tuple[str, ...] = ()
+
+    def missing_program(self) -> str:
+        """Return the program of the command where it is not installed, else an empty string."""
+        program = self.command[0]
+        if "$" in program or "{" in program:
+            return ""
+        return "" if shutil.which(program) else program
 
     def respond(self, request: StepRequest) -> Reply:
         """Run the tool once for a step."""
@@ -96,7 +105,7 @@ class CommandAgent:
         return run(
             [_filled(item, places, ours) for item in self.command],
             cwd=os.getcwd(),
-            env=child_environment(ours, self.env),
+            env={**child_environment(ours, self.env), STEP: request.step.value},
             stdin=data if self.prompt == "stdin" else None,
             timeout=self.timeout,
             grace=self.grace,

@@ -10,7 +10,6 @@ from pytest_reflex.agents.answers import STDOUT, Source, source
 from pytest_reflex.agents.command import PLACES, CommandAgent
 from pytest_reflex.agents.presets import preset, preset_names
 from pytest_reflex.errors import UsageError, did_you_mean
-from pytest_reflex.model.steps import Agent
 
 __all__ = ["agent_from_table", "preset_names"]
 
@@ -22,7 +21,7 @@ _KEYS = (
 )  # fmt: skip
 
 
-def agent_from_table(name: str, table: Mapping[str, Any]) -> Agent:
+def agent_from_table(name: str, table: Mapping[str, Any]) -> CommandAgent:
     """Return the agent that a table describes; an empty table takes the preset of that name.
 
     Raises UsageError that names the key, what it has and what it needs.

@@ -73,8 +73,8 @@ class ContentCheck:
             block=params.get("block", ""),
             raw=params.get("raw", False),
         )
-        files = params.get("files", ("*",))
-        patterns = (files,) if isinstance(files, str) else tuple(files)
+        files = params.get("files")
+        patterns = (files,) if isinstance(files, str) else files and tuple(files)
         each, negative = params.get("each", False), search.most is not None
         return lambda artifact, context: over_files(
             artifact,

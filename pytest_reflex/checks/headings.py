@@ -76,7 +76,8 @@ def _make(params: Mapping[str, Any]) -> Judge:
 
 def _read(entry: str) -> _Required:
     if len(entry) > 2 and entry.startswith("/") and entry.endswith("/"):
-        return _Required(entry, "", compile_pattern(entry[1:-1], ignore_case=True, key="required"))
+        pattern = compile_pattern(entry[1:-1], ignore_case=True, key="required")
+        return _Required(one_line(entry, 40), "", pattern)
     title = entry.lstrip("#").strip() or entry
     return _Required(f"'{title}'", _folded(title), None)
 

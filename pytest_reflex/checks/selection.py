@@ -11,26 +11,35 @@ from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.words import Outcome
 
+_UNSAID = (
+    "is a folder, and this check says neither `files` nor `each` "
+    "(name the files as artifacts, or give the check one of the two)"
+)
+
 
 def over_files(
     artifact: Artifact,
-    patterns: tuple[str, ...],
+    patterns: tuple[str, ...] | None,
     judge: Callable[[Artifact], CheckResult],
     *,
     each: bool,
     negative: bool = False,
 ) -> CheckResult:
-    """Judge a file, or the files of a folder that match one of the globs.
+    """Judge a file, or the files of a folder that match one of the globs (None: not given).
 
-    Of a folder one file has to pass; with `each`, all of them, and there has to be one. What must
-    not be there (`negative`) must be in none of the files; where there is no file, that is no
-    verdict. A file that could not be judged makes an error of what would otherwise depend on it.
+    A check that was written for one file is no verdict on a folder: it would pass where any file
+    of many does. So it has to say which files it means, or that it means each of them. Then one
+    file has to pass; with `each`, all of them, and there has to be one. What must not be there
+    (`negative`) must be in none of the files; where there is no file, that is no verdict. A file
+    that could not be judged makes an error of what would otherwise depend on it.
     """
     if not artifact.is_folder:
         return judge(artifact)
-    files = artifact.select(patterns)
+    if patterns is None and not each and not negative:
+        return CheckResult(outcome=Outcome.ERROR, message=f"{artifact.name} {_UNSAID}")
+    files = artifact.select(patterns or ("*",))
     if not files:
-        globs = one_line(", ".join(patterns))
+        globs = one_line(", ".join(patterns or ("*",)))
         message = f"no file of {artifact.name} matches {globs}"
         return CheckResult(outcome=Outcome.ERROR if negative else Outcome.FAIL, message=message)
     each = each or negative

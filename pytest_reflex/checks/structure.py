@@ -64,8 +64,8 @@ class StructureCheck:
         if _is_table(spec.params[kind.key]):
             params |= settle(_inner(spec, kind), kind.inside, variables)
         judge = _made(spec, kind, params)
-        files = params.get("files", ("*",))
-        patterns = (files,) if isinstance(files, str) else tuple(files)
+        files = params.get("files")
+        patterns = (files,) if isinstance(files, str) else files and tuple(files)
         return lambda artifact, context: over_files(
             artifact,
             patterns,

@@ -80,16 +80,10 @@ def status_of(evaluations: Iterable[Evaluation]) -> int:
 
 
 def parse_variables(pairs: Iterable[str]) -> dict[str, Any]:
-    """Read K=V pairs; a value that is a number is one."""
-    found: dict[str, Any] = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name.isidentifier():
-            raise UsageError(
-                f"--var {pair!r}: expected NAME=VALUE", hint="e.g. --var min_words=150"
-            )
-        found[name] = int(value) if value.isascii() and value.isdigit() else value
-    return found
+    """Read K=V pairs; the criteria say of what kind each is."""
+    from pytest_reflex.criteria.values import parse_variable
+
+    return dict(parse_variable(pair) for pair in pairs)
 
 
 def _print_for_people(evaluations: list[Evaluation]) -> None:

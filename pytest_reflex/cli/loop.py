@@ -54,8 +54,14 @@ def running_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--template", metavar="NAME", help="A stock template as criteria.")
 @click.option("--criteria", metavar="FILE", help="A criteria file.")
 @click.option("--input", "draft", type=click.Path(path_type=Path), help="The draft to start from.")
-@click.option("--output", type=click.Path(path_type=Path), help="Where the result is written.")
-@click.option("--in-place", is_flag=True, help="Write the result over the input.")
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Where the result goes; an existing file is replaced only if the loop completed.",
+)
+@click.option(
+    "--in-place", is_flag=True, help="Write the result over the input, if the loop completed."
+)
 @click.option("--ideal", metavar="TEXT", help="What the ideal result is, in words.")
 @click.option("--max-iterations", metavar="N", help="Evaluated iterations at most (default: 4).")
 @click.option("--var", "variables", metavar="K=V", multiple=True, help="Set a variable.")

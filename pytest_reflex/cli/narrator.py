@@ -51,6 +51,8 @@ class Narrator:
         elif event.kind is EventKind.CRITIQUE_DONE:
             self._critique(event.payload["issues"])
         elif event.kind is EventKind.REFINEMENT_DONE:
+            for rule_id, reason in event.payload.get("not_fixed", {}).items():
+                self._wrapped(f"The fix of {rule_id} changed nothing: {reason}")
             self._say(f"Refined by: {_author(event.payload)}\n")
         elif event.kind is EventKind.PHASE_SWITCHED:
             self._say("\nPhase A passed; phase B judges the same artifact:\n")
@@ -81,13 +83,13 @@ class Narrator:
     def end(self) -> int:
         """Deliver the artifact, print summary and artifact, and return the exit status."""
         state, files = self.loop.state, self.loop.files
-        output = files.deliver(self.loop.project)
+        delivered = files.deliver(self.loop.project)
         text = files.artifact_text()
         if self.as_json:
             click.echo(json.dumps(run_json(state), indent=2, ensure_ascii=False))
         else:
             if not self.quiet:
-                click.echo(wrapped(iteration.summary(state, output)) + "\n")
+                click.echo(wrapped(iteration.summary(state, delivered)) + "\n")
             click.echo(text, nl=not text.endswith("\n"))
         assert state.stop.reason is not None
         return EXIT_OF_REASON[state.stop.reason]

@@ -33,7 +33,8 @@ class ReflexLoop:
     """A run and what drives it.
 
     `hooks` is a pluggy relay with the hooks of `hookspecs`; `project` the working directory of
-    commands; `opening` the events that are durable and not yet told. Closing the generator or an exception leaves a run that `resume` continues.
+    commands; `opening` the events that are durable and not yet told. Closing the generator, or an
+    exception, leaves a run that `resume` continues.
     """
 
     files: RunFiles

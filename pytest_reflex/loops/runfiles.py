@@ -234,14 +234,23 @@ class RunFiles:
         raise StateError(f"{self.folder / HISTORY}: no evaluation of {mark.sha256[:8]}")
 
     def deliver(self, project: Path) -> str:
-        """Write the result where the run was asked to; return that path, or an empty string."""
+        """Write the result where the run was asked to, and say so in one line ("" if it was not).
+
+        A file that is there already is a person's: it is replaced by a result of a run that
+        completed, and not by the best that a stopped one came to.
+        """
         output = self.state.setup.get("output")
-        if not output or self.state.artifact_status != "evaluated":
+        if not output:
             return ""
-        # A person's file: links are followed, and it is readable as any file they make.
+        # Links are followed, and the file is readable as any that a person makes.
         path = (project / output).resolve()
+        where = f"the artifact is {self.artifact_label}"
+        if self.state.artifact_status != "evaluated":
+            return f"Not written to {output}: nothing was evaluated; {where}"
+        if self.state.status is not RunStatus.COMPLETED and path.exists():
+            return f"Not written to {output}, which is as it was: the gate did not pass; {where}"
         replace_file(path, self._text.encode("utf-8"), mode=0o644)
-        return str(output)
+        return f"Written to: {output}"
 
 
 def text_after(events: Sequence[Event]) -> str:

@@ -77,7 +77,9 @@ class RuleResult:
     @property
     def message(self) -> str:
         check = self.decisive
-        return check.message if check else "no check could be made of this rule"
+        if check:
+            return check.message
+        return "it has no check of type content, structure or executable, and nothing else judges"
 
     def to_json(self) -> dict[str, Any]:
         check = self.decisive
@@ -138,8 +140,9 @@ class Evaluation:
 
     @property
     def complete(self) -> bool:
-        """Whether every rule reported; an error is a report, a lost or deselected rule is none."""
-        return all(r.outcome is not Outcome.NOT_MEASURED for r in self.results)
+        """Whether every rule that counts reported: an error is a report, a lost rule is none."""
+        rows = (r for r in self.results if r.rule.severity is not Severity.INFO)
+        return all(r.outcome is not Outcome.NOT_MEASURED for r in rows)
 
     def _not_passed(self, severity: Severity) -> tuple[RuleResult, ...]:
         return tuple(r for r in self.results if not r.passed and r.rule.severity is severity)

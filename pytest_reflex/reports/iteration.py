@@ -11,6 +11,7 @@ from pytest_reflex.model.run import RunState
 from pytest_reflex.verdict.figures import arithmetic, gap, plain, shown_score
 
 WIDTH = 80
+NEXT = "Next: mend by hand what is left, or start again from there with --agent NAME"
 
 
 def block(state: RunState, evaluation: Evaluation, artifact_path: str) -> str:
@@ -71,11 +72,18 @@ def critique_lines(evaluation: Evaluation, issues: Sequence[Mapping[str, str]] |
     """Return the compact critique: a line per issue; without one, per rule that did not pass."""
     if issues:
         return [
-            f"  - {visible(i['rule_id'])}: {_shorten(visible(i['fix_instruction']))}"
+            f"  - {visible(i['rule_id'])}: {_shorten(visible(i['problem']))}; "
+            f"fix: {_shorten(visible(i['fix_instruction']), 240)}"
             for i in issues
         ]
     rows = (*evaluation.failed, *evaluation.warnings)
-    return [f"  - {r.rule.id}: {_shorten(visible(r.message))}" for r in rows]
+    return [f"  - {r.rule.id}: {_shorten(visible(r.message))}{_place(r)}" for r in rows]
+
+
+def _place(row: RuleResult) -> str:
+    check = row.decisive
+    location = check.location if check else None
+    return f" (line {location.line})" if location and location.line else ""
 
 
 def _shorten(text: str, room: int = 160) -> str:
@@ -96,8 +104,8 @@ def distance(evaluation: Evaluation) -> list[str]:
     ]
 
 
-def summary(state: RunState, output: str = "") -> str:
-    """Return the final summary of a run that ended."""
+def summary(state: RunState, delivered: str = "") -> str:
+    """Return the final summary of a run that ended; `delivered` says what became of the result."""
     evaluation, reason = state.evaluation, state.stop.reason
     if evaluation and state.artifact_status == "evaluated":
         score = (
@@ -124,8 +132,9 @@ def summary(state: RunState, output: str = "") -> str:
     if evaluation and not state.stop.passed:
         lines += distance(evaluation)
         lines += critique_lines(evaluation, None)
-    if output:
-        lines.append(f"Written to: {visible(output)}")
+        lines.append(NEXT)
+    if delivered:
+        lines.append(visible(delivered))
     passed = "passed" if state.stop.passed else "NOT passed"
     lines.append(f"Gate: {passed}")
     return "\n".join(lines)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from pytest_reflex.model.plain import one_line, visible
-from pytest_reflex.model.results import Evaluation, RuleResult
+from pytest_reflex.model.results import CheckResult, Evaluation, RuleResult
 from pytest_reflex.model.words import Outcome, Severity
 from pytest_reflex.verdict.figures import arithmetic, gap, plain, shown_score
 from pytest_reflex.verdict.gate import Cause, Decision, GateStatus, Judged
@@ -21,6 +21,7 @@ LISTED = 25  # rows of a kind; the rest is counted, and stands in the JSON docum
 Style = Callable[[str, str], str]
 
 _MESSAGE = 400
+_OTHERS = 4  # failed checks of a rule that are listed beside the first
 _TIED = "\xa0"  # a blank at which no line ends
 _CODES = {"good": "32;1", "bad": "31;1", "mild": "33;1", "strong": "1", "faint": "2"}
 _MARKUP = {
@@ -129,8 +130,12 @@ class _Page:
     def rules(self, label: str, rows: Sequence[RuleResult], tone: str) -> None:
         for row in rows[: self._listed]:
             self.add(label, _told(row), tone=tone)
-            if row.rule.hint:
-                self.add("", f"hint: {one_line(row.rule.hint, _MESSAGE)}")
+            others = [c for c in row.checks if c.outcome is not Outcome.PASS][1:]
+            for check in others[:_OTHERS]:
+                self.add("", f"also: {_found(check)}")
+            if len(others) > _OTHERS:
+                self.add("", f"and {len(others) - _OTHERS} more checks of this rule")
+            self.add("", _remedy(row))
         if len(rows) > self._listed:
             self.add(label, f"and {len(rows) - self._listed} more", tone=tone)
 
@@ -147,11 +152,21 @@ class _Page:
 
 def _told(row: RuleResult) -> str:
     check = row.decisive
-    could_not = "could not be judged: " if row.outcome is Outcome.ERROR else ""
-    place = f" ({check.location})" if check and check.location else ""
-    others = sum(c.outcome is not Outcome.PASS for c in row.checks) - 1
-    more = f" (and {others} more check{'s' if others > 1 else ''})" if others > 0 else ""
-    return f"{row.rule.id}: {could_not}{one_line(row.message, _MESSAGE)}{place}{more}"
+    return f"{row.rule.id}: {_found(check) if check else row.message}"
+
+
+def _found(check: CheckResult) -> str:
+    could_not = "could not be judged: " if check.outcome is Outcome.ERROR else ""
+    place = f" ({check.location})" if check.location else ""
+    return f"{could_not}{one_line(check.message, _MESSAGE)}{place}"
+
+
+def _remedy(row: RuleResult) -> str:
+    """Return the rule's hint, or else what it wants."""
+    if row.rule.hint:
+        return f"hint: {one_line(row.rule.hint, _MESSAGE)}"
+    wanted = row.decisive.expected if row.decisive else ""
+    return f"expected: {one_line(wanted or row.rule.description, _MESSAGE)}"
 
 
 def _why_not(row: RuleResult) -> str:

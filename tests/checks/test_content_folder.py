@@ -28,8 +28,9 @@ DOCS = folder(a_md="yes one\n", sub__b_md="\nyes two TODO\n", c_txt="no\n", p_pn
         pytest.param({"search": "yes", "files": "*.rst", "negate": True}, ERROR, id="no file, not"),
         pytest.param({"search": "TODO", "files": "*.md", "negate": True}, FAIL, id="not in any"),
         pytest.param({"search": "XXX", "files": "*.md", "negate": True}, PASS, id="in none"),
-        pytest.param({"search": "yes"}, PASS, id="found beside a binary file"),
-        pytest.param({"search": "absent"}, ERROR, id="not found beside a binary file"),
+        pytest.param({"search": "yes"}, ERROR, id="neither files nor each"),
+        pytest.param({"search": "yes", "files": "*"}, PASS, id="found beside a binary file"),
+        pytest.param({"search": "absent", "files": "*"}, ERROR, id="not found beside a binary"),
         pytest.param({"search": "absent", "negate": True}, ERROR, id="binary could hold it"),
         pytest.param({"search": "TODO", "negate": True}, FAIL, id="there in spite of a binary"),
         pytest.param({"search": "yes", "files": "sub/*"}, PASS, id="sub folder"),
@@ -52,3 +53,9 @@ def test_message_tells_how_many_files_were_searched() -> None:
 
 def test_message_tells_that_no_file_matched() -> None:
     assert search(DOCS, search="x", files="*.rst").message == "no file of docs matches *.rst"
+
+
+def test_a_check_of_one_file_says_what_it_needs_for_a_folder() -> None:
+    assert search(DOCS, search="yes").message.startswith(
+        "docs is a folder, and this check says neither `files` nor `each`"
+    )

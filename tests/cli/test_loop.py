@@ -79,6 +79,19 @@ def test_in_place_mends_the_draft(project: Path) -> None:
     assert (project / "draft.md").read_text() == "# Words\nalpha\nbeta\n"
 
 
+def test_a_file_that_is_there_is_not_replaced_by_a_result_that_did_not_pass(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert stuck("--in-place") == 7
+    assert (project / "draft.md").read_text() == "# Words\n"
+    assert "Not written to draft.md, which is as it was" in capsys.readouterr().out
+
+
+def test_a_new_file_gets_the_best_of_a_loop_that_stopped(project: Path) -> None:
+    stuck("--output", "best.md")
+    assert (project / "best.md").read_text() == "# Words\n"
+
+
 def test_quiet_prints_the_artifact_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
     main([*NEW, "--input", "draft.md", "--yes", "--quiet"])
     assert capsys.readouterr() == ("# Words\nalpha\nbeta\n", "")
@@ -153,6 +166,10 @@ REFUSED = {
     "b075 zero iterations": ([*NEW, "--max-iterations", "0", "--yes"], "whole number >= 1"),
     "b075 hexadecimal iterations": ([*NEW, "--max-iterations", "0x5", "--yes"], "decimal digits"),
     "an agent nobody knows": ([*NEW, "--agent", "offlin", "--yes"], "did you mean offline?"),
+    "an agent that is not installed": (
+        [*NEW, "--agent", "gone", "--yes"],
+        "no program 'no-such-tool'",
+    ),
     "an agent for no step": ([*NEW, "--agent", "refin=offline", "--yes"], "did you mean refine?"),
     "b118 an alias that leaves the folder": ([*NEW, "--alias", "../../x", "--yes"], "no alias"),
     "an empty task": (["loop", "new", " ", "--criteria", "words.yaml", "--yes"], "task is empty"),
@@ -167,6 +184,7 @@ REFUSED = {
 def test_what_cannot_begin_is_refused_and_writes_nothing(
     argv: list[str], message: str, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    (project / "pytest-reflex.toml").write_text('[agents.gone]\ncommand = ["no-such-tool"]\n')
     assert main(argv) == 4
     assert message in capsys.readouterr().err
     assert not (project / ".ai-factory").exists()

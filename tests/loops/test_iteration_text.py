@@ -46,8 +46,10 @@ def test_changes_are_listed_by_kind() -> None:
 def test_the_critique_gives_one_line_per_issue() -> None:
     state = blocked()
     assert state.evaluation
-    issues = [{"rule_id": "a.x.must", "fix_instruction": "add\n  the \x1b[31m section"}]
-    assert critique_lines(state.evaluation, issues) == ["  - a.x.must: add the \\x1b[31m section"]
+    issue = {"rule_id": "a.x.must", "problem": "not there", "fix_instruction": "add\n \x1b[31m it"}
+    assert critique_lines(state.evaluation, [issue]) == [
+        "  - a.x.must: not there; fix: add \\x1b[31m it"
+    ]
 
 
 def test_without_a_critique_rules_and_messages_are_listed() -> None:

@@ -56,7 +56,9 @@ def test_an_evaluation_says_everything_in_80_columns() -> None:
         "BLOCKER     a.x.bad: no such section (doc.md:3:7)",
         "            hint: add the section",
         "WARNING     b.x.mild: could not be judged: it took too long (doc.md:3:7)",
+        "            expected: what b.x.mild asks for",
         "INFO        b.x.note: a remark (doc.md:3:7)",
+        "            expected: what b.x.note asks for",
         "UNMEASURED  this check did not report: b.x.late",
         "DISTANCE    gap 0.372, 1 blocking rule, 1 of 5 rules pass",
     ]
