@@ -108,7 +108,8 @@ class PytestEvaluator:
 def open_host(plugins: Iterable[str] = (), project: Path | None = None) -> Host:
     """Return a host with the named plugins, asked first, and the built-ins.
 
-    Plugins may lie in the `project` folder too, behind everything that is installed. Raises UsageError for a plugin that cannot be imported.
+    Plugins may lie in the `project` folder too, behind everything that is installed. Raises
+    UsageError for a plugin that cannot be imported.
     """
     manager = HookManager("pytest")
     manager.add_hookspecs(hookspecs)
