@@ -1,4 +1,4 @@
-"""``python -m benchmarks [P1 P3 ...]``: run the benchmarks, print the ratios, write them to a file."""
+"""``python -m benchmarks [P1 ...]``: run the benchmarks, print ratios, write them to a file."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def main() -> int:
     for name in modules([word.upper() for word in sys.argv[1:]]):
         print(f"measuring {name} ...", file=sys.stderr, flush=True)
         rows += importlib.import_module(f"benchmarks.{name}").run()
-    table = [
-        (row["id"], row["what"], f"{row['ratio']:.3g}", _goal(row), _met(row)) for row in rows
-    ]
+    table = [(row["id"], row["what"], f"{row['ratio']:.3g}", _goal(row), _met(row)) for row in rows]
     print(tabulate(table, headers=("", "what", "ratio", "goal", "met"), disable_numparse=True))
     path = _write(rows)
-    print(f"\nwritten to {path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path}")
+    print(
+        f"\nwritten to {path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path}"
+    )
     return 0
 
 
