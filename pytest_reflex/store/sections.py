@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from pytest_reflex.documents.data_tree import top_keys
@@ -10,6 +11,8 @@ from pytest_reflex.documents.outline import outline
 
 BEFORE_HEADINGS = "(top)"
 WHOLE = "(text)"
+# Beyond this a list of parts helps nobody, and finding them takes seconds.
+MOST_LINES = 50_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,9 +43,14 @@ def changed_sections(old: str, new: str) -> Changed:
 
 
 def sections(text: str) -> dict[str, str]:
-    """Return the parts of a text by name; a name that comes again is numbered."""
+    """Return the parts of a text by name; a name that comes again is numbered.
+
+    A text of more than MOST_LINES lines is one part.
+    """
     if not text.strip():
         return {}
+    if text.count("\n") > MOST_LINES:
+        return {WHOLE: text}
     return _of_data(text) or _of_markdown(text)
 
 
@@ -55,21 +63,27 @@ def _of_markdown(text: str) -> dict[str, str]:
     parts: dict[str, str] = {}
     if text[: cuts[0]].strip():
         parts[BEFORE_HEADINGS] = text[: cuts[0]].rstrip()
-    for heading, start, end in zip(headings, cuts, [*cuts[1:], len(text)], strict=True):
-        parts[_unused(heading.title, parts)] = text[start:end].rstrip()
+    names = _numbered((heading.title for heading in headings), parts)
+    for name, start, end in zip(names, cuts, [*cuts[1:], len(text)], strict=True):
+        parts[name] = text[start:end].rstrip()
     return parts
 
 
 def _of_data(text: str) -> dict[str, str]:
-    parts: dict[str, str] = {}
-    for key, value in top_keys(text):
-        parts[_unused(key, parts)] = text[value.start : value.end]
-    return parts
+    found = list(top_keys(text))
+    names = _numbered(key for key, _ in found)
+    return {
+        name: text[value.start : value.end] for name, (_, value) in zip(names, found, strict=True)
+    }
 
 
-def _unused(name: str, taken: dict[str, str]) -> str:
-    number, candidate = 1, name
-    while candidate in taken:
-        number += 1
-        candidate = f"{name} ({number})"
-    return candidate
+def _numbered(names: Iterable[str], taken: Collection[str] = ()) -> Iterator[str]:
+    """Yield names of which none comes twice, or is one of `taken`."""
+    used, last = set(taken), dict.fromkeys(taken, 1)
+    for name in names:
+        candidate = name
+        while candidate in used:
+            last[name] = last.get(name, 1) + 1
+            candidate = f"{name} ({last[name]})"
+        used.add(candidate)
+        yield candidate

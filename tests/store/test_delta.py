@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from pytest_reflex.errors import StateError
 from pytest_reflex.store.delta import apply_delta, changed_sections, make_delta
+from pytest_reflex.store.sections import MOST_LINES
 
 texts = st.one_of(
     st.text(max_size=30),
@@ -92,6 +93,19 @@ def test_section_that_moves_by_blank_lines_is_not_changed() -> None:
 
 def test_headings_of_one_name_are_numbered() -> None:
     assert changed_sections("# A\nx\n# A\ny\n", "# A\nx\n# A\nz\n").modified == ("A (2)",)
+
+
+def test_a_number_that_is_a_heading_already_is_left_out() -> None:
+    assert changed_sections("", "# A\n# A (2)\n# A\n").added == ("A", "A (2)", "A (3)")
+
+
+@pytest.mark.parametrize("line", ["# A\n", "A: 1\n", "[A]: b\n"])
+def test_thousands_of_parts_of_one_name_are_numbered_in_one_pass(line: str) -> None:
+    assert len(changed_sections("", line * 20_000).added) == 20_000
+
+
+def test_a_text_of_very_many_lines_is_one_part() -> None:
+    assert changed_sections("", "# A\n" * (MOST_LINES + 1)).added == ("(text)",)
 
 
 @pytest.mark.parametrize(
