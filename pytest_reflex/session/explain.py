@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
+
 from pytest_reflex.model.plain import one_line, visible
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import Rule
@@ -9,6 +11,8 @@ from pytest_reflex.model.words import Outcome
 from pytest_reflex.verdict.figures import plain
 
 _WIDEST = 400
+_LABEL = 12
+_ROOM = 66
 COULD_NOT = {
     Outcome.ERROR: "could not be judged: ",
     Outcome.NOT_MEASURED: "was not measured: ",
@@ -16,22 +20,28 @@ COULD_NOT = {
 
 
 def explain(rule: Rule, index: int, result: CheckResult) -> str:
-    """Return a few lines for people; every foreign character is visible and starts no line."""
+    """Return the finding, and under it a few lines about it; no foreign text starts a line."""
     place = rule.checks[index].place or rule.place
+    word = rule.severity.value
+    found = one_line(COULD_NOT.get(result.outcome, "") + result.message, _WIDEST)
+    said = f"{rule.id} ({word}, weight {plain(rule.weight)}): {rule.description}"
     rows = [
-        ("found", COULD_NOT.get(result.outcome, "") + result.message),
+        ("rule", one_line(said, _WIDEST)),
         ("at", str(result.location) if result.location else ""),
-        ("evidence", result.evidence),
+        ("evidence", "" if result.message in result.evidence.split(": ", 1) else result.evidence),
         ("expected", result.expected),
-        ("how to fix", rule.hint),
+        ("hint", rule.hint),
         ("notes", "; ".join(result.notes)),
-        ("rule", str(place) if place else ""),
+        ("written in", str(place) if place else ""),
     ]
-    what = one_line(rule.description, _WIDEST)
-    head = f"{rule.id} ({rule.severity.value}, weight {plain(rule.weight)}): {what}"
-    return "\n".join([head, *(_row(name, text) for name, text in rows if text)])
+    return "\n".join([f"{word}: {found}", *(_row(name, text) for name, text in rows if text)])
 
 
 def _row(name: str, text: str) -> str:
-    first, *more = visible(text).strip("\n").split("\n")
-    return "\n".join([f"  {name + ':':<12}{first}", *(f"{'':<14}{line}" for line in more)])
+    lines = [
+        part
+        for line in visible(text).strip("\n").split("\n")
+        for part in wrap(line, _ROOM, break_on_hyphens=False, drop_whitespace=False) or [""]
+    ]
+    label, blank = f"  {name + ':':<{_LABEL}}", " " * (_LABEL + 2)
+    return "\n".join((blank if n else label) + line.rstrip() for n, line in enumerate(lines))

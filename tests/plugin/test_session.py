@@ -25,11 +25,11 @@ def test_b001_a_failed_blocker_exits_1_and_is_named(project: pytest.Pytester, ru
     assert result.ret == 1
     result.stdout.fnmatch_lines(
         [
-            "*a.x.install (fail, weight 2): It shows how to install it",
-            "  found:*'^## Install' is not there",
+            "fail: '^## Install' is not there",
+            "  rule:       a.x.install (fail, weight 2): It shows how to install it",
             "  expected:   an install section",
-            '  how to fix: add a section "## Install"',
-            "  rule:       mini.reflex.yaml:*",
+            '  hint:       add a section "## Install"',
+            "  written in: mini.reflex.yaml:*",
             "FAILED*score 0.600 = 3/5 of the weight, threshold 0.9",
             "BLOCKER     a.x.install: *",
             "DISTANCE    gap 0.300, 1 blocking rule, 2 of 3 rules pass",
