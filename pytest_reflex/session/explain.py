@@ -41,7 +41,7 @@ def _row(name: str, text: str) -> str:
     lines = [
         part
         for line in visible(text).strip("\n").split("\n")
-        for part in wrap(line, _ROOM, break_on_hyphens=False, drop_whitespace=False) or [""]
+        for part in wrap(line, _ROOM, break_on_hyphens=False) or [""]
     ]
     label, blank = f"  {name + ':':<{_LABEL}}", " " * (_LABEL + 2)
     return "\n".join((blank if n else label) + line.rstrip() for n, line in enumerate(lines))
