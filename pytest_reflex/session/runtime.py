@@ -25,6 +25,8 @@ from pytest_reflex.session.properties import ADVISED, CATEGORY, NAME, encode
 PROBLEMS = "reflex_problems"
 FOLDER = "reflex_folder"
 
+_MANY = 1000
+
 
 class Runtime:
     """Registered only where a reflex option, file or marked test is in play."""
@@ -146,10 +148,13 @@ class Runtime:
         self._teardowns = protocol.wants_teardown(self.config)
         if not self.desk.is_worker and not only_looks(self.config):
             self.early.start(session.items)
+        frozen = bool(self.desk.plan.targets) and _freeze(len(session.items))
         try:
             return (yield)
         finally:
             self.early.stop()
+            if frozen:
+                gc.unfreeze()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> Any:
@@ -188,6 +193,18 @@ class Runtime:
         if failed and rule.severity is not Severity.FAIL:
             report.outcome = "passed"
             setattr(report, CATEGORY, ADVISED)
+
+
+def _freeze(items: int) -> bool:
+    """Keep the garbage collector from walking over thousands of nodes again and again.
+
+    They live as long as the session; to look at them is a fifth of the time of a large one. Where
+    somebody else has frozen objects, thawing ours would thaw theirs.
+    """
+    if items < _MANY or gc.get_freeze_count():
+        return False
+    gc.freeze()
+    return True
 
 
 _LAST_CALL: pytest.StashKey[CheckResult] = pytest.StashKey()
