@@ -10,7 +10,7 @@ from typing import Any
 from pytest_reflex.checks.excerpt import Part, lines_at
 from pytest_reflex.checks.options import COUNT, FLAG, TEXT, TEXTS, Kind, problems_of, settle
 from pytest_reflex.checks.parts import MissingPart, parts_of
-from pytest_reflex.checks.patterns import (
+from pytest_reflex.checks.search.patterns import (
     Pattern,
     SearchError,
     Spans,

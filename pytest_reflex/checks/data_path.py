@@ -10,7 +10,7 @@ from typing import Any
 from pytest_reflex.checks.data_source import data_in
 from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.checks.options import COUNT, FLAG, TEXT, Kind
-from pytest_reflex.checks.patterns import Pattern, compile_pattern
+from pytest_reflex.checks.search.patterns import Pattern, compile_pattern
 from pytest_reflex.checks.structure_kind import Judge, StructureKind
 from pytest_reflex.documents import paths
 from pytest_reflex.documents.data import Data

@@ -12,7 +12,7 @@ from pytest_reflex.checks.blocks_folder import BlocksFolder
 from pytest_reflex.checks.command import Command, command_of
 from pytest_reflex.checks.options import COUNT, SECONDS, TEXT, Kind, problems_of, settle
 from pytest_reflex.checks.output import last_lines, text_of
-from pytest_reflex.checks.patterns import Pattern, SearchError, compile_pattern
+from pytest_reflex.checks.search.patterns import Pattern, SearchError, compile_pattern
 from pytest_reflex.errors import CriteriaError, Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import one_line

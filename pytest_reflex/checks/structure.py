@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_reflex.checks.finding import result_of
 from pytest_reflex.checks.options import FLAG, TEXTS, Kind, problems_of, settle, variable_name
-from pytest_reflex.checks.patterns import SearchError
+from pytest_reflex.checks.search.patterns import SearchError
 from pytest_reflex.checks.selection import over_files
 from pytest_reflex.checks.structure_kind import Judge, StructureKind
 from pytest_reflex.errors import ArtifactError, CriteriaError, Problem, did_you_mean

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.checks import search_child
-from pytest_reflex.checks.search_process import SEARCHES, SearchError, SearchProcess
+from pytest_reflex.checks.search import search_child
+from pytest_reflex.checks.search.search_process import SEARCHES, SearchError, SearchProcess
 from pytest_reflex.process.worker import Worker
 from tests.process.zoo import ON_LINUX, marked
 

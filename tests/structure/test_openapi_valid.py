@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_reflex.checks import openapi_valid
+from pytest_reflex.checks.openapi import validity as openapi_valid
 from pytest_reflex.errors import Place
 from pytest_reflex.model.words import Outcome
 from tests.structure.judging import judge

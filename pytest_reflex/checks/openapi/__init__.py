@@ -10,12 +10,12 @@ from typing import Any
 from pytest_reflex.checks import markdown
 from pytest_reflex.checks.data_source import blocks_in, whole_text
 from pytest_reflex.checks.finding import Finding, Report
-from pytest_reflex.checks.openapi_aspects import auth, descriptions, errors, operations, schemas
-from pytest_reflex.checks.openapi_document import ApiDocument
-from pytest_reflex.checks.openapi_examples import examples
-from pytest_reflex.checks.openapi_naming import naming
-from pytest_reflex.checks.openapi_paging import pagination
-from pytest_reflex.checks.openapi_valid import valid
+from pytest_reflex.checks.openapi.aspects import auth, descriptions, errors, operations, schemas
+from pytest_reflex.checks.openapi.document import ApiDocument
+from pytest_reflex.checks.openapi.examples import examples
+from pytest_reflex.checks.openapi.naming import naming
+from pytest_reflex.checks.openapi.paging import pagination
+from pytest_reflex.checks.openapi.validity import valid
 from pytest_reflex.checks.options import Kind
 from pytest_reflex.checks.structure_kind import Judge, StructureKind
 from pytest_reflex.documents.data import MAX_CHARACTERS

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from pytest_reflex.checks.finding import Finding, Report
-from pytest_reflex.checks.openapi_document import ApiDocument, Spot
+from pytest_reflex.checks.openapi.document import ApiDocument, Spot
 
 _STYLES = {
     "kebab-case": re.compile(r"a[a0]*(-[a0]+)*"),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pytest_reflex.checks.finding import Finding, Report
-from pytest_reflex.checks.openapi_document import ApiDocument, Spot, items, table
+from pytest_reflex.checks.openapi.document import ApiDocument, Spot, items, table
 from pytest_reflex.checks.placeholder import stands_for_text
 
 _DATA_KEYS = frozenset({"example", "examples", "default", "enum", "const"})

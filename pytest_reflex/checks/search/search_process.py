@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from threading import Lock
 
-from pytest_reflex.checks import search_child
+from pytest_reflex.checks.search import search_child
 from pytest_reflex.process.environment import inherited
 from pytest_reflex.process.worker import DiedError, LateError, Worker
 

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any, NoReturn
 
 from pytest_reflex.checks.finding import Finding, Report
-from pytest_reflex.checks.openapi_document import ApiDocument, Pointer, Spot
+from pytest_reflex.checks.openapi.document import ApiDocument, Pointer, Spot
 from pytest_reflex.errors import ArtifactError
 
 MAX_NODES = 200_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from pytest_reflex.checks.finding import Finding, Report
-from pytest_reflex.checks.openapi_aspects import counted
-from pytest_reflex.checks.openapi_document import ApiDocument, Operation, Spot, table
+from pytest_reflex.checks.openapi.aspects import counted
+from pytest_reflex.checks.openapi.document import ApiDocument, Operation, Spot, table
 
 _POSITION = re.compile(
     r"page|p|page(number|no|num|index|token|cursor|offset|after|before|key)|offset|skip|start|"
