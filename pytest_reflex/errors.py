@@ -8,6 +8,7 @@ Tree::
     ├── ArtifactError        the thing to judge cannot be read                (4)
     ├── LockedError          another process drives this run                  (11)
     └── StateError           a state file could not be read or written        (12)
+        └── TamperedError    another program wrote into a history in use      (10)
 
 Anything else that escapes is ours and shows a traceback.
 """
@@ -101,6 +102,12 @@ class StateError(ReflexError):
     """A state file is damaged or could not be written."""
 
     exit_code = ExitCode.NOT_PERSISTED
+
+
+class TamperedError(StateError):
+    """A history was changed while a run was writing it."""
+
+    exit_code = ExitCode.TAMPERED
 
 
 class CriteriaError(ReflexError):

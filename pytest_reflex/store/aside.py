@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pytest_reflex.errors import StateError
 from pytest_reflex.store.atomic import PRIVATE, sync, sync_folder, write_all
+from pytest_reflex.store.regular import read_if_regular
 
 MOST_KEPT = 999
 
@@ -20,13 +21,15 @@ _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 def keep_aside(path: Path, data: bytes, word: str) -> Path:
     """Write `data` to a new file `<name>.<word>-<n>` beside `path`, and return its path.
 
-    Raises StateError.
+    Where it is kept already, nothing is written. Raises StateError.
     """
     for number in range(1, MOST_KEPT + 1):
         target = path.with_name(f"{path.name}.{word}-{number}")
         try:
             descriptor = os.open(target, _FLAGS, PRIVATE)
         except FileExistsError:
+            if read_if_regular(target) == data:
+                return target
             continue
         except OSError as error:
             raise StateError(f"{target} could not be made: {error.strerror}") from None

@@ -131,4 +131,6 @@ def _advice(error: OSError) -> str:
         return "free some space and resume; what was there is intact"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return "make the folder writable and resume"
+    if error.errno in (errno.EISDIR, errno.ENOTEMPTY, errno.EEXIST):
+        return "move it away and resume"
     return ""

@@ -10,6 +10,7 @@ Limits: after a failed write the journal has to be opened again; the whole file 
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import weakref
 from collections.abc import Mapping
@@ -17,9 +18,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from pytest_reflex.errors import StateError
+from pytest_reflex.errors import StateError, TamperedError
 from pytest_reflex.store.aside import keep_aside
-from pytest_reflex.store.atomic import PRIVATE, sync, sync_folder, write_all
+from pytest_reflex.store.atomic import PRIVATE, sync, sync_folder
 from pytest_reflex.store.lines import NO_LINE, Content, Damage, decode, digest_of, encode
 from pytest_reflex.store.lock import is_locked, take_lock
 from pytest_reflex.store.regular import open_regular, read_all, read_file
@@ -33,7 +34,7 @@ _watching_forks = False
 class Journal:
     """A journal held for writing. Make one with `create` or `open`; close it, or use `with`.
 
-    `aside` is where `open` kept an unfinished last line.
+    `aside` is where `open` kept an unfinished last line; `torn_lines` how many there ever were.
     """
 
     def __init__(self, path: Path, descriptor: int, data: bytes, content: Content) -> None:
@@ -41,9 +42,13 @@ class Journal:
         self.records = list(content.records)
         self.aside: Path | None = None
         self._descriptor = descriptor
-        self._last = content.last
-        self._size = len(data)
+        self.torn_lines = len(content.sealed) + bool(content.torn)
+        self._last = digest_of(content.torn) if content.torn else content.last
+        # Written with the next line: alone, it would turn an unfinished line into a damaged one.
+        self._line_end = b"" if data.endswith(b"\n") or not data else b"\n"
         self._failed = False
+        self._size, self._sum = 0, hashlib.sha256()
+        self._note(data)
         _watch(self)
 
     @classmethod
@@ -85,8 +90,8 @@ class Journal:
             raise
         journal = cls(path, descriptor, data, content)
         try:
-            if data and not data.endswith(b"\n"):
-                journal._end_line(content.torn)
+            if content.torn:
+                journal.aside = keep_aside(path, content.torn, "torn")
         except BaseException:
             journal.close()
             raise
@@ -105,12 +110,13 @@ class Journal:
         if "seq" in record and record["seq"] != self.next_seq:
             raise ValueError(f"seq {record['seq']} does not follow {self.next_seq - 1}")
         line = encode(record, self.next_seq, self._last)
+        data = self._line_end + line
         self._check_file()
         self._failed = True
         try:
-            written = os.write(self._descriptor, line)
-            if written < len(line):
-                raise OSError(errno.ENOSPC, f"only {written} of {len(line)} bytes fitted")
+            written = os.write(self._descriptor, data)
+            if written < len(data):
+                raise OSError(errno.ENOSPC, f"only {written} of {len(data)} bytes fitted")
             sync(self._descriptor)
         except OSError as error:
             raise StateError(
@@ -118,8 +124,8 @@ class Journal:
                 hint="what was there is intact; mend the cause and resume",
             ) from None
         self._failed = False
-        self._size += len(line)
-        self._last = digest_of(line[:-1])
+        self._note(data)
+        self._line_end, self._last = b"", digest_of(line[:-1])
         self.records.append({**record, "seq": self.next_seq})
         return self.records[-1]
 
@@ -128,33 +134,37 @@ class Journal:
         if self._descriptor < 0 or self._failed:
             why = "is closed" if self._descriptor < 0 else "could not be written before"
             raise StateError(f"{self.path} {why}", hint="resume the run to open it again")
-        held = os.fstat(self._descriptor)
-        problem = ""
         try:
             there = os.stat(self.path, follow_symlinks=False)
         except OSError:
-            problem = "was removed"
-        else:
-            if (there.st_dev, there.st_ino) != (held.st_dev, held.st_ino):
-                problem = "was replaced"
-            elif held.st_size != self._size:
-                problem = f"was changed: it has {held.st_size} bytes, not {self._size}"
-        if problem:
             raise StateError(
+                f"{self.path} was removed while this run was writing it", hint="start a new loop"
+            ) from None
+        if problem := self._foreign(there):
+            raise TamperedError(
                 f"{self.path} {problem} while this run was writing it",
                 hint="its history can no longer be trusted; start a new loop",
             )
 
-    def _end_line(self, torn: bytes) -> None:
-        if torn:
-            self.aside = keep_aside(self.path, torn, "torn")
-            self._last = digest_of(torn)
-        try:
-            write_all(self._descriptor, b"\n")
-            sync(self._descriptor)
-        except OSError as error:
-            raise StateError(f"{self.path} could not be mended: {error.strerror}") from None
-        self._size += 1
+    def _note(self, data: bytes) -> None:
+        """Remember what this process has read or written."""
+        self._sum.update(data)
+        self._size += len(data)
+        self._changed_at = os.fstat(self._descriptor).st_ctime_ns
+
+    def _foreign(self, there: os.stat_result) -> str:
+        """Return what another program did to the file; the time of its last change says if any."""
+        held = os.fstat(self._descriptor)
+        if (there.st_dev, there.st_ino) != (held.st_dev, held.st_ino):
+            return "was replaced"
+        if held.st_size != self._size:
+            return f"was changed: it has {held.st_size} bytes, not {self._size},"
+        if held.st_ctime_ns != self._changed_at:
+            data = read_all(self._descriptor, self.path)
+            if hashlib.sha256(data).digest() != self._sum.digest():
+                return "was changed"
+            self._changed_at = held.st_ctime_ns
+        return ""
 
     def close(self) -> None:
         """Let go of the file and its lock; closing twice is fine."""

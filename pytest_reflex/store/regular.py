@@ -36,20 +36,30 @@ def open_regular(path: Path, flags: int = os.O_RDONLY) -> int:
     raise StateError(f"{path} {problem}", hint="move it away and try again")
 
 
-def read_file(path: Path) -> bytes:
+def read_file(path: Path, limit: int = MAX_BYTES) -> bytes:
     """Return the bytes of a regular file; raises FileNotFoundError and StateError."""
     descriptor = open_regular(path)
     try:
-        return read_all(descriptor, path)
+        return read_all(descriptor, path, limit)
     finally:
         os.close(descriptor)
 
 
-def read_all(descriptor: int, path: Path) -> bytes:
+def read_if_regular(path: Path, limit: int = MAX_BYTES) -> bytes | None:
+    """Return the bytes of a file, None where there is no regular file; raises StateError."""
+    try:
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            return None
+        return read_file(path, limit)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def read_all(descriptor: int, path: Path, limit: int = MAX_BYTES) -> bytes:
     """Return everything from the start of an open file."""
     size = os.fstat(descriptor).st_size
-    if size > MAX_BYTES:
-        raise StateError(f"{path} is too large: {size:,} bytes, the limit is {MAX_BYTES:,}")
+    if size > limit:
+        raise StateError(f"{path} is too large: {size:,} bytes, the limit is {limit:,}")
     parts = []
     offset = 0
     try:

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.errors import LockedError, StateError
+from pytest_reflex.errors import LockedError, StateError, TamperedError
 from pytest_reflex.store.journal import Journal, is_locked, read_journal
 from pytest_reflex.store.lines import NO_LINE, decode, encode
 
@@ -68,6 +68,27 @@ def test_b014_nan_is_never_stored(path: Path) -> None:
     assert path.read_bytes() == b""
 
 
+def test_t12_a_byte_that_another_program_changes_is_noticed_before_the_next_event(
+    path: Path,
+) -> None:
+    data = bytearray(written(path, 2))
+    data[20] ^= 1
+    with Journal.open(path.with_name("history.jsonl")) as journal:
+        with path.open("r+b") as file:
+            file.write(data)
+        with pytest.raises(TamperedError, match="was changed while this run was writing it"):
+            journal.append(record(2))
+
+
+def test_a_history_that_was_only_touched_is_written_on(path: Path) -> None:
+    with Journal.create(path) as journal:
+        journal.append(record(0))
+        os.utime(path, (0, 0))
+        path.chmod(0o640)
+        journal.append(record(1))
+    assert read_journal(path).whole
+
+
 def test_lone_surrogate_is_kept(path: Path) -> None:
     with Journal.create(path) as journal:
         journal.append({"text": "\ud83d"})
@@ -97,7 +118,19 @@ def test_b109_torn_tail_is_kept_aside(path: Path) -> None:
         path.write_bytes(torn)
         Journal.open(path).close()
         assert path.with_name(f"history.jsonl.torn-{number}").read_bytes() == torn.split(b"\n")[1]
+    with Journal.open(path) as journal:
+        journal.append(record(9))
     assert read_journal(path).torn == b""
+
+
+def test_f03_a_journal_that_was_opened_and_left_opens_again(path: Path) -> None:
+    data = written(path, 2)
+    path.write_bytes(data[:-10])
+    for _ in range(3):
+        with Journal.open(path) as journal:
+            assert (len(journal.records), journal.torn_lines) == (1, 1)
+    assert path.read_bytes() == data[:-10]
+    assert [kept.name for kept in path.parent.glob("*.torn-*")] == ["history.jsonl.torn-1"]
 
 
 def test_torn_end_is_told_without_the_lock(path: Path) -> None:
