@@ -111,7 +111,7 @@ def run_loop(
         draft=Path(draft) if draft else None,
         confirmed_by="python",
     )
-    proposal = propose(order, settings=settings, registry=host.registry)
+    proposal = propose(order, settings=settings, registry=host.registry, project=folder)
     agents = employ(host, settings)
     run = begin(proposal, settings=settings, project=folder, hooks=host.hooks, agents=agents)
     return _drive(run)
@@ -120,15 +120,14 @@ def run_loop(
 def resume_loop(alias: str | None = None, *, project: str | Path | None = None) -> Iterator[Event]:
     """Continue an interrupted loop (default: the current one) and yield its further events."""
     from pytest_reflex.host import employ, open_host
-    from pytest_reflex.loops.overview import resumable
-    from pytest_reflex.loops.setup import take_up
+    from pytest_reflex.loops.setup import resumable, take_up
     from pytest_reflex.settings import load
 
     folder = Path(project) if project else Path.cwd()
     settings = load(folder)
     run = resumable(folder / settings["loop.root"], alias)
     host = open_host(settings["plugins"], folder)
-    employ(host, settings, [f"{step}={name}" for step, name in run.state.setup["agents"].items()])
+    employ(host, settings, recorded=run.state.setup["agents"])
     return _drive(take_up(run.folder, project=folder, hooks=host.hooks))
 
 

@@ -124,12 +124,18 @@ def open_host(plugins: Iterable[str] = (), project: Path | None = None) -> Host:
     return Host(manager, registry, reporters)
 
 
-def employ(host: Host, settings: Settings, chosen: Iterable[str] = ()) -> Mapping[Step, str]:
+def employ(
+    host: Host,
+    settings: Settings,
+    chosen: Iterable[str] = (),
+    recorded: Mapping[str, str] | None = None,
+) -> Mapping[Step, str]:
     """Register the agents of all steps and the evaluator; return the agents' names by step.
 
-    `chosen` are values of ``--agent``: NAME for every step, or STEP=NAME for one.
+    `chosen` are values of ``--agent``: NAME for every step, or STEP=NAME for one; `recorded` are
+    the names by step with which a run began, instead of those of the settings.
     """
-    names = _names_by_step(settings, chosen)
+    names = _names_by_step(settings, chosen, recorded or settings["loop.agents"])
     factories: dict[str, AgentFactory] = {}
     host.hooks.pytest_reflex_register_agents(register=factories.__setitem__)
     made = {name: _agent(name, settings, factories) for name in dict.fromkeys(names.values())}
@@ -141,9 +147,11 @@ def employ(host: Host, settings: Settings, chosen: Iterable[str] = ()) -> Mappin
     return names
 
 
-def _names_by_step(settings: Settings, chosen: Iterable[str]) -> dict[Step, str]:
+def _names_by_step(
+    settings: Settings, chosen: Iterable[str], by_step: Mapping[str, str]
+) -> dict[Step, str]:
     names = dict.fromkeys((Step(step.upper()) for step in STEPS), settings["agent"])
-    names |= {Step(step.upper()): name for step, name in settings["loop.agents"].items()}
+    names |= {Step(step.upper()): name for step, name in by_step.items()}
     pairs = [value.partition("=") for value in chosen]
     for name, separator, _ in pairs:
         if not separator:

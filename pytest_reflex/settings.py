@@ -58,7 +58,7 @@ def positive(value: Any) -> int:
 
 
 def _text(value: Any) -> str:
-    if not isinstance(value, str) or not value.strip():
+    if not isinstance(value, str) or not value.strip() or "\0" in value:
         raise ValueError("a non-empty string")
     return value
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from pytest_reflex.cli.streams import give
 from pytest_reflex.errors import ExitCode, UsageError
 from pytest_reflex.model.results import Evaluation
 
@@ -65,7 +66,7 @@ def evaluate(
     if name is None:
         _print_for_people(evaluations)
     elif name in host.reporters:
-        click.echo(host.reporters[name](evaluations), nl=False)
+        give(host.reporters[name](evaluations))
     else:
         raise UsageError(f"no reporter named {name!r}", hint="known: " + ", ".join(host.reporters))
     return status_of(evaluations)
@@ -92,11 +93,11 @@ def _print_for_people(evaluations: list[Evaluation]) -> None:
     from pytest_reflex.verdict.gate import Judged, gate_over
 
     colour = sys.stdout.isatty()
-    click.echo("\n\n".join(evaluation_text(one, colour=colour) for one in evaluations))
+    give("\n\n".join(evaluation_text(one, colour=colour) for one in evaluations) + "\n")
     if len(evaluations) > 1:
         gate = gate_over([Judged(evaluation=one) for one in evaluations])
         reasons = f": {'; '.join(gate.reasons)}" if gate.reasons else ""
-        click.echo(wrapped(f"\nGATE        {gate.status.value.upper()}{reasons}", indent=12))
+        give(wrapped(f"\nGATE        {gate.status.value.upper()}{reasons}", indent=12))
 
 
 def _templates_hint() -> str:

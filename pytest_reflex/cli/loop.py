@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from pytest_reflex.cli.lazy import LazyGroup
+from pytest_reflex.cli.streams import give, say
 from pytest_reflex.errors import ExitCode, UsageError
 from pytest_reflex.loops.driver import ReflexLoop
 from pytest_reflex.settings import Settings
@@ -111,7 +112,7 @@ def new(
         variables=parse_variables(variables),
         confirmed_by="--yes" if yes else "terminal" if sys.stdin.isatty() else "",
     )
-    proposal = propose(order, settings=settings, registry=host.registry)
+    proposal = propose(order, settings=settings, registry=host.registry, project=Path.cwd())
     _confirm(proposal, names, asked=not yes, quiet=quiet)
     run = begin(proposal, settings=settings, project=Path.cwd(), hooks=host.hooks, agents=names)
     return _watch(run, quiet=quiet, as_json=as_json)
@@ -125,15 +126,13 @@ def resume(
 ) -> int:
     """Continue the loop ALIAS (default: the one that was running)."""
     from pytest_reflex.host import employ, open_host
-    from pytest_reflex.loops.overview import resumable
-    from pytest_reflex.loops.setup import take_up
+    from pytest_reflex.loops.setup import resumable, take_up
 
     settings = _settings({"loop.evaluator": evaluator})
     run = resumable(Path.cwd() / settings["loop.root"], alias)
-    recorded = [f"{step}={name}" for step, name in run.state.setup["agents"].items()]
     settings = _settings({"loop.evaluator": evaluator or run.state.setup["evaluator"]})
     host = open_host(settings["plugins"], Path.cwd())
-    employ(host, settings, [*recorded, *agents])
+    employ(host, settings, agents, run.state.setup["agents"])
     again = take_up(run.folder, project=Path.cwd(), hooks=host.hooks)
     return _watch(again, quiet=quiet, as_json=as_json)
 
@@ -149,9 +148,9 @@ def status(alias: str | None, as_json: bool) -> int:
     settings = _settings({})
     run = find_run(Path.cwd() / settings["loop.root"], alias)
     if as_json:
-        click.echo(_dump(run_json(run.state)))
+        give(_dump(run_json(run.state)))
     else:
-        click.echo(status_text(run))
+        give(status_text(run))
     return ExitCode.OK
 
 
@@ -178,7 +177,7 @@ def _confirm(proposal: Any, agents: Any, *, asked: bool, quiet: bool) -> None:
     from pytest_reflex.reports.proposal import proposal_text
 
     if not (quiet and not asked):
-        click.echo(proposal_text(proposal.criteria, proposal.limits, agents), err=True)
+        say(proposal_text(proposal.criteria, proposal.limits, agents))
     if not asked:
         return
     if not sys.stdin.isatty():

@@ -9,8 +9,10 @@ from typing import Any
 
 import click
 
-from pytest_reflex.errors import ExitCode
+from pytest_reflex.cli.streams import give, give_artifact, say
+from pytest_reflex.errors import ExitCode, StateError
 from pytest_reflex.loops.driver import ReflexLoop
+from pytest_reflex.loops.result import deliver
 from pytest_reflex.loops.runjson import run_json
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.plain import visible
@@ -58,9 +60,8 @@ class Narrator:
             self._say("\nPhase A passed; phase B judges the same artifact:\n")
             self._say(visible(self.loop.files.artifact_text()))
         elif event.kind is EventKind.PHASE_ERROR:
-            self._wrapped(
-                f"{event.payload['step']} gave nothing usable: {event.payload['message']}"
-            )
+            message = visible(event.payload["message"])
+            self._wrapped(f"{event.payload['step']} gave nothing usable: {message}")
         elif event.kind in (EventKind.STOPPED, EventKind.FAILED):
             self._say("")
 
@@ -81,16 +82,24 @@ class Narrator:
         self._wrapped("\n".join(iteration.critique_lines(evaluation, issues)))
 
     def end(self) -> int:
-        """Deliver the artifact, print summary and artifact, and return the exit status."""
+        """Deliver the artifact, print summary and artifact, and return the exit status.
+
+        Raises StateError where the artifact could not be delivered, after all is printed.
+        """
         state, files = self.loop.state, self.loop.files
-        delivered = files.deliver(self.loop.project)
-        text = files.artifact_text()
+        failure = None
+        try:
+            delivered = deliver(files, self.loop.project)
+        except StateError as error:
+            failure, delivered = error, f"Not written: {error}"
         if self.as_json:
-            click.echo(json.dumps(run_json(state), indent=2, ensure_ascii=False))
+            give(json.dumps(run_json(state), indent=2, ensure_ascii=False))
         else:
             if not self.quiet:
-                click.echo(wrapped(iteration.summary(state, delivered)) + "\n")
-            click.echo(text, nl=not text.endswith("\n"))
+                give(wrapped(iteration.summary(state, delivered)) + "\n\n")
+            give_artifact(files.artifact_text())
+        if failure:
+            raise failure
         assert state.stop.reason is not None
         return EXIT_OF_REASON[state.stop.reason]
 
@@ -105,7 +114,7 @@ class Narrator:
         self._say(wrapped(text))
 
     def _say(self, text: str) -> None:
-        click.echo(text, err=True)
+        say(text)
 
 
 def _author(refined: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ import sys
 import click
 
 from pytest_reflex.cli.lazy import LazyGroup
+from pytest_reflex.cli.streams import close_stdout, prepare, say
 
 # verb: (module:command, one line of help). A new verb is one file and one line here.
 VERBS = {
@@ -18,10 +19,10 @@ VERBS = {
 
 def run(arguments: list[str]) -> int:
     """Run the command line and return its exit status."""
-    if sys.stdout is None:  # closed by the caller: the work is done, but nobody was told
-        with open(os.devnull, "w", encoding="utf-8") as sys.stdout:
-            return _run(arguments) or 12
-    return _run(arguments)
+    there = prepare()
+    status = _run(arguments)
+    # Where the caller closed stdout the work is done, but nobody was told.
+    return status if there else status or 12
 
 
 def _run(arguments: list[str]) -> int:
@@ -36,6 +37,7 @@ def _run(arguments: list[str]) -> int:
         click.Option(["--version"], is_flag=True, help="Print the version and exit.")
     )
     try:
+        _check_folder()
         result = root.main(arguments, prog_name="pytest-reflex", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as missing:
@@ -71,7 +73,7 @@ def _explain(error: BaseException) -> int:
             return ExitCode.INTERRUPTED
         # click leaves by SystemExit when the reader of our pipe has gone
         case BrokenPipeError() | SystemExit():
-            _close_stdout()
+            close_stdout()
             return ExitCode.NOT_PERSISTED
         case OSError():
             _complain(str(error))
@@ -81,6 +83,17 @@ def _explain(error: BaseException) -> int:
     traceback.print_exception(error)
     _complain("this is a fault of pytest-reflex, not of yours; please report it")
     return ExitCode.INTERNAL
+
+
+def _check_folder() -> None:
+    try:
+        os.getcwd()
+    except OSError as error:
+        from pytest_reflex.errors import UsageError
+
+        raise UsageError(
+            f"the working directory cannot be used: {error.strerror}", hint="change to another one"
+        ) from None
 
 
 def _first_line(error: click.ClickException) -> str:
@@ -93,9 +106,4 @@ def _first_line(error: click.ClickException) -> str:
 def _complain(text: str) -> None:
     from pytest_reflex.model.plain import visible
 
-    sys.stderr.write(f"pytest-reflex: {visible(text)}\n")
-
-
-def _close_stdout() -> None:
-    """Let the interpreter leave quietly when the reader of our pipe has gone."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    say(f"pytest-reflex: {visible(text)}")

@@ -11,6 +11,8 @@ from pytest_reflex.model.words import Level, RunStatus, Step, StopReason
 from pytest_reflex.verdict import progress
 
 MAX_TRIES = 2
+# An artifact that something else changes again and again would be judged for ever.
+MOST_JUDGED = 5
 
 
 class Act(StrEnum):
@@ -49,6 +51,9 @@ def decide(state: RunState, *, stop_requested: str | None = None, seal: str = ""
     asked = _asked_to_stop(state, stop_requested)
     if asked:
         return asked
+    if not state.evaluated and _judged(state) >= MOST_JUDGED:
+        why = f"artifact.md was changed from outside {MOST_JUDGED} times in one iteration"
+        return _stop(StopReason.STAGNATION, why)
     if not state.evaluated or state.critiqued:
         return Decision(Act.ADVANCE) if state.refined else Decision(Act.STEP, state.step)
     return _after_evaluate(state)
@@ -77,6 +82,12 @@ def _after_evaluate(state: RunState) -> Decision:
     if state.iteration >= limits.max_iterations:
         return _stop(StopReason.ITERATION_LIMIT)
     return Decision(Act.STEP, Step.CRITIQUE)
+
+
+def _judged(state: RunState) -> int:
+    """Return how often this phase of this iteration was judged: once, and after each change."""
+    here = (state.iteration, state.level)
+    return sum((mark.iteration, mark.level) == here for mark in state.marks)
 
 
 def _stagnation(state: RunState) -> str:

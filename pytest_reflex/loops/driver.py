@@ -69,7 +69,7 @@ class ReflexLoop:
 
     def _perform(self, decision: Decision) -> Iterator[Done]:
         if decision.act is Act.STOP:
-            yield ending.stopped(self.state, decision, self.files)
+            yield ending.stopped(self.state, decision, self.files.latest_events())
         elif decision.act is Act.SWITCH:
             levels = {"from": Level.A.value, "to": Level.B.value}
             yield Done(kind=EventKind.PHASE_SWITCHED, step=Step.EVALUATE, payload=levels)

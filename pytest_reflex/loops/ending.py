@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Any
 
 from pytest_reflex.loops.decide import Decision
+from pytest_reflex.loops.history import artifact_with, evaluation_of
 from pytest_reflex.loops.steps import Done
-from pytest_reflex.model.events import EventKind
-from pytest_reflex.model.run import Mark, RunState
+from pytest_reflex.model.events import Event, EventKind
+from pytest_reflex.model.run import RunState
 from pytest_reflex.model.words import STATUS_OF_REASON, RunStatus
 from pytest_reflex.verdict.progress import best
 
 
-class Past(Protocol):
-    """What ending needs of the history."""
-
-    def artifact_with(self, sha256: str) -> str:
-        """Return the text of an artifact that the run had."""
-        ...
-
-    def evaluation_of(self, mark: Mark) -> dict[str, Any]:
-        """Return the wire form of the evaluation that left a mark."""
-        ...
-
-
-def stopped(state: RunState, decision: Decision, past: Past) -> Done:
+def stopped(state: RunState, decision: Decision, past: Sequence[Event]) -> Done:
     """Return the last event of a run; where it was no success, the best artifact is restored."""
     assert decision.reason is not None
     status = STATUS_OF_REASON[decision.reason]
@@ -42,8 +32,8 @@ def stopped(state: RunState, decision: Decision, past: Past) -> Done:
         "passed": top.passed,
         "restored_from": {"iteration": top.iteration, "phase": top.level.value},
         "sha256": top.sha256,
-        "evaluation": past.evaluation_of(top),
+        "evaluation": evaluation_of(past, top),
         "by": "restore",
     }
-    text = past.artifact_with(top.sha256)
+    text = artifact_with(past, top.sha256)
     return Done(kind=kind, step=state.step, payload=payload, artifact=text)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from pytest_reflex.errors import StateError
+from pytest_reflex.loops.runjson import SCHEMA_VERSION
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.results import evaluation_from_json
 from pytest_reflex.model.rules import Criteria
@@ -50,6 +51,11 @@ def apply(state: RunState | None, event: Event) -> RunState:
 
 def _started(event: Event) -> RunState:
     payload = event.payload
+    if payload.get("schema_version", 1) > SCHEMA_VERSION:
+        raise StateError(
+            f"a newer version wrote the history (schema {payload['schema_version']}, this one "
+            f"reads {SCHEMA_VERSION})"
+        )
     return RunState(
         run_id=event.run_id,
         alias=payload["task_alias"],

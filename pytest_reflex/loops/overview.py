@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_reflex.errors import UsageError, did_you_mean
-from pytest_reflex.loops.fold import fold
-from pytest_reflex.loops.runfiles import CURRENT, HISTORY, RUN, read_object
-from pytest_reflex.model.events import Event
+from pytest_reflex.loops.history import hash_before_last_change, read_events
+from pytest_reflex.loops.statefile import ARTIFACT, CURRENT, HISTORY, RUN, read_object
 from pytest_reflex.model.plain import visible
-from pytest_reflex.model.run import RunState
+from pytest_reflex.model.run import EMPTY_SHA256, RunState
 from pytest_reflex.model.words import RunStatus
 from pytest_reflex.store.folders import run_folder
 from pytest_reflex.store.journal import damaged, read_journal
 from pytest_reflex.store.lock import is_locked
+from pytest_reflex.store.regular import read_if_regular
 from pytest_reflex.verdict.figures import plain, shown_score
 
 
@@ -70,28 +71,23 @@ def _newest(root: Path, known: list[str]) -> str:
 
 
 def read_run(folder: Path) -> Run:
-    """Return the run in a folder, read without its lock."""
+    """Return the run in a folder, read without its lock.
+
+    An artifact.md that a person changed shows in the state's `artifact_status`.
+    """
     path = folder / HISTORY
     content = read_journal(path)
     if not content.whole:
         raise damaged(path, content)
-    state = fold(Event.from_json(record) for record in content.records)
-    return Run(folder=folder, state=state, alive=is_locked(path))
-
-
-def resumable(root: Path, alias: str | None) -> Run:
-    """Return a run that can be resumed.
-
-    Raises UsageError where it has ended, with what can be done instead.
-    """
-    run = find_run(root, alias)
-    if run.state.status is not RunStatus.RUNNING:
-        reason = run.state.stop.reason
-        raise UsageError(
-            f"loop {run.alias!r} has ended ({reason.value if reason else run.state.status.value})",
-            hint=f"its artifact is {run.folder / 'artifact.md'}; start over with `loop new`",
-        )
-    return run
+    events, state = read_events(path, content.records)
+    alive = is_locked(path)
+    data = None if alive else read_if_regular(folder / ARTIFACT)
+    if data is not None and state.artifact_sha256 != EMPTY_SHA256:
+        found = hashlib.sha256(data).hexdigest()
+        if found not in (state.artifact_sha256, hash_before_last_change(events)):
+            by_hand = {**state.changed, "by": "hand"}
+            state = replace(state, artifact_sha256=found, changed=by_hand)
+    return Run(folder=folder, state=state, alive=alive)
 
 
 def status_text(run: Run) -> str:
@@ -105,7 +101,7 @@ def status_text(run: Run) -> str:
         f"Phase: {state.level.value}",
         f"Step: {state.step.value}" if state.status is RunStatus.RUNNING else _ended(state),
         f"Score: {_score(state)}",
-        f"Artifact: {run.folder / 'artifact.md'} ({state.artifact_status})",
+        f"Artifact: {visible(str(run.folder / ARTIFACT))} ({state.artifact_status})",
     ]
     if run.interrupted:
         lines.append(f"Continue with: pytest-reflex loop resume {run.alias}")

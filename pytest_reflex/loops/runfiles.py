@@ -8,28 +8,32 @@ Limits: the whole history is kept in memory.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.errors import StateError, UsageError
-from pytest_reflex.loops.fold import apply, fold
+from pytest_reflex.checks.reading import SIZE_LIMIT
+from pytest_reflex.errors import ArtifactError, StateError, UsageError
+from pytest_reflex.loops.fold import apply
+from pytest_reflex.loops.history import digest, hash_before_last_change, read_events, text_after
 from pytest_reflex.loops.runjson import current_json, run_json
+from pytest_reflex.loops.statefile import ARTIFACT, CURRENT, HISTORY, RUN, dump, read_object
 from pytest_reflex.loops.steps import Done
+from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.events import Event, EventKind
-from pytest_reflex.model.run import EMPTY_SHA256, Mark, RunState
+from pytest_reflex.model.run import EMPTY_SHA256, RunState
 from pytest_reflex.model.words import Level, RunStatus, Step
 from pytest_reflex.store.aside import keep_aside
 from pytest_reflex.store.atomic import remove_file, remove_strays, replace_file
-from pytest_reflex.store.delta import apply_delta, make_delta
+from pytest_reflex.store.delta import make_delta
 from pytest_reflex.store.folders import create_run_folder
 from pytest_reflex.store.journal import Journal
+from pytest_reflex.store.regular import read_if_regular
 from pytest_reflex.store.sections import changed_sections
 
-HISTORY, RUN, ARTIFACT, CURRENT = "history.jsonl", "run.json", "artifact.md", "current.json"
 ASKED = "stop_requested"
+_REMOVE = "remove it to have the recorded artifact restored"
 MOVES = (EventKind.ITERATION_ADVANCED, EventKind.PHASE_SWITCHED)
 
 
@@ -39,26 +43,27 @@ class RunFiles:
     `aside` are the files in which `open` kept what it could not read.
     """
 
-    def __init__(self, folder: Path, journal: Journal, events: list[Event], text: str) -> None:
-        self.folder, self._journal, self._events, self._text = folder, journal, events, text
-        self._state = fold(events) if events else None
+    def __init__(
+        self, folder: Path, journal: Journal, events: list[Event], state: RunState | None
+    ) -> None:
+        self.folder, self._journal, self._events, self._state = folder, journal, events, state
+        self._text = text_after(events)
         self.aside = [journal.aside] if journal.aside else []
 
     @classmethod
     def create(cls, root: Path, task: str, alias: str | None) -> RunFiles:
         """Make the folder of a new run, exclusively, and take its lock."""
         folder = create_run_folder(root, task, alias)
-        return cls(folder, Journal.create(folder / HISTORY), [], "")
+        return cls(folder, Journal.create(folder / HISTORY), [], None)
 
     @classmethod
     def open(cls, folder: Path) -> RunFiles:
         """Take the lock of a run and bring its files to what its history says."""
         journal = Journal.open(folder / HISTORY)
         try:
-            events = [Event.from_json(record) for record in journal.records]
-            files = cls(folder, journal, events, text_after(events))
-            if files.state.status is RunStatus.RUNNING:
-                files._roll_forward()
+            files = cls(folder, journal, *read_events(journal.path, journal.records))
+            files._refuse_lost_events()
+            files._roll_forward()
         except BaseException:
             journal.close()
             raise
@@ -106,7 +111,7 @@ class RunFiles:
         self._state = apply(self._state, event)
         if done.artifact is not None:
             self._text = done.artifact
-            replace_file(self.artifact_path, self._text.encode("utf-8"))
+            self._write_artifact()
         self._write_state(moved=event.kind in MOVES)
         return event
 
@@ -150,15 +155,24 @@ class RunFiles:
 
         The pointer is written anew where the run `moved` to another iteration or phase only.
         """
-        replace_file(self.folder / RUN, _dump(run_json(self.state)))
+        replace_file(self.folder / RUN, dump(run_json(self.state)))
         current = self.folder.parent / CURRENT
         pointer = read_object(current)
         ours = pointer.get("active_run_id") == self.state.run_id
         if self.state.status is not RunStatus.RUNNING:
             if ours:
                 remove_file(current)
-        elif not pointer or self.state.last_seq == 1 or (ours and moved and ASKED not in pointer):
-            replace_file(current, _dump(current_json(self.state)))
+        elif (
+            self.state.last_seq == 1
+            or (ours and moved and ASKED not in pointer)
+            or not self._is_there(pointer)
+        ):
+            replace_file(current, dump(current_json(self.state)))
+
+    def _is_there(self, pointer: dict[str, Any]) -> bool:
+        """Return whether a pointer names a run whose history is there."""
+        alias = pointer.get("task_alias")
+        return isinstance(alias, str) and (self.folder.parent / alias / HISTORY).is_file()
 
     def stop_requested(self) -> str | None:
         """Return the reason of a person who asked this run to stop, or None."""
@@ -169,18 +183,23 @@ class RunFiles:
         return str(asked) if asked is not None else None
 
     def adopt_changes_by_hand(self) -> list[Event]:
-        """Take up an artifact.md that differs from the history: a person's change, judged next."""
-        if self.state.artifact_sha256 == EMPTY_SHA256 or not self.artifact_path.exists():
+        """Take up an artifact.md that differs from the history: a person's change, judged next.
+
+        What is no regular file is nobody's artifact: the recorded one is put in its place.
+        """
+        if self.state.artifact_sha256 == EMPTY_SHA256:
             return []
-        data = self.artifact_path.read_bytes()
+        data = self._found()
+        if data is None:
+            self._write_artifact()
+            return []
         if hashlib.sha256(data).hexdigest() == self.state.artifact_sha256:
             return []
         try:
-            text = data.decode("utf-8")
-        except UnicodeDecodeError as error:
+            text = Artifact(path=self.artifact_path, name=self.artifact_label, data=data).raw_text
+        except ArtifactError as error:
             raise UsageError(
-                f"{self.artifact_path} was changed by hand and is not UTF-8 text: {error.reason}",
-                hint="remove it to have the recorded artifact restored",
+                f"{error.problems[0].message}; it was changed by hand", hint=_REMOVE
             ) from None
         return [
             self.commit(
@@ -197,93 +216,38 @@ class RunFiles:
         """After a crash: an artifact that is missing or one event behind is written again."""
         remove_strays(self.folder)
         self._keep_broken_state()
-        behind = self._hash_before_last_change()
         if self.state.artifact_sha256 != EMPTY_SHA256:
-            path = self.artifact_path
-            found = hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else None
-            if found in (None, behind):
-                replace_file(path, self._text.encode("utf-8"))
+            data = self._found()
+            behind = hash_before_last_change(self._events)
+            if data is None or hashlib.sha256(data).hexdigest() == behind:
+                self._write_artifact()
         self._write_state()
+
+    def _found(self) -> bytes | None:
+        """Return what stands in artifact.md, None where no regular file is there."""
+        try:
+            return read_if_regular(self.artifact_path, SIZE_LIMIT)
+        except StateError as error:
+            raise UsageError(error.problems[0].message, hint=_REMOVE) from None
+
+    def _write_artifact(self) -> None:
+        replace_file(self.artifact_path, self._text.encode("utf-8"))
+
+    def _refuse_lost_events(self) -> None:
+        """Raise StateError where run.json knows of more events than the history holds."""
+        written, state = read_object(self.folder / RUN), self.state
+        last = written.get("last_seq")
+        if not isinstance(last, int) or written.get("run_id") != state.run_id:
+            return
+        if last > state.last_seq + self._journal.torn_lines:
+            raise StateError(
+                f"{self.folder / HISTORY} ends with event {state.last_seq}, but {RUN} knows of "
+                f"event {last}: the history has lost events",
+                hint=f"put it back; or remove {RUN} to go on from event {state.last_seq}",
+            )
 
     def _keep_broken_state(self) -> None:
         """Keep a run.json that is no JSON object: it is written anew from the history."""
         path = self.folder / RUN
-        if path.is_file() and not path.is_symlink() and not read_object(path):
-            self.aside.append(keep_aside(path, path.read_bytes(), "corrupt"))
-
-    def _hash_before_last_change(self) -> str | None:
-        changes = (e for e in reversed(self._events) if "delta" in e.payload)
-        last = next(changes, None)
-        return last.payload["before"] if last else None
-
-    def artifact_with(self, sha256: str) -> str:
-        """Return the text of an artifact that this run had."""
-        for n, event in enumerate(self._events):
-            if event.payload.get("after") == sha256:
-                return text_after(self._events[: n + 1])
-        raise StateError(f"{self.folder / HISTORY}: no artifact with hash {sha256[:8]}")
-
-    def evaluation_of(self, mark: Mark) -> dict[str, Any]:
-        """Return the evaluation that left a mark, on the wire."""
-        for event in reversed(self._events):
-            found = event.payload.get("evaluation")
-            if not found or found["artifact_sha256"] != mark.sha256:
-                continue
-            if event.level is mark.level and event.iteration == mark.iteration:
-                return dict(found)
-        raise StateError(f"{self.folder / HISTORY}: no evaluation of {mark.sha256[:8]}")
-
-    def deliver(self, project: Path) -> str:
-        """Write the result where the run was asked to, and say so in one line ("" if it was not).
-
-        A file that is there already is a person's: it is replaced by a result of a run that
-        completed, and not by the best that a stopped one came to.
-        """
-        output = self.state.setup.get("output")
-        if not output:
-            return ""
-        # Links are followed, and the file is readable as any that a person makes.
-        path = (project / output).resolve()
-        where = f"the artifact is {self.artifact_label}"
-        if self.state.artifact_status != "evaluated":
-            return f"Not written to {output}: nothing was evaluated; {where}"
-        if self.state.status is not RunStatus.COMPLETED and path.exists():
-            return f"Not written to {output}, which is as it was: the gate did not pass; {where}"
-        replace_file(path, self._text.encode("utf-8"), mode=0o644)
-        return f"Written to: {output}"
-
-
-def text_after(events: Sequence[Event]) -> str:
-    """Return the artifact after some events, rebuilt from their deltas and verified.
-
-    Raises StateError where a delta does not lead to the hash that its event recorded.
-    """
-    text = ""
-    for event in events:
-        if "delta" not in event.payload:
-            continue
-        text = apply_delta(text, event.payload["delta"])
-        if digest(text) != event.payload["after"]:
-            raise StateError(
-                f"history event {event.seq}: its delta does not give the artifact it recorded",
-                hint="the history was changed; start a new loop",
-            )
-    return text
-
-
-def digest(text: str) -> str:
-    """Return the SHA-256 of a text's UTF-8 bytes."""
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()
-
-
-def _dump(document: dict[str, Any]) -> bytes:
-    return (json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n").encode()
-
-
-def read_object(path: Path) -> dict[str, Any]:
-    """Return a JSON object, or an empty one where the file has none."""
-    try:
-        found = json.loads(path.read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+        if not read_object(path) and (data := read_if_regular(path)) is not None:
+            self.aside.append(keep_aside(path, data, "corrupt"))

@@ -19,13 +19,17 @@ from pytest_reflex.checks.run import compile_checks
 from pytest_reflex.criteria.load import load_criteria
 from pytest_reflex.errors import UsageError
 from pytest_reflex.loops.driver import ReflexLoop
+from pytest_reflex.loops.overview import Run, find_run
+from pytest_reflex.loops.result import unusable
 from pytest_reflex.loops.runfiles import RunFiles
+from pytest_reflex.loops.runjson import SCHEMA_VERSION
 from pytest_reflex.loops.seal import seal_of
+from pytest_reflex.loops.statefile import ARTIFACT
 from pytest_reflex.loops.steps import Done
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import Limits
-from pytest_reflex.model.words import Level, Step
+from pytest_reflex.model.words import Level, RunStatus, Step
 from pytest_reflex.settings import Settings
 
 
@@ -57,18 +61,23 @@ class Proposal:
     seal: str
 
 
-def propose(order: NewLoop, *, settings: Settings, registry: Registry) -> Proposal:
-    """Read what an order names.
+def propose(order: NewLoop, *, settings: Settings, registry: Registry, project: Path) -> Proposal:
+    """Read what an order names; `project` is where its output and the state will be.
 
     Raises UsageError, CriteriaError or ArtifactError where the run could not begin.
     """
     if not order.task.strip():
         raise UsageError("the task is empty", hint="say what the artifact has to be")
+    _check_text("task", order.task)
+    _check_text("ideal result", order.ideal or "")
+    root = project / settings["loop.root"]
+    if order.output is not None and (why := unusable(project / order.output, root)):
+        raise UsageError(f"no result can be written to {order.output}: {why}")
     criteria = load_criteria(order.criteria, registry=registry, variables=order.variables)
     level = Level.A if criteria.has(Level.A) else Level.B
     compile_checks(criteria, level, registry)
     draft = None
-    if order.draft:
+    if order.draft is not None:
         artifact = read_artifact(order.draft)
         if artifact.is_folder:
             raise UsageError(f"{order.draft} is a folder", hint="a loop refines one file")
@@ -81,6 +90,15 @@ def propose(order: NewLoop, *, settings: Settings, registry: Registry) -> Propos
         draft=draft,
         seal=seal_of(criteria, settings["plugins"]),
     )
+
+
+def _check_text(what: str, text: str) -> None:
+    """Refuse bytes of the command line that are no text: no agent and no file could take them."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        place = f"at character {error.start + 1}"
+        raise UsageError(f"the {what} is not UTF-8 text {place}", hint="give it in UTF-8") from None
 
 
 def limits_of(settings: Settings) -> Limits:
@@ -129,13 +147,13 @@ def _run_started(
         "allow_agent_commands": order.allow_agent_commands,
         "confirmation": {"by": order.confirmed_by, "at": datetime.now(UTC).isoformat()},
     }
-    if order.draft:
+    if order.draft is not None:
         setup["input"] = _relative(order.draft, project)
         setup["link_base"] = str(order.draft.resolve().parent)
-    if order.output:
+    if order.output is not None:
         setup["output"] = _relative(order.output, project)
     payload = {
-        "schema_version": 1,
+        "schema_version": SCHEMA_VERSION,
         "task_alias": alias,
         "task": {
             "prompt": order.task,
@@ -157,6 +175,23 @@ def _relative(path: Path, project: Path) -> str:
     full = path.resolve()
     base = project.resolve()
     return str(full.relative_to(base)) if full.is_relative_to(base) else str(full)
+
+
+def resumable(root: Path, alias: str | None) -> Run:
+    """Return a run that can be resumed.
+
+    Raises UsageError where it has ended, with what can be done instead.
+    """
+    run = find_run(root, alias)
+    if run.state.status is RunStatus.RUNNING:
+        return run
+    if not run.alive:  # killed after its last event, it may have left files behind that
+        RunFiles.open(run.folder).close()
+    reason = run.state.stop.reason
+    raise UsageError(
+        f"loop {run.alias!r} has ended ({reason.value if reason else run.state.status.value})",
+        hint=f"its artifact is {run.folder / ARTIFACT}; start over with `loop new`",
+    )
 
 
 @contextmanager

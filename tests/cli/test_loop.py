@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
+from pytest_reflex.host import employ, open_host
+from pytest_reflex.model.words import Step
+from pytest_reflex.settings import load
 
 CRITERIA = """\
 name: words
@@ -172,6 +175,10 @@ REFUSED = {
     ),
     "an agent for no step": ([*NEW, "--agent", "refin=offline", "--yes"], "did you mean refine?"),
     "b118 an alias that leaves the folder": ([*NEW, "--alias", "../../x", "--yes"], "no alias"),
+    "a task that is no text": (
+        ["loop", "new", "caf\udce9", "--criteria", "words.yaml", "--yes"],
+        "the task is not UTF-8 text at character 4",
+    ),
     "an empty task": (["loop", "new", " ", "--criteria", "words.yaml", "--yes"], "task is empty"),
     "an unknown evaluator": ([*NEW, "--evaluator", "magic", "--yes"], '"pytest" or "core"'),
     "resume of nothing": (["loop", "resume"], "there is no loop"),
@@ -240,3 +247,31 @@ def test_a_template_can_be_the_configured_default(
 ) -> None:
     (project / "pytest-reflex.toml").write_text('[loop]\ntemplate = "words.yaml"\n')
     assert main(["loop", "new", "x", "--input", "draft.md", "--yes", "--evaluator", "core"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("flags", "agents"),
+    [
+        ([], {"refine": "other"}),
+        (["--agent", "offline"], {"refine": "offline"}),
+        (["--agent", "plan=other"], {"plan": "other", "refine": "other"}),
+    ],
+)
+def test_resume_takes_the_recorded_agents_or_those_named_now(
+    flags: list[str], agents: dict[str, str], project: Path
+) -> None:
+    (project / "pytest-reflex.toml").write_text('[agents.other]\nkind = "offline"\n')
+    settings = load(project)
+    host = open_host()
+    recorded = {step.value.lower(): name for step, name in employ(open_host(), settings).items()}
+    values = [*flags[1::2]]
+    names = employ(host, settings, values, {**recorded, "refine": "other"})
+    assert {step: names[Step(step.upper())] for step in agents} == agents
+
+
+def test_a_state_folder_with_a_nul_is_refused(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "pytest-reflex.toml").write_text('[loop]\nroot = "a\\u0000b"\n')
+    assert main([*NEW, "--input", "draft.md", "--yes"]) == 4
+    assert "loop.root = 'a\\x00b': expected a non-empty string" in capsys.readouterr().err

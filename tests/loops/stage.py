@@ -109,6 +109,7 @@ class Stage:
             NewLoop(criteria=str(self.criteria), **wanted),
             settings=settings,
             registry=host.registry,
+            project=self.project,
         )
         return begin(proposal, settings=settings, project=self.project, hooks=host.hooks, agents={})
 

@@ -1,0 +1,89 @@
+"""The standard streams as they come: closed, full, a terminal, or of another encoding than UTF-8.
+
+Promises: what cannot be told on stderr stops nothing; an artifact reaches a pipe or a file byte for
+byte, and a terminal without what it would act on.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+from pytest_reflex.errors import StateError
+from pytest_reflex.model.plain import visible
+
+
+def prepare() -> bool:
+    """Make the three streams usable and return whether there is a standard output at all."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:  # else the next file to be opened would take its number
+            os.open(os.devnull, os.O_RDWR)
+    there = sys.stdout is not None
+    if sys.stdout is None:
+        sys.stdout = _nowhere()
+    if sys.stderr is None:
+        sys.stderr = _nowhere()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    return there
+
+
+def say(text: str) -> None:
+    """Tell a person something on stderr, as long as somebody is there to read it."""
+    try:
+        click.echo(text, err=True)
+        sys.stderr.flush()
+    except OSError:
+        _let_go(sys.stderr.fileno())
+
+
+def give(text: str) -> None:
+    """Write a line or more of data to stdout; raises StateError where it cannot be written."""
+    with _named():
+        click.echo(text, nl=not text.endswith("\n"))
+
+
+def give_artifact(text: str) -> None:
+    """Write an artifact to stdout, as it is or as a terminal may have it; raises StateError."""
+    buffer = getattr(sys.stdout, "buffer", None)
+    if buffer is None or sys.stdout.isatty():
+        give(visible(text.replace("\r\n", "\n")))
+        return
+    with _named():
+        sys.stdout.flush()
+        buffer.write(text.encode())
+        buffer.flush()
+
+
+@contextmanager
+def _named() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        close_stdout()
+        raise StateError(f"standard output could not be written: {error.strerror}") from None
+
+
+def close_stdout() -> None:
+    """Let the interpreter leave quietly when nobody takes what it has to write."""
+    _let_go(sys.stdout.fileno())
+
+
+def _let_go(descriptor: int) -> None:
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, descriptor)
+    os.close(nowhere)
+
+
+def _nowhere() -> io.TextIOWrapper:
+    return open(os.devnull, "w", encoding="utf-8")

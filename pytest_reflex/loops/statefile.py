@@ -1,0 +1,32 @@
+"""The names of a run's files, and how the small JSON documents among them are read and written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pytest_reflex.errors import StateError
+from pytest_reflex.store.regular import read_if_regular
+
+HISTORY, RUN, ARTIFACT, CURRENT = "history.jsonl", "run.json", "artifact.md", "current.json"
+
+_MOST_BYTES = 500_000_000
+
+
+def dump(document: dict[str, Any]) -> bytes:
+    """Return a document as one line; raises ValueError for what JSON does not have."""
+    try:
+        text = json.dumps(document, ensure_ascii=False, allow_nan=False)
+        return text.encode() + b"\n"
+    except UnicodeEncodeError:  # half of a surrogate pair (a path that is no UTF-8) has an escape
+        return json.dumps(document, allow_nan=False).encode() + b"\n"
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """Return a JSON object, or an empty one where there is no regular file that holds one."""
+    try:
+        found = json.loads(read_if_regular(path, _MOST_BYTES) or b"{}")
+    except (OSError, ValueError, RecursionError, StateError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,126 @@
+"""What may stand in artifact.md: a person's text is judged, the rest gives way or is refused."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from pytest_reflex.errors import StateError, UsageError
+from pytest_reflex.loops.overview import find_run, status_text
+from pytest_reflex.model.steps import StepRequest
+from tests.loops.stage import Script, Stage, critique_all
+
+GOOD = "alpha beta gamma\n"
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Stage:
+    return Stage(tmp_path)
+
+
+@pytest.fixture
+def left(stage: Stage) -> Iterator[Path]:
+    """The artifact.md of a run that was left after its first critique."""
+    with stage.begin(Script(produce="x\n")) as loop:
+        for event in loop.events():
+            if event.kind == "critique_done":
+                break
+    return stage.root / "words/artifact.md"
+
+
+OTHERS: dict[str, Callable[[Path], object]] = {
+    "a named pipe": os.mkfifo,
+    "an endless device": lambda path: path.symlink_to("/dev/zero"),
+    "a link to a file of another's": lambda path: path.symlink_to("/etc/passwd"),
+    "a link to nothing": lambda path: path.symlink_to("nowhere"),
+}
+
+
+@pytest.mark.parametrize("make", OTHERS.values(), ids=OTHERS.keys())
+def test_t05_what_is_no_file_gives_way_to_the_recorded_artifact(
+    make: Callable[[Path], object], stage: Stage, left: Path
+) -> None:
+    left.unlink()
+    make(left)
+    with stage.resume(Script(produce=GOOD, refine=GOOD)) as loop:
+        assert (left.is_symlink(), left.read_text()) == (False, "x\n")
+        assert "hand" not in {event.payload.get("by") for event in loop.events()}
+
+
+def test_t05_an_agent_that_puts_a_pipe_there_blocks_nothing(stage: Stage) -> None:
+    def swap(request: StepRequest) -> str:
+        os.unlink(request.artifact_path)
+        os.mkfifo(request.artifact_path)
+        return critique_all(request)
+
+    stage.play(Script(produce=["x\n", GOOD], critique=swap, refine=GOOD))
+    assert stage.run_json()["stop"]["passed"]
+
+
+def test_a_folder_in_its_place_is_told(stage: Stage, left: Path) -> None:
+    left.unlink()
+    left.mkdir()
+    with pytest.raises(StateError, match=r"artifact.md could not be written: .*move it away"):
+        stage.resume(Script()).__enter__()
+
+
+UNREADABLE = {
+    "no utf-8": (b"\xff\xfe", "not UTF-8 text: byte 0xff at offset 0; it was changed by hand"),
+    "nul": (b"alpha\0", "a NUL byte at offset 5; it was changed by hand"),
+    "too large": (b"a\n" * 25_000_001, "too large: 50,000,002 bytes"),
+}
+
+
+@pytest.mark.parametrize(("data", "message"), UNREADABLE.values(), ids=UNREADABLE.keys())
+def test_b062_a_change_that_is_no_text_is_refused(
+    data: bytes, message: str, stage: Stage, left: Path
+) -> None:
+    left.write_bytes(data)
+    with pytest.raises(UsageError) as raised, stage.resume(Script()) as loop:
+        list(loop.events())
+    assert message in str(raised.value)
+    assert "remove it to have the recorded artifact restored" in str(raised.value)
+    left.unlink()
+    with stage.resume(Script()):
+        assert left.read_text() == "x\n"
+
+
+def test_status_shows_no_score_for_an_artifact_changed_by_hand(stage: Stage, left: Path) -> None:
+    assert "Score: 0.000 of 0.8" in status_text(find_run(stage.root, "words"))
+    left.write_text("alpha\n")
+    assert "Score: none (artifact stale)" in status_text(find_run(stage.root, "words"))
+
+
+def test_t19_an_artifact_that_is_changed_for_ever_ends_the_run(stage: Stage) -> None:
+    def meddle(request: StepRequest) -> str:
+        with open(request.artifact_path, "a") as file:
+            file.write("x\n")
+        return critique_all(request)
+
+    script = Script(produce="x\n", critique=meddle)
+    stage.play(script, {"loop.blocker_stagnation": 0})
+    stop = stage.run_json()["stop"]
+    assert stop["reason"] == "stagnation"
+    assert stop["detail"] == "artifact.md was changed from outside 5 times in one iteration"
+    assert script.asked().count("CRITIQUE") == 5
+
+
+GROWS = """\
+name: grows
+rules:
+  - id: a.x.grows
+    description: writes into what it judges
+    severity: fail
+    check: {type: executable, command: 'echo x >> "$PYTEST_REFLEX_ARTIFACT"'}
+"""
+
+
+def test_f31_a_check_that_always_changes_the_artifact_ends_the_run(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, GROWS)
+    stage.play(Script(produce="x\n"))
+    run = stage.run_json()
+    assert "changed from outside" in run["stop"]["detail"]
+    assert run["evaluation"]["rule_results"][0]["outcome"] == "error"

@@ -1,0 +1,96 @@
+"""Where a result is written: to a file of a person's, never over something else, and never lost."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pytest_reflex.cli.main import main
+
+CRITERIA = """\
+name: words
+rules:
+  - id: a.x.alpha
+    description: says alpha
+    severity: fail
+    check: {type: content, search: alpha}
+    fix: {append: {text: alpha}}
+"""
+NEW = [
+    *("loop", "new", "say alpha", "--alias", "run", "--criteria", "words.yaml", "--yes"),
+    *("--evaluator", "core", "--input", "draft.md"),
+]
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "words.yaml").write_text(CRITERIA)
+    (tmp_path / "draft.md").write_text("# Words\n")
+    return tmp_path
+
+
+def pipe(folder: Path) -> str:
+    os.mkfifo(folder / "pipe")
+    return "pipe"
+
+
+def ring(folder: Path) -> str:
+    (folder / "ring").symlink_to("ring")
+    return "ring"
+
+
+def closed(folder: Path) -> str:
+    (folder / "file").touch()
+    return "file/result.md"
+
+
+UNUSABLE: dict[str, tuple[Callable[[Path], str], str]] = {
+    "a device": (lambda _: "/dev/null", "/dev/null: it is no regular file"),
+    "a pipe": (pipe, "pipe: it is no regular file"),
+    "a folder": (lambda _: ".", "it is a folder"),
+    "nothing": (lambda _: "", "it is a folder"),
+    "a folder that is missing": (lambda _: "no/such/x.md", "there is no folder"),
+    "below a file": (closed, "there is no folder"),
+    "a ring of links": (ring, "ring"),
+    "a state file": (lambda _: ".ai-factory/evolution/current.json", "their own state"),
+}
+
+
+@pytest.mark.parametrize(("make", "message"), UNUSABLE.values(), ids=UNUSABLE.keys())
+def test_an_output_that_cannot_be_one_is_refused_before_anything_is_paid(
+    make: Callable[[Path], str], message: str, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / ".ai-factory/evolution").mkdir(parents=True)
+    assert main([*NEW, f"--output={make(project)}"]) == 4
+    assert message in capsys.readouterr().err
+    assert list((project / ".ai-factory/evolution").iterdir()) == []
+    assert not Path(os.devnull).is_file()
+
+
+def test_an_output_that_fails_at_the_end_loses_no_result(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "out").mkdir()
+    command = "rmdir out 2>/dev/null; true"
+    rule = "{id: a.x.z, description: d, severity: fail, check: {type: executable, command: %r}}"
+    (project / "words.yaml").write_text(CRITERIA + f"  - {rule % command}\n")
+    assert main([*NEW, "--output", "out/result.md"]) == 12
+    out, err = capsys.readouterr()
+    assert "Not written: out/result.md could not be written: there is no folder" in out
+    assert out.endswith("# Words\nalpha\n")
+    assert "the artifact is .ai-factory/evolution/run/artifact.md" in " ".join(err.split())
+
+
+def test_a_draft_that_a_person_edited_meanwhile_is_left_alone(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = "echo mine >> draft.md"
+    rule = "{id: a.x.z, description: d, severity: fail, check: {type: executable, command: %r}}"
+    (project / "words.yaml").write_text(CRITERIA + f"  - {rule % command}\n")
+    assert main([*NEW, "--in-place"]) == 0
+    assert "draft.md: it was changed since the loop began" in capsys.readouterr().out
+    assert (project / "draft.md").read_text() == "# Words\n" + "mine\n" * 2

@@ -1,0 +1,121 @@
+"""run.json and current.json follow from the history; what contradicts it is told or mended."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pytest_reflex.errors import StateError, UsageError
+from pytest_reflex.loops.overview import find_run
+from pytest_reflex.loops.setup import resumable
+from tests.loops.stage import Script, Stage
+
+GOOD = "alpha beta gamma\n"
+
+
+@pytest.fixture
+def left(tmp_path: Path) -> Stage:
+    """A run that was left after its first critique."""
+    stage = Stage(tmp_path)
+    with stage.begin(Script(produce="x\n")) as loop:
+        for event in loop.events():
+            if event.kind == "critique_done":
+                break
+    return stage
+
+
+def lose_last_event(stage: Stage) -> None:
+    path = stage.root / "words/history.jsonl"
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
+
+
+def test_w5_a_history_that_lost_events_is_told_and_nothing_is_paid_again(left: Stage) -> None:
+    lose_last_event(left)
+    with pytest.raises(StateError, match=r"ends with event 5, but run.json knows of event 6"):
+        left.resume(again := Script()).__enter__()
+    assert again.asked() == []
+
+
+def test_w5_without_its_run_json_it_goes_on_from_what_is_left(left: Stage) -> None:
+    lose_last_event(left)
+    (left.root / "words/run.json").unlink()
+    with left.resume(again := Script(produce=GOOD, refine=GOOD)) as loop:
+        list(loop.events())
+    assert again.asked()[0] == "CRITIQUE"
+
+
+def test_b109_a_torn_last_event_is_no_lost_one(left: Stage) -> None:
+    path = left.root / "words/history.jsonl"
+    path.write_bytes(path.read_bytes()[:-10])
+    for _ in range(2):
+        with left.resume(Script(produce=GOOD)) as loop:
+            assert loop.state.last_seq == 5
+
+
+def test_w6_a_run_killed_after_its_last_event_leaves_no_pointer(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    with stage.begin(Script(produce=GOOD)) as loop:
+        for event in loop.events():
+            names = ("current.json", "words/run.json", "words/artifact.md")
+            if event.kind != "stopped":
+                before = {
+                    name: (stage.root / name).read_bytes()
+                    for name in names
+                    if (stage.root / name).exists()
+                }
+    for name, data in before.items():  # as they were when the last event was written
+        (stage.root / name).write_bytes(data)
+    with pytest.raises(UsageError, match="'words' has ended"):
+        resumable(stage.root, "words")
+    assert stage.run_json()["status"] == "completed"
+    assert not (stage.root / "current.json").exists()
+
+
+def test_w6_a_pointer_to_a_run_that_is_gone_is_replaced(left: Stage) -> None:
+    current = left.root / "current.json"
+    current.write_text(json.dumps({"task_alias": "gone", "active_run_id": "gone-1"}))
+    with left.resume(Script()):
+        assert json.loads(current.read_text())["task_alias"] == "words"
+
+
+def test_a_pointer_to_another_run_that_goes_on_stays(left: Stage) -> None:
+    with left.begin(Script(produce="x\n"), alias="other") as loop:
+        next(loop.events())
+    with left.resume(Script()):
+        pointer = json.loads((left.root / "current.json").read_text())
+    assert pointer["task_alias"] == "other"
+
+
+POINTERS: dict[str, Callable[[Path], object]] = {
+    "a named pipe": os.mkfifo,
+    "an endless device": lambda path: path.symlink_to("/dev/zero"),
+    "nested too deep": lambda path: path.write_text("[" * 200_000),
+    "names of the wrong type": lambda path: path.write_text('{"task_alias": ["words"]}'),
+    "a name outside": lambda path: path.write_text('{"task_alias": "../../etc"}'),
+    "half a surrogate pair": lambda path: path.write_text('{"task_alias": "\\ud800"}'),
+}
+
+
+@pytest.mark.parametrize("make", POINTERS.values(), ids=POINTERS.keys())
+def test_a_pointer_that_cannot_be_used_counts_as_none(
+    make: Callable[[Path], object], left: Stage
+) -> None:
+    (left.root / "current.json").unlink()
+    make(left.root / "current.json")
+    assert find_run(left.root, None).alias == "words"
+    with left.resume(Script(produce=GOOD, refine=GOOD)) as loop:
+        list(loop.events())
+    assert left.run_json()["status"] == "completed"
+
+
+def test_a_reason_that_is_no_text_is_kept_escaped(left: Stage) -> None:
+    current = left.root / "current.json"
+    pointer = {**json.loads(current.read_text()), "stop_requested": "\ud800"}
+    current.write_text(json.dumps(pointer))
+    with left.resume(Script()) as loop:
+        list(loop.events())
+    assert left.run_json()["stop"]["detail"] == "\ud800"
