@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,6 +10,9 @@ from pytest_reflex import hookspecs
 from pytest_reflex.session import options
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
     from pytest_reflex.session.desk import Desk
 
 NAME = "reflex-checks"
