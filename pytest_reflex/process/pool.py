@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from threading import Event
 from types import TracebackType
 from typing import Generic, Self, TypeVar
+
+from pytest_reflex.process.run import kill_running
 
 Key = TypeVar("Key", bound=Hashable)
 Result = TypeVar("Result")
@@ -70,10 +72,20 @@ class Pool(Generic[Key, Result]):
         return self._futures[key].result()
 
     def close(self, *, cancel: bool = False) -> None:
-        """Wait for what runs; with `cancel`, end it and drop what has not begun."""
+        """Wait for what runs; with `cancel`, end it and drop what has not begun.
+
+        An interruption while it waits (the second, where the first one cancelled) kills what runs.
+        """
         if cancel:
             self._cancel.set()
-        self._executor.shutdown(wait=True, cancel_futures=cancel)
+        self._executor.shutdown(wait=False, cancel_futures=cancel)
+        running = [future for future in self._futures.values() if not future.cancelled()]
+        try:
+            wait(running)
+        except BaseException:
+            kill_running()
+            wait(running)
+            raise
 
 
 __all__ = ["CancelledError", "Pool", "default_workers"]

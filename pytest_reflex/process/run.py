@@ -29,6 +29,7 @@ MARK = "PYTEST_REFLEX_CHILD"
 _DRAIN = 1.0
 _CANCEL_POLL = 0.1
 _numbers = count(1)
+_running: set[Child] = set()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +96,7 @@ def run(
     out, err = Capture(head, tail), Capture(head, tail)
     process = spawn(argv, cwd=cwd, env={**env, MARK: number}, stdin=stdin is not None)
     child = Child(process, stdin, out, err)
+    _running.add(child)
 
     def why_stop() -> _Why:
         if time.monotonic() >= deadline:
@@ -104,7 +106,10 @@ def run(
         return _Why.OVERFLOW if out.total + err.total > hard_cap else _Why.NOTHING
 
     wait = _Wait(deadline, float("inf") if cancel is None else _CANCEL_POLL, grace)
-    why, left = _attend(child, f"{MARK}={number}", wait, why_stop)
+    try:
+        why, left = _attend(child, f"{MARK}={number}", wait, why_stop)
+    finally:
+        _running.discard(child)
     return Finished(
         returncode=child.returncode,
         stdout=out.data(),
@@ -119,6 +124,13 @@ def run(
         overflow=why is _Why.OVERFLOW,
         left_children=left,
     )
+
+
+def kill_running() -> None:
+    """Kill the groups of all commands that run now, in whatever thread: nobody wants to wait."""
+    for child in tuple(_running):
+        if not child.exited:
+            child.signal(signal.SIGKILL)
 
 
 class _Why(Enum):
