@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pluggy
 
 from pytest_reflex import hookspecs
 from pytest_reflex.agents.router import AgentRouter
 from pytest_reflex.checks import registry as checks
-from pytest_reflex.errors import UsageError, did_you_mean
+from pytest_reflex.errors import ReflexError, UsageError, did_you_mean
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.steps import Agent
 from pytest_reflex.model.targets import Target
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 HOOK_PREFIX = "pytest_reflex_"
 AgentFactory = Callable[[Mapping[str, Any]], Agent]
+Value = TypeVar("Value")
 Renderer = Callable[[list[Evaluation]], str]
 
 
@@ -116,12 +118,49 @@ def open_host(plugins: Iterable[str] = (), project: Path | None = None) -> Host:
     for built_in in (_BuiltInReporters(), _BuiltInAgents(), _BuiltInChecks()):
         manager.register(built_in)
     for name in plugins:
-        manager.register(_import(name, project), name=name)
+        _register(manager, name, _import(name, project))
     registry = checks.Registry()
-    manager.hook.pytest_reflex_register_checks(register=registry.register)
+    with _named("pytest_reflex_register_checks"):
+        manager.hook.pytest_reflex_register_checks(register=registry.register)
     reporters: dict[str, Renderer] = {}
-    manager.hook.pytest_reflex_register_reporters(register=reporters.__setitem__)
+    with _named("pytest_reflex_register_reporters"):
+        manager.hook.pytest_reflex_register_reporters(register=_adding("reporter", reporters))
     return Host(manager, registry, reporters)
+
+
+def _register(manager: HookManager, name: str, plugin: object) -> None:
+    """Register a plugin; a hook that there is not, or with other parameters, is refused."""
+    try:
+        manager.register(plugin, name=name)
+        manager.check_pending()
+    except pluggy.PluginValidationError as error:
+        reason = " ".join(str(error).split())
+        raise UsageError(f"plugin {name!r}: {reason}", hint="see the list of hooks") from None
+
+
+def _adding(what: str, found: dict[str, Value]) -> Callable[[str, Value], None]:
+    """Return a function that adds a value under a name nobody has."""
+
+    def register(name: str, value: Value) -> None:
+        if name in found:
+            hint = "give it a name of its own"
+            raise UsageError(f"there are two plugins with {what} {name!r}", hint=hint)
+        found[name] = value
+
+    return register
+
+
+@contextmanager
+def _named(what: str) -> Iterator[None]:
+    """Name what raised: a plugin may raise anything."""
+    try:
+        yield
+    except ReflexError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise UsageError(
+            f"{what} raised {type(error).__name__}: {error}", hint="mend the plugin"
+        ) from error
 
 
 def employ(
@@ -137,7 +176,8 @@ def employ(
     """
     names = _names_by_step(settings, chosen, recorded or settings["loop.agents"])
     factories: dict[str, AgentFactory] = {}
-    host.hooks.pytest_reflex_register_agents(register=factories.__setitem__)
+    with _named("pytest_reflex_register_agents"):
+        host.hooks.pytest_reflex_register_agents(register=_adding("agent", factories))
     made = {name: _agent(name, settings, factories) for name in dict.fromkeys(names.values())}
     agents = {step: made[name] for step, name in names.items()}
     core = settings["loop.evaluator"] == "core"
@@ -169,7 +209,8 @@ def _agent(name: str, settings: Settings, factories: Mapping[str, AgentFactory])
     table = settings["agents"].get(name)
     kind = name if table is None else table.get("kind", "")
     if kind in factories:
-        return factories[kind](table or {})
+        with _named(f"the factory of agent {name!r}"):
+            return factories[kind](table or {})
     from pytest_reflex.agents.configure import agent_from_table, preset_names
 
     presets = preset_names()
@@ -188,7 +229,7 @@ def _import(name: str, project: Path | None) -> object:
         sys.path.append(str(project))
     try:
         return importlib.import_module(name)
-    except Exception as error:  # a plugin may raise anything while it is imported
+    except (Exception, SystemExit) as error:  # a plugin may raise anything while it is imported
         raise UsageError(
             f"plugin {name!r} could not be imported: {type(error).__name__}: {error}",
             hint="mend `plugins` in the configuration",

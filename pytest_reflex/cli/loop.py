@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 from typing import Any
 
@@ -197,8 +197,9 @@ def _watch(run: AbstractContextManager[ReflexLoop], *, quiet: bool, as_json: boo
         narrator = Narrator(driver, quiet=quiet, as_json=as_json)
         narrator.begin()
         try:
-            for event in driver.events():
-                narrator.tell(event)
+            with closing(driver.events()) as events:
+                for event in events:
+                    narrator.tell(event)
         except KeyboardInterrupt:
             narrator.interrupted()
             return ended_by_signal(received)

@@ -6,14 +6,17 @@ The decisions are `decide.decide`; this module performs them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from collections.abc import Generator, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
+from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from threading import Event as Signal
 from typing import Any
 
 from pytest_reflex.loops import ending
+from pytest_reflex.loops.asking import ask, judge, record
 from pytest_reflex.loops.decide import Act, Decision, decide
 from pytest_reflex.loops.prepared import effective
 from pytest_reflex.loops.requests import request_for
@@ -21,11 +24,10 @@ from pytest_reflex.loops.runfiles import RunFiles
 from pytest_reflex.loops.seal import seal_of
 from pytest_reflex.loops.steps import Done, perform, phase_error
 from pytest_reflex.model.events import Event, EventKind
-from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.run import RunState
-from pytest_reflex.model.steps import Reply, StepRequest
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Level, Step
+from pytest_reflex.process.run import kill_running
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +47,7 @@ class ReflexLoop:
     opening: tuple[Event, ...] = ()
     cancel: Signal = field(default_factory=Signal)
 
-    def events(self) -> Iterator[Event]:
+    def events(self) -> Generator[Event, None, None]:
         """Drive the run to its end; yield each event after it is on disk."""
         yield from self._recorded(self.opening)
         while True:
@@ -55,8 +57,10 @@ class ReflexLoop:
             decision = decide(self.state, stop_requested=asked, seal=seal)
             if decision.act is Act.NOTHING:
                 return
-            for done in self._perform(decision):
-                yield from self._recorded([self.files.commit(done)])
+            # Closed here, not when it is forgotten: agents may have to be waited for.
+            with closing(self._perform(decision)) as steps:
+                for done in steps:
+                    yield from self._recorded([self.files.commit(done)])
 
     @property
     def state(self) -> RunState:
@@ -64,10 +68,10 @@ class ReflexLoop:
 
     def _recorded(self, events: Iterable[Event]) -> Iterator[Event]:
         for event in events:
-            self.hooks.pytest_reflex_record(event=event)
+            record(self.hooks, event)
             yield event
 
-    def _perform(self, decision: Decision) -> Iterator[Done]:
+    def _perform(self, decision: Decision) -> Generator[Done, None, None]:
         if decision.act is Act.STOP:
             yield ending.stopped(self.state, decision, self.files.latest_events())
         elif decision.act is Act.SWITCH:
@@ -94,7 +98,9 @@ class ReflexLoop:
             events=self.files.latest_events(),
             cancel=self.cancel,
         )
-        return perform(step, state, request, self._ask, allow_commands=self.allow_agent_commands)
+        return perform(
+            step, state, request, partial(ask, self.hooks), allow_commands=self.allow_agent_commands
+        )
 
     def _produce_and_prepare(self) -> Iterator[Done]:
         """Run PRODUCE beside PREPARE; both depend on the plan only, each is durable when done."""
@@ -102,38 +108,33 @@ class ReflexLoop:
             yield self._step(Step.PRODUCE)
             return
         pair = [step for step in (Step.PRODUCE, Step.PREPARE) if not self._is_done(step)]
-        pool = ThreadPoolExecutor(len(pair))
+        with ThreadPoolExecutor(len(pair)) as pool:
+            pending = [pool.submit(self._step, step) for step in pair]
+            try:
+                for future in as_completed(pending):
+                    yield future.result()
+            except BaseException:
+                self._end(pending)
+                raise
+
+    def _end(self, pending: list[Future[Done]]) -> None:
+        """Have the agents end; who asks again while they are given time has them killed."""
+        self.cancel.set()
         try:
-            pending: list[Future[Done]] = [pool.submit(self._step, step) for step in pair]
-            for future in as_completed(pending):
-                yield future.result()
+            wait(pending)
         except BaseException:
-            self.cancel.set()
+            kill_running()
+            wait(pending)
             raise
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
 
     def _is_done(self, step: Step) -> bool:
         return self.state.produced if step is Step.PRODUCE else self.state.prepared
 
-    def _ask(self, request: StepRequest) -> Reply:
-        """Ask the hook of a step; a fault in a hook names the hook and counts as an answer."""
-        name = f"pytest_reflex_{request.step.value.lower()}"
-        try:
-            reply = getattr(self.hooks, name)(request=request)
-        except Exception as error:  # a user's hook may raise anything
-            message = f"hook {name} raised {type(error).__name__}: {error}"
-            return Reply(text="", agent="hook", error=message)
-        if isinstance(reply, Reply):
-            return reply
-        return Reply(text="", agent="hook", error=f"hook {name} returned {reply!r}, not a Reply")
-
     def _evaluate(self) -> Done:
         """Judge the artifact; the verdict binds to the bytes that the history knows."""
-        evaluation = self.hooks.pytest_reflex_evaluate(target=self.target())
-        if not isinstance(evaluation, Evaluation):
-            message = f"hook pytest_reflex_evaluate returned {evaluation!r}, not an Evaluation"
-            return phase_error(Step.EVALUATE, message)
+        evaluation = judge(self.hooks, self.target())
+        if isinstance(evaluation, str):
+            return phase_error(Step.EVALUATE, evaluation)
         if evaluation.artifact_sha256 != self.state.artifact_sha256:
             return phase_error(Step.EVALUATE, "the artifact changed while it was evaluated")
         payload = {"evaluation": evaluation.to_json()}

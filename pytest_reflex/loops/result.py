@@ -32,7 +32,13 @@ def unusable(path: Path, root: Path) -> str:
         return f"there is no folder {real.parent}"
     if real.is_relative_to(root.resolve()):
         return "loops keep their own state there"
-    return "" if os.access(real.parent, os.W_OK) else f"the folder {real.parent} is not writable"
+    if real.exists() and not _is_writable(real):
+        return "it is not writable"
+    return "" if _is_writable(real.parent) else f"the folder {real.parent} is not writable"
+
+
+def _is_writable(path: Path) -> bool:
+    return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
 def deliver(files: RunFiles, project: Path) -> str:

@@ -28,7 +28,7 @@ from pytest_reflex.loops.statefile import ARTIFACT
 from pytest_reflex.loops.steps import Done
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.rules import Criteria
-from pytest_reflex.model.run import Limits
+from pytest_reflex.model.run import Limits, RunState
 from pytest_reflex.model.words import Level, RunStatus, Step
 from pytest_reflex.settings import Settings
 
@@ -187,10 +187,14 @@ def resumable(root: Path, alias: str | None) -> Run:
         return run
     if not run.alive:  # killed after its last event, it may have left files behind that
         RunFiles.open(run.folder).close()
-    reason = run.state.stop.reason
-    raise UsageError(
-        f"loop {run.alias!r} has ended ({reason.value if reason else run.state.status.value})",
-        hint=f"its artifact is {run.folder / ARTIFACT}; start over with `loop new`",
+    raise _ended(run.folder, run.state)
+
+
+def _ended(folder: Path, state: RunState) -> UsageError:
+    reason = state.stop.reason
+    return UsageError(
+        f"loop {folder.name!r} has ended ({reason.value if reason else state.status.value})",
+        hint=f"its artifact is {folder / ARTIFACT}; start over with `loop new`",
     )
 
 
@@ -199,6 +203,8 @@ def take_up(folder: Path, *, project: Path, hooks: Any) -> Iterator[ReflexLoop]:
     """Yield an interrupted run, recovered from its history, ready to go on."""
     files = RunFiles.open(folder)
     try:
+        if files.state.status is not RunStatus.RUNNING:  # another process was quicker
+            raise _ended(folder, files.state)
         setup = files.state.setup
         yield ReflexLoop(
             files=files,

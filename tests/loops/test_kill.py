@@ -15,11 +15,13 @@ from typing import Any
 import pytest
 
 AGENT = """\
-import json, os, pathlib, sys, time
+import json, os, pathlib, signal, sys, time
 prompt = sys.stdin.read()
 step = prompt.split("executing phase ", 1)[1].split()[0]
 with open("calls.log", "a") as log:
     log.write(step + "\\n")
+if pathlib.Path("stubborn").exists():
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
 if pathlib.Path("hang-" + step).exists():
     pathlib.Path("hanging").write_text(str(os.getpid()))
     time.sleep(60)
@@ -80,6 +82,10 @@ class Project:
 
     def calls(self) -> list[str]:
         return (self.folder / "calls.log").read_text().split()
+
+    def hanging(self) -> int:
+        """Return the process id of the agent that hangs, 0 while it writes it down."""
+        return int((self.folder / "hanging").read_text() or 0)
 
     def state(self) -> dict[str, Any]:
         path = self.folder / ".ai-factory/evolution/run/run.json"
@@ -157,6 +163,22 @@ def test_b103_a_signal_ends_the_agent_and_leaves_a_run_that_resumes(
     assert "running (interrupted)" in shown
     assert project.run(project.command("resume")).returncode == 0
     assert project.outcome() == unbroken.outcome()
+
+
+@pytest.mark.parametrize("step", ["PLAN", "PRODUCE"])
+def test_b103_a_second_signal_ends_an_agent_that_will_not_go(step: str, tmp_path: Path) -> None:
+    project = Project(tmp_path / "p")
+    path = project.folder / "pytest-reflex.toml"
+    path.write_text(path.read_text() + "grace = 50\n")
+    (project.folder / "stubborn").touch()
+    (project.folder / f"hang-{step}").touch()
+    process = project.start(project.new())
+    wait_for(lambda: (project.folder / "hanging").exists() and project.hanging() > 0)
+    for _ in range(2):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.5)
+    assert process.wait(20) == 130
+    wait_for(lambda: not runs(project.hanging()))
 
 
 def test_an_agent_that_hangs_is_ended_at_its_time_limit(tmp_path: Path) -> None:

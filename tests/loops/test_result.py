@@ -94,3 +94,16 @@ def test_a_draft_that_a_person_edited_meanwhile_is_left_alone(
     assert main([*NEW, "--in-place"]) == 0
     assert "draft.md: it was changed since the loop began" in capsys.readouterr().out
     assert (project / "draft.md").read_text() == "# Words\n" + "mine\n" * 2
+
+
+def test_f11_an_output_that_may_not_be_written_is_refused(
+    as_user: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(as_user)
+    (as_user / "words.yaml").write_text(CRITERIA)
+    (as_user / "draft.md").write_text("# Words\n")
+    (as_user / "mine.md").write_text("mine")
+    (as_user / "mine.md").chmod(0o400)
+    assert main([*NEW, "--output", "mine.md"]) == 4
+    assert "mine.md: it is not writable" in capsys.readouterr().err
+    assert (as_user / "mine.md").read_text() == "mine"

@@ -75,6 +75,14 @@ def test_w6_a_run_killed_after_its_last_event_leaves_no_pointer(tmp_path: Path) 
     assert not (stage.root / "current.json").exists()
 
 
+def test_f15_who_comes_when_another_process_has_ended_the_run_is_told(left: Stage) -> None:
+    late = resumable(left.root, "words").folder
+    with left.resume(Script(produce=GOOD, refine=GOOD)) as loop:
+        list(loop.events())
+    with pytest.raises(UsageError, match="'words' has ended"):
+        left.resume(Script(), late.name).__enter__()
+
+
 def test_w6_a_pointer_to_a_run_that_is_gone_is_replaced(left: Stage) -> None:
     current = left.root / "current.json"
     current.write_text(json.dumps({"task_alias": "gone", "active_run_id": "gone-1"}))

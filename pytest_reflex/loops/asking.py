@@ -1,0 +1,90 @@
+"""Calling the hooks of a loop: what a plugin does wrong is told by the name of the hook.
+
+A fault in a step counts as an answer that cannot be used; one in a listener ends the driver, and
+the run can be resumed. Faults of our own built-ins are raised on as they are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_reflex.errors import ReflexError, UsageError
+from pytest_reflex.model.events import Event
+from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.results import Evaluation
+from pytest_reflex.model.steps import Reply, StepRequest
+from pytest_reflex.model.targets import Target
+
+_EVALUATE, _RECORD = "pytest_reflex_evaluate", "pytest_reflex_record"
+# A plugin may raise anything, and SystemExit would leave without a word.
+_ANYTHING = (Exception, SystemExit)
+
+
+def ask(hooks: Any, request: StepRequest) -> Reply:
+    """Return the answer to a step; a fault is a Reply with `error`."""
+    name = f"pytest_reflex_{request.step.value.lower()}"
+    try:
+        reply = getattr(hooks, name)(request=request)
+    except _ANYTHING as error:
+        return Reply(text="", agent="hook", error=_raised(name, error))
+    if not isinstance(reply, Reply):
+        return Reply(text="", agent="hook", error=f"hook {name} returned {reply!r}, not a Reply")
+    if fault := _fault(reply):
+        return Reply(text="", agent="hook", error=f"hook {name} returned a Reply whose {fault}")
+    return reply
+
+
+def judge(hooks: Any, target: Target) -> Evaluation | str:
+    """Return the evaluation of a target, or why there is none; raises ReflexError."""
+    try:
+        evaluation = hooks.pytest_reflex_evaluate(target=target)
+    except ReflexError:
+        raise
+    except _ANYTHING as error:
+        if _is_ours(hooks.pytest_reflex_evaluate):
+            raise
+        return _raised(_EVALUATE, error)
+    if isinstance(evaluation, Evaluation):
+        return evaluation
+    return f"hook {_EVALUATE} returned {evaluation!r}, not an Evaluation"
+
+
+def record(hooks: Any, event: Event) -> None:
+    """Tell all listeners of an event; raises UsageError where one of them fails."""
+    try:
+        hooks.pytest_reflex_record(event=event)
+    except _ANYTHING as error:
+        raise UsageError(
+            _raised(_RECORD, error), hint="mend the plugin and resume: nothing durable is lost"
+        ) from error
+
+
+def _raised(name: str, error: BaseException) -> str:
+    return f"hook {name} raised {type(error).__name__}: {error}"
+
+
+def _is_ours(caller: Any) -> bool:
+    plugins = (implementation.plugin for implementation in caller.get_hookimpls())
+    return all(type(plugin).__module__.startswith("pytest_reflex.") for plugin in plugins)
+
+
+def _fault(reply: Reply) -> str:
+    """Return which field of an answer is not of its type, empty where all are."""
+    for name in ("text", "agent", "error"):
+        value = getattr(reply, name)
+        if not isinstance(value, str):
+            return f"{name} is no text: {one_line(repr(value))}"
+    for name in ("seconds", "usd", "tokens"):
+        value = getattr(reply, name)
+        unknown = value is None and name != "seconds"
+        if not unknown and not _is_amount(value, whole=name == "tokens"):
+            return f"{name} is no amount: {one_line(repr(value))}"
+    return "" if isinstance(reply.details, Mapping) else "details are no mapping"
+
+
+def _is_amount(value: object, *, whole: bool) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
+        return False
+    return math.isfinite(value) and value >= 0
