@@ -94,6 +94,14 @@ def _table(value: Any) -> dict[str, Any]:
     return value
 
 
+def _tables(value: Any) -> dict[str, Any]:
+    table = _table(value)
+    for name, inner in table.items():
+        if not isinstance(inner, dict):
+            raise ValueError(f"a table for {name!r}")
+    return table
+
+
 def budget(value: Any) -> dict[str, float]:
     """Read a budget: positive numbers under seconds, usd, tokens, calls."""
     table = _table(value)
@@ -118,7 +126,7 @@ def _step_agents(value: Any) -> dict[str, str]:
 SETTINGS: tuple[Setting, ...] = (
     Setting(name="agent", table="", default="offline", read=_text, help="agent of all steps"),
     Setting(name="plugins", table="", default=(), read=_names, help="modules that drivers load"),
-    Setting(name="agents", table="", default={}, read=_table, help="agents by name"),
+    Setting(name="agents", table="", default={}, read=_tables, help="agents by name"),
     Setting(
         name="template",
         table="loop",
@@ -232,10 +240,12 @@ def _workspace(project: Path) -> tuple[Path | None, dict[str, Any]]:
     own, shared = project / OWN_FILE, project / "pyproject.toml"
     if own.is_file():
         return own, _flatten(_read_toml(own), own)
-    table = _read_toml(shared).get("tool", {}) if shared.is_file() else {}
-    if "pytest-reflex" not in table:
+    tools = _read_toml(shared).get("tool", {}) if shared.is_file() else {}
+    if not isinstance(tools, dict) or "pytest-reflex" not in tools:
         return None, {}
-    return shared, _flatten(table["pytest-reflex"], shared)
+    if not isinstance(tools["pytest-reflex"], dict):
+        raise UsageError(f"{shared}: tool.pytest-reflex: expected a table", hint="mend the file")
+    return shared, _flatten(tools["pytest-reflex"], shared)
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
@@ -243,7 +253,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
 
     try:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise UsageError(f"{path}: {error}", hint="mend the file") from None
 
 

@@ -13,8 +13,10 @@ from typing import Any, Protocol
 
 from pytest_reflex.agents.answers import Source, number, values
 from pytest_reflex.contracts.limits import is_limit_notice
+from pytest_reflex.errors import StateError
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.process.run import Finished
+from pytest_reflex.store.regular import read_if_regular
 
 MAX_ANSWER = 20_000_000  # bytes
 MAX_OUTPUT = 200_000_000  # bytes; a tool that writes more is ended
@@ -104,10 +106,8 @@ def _answer(finished: Finished, place: Source, answer_file: Path) -> str:
     """Return the answer; raises ValueError with the reason where there is none."""
     data = finished.stdout
     if place.kind == "file":
-        if not answer_file.is_file():
-            raise ValueError("it did not write its answer to {answer_file}")
-        data = answer_file.read_bytes()
-    if (place.kind != "file" and finished.stdout_truncated) or len(data) > MAX_ANSWER:
+        data = _written(answer_file)
+    elif finished.stdout_truncated or len(data) > MAX_ANSWER:
         raise ValueError(f"its answer is longer than {MAX_ANSWER:,} bytes")
     try:
         text = data.decode()
@@ -124,6 +124,21 @@ def _answer(finished: Finished, place: Source, answer_file: Path) -> str:
         words = _last_words(finished) if place.kind == "stdout" else ""
         raise ValueError("it answered nothing" + (f": {one_line(words, _SHOWN)}" if words else ""))
     return text
+
+
+def _written(answer_file: Path) -> bytes:
+    """Return what a tool wrote; a longer answer than may be is not read."""
+    try:
+        if answer_file.lstat().st_size > MAX_ANSWER:
+            raise ValueError(f"its answer is longer than {MAX_ANSWER:,} bytes")
+        data = read_if_regular(answer_file, MAX_ANSWER)
+    except OSError:
+        data = None
+    except StateError as error:
+        raise ValueError(f"its answer cannot be used: {error.problems[0].message}") from None
+    if data is None:
+        raise ValueError("it did not write its answer to {answer_file}")
+    return data
 
 
 def _message(tool: Tool, stdout: str) -> str:

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from pytest_reflex.checks.registry import built_in
+from pytest_reflex.errors import CriteriaError
 from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
 
 WireCheck = Mapping[str, Any]
@@ -30,6 +32,17 @@ def settle(
 ) -> list[dict[str, Any]]:
     """Return an agent's checks as they will be evaluated."""
     return [_settle(check, criteria, allow_commands) for check in checks]
+
+
+def unusable(checks: Iterable[WireCheck]) -> list[str]:
+    """Return what keeps checks from being evaluated, each with its rule: a retry may mend it."""
+    registry, problems = built_in(), []
+    for check in checks:
+        try:
+            registry.get(check["type"]).compile(CheckSpec.from_json(check), {})
+        except CriteriaError as error:
+            problems += [f"{check['rule_id']}: {problem.message}" for problem in error.problems]
+    return problems
 
 
 def _settle(check: WireCheck, criteria: Criteria, allow_commands: bool) -> dict[str, Any]:

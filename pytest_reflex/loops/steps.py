@@ -5,7 +5,7 @@ A step never touches a file: it returns what the driver has to make durable.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,8 +17,9 @@ from pytest_reflex.contracts.steps import (
     read_issues,
     read_plan,
 )
-from pytest_reflex.loops.prepared import needs_agent, own_checks, settle
+from pytest_reflex.loops.prepared import needs_agent, own_checks, settle, unusable
 from pytest_reflex.model.events import EventKind
+from pytest_reflex.model.rules import Criteria, Rule
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.steps import Reply, StepRequest
 from pytest_reflex.model.words import Step
@@ -106,14 +107,26 @@ def _prepare(state: RunState, request: StepRequest, ask: Ask, allow_commands: bo
     checks, payload = own_checks(rules), {"by": "rules"}
     prose = needs_agent(rules)
     if prose:
-        made, reply = _answer(ask, request, lambda text: read_checks(text, prose))
-        checks += settle(made, state.criteria, allow_commands=allow_commands)
+        made, reply = _answer(
+            ask, request, lambda text: _checks(text, prose, state.criteria, allow_commands)
+        )
+        checks += made
         payload = {"by": "agent", **_by(reply)}
     return Done(
         kind=EventKind.CHECKS_PREPARED,
         step=Step.PREPARE,
         payload={"checks": checks, "phase": state.level.value, **payload},
     )
+
+
+def _checks(
+    text: str, rules: Sequence[Rule], criteria: Criteria, allow_commands: bool
+) -> list[dict[str, Any]]:
+    """Return the checks in an answer as they will be evaluated; each can be compiled."""
+    made = settle(read_checks(text, rules), criteria, allow_commands=allow_commands)
+    if problems := unusable(made):
+        raise ContractError("; ".join(problems))
+    return made
 
 
 def _critique(state: RunState, request: StepRequest, ask: Ask) -> Done:

@@ -108,6 +108,21 @@ BAD: dict[str, tuple[str, dict[str, Any], str]] = {
         {"answer": "file", "command": ["{answer_file}"]},
         "it did not write its answer to {answer_file}",
     ),
+    "a pipe for a file": (
+        "import os, sys; os.mkfifo(sys.argv[1])",
+        {"answer": "file", "command": ["{answer_file}"]},
+        "it did not write its answer to {answer_file}",
+    ),
+    "a link for a file": (
+        "import os, sys; os.symlink('/etc/passwd', sys.argv[1])",
+        {"answer": "file", "command": ["{answer_file}"]},
+        "it did not write its answer to {answer_file}",
+    ),
+    "f16 a file of any size": (
+        "import os, sys; open(sys.argv[1], 'wb').truncate(50_000_000_000)",
+        {"answer": "file", "command": ["{answer_file}"]},
+        "its answer is longer than 20,000,000 bytes",
+    ),
     "flag": (
         'print(\'{"is_error": true, "result": "no such model"}\')',
         {"answer": "json:result", "failure": "json:is_error"},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -259,6 +260,27 @@ def test_a_command_that_an_agent_made_runs_where_it_was_allowed(tmp_path: Path) 
     script = Script(produce="alpha\n", prepare=json.dumps({"checks": [check]}))
     stage.play(script, allow_agent_commands=True)
     assert stage.run_json()["stop"]["passed"]
+
+
+UNUSABLE = {
+    "a count beyond all bounds": ({"search": "a", "min_count": 10**30}, "min_count must be"),
+    "a time-out beyond all bounds": ({"command": "true", "timeout": 1e300}, "timeout must be"),
+}
+
+
+@pytest.mark.parametrize(("wrong", "message"), UNUSABLE.values(), ids=UNUSABLE.keys())
+def test_a_check_that_cannot_be_evaluated_is_asked_for_again(
+    wrong: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    kind = "executable" if "command" in wrong else "content"
+    bad = {"rule_id": "a.x.alpha", "type": kind, **wrong}
+    good = {"rule_id": "a.x.alpha", "type": "content", "search": "alpha"}
+    answers: list[Any] = [json.dumps({"checks": [check]}) for check in (bad, good)]
+    script = Script(produce="alpha\n", prepare=answers)
+    events = Stage(tmp_path, PROSE).play(script, allow_agent_commands=True)
+    refused = next(event for event in events if event.kind == "phase_error").payload
+    assert (refused["step"], message in refused["message"]) == ("PREPARE", True)
+    assert events[-1].payload["passed"]
 
 
 def test_an_issue_for_a_rule_that_passed_is_refused(stage: Stage) -> None:

@@ -82,7 +82,10 @@ BAD = {
     "an agent for no step": ('[loop]\nagents = {think = "x"}', "'think'"),
     "an empty agent": ('agent = ""', "non-empty string"),
     "plugins that are no list": ("plugins = 3", "list of names"),
+    "an agent that is no table": ('[agents]\nwriter = "x"', "expected a table for 'writer'"),
+    "a nul in a path": ('[loop]\nroot = "a\\u0000"', "non-empty string"),
     "broken TOML": ("[loop", "pytest-reflex.toml"),
+    "TOML nested too deep": ("a = " + "[" * 100_000, "pytest-reflex.toml"),
 }
 
 
@@ -93,6 +96,13 @@ def test_a_wrong_value_names_file_and_remedy(project: Path, text: str, expected:
         load(project)
     assert expected in str(caught.value)
     assert "pytest-reflex.toml" in str(caught.value)
+
+
+@pytest.mark.parametrize("value", ["5", "[1]", '"x"'])
+def test_a_pyproject_table_that_is_none_is_named(project: Path, value: str) -> None:
+    write(project, f"[tool]\npytest-reflex = {value}\n", "pyproject.toml")
+    with pytest.raises(UsageError, match=r"pyproject.toml: tool.pytest-reflex: expected a table"):
+        load(project)
 
 
 def test_a_wrong_variable_is_named(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
