@@ -167,7 +167,7 @@ class RunFiles:
             or (ours and moved and ASKED not in pointer)
             or not self._is_there(pointer)
         ):
-            replace_file(current, dump(current_json(self.state)))
+            replace_file(current, dump(current_json(self.state)), staging=self.folder)
 
     def _is_there(self, pointer: dict[str, Any]) -> bool:
         """Return whether a pointer names a run whose history is there."""

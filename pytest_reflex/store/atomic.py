@@ -13,7 +13,7 @@ import os
 import re
 import secrets
 import stat
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from pytest_reflex.errors import StateError
@@ -24,26 +24,34 @@ _STRAY = re.compile(r"\..+\.[0-9a-f]{12}\.tmp")
 _NO_FSYNC = frozenset((errno.EINVAL, errno.ENOTSUP, errno.ENOSYS))
 
 
-def replace_file(path: Path, data: bytes, *, mode: int = PRIVATE) -> None:
+def replace_file(
+    path: Path, data: bytes, *, mode: int = PRIVATE, staging: Path | None = None
+) -> None:
     """Give `path` the content `data`; a new file gets `mode`, an old one keeps its permissions.
 
-    Raises StateError that names the path and the cause.
+    It is written in the folder `staging` first (default: that of `path`; the same file system), so
+    that a leftover of a killed process lies where `remove_strays` may look for it. Raises StateError
+    that names the path and the cause.
     """
-    folder = _open_folder(path)
-    try:
-        _replace_in(folder, path, data, _mode_of(folder, path.name, mode))
-    except OSError as error:
-        raise StateError(
-            f"{path} could not be written: {error.strerror or error}", hint=_advice(error)
-        ) from None
-    finally:
-        os.close(folder)
+    with ExitStack() as opened:
+        folder = _open_folder(path.parent, path)
+        opened.callback(os.close, folder)
+        stage = folder
+        if staging is not None:
+            stage = _open_folder(staging, path)
+            opened.callback(os.close, stage)
+        try:
+            _replace_in(folder, stage, path, data, _mode_of(folder, path.name, mode))
+        except OSError as error:
+            raise StateError(
+                f"{path} could not be written: {error.strerror or error}", hint=_advice(error)
+            ) from None
 
 
-def _replace_in(folder: int, path: Path, data: bytes, mode: int) -> None:
+def _replace_in(folder: int, stage: int, path: Path, data: bytes, mode: int) -> None:
     temporary = f".{path.name[:200]}.{secrets.token_hex(6)}.tmp"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(temporary, flags, PRIVATE, dir_fd=folder)
+    descriptor = os.open(temporary, flags, PRIVATE, dir_fd=stage)
     try:
         try:
             os.fchmod(descriptor, mode)
@@ -51,17 +59,17 @@ def _replace_in(folder: int, path: Path, data: bytes, mode: int) -> None:
             sync(descriptor)
         finally:
             os.close(descriptor)
-        os.replace(temporary, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+        os.replace(temporary, path.name, src_dir_fd=stage, dst_dir_fd=folder)
     except BaseException:
         with suppress(OSError):
-            os.unlink(temporary, dir_fd=folder)
+            os.unlink(temporary, dir_fd=stage)
         raise
     sync(folder)
 
 
 def remove_file(path: Path) -> None:
     """Remove a file for good; a missing one is fine. Raises StateError."""
-    folder = _open_folder(path)
+    folder = _open_folder(path.parent, path)
     try:
         os.unlink(path.name, dir_fd=folder)
         sync(folder)
@@ -109,12 +117,12 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _open_folder(path: Path) -> int:
+def _open_folder(folder: Path, path: Path) -> int:
     try:
-        return os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        return os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
         raise StateError(
-            f"{path} could not be written: folder {path.parent}: {error.strerror or error}"
+            f"{path} could not be written: folder {folder}: {error.strerror or error}"
         ) from None
 
 

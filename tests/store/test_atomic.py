@@ -123,6 +123,27 @@ def test_writer_killed_before_the_rename_leaves_the_old_content(tmp_path: Path) 
     assert names(tmp_path) == ["run.json"]
 
 
+def test_what_a_killed_writer_leaves_lies_in_the_staging_folder(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    program = (
+        "import os, signal, sys; from pathlib import Path;"
+        "from pytest_reflex.store.atomic import replace_file\n"
+        "os.replace = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "root = Path(sys.argv[1])\n"
+        "replace_file(root / 'current.json', b'new', staging=root / 'run')"
+    )
+    subprocess.run([sys.executable, "-c", program, str(tmp_path)])
+    assert names(tmp_path) == ["run"]
+    assert len(remove_strays(tmp_path / "run")) == 1
+
+
+def test_a_file_staged_elsewhere_arrives(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    replace_file(tmp_path / "current.json", b"{}", staging=tmp_path / "run")
+    assert (names(tmp_path), names(tmp_path / "run")) == (["current.json", "run"], [])
+    assert (tmp_path / "current.json").read_bytes() == b"{}"
+
+
 def test_leftovers_of_a_killed_writer_are_removed(tmp_path: Path) -> None:
     (tmp_path / ".run.json.0123456789ab.tmp").write_bytes(b"half")
     (tmp_path / ".keep.tmp").write_bytes(b"mine")
