@@ -30,8 +30,8 @@ def replace_file(
     """Give `path` the content `data`; a new file gets `mode`, an old one keeps its permissions.
 
     It is written in the folder `staging` first (default: that of `path`; the same file system), so
-    that a leftover of a killed process lies where `remove_strays` may look for it. Raises StateError
-    that names the path and the cause.
+    that what a killed process leaves lies where `remove_strays` may look for it. Raises
+    StateError that names the path and the cause.
     """
     with ExitStack() as opened:
         folder = _open_folder(path.parent, path)
