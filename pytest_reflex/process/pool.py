@@ -86,6 +86,8 @@ class Pool(Generic[Key, Result]):
             kill_running()
             wait(running)
             raise
+        # Its threads end now; one that still does would make a fork look unsafe.
+        self._executor.shutdown(wait=True)
 
 
 __all__ = ["CancelledError", "Pool", "default_workers"]
