@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections.abc import Mapping
 from typing import Any
 
 import click
 
-from pytest_reflex.cli.streams import give, give_artifact, say
+from pytest_reflex.cli.streams import give, give_artifact, give_json, say
 from pytest_reflex.errors import ExitCode, StateError
 from pytest_reflex.loops.driver import ReflexLoop
 from pytest_reflex.loops.result import deliver
@@ -93,7 +92,7 @@ class Narrator:
         except StateError as error:
             failure, delivered = error, f"Not written: {error}"
         if self.as_json:
-            give(json.dumps(run_json(state), indent=2, ensure_ascii=False))
+            give_json(run_json(state))
         else:
             if not self.quiet:
                 give(wrapped(iteration.summary(state, delivered)) + "\n\n")

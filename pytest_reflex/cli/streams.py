@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import click
 
@@ -49,6 +50,13 @@ def give(text: str) -> None:
     """Write a line or more of data to stdout; raises StateError where it cannot be written."""
     with _named():
         click.echo(text, nl=not text.endswith("\n"))
+
+
+def give_json(document: Any) -> None:
+    """Write one JSON document to stdout; raises StateError where it cannot be written."""
+    import json
+
+    give(json.dumps(document, indent=2, ensure_ascii=False))
 
 
 def give_artifact(text: str) -> None:

@@ -1,0 +1,169 @@
+"""``pytest-reflex loop new`` and ``resume``: the verbs that drive a run to its end."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager, closing
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pytest_reflex.cli.configured import configured
+from pytest_reflex.cli.streams import say
+from pytest_reflex.errors import UsageError
+from pytest_reflex.loops.driver import ReflexLoop
+from pytest_reflex.settings import Settings
+
+
+def running_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that `new` and `resume` share."""
+    for option in (
+        click.option("--quiet", is_flag=True, help="Print the final artifact only."),
+        click.option("--json", "as_json", is_flag=True, help="Print run.json at the end."),
+        click.option(
+            "--agent",
+            "agents",
+            multiple=True,
+            metavar="[STEP=]NAME",
+            help="Agent of all steps, or of one (default: offline).",
+        ),
+        click.option("--evaluator", metavar="pytest|core", help="How the checks run."),
+    ):
+        command = option(command)
+    return command
+
+
+@click.command(short_help="Start a loop for a task.")
+@click.argument("task")
+@click.option("--alias", help="Name of the loop (default: made from the task).")
+@click.option("--template", metavar="NAME", help="A stock template as criteria.")
+@click.option("--criteria", metavar="FILE", help="A criteria file.")
+@click.option("--input", "draft", type=click.Path(path_type=Path), help="The draft to start from.")
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Where the result goes; an existing file is replaced only if the loop completed.",
+)
+@click.option(
+    "--in-place", is_flag=True, help="Write the result over the input, if the loop completed."
+)
+@click.option("--ideal", metavar="TEXT", help="What the ideal result is, in words.")
+@click.option("--max-iterations", metavar="N", help="Evaluated iterations at most (default: 4).")
+@click.option("--var", "variables", metavar="K=V", multiple=True, help="Set a variable.")
+@click.option("--sequential", is_flag=True, help="Run PRODUCE and PREPARE one after the other.")
+@click.option("--allow-agent-commands", is_flag=True, help="Run commands that PREPARE invents.")
+@click.option("--yes", is_flag=True, help="Confirm criteria and limits without a question.")
+@running_options
+def new(
+    task: str,
+    alias: str | None,
+    template: str | None,
+    criteria: str | None,
+    draft: Path | None,
+    output: Path | None,
+    in_place: bool,
+    ideal: str | None,
+    max_iterations: str | None,
+    variables: tuple[str, ...],
+    sequential: bool,
+    allow_agent_commands: bool,
+    yes: bool,
+    quiet: bool,
+    as_json: bool,
+    agents: tuple[str, ...],
+    evaluator: str | None,
+) -> int:
+    """Start a loop for TASK and drive it to its end."""
+    from pytest_reflex.cli.evaluate import parse_variables
+    from pytest_reflex.host import employ, open_host
+    from pytest_reflex.loops.setup import NewLoop, begin, propose
+
+    settings = configured({"loop.max_iterations": max_iterations, "loop.evaluator": evaluator})
+    chosen = _one_criteria(template, criteria, settings)
+    if in_place and (output or not draft):
+        raise UsageError("--in-place needs --input and no --output")
+    host = open_host(settings["plugins"], Path.cwd())
+    names = employ(host, settings, agents)
+    order = NewLoop(
+        task=task,
+        criteria=chosen,
+        alias=alias,
+        draft=draft,
+        output=draft if in_place else output,
+        ideal=ideal,
+        sequential=sequential,
+        allow_agent_commands=allow_agent_commands,
+        variables=parse_variables(variables),
+        confirmed_by="--yes" if yes else "terminal" if sys.stdin.isatty() else "",
+    )
+    proposal = propose(order, settings=settings, registry=host.registry, project=Path.cwd())
+    _confirm(proposal, names, asked=not yes, quiet=quiet)
+    run = begin(proposal, settings=settings, project=Path.cwd(), hooks=host.hooks, agents=names)
+    return _watch(run, quiet=quiet, as_json=as_json)
+
+
+@click.command(short_help="Continue an interrupted loop.")
+@click.argument("alias", required=False)
+@running_options
+def resume(
+    alias: str | None, quiet: bool, as_json: bool, agents: tuple[str, ...], evaluator: str | None
+) -> int:
+    """Continue the loop ALIAS (default: the one that was running)."""
+    from pytest_reflex.host import employ, open_host
+    from pytest_reflex.loops.setup import resumable, take_up
+
+    settings = configured({"loop.evaluator": evaluator})
+    run = resumable(Path.cwd() / settings["loop.root"], alias)
+    settings = configured({"loop.evaluator": evaluator or run.state.setup["evaluator"]})
+    host = open_host(settings["plugins"], Path.cwd())
+    employ(host, settings, agents, run.state.setup["agents"])
+    again = take_up(run.folder, project=Path.cwd(), hooks=host.hooks)
+    return _watch(again, quiet=quiet, as_json=as_json)
+
+
+def _one_criteria(template: str | None, criteria: str | None, settings: Settings) -> str:
+    if template and criteria:
+        raise UsageError("--template and --criteria exclude each other", hint="name one of them")
+    chosen = template or criteria or settings["loop.template"]
+    if not chosen:
+        from pytest_reflex.criteria.templates import stock_names
+
+        known = ", ".join(stock_names())
+        raise UsageError("no criteria were named", hint=f"--criteria FILE, or --template {known}")
+    return str(chosen)
+
+
+def _confirm(proposal: Any, agents: Any, *, asked: bool, quiet: bool) -> None:
+    """Show criteria and limits; on a terminal ask, elsewhere --yes must have been given."""
+    from pytest_reflex.reports.proposal import proposal_text
+
+    if not (quiet and not asked):
+        say(proposal_text(proposal.criteria, proposal.limits, agents))
+    if not asked:
+        return
+    if not sys.stdin.isatty():
+        raise UsageError(
+            "criteria and max iterations are not confirmed, and there is no terminal to ask on",
+            hint="add --yes; nothing was written",
+        )
+    click.confirm("Start the loop with these criteria and limits?", abort=True, err=True)
+
+
+def _watch(run: AbstractContextManager[ReflexLoop], *, quiet: bool, as_json: bool) -> int:
+    """Drive a run, tell what happens on stderr, and print the result on stdout."""
+    from pytest_reflex.cli.narrator import Narrator
+    from pytest_reflex.cli.signals import ended_by_signal, interruptible
+
+    with interruptible() as received, run as driver:
+        narrator = Narrator(driver, quiet=quiet, as_json=as_json)
+        narrator.begin()
+        try:
+            with closing(driver.events()) as events:
+                for event in events:
+                    narrator.tell(event)
+        except KeyboardInterrupt:
+            narrator.interrupted()
+            return ended_by_signal(received)
+        return narrator.end()
