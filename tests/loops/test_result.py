@@ -96,6 +96,14 @@ def test_a_draft_that_a_person_edited_meanwhile_is_left_alone(
     assert (project / "draft.md").read_text() == "# Words\n" + "mine\n" * 2
 
 
+@pytest.fixture
+def imported(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """All modules that a loop needs: an ordinary user may not read those of root."""
+    assert main([*NEW, "--output", "before.md"]) == 0
+    capsys.readouterr()
+
+
+@pytest.mark.usefixtures("imported")
 def test_f11_an_output_that_may_not_be_written_is_refused(
     as_user: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
