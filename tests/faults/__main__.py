@@ -1,0 +1,59 @@
+"""Print the scorecard of faults: ``python -m tests.faults [NAME ...] [--sample] [--json FILE]``.
+
+Without names every figure is measured, which takes long; `--sample` measures what the suite does.
+Exit status 0 where all of them hold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import sys
+import time
+from pathlib import Path
+
+from tests.faults.figure import Figure
+
+# name: (module, what is counted); one line for each figure
+FIGURES: dict[str, tuple[str, str]] = {}
+
+
+def measure(name: str, *, full: bool) -> Figure:
+    """Return one figure."""
+    figure = importlib.import_module(f"tests.faults.{FIGURES[name][0]}").figure(full)
+    assert isinstance(figure, Figure)
+    return figure
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(FIGURES))
+    parser.add_argument("--sample", action="store_true", help="fewer cases: what the suite runs")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+    options = parser.parse_args(arguments)
+    if unknown := [name for name in options.names if name not in FIGURES]:
+        parser.error(f"there is no figure {', '.join(unknown)}; known: {', '.join(FIGURES)}")
+    found: dict[str, Figure] = {}
+    for name in options.names or FIGURES:
+        started = time.monotonic()
+        found[name] = figure = measure(name, full=not options.sample)
+        seconds = time.monotonic() - started
+        print(
+            _line(name, figure, seconds), *(f"    {why}" for why in figure.failures[:20]), sep="\n"
+        )
+    if options.json:
+        document = {name: figure.to_json() for name, figure in found.items()}
+        options.json.write_text(json.dumps(document, indent=2) + "\n")
+    return 0 if all(figure.holds for figure in found.values()) else 1
+
+
+def _line(name: str, figure: Figure, seconds: float) -> str:
+    verdict = "holds" if figure.holds else "DOES NOT HOLD"
+    note = f"; {figure.note}" if figure.note else ""
+    what = FIGURES[name][1]
+    return f"{name}: {figure.good} of {figure.total} {what}: {verdict}{note} ({seconds:.0f} s)"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

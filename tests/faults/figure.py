@@ -1,0 +1,38 @@
+"""One figure of the scorecard: how many of how many cases came out as they must."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """`good` of `total` cases held; `failures` says what the others did, one line each.
+
+    `note` carries a measured value beside the count (a worst overrun in seconds, for example).
+    """
+
+    good: int
+    total: int
+    note: str = ""
+    failures: tuple[str, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether every case held, and there was one."""
+        return 0 < self.total == self.good
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "good": self.good,
+            "total": self.total,
+            "holds": self.holds,
+            "note": self.note,
+            "failures": list(self.failures),
+        }
+
+
+# A figure's module has `figure(full)`: every case, or the sample that the suite runs too.
+Measure = Callable[[bool], Figure]
