@@ -6,7 +6,7 @@ The decisions are `decide.decide`; this module performs them.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -35,8 +35,9 @@ class ReflexLoop:
     """A run and what drives it.
 
     `hooks` is a pluggy relay with the hooks of `hookspecs`; `project` the working directory of
-    commands; `opening` the events that are durable and not yet told. Closing the generator, or an
-    exception, leaves a run that `resume` continues.
+    commands; `opening` the events that are durable and not yet told; `starting` is called with each
+    step when it begins. Closing the generator, or an exception, leaves a run that `resume`
+    continues.
     """
 
     files: RunFiles
@@ -46,6 +47,7 @@ class ReflexLoop:
     allow_agent_commands: bool = False
     opening: tuple[Event, ...] = ()
     cancel: Signal = field(default_factory=Signal)
+    starting: Callable[[Step], object] = lambda step: None
 
     def events(self) -> Generator[Event, None, None]:
         """Drive the run to its end; yield each event after it is on disk."""
@@ -57,6 +59,8 @@ class ReflexLoop:
             decision = decide(self.state, stop_requested=asked, seal=seal)
             if decision.act is Act.NOTHING:
                 return
+            if decision.step is not None:
+                self.starting(decision.step)
             # Closed here, not when it is forgotten: agents may have to be waited for.
             with closing(self._perform(decision)) as steps:
                 for done in steps:

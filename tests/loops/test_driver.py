@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -338,3 +339,12 @@ def test_a_plugin_that_changes_during_the_run_stops_it(
                 plugin.write_text("# something else\n")
     stop = stage.run_json()["stop"]
     assert (stop["reason"], stage.run_json()["status"]) == ("tampered", "failed")
+
+
+def test_each_step_is_announced_when_it_begins(tmp_path: Path) -> None:
+    begun: list[str] = []
+    with Stage(tmp_path).begin(Script(produce="alpha beta gamma")) as loop:
+        heard = replace(loop, starting=lambda step: begun.append(step.value))
+        told = [(list(begun), event.kind.value) for event in heard.events()]
+    assert told[:2] == [([], "run_started"), (["PLAN"], "plan_created")]
+    assert begun == ["PLAN", "PRODUCE_PREPARE", "EVALUATE", "PREPARE", "EVALUATE"]
