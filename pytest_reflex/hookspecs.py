@@ -100,5 +100,14 @@ def pytest_reflex_refine(request: StepRequest) -> Reply | None:
 
 
 @hookspec
+def pytest_reflex_answered(request: StepRequest, reply: Reply) -> None:
+    """Learn of an answer before it is used, also one that has an error. All are called.
+
+    When: once for each call of an agent, in the thread of the step. What you raise ends the driver:
+    the step is asked again on resume.
+    """
+
+
+@hookspec
 def pytest_reflex_record(event: Event) -> None:
     """Learn of an event. All implementations are called; the event is durable by then."""

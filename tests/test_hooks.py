@@ -160,6 +160,18 @@ def test_pytest_reflex_record(plugin: ModuleType) -> None:
     assert told[-1] == "stopped"
 
 
+def test_pytest_reflex_answered(plugin: ModuleType) -> None:
+    told: list[tuple[str, str]] = []
+
+    def answered(request: StepRequest, reply: Reply) -> None:
+        told.append((request.step.value, reply.agent))
+
+    plugin.pytest_reflex_answered = answered  # type: ignore[attr-defined]
+    plugin.pytest_reflex_plan = saying("no JSON")  # type: ignore[attr-defined]
+    play()
+    assert told == [("PLAN", "plugin")] * 2
+
+
 def test_a_plugin_that_cannot_be_imported_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     Path("pytest-reflex.toml").write_text('plugins = ["no_such_module"]\n')
     assert main(["evaluate", "draft.md", "--criteria", "words.yaml"]) == 4

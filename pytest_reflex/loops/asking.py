@@ -17,13 +17,19 @@ from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.steps import Reply, StepRequest
 from pytest_reflex.model.targets import Target
 
-_EVALUATE, _RECORD = "pytest_reflex_evaluate", "pytest_reflex_record"
+_EVALUATE = "pytest_reflex_evaluate"
 # A plugin may raise anything, and SystemExit would leave without a word.
 _ANYTHING = (Exception, SystemExit)
 
 
 def ask(hooks: Any, request: StepRequest) -> Reply:
-    """Return the answer to a step; a fault is a Reply with `error`."""
+    """Return the answer to a step, told to all listeners; a fault is a Reply with `error`."""
+    reply = _answer(hooks, request)
+    _tell(hooks, "pytest_reflex_answered", request=request, reply=reply)
+    return reply
+
+
+def _answer(hooks: Any, request: StepRequest) -> Reply:
     name = f"pytest_reflex_{request.step.value.lower()}"
     try:
         reply = getattr(hooks, name)(request=request)
@@ -53,11 +59,17 @@ def judge(hooks: Any, target: Target) -> Evaluation | str:
 
 def record(hooks: Any, event: Event) -> None:
     """Tell all listeners of an event; raises UsageError where one of them fails."""
+    _tell(hooks, "pytest_reflex_record", event=event)
+
+
+def _tell(hooks: Any, name: str, **what: Any) -> None:
     try:
-        hooks.pytest_reflex_record(event=event)
+        getattr(hooks, name)(**what)
+    except ReflexError:  # it says itself what is wrong and what to do
+        raise
     except _ANYTHING as error:
         raise UsageError(
-            _raised(_RECORD, error), hint="mend the plugin and resume: nothing durable is lost"
+            _raised(name, error), hint="mend the plugin and resume: nothing durable is lost"
         ) from error
 
 

@@ -14,7 +14,7 @@ from pytest_reflex.model.steps import StepRequest
 from pytest_reflex.model.words import Step
 
 HISTORY_EVENTS = 3
-_LEFT_OUT = ("delta", "checks", "draft", "criteria", "evaluation", "cost")
+_LEFT_OUT = ("delta", "checks", "draft", "criteria", "evaluation", "cost", "setup", "seal")
 
 
 def request_for(
@@ -55,8 +55,8 @@ def request_for(
 
 
 def brief(event: Event) -> Mapping[str, Any]:
-    """Return an event as PLAN sees it: without deltas, check bodies and other bulk."""
-    wire = event.to_json()
+    """Return an event as PLAN sees it: without deltas, check bodies, the clock and the machine."""
+    wire = {k: v for k, v in event.to_json().items() if k != "ts"}
     payload = {k: v for k, v in event.payload.items() if k not in _LEFT_OUT}
     if evaluation := event.payload.get("evaluation"):
         payload["score"], payload["passed"] = evaluation["score"], evaluation["passed"]
