@@ -17,7 +17,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 RANKS = {
     "errors": 0,
     "model": 1, "settings": 1,
-    "documents": 2, "process": 2, "verdict": 2, "contracts": 2,
+    "documents": 2, "process": 2, "verdict": 2, "contracts": 2, "seals": 2,
     "store": 3, "fixes": 3,
     "checks": 4,
     "criteria": 5, "agents": 5,

@@ -1,0 +1,1 @@
+"""Files that must not change while something is judged: patterns, hashes, what changed."""

@@ -1,0 +1,114 @@
+"""Patterns of paths: which files they find below a folder, and whether one of them means a name.
+
+A pattern is a path whose parts may hold ``*``, ``?`` and ``[...]``; a part ``**`` stands for any
+number of folders, none too. It is relative to a root, or absolute; ``escaped`` makes one of a path.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from glob import escape, has_magic
+from pathlib import Path, PurePath
+
+ANY_DEPTH = "**"
+# Folders that ``**`` does not enter: nothing that pytest collects lies there.
+NOT_ENTERED = frozenset(
+    {
+        *(".git", ".hg", ".svn", "__pycache__", "node_modules", ".tox", ".nox", ".venv", "venv"),
+        *(".pytest_cache", ".mypy_cache", ".ruff_cache"),
+    }
+)
+
+Names = tuple[tuple[str, ...], tuple[str, ...]]
+
+
+def escaped(path: Path | str) -> str:
+    """Return the pattern that means exactly this path."""
+    return escape(PurePath(path).as_posix())
+
+
+class Finder:
+    """Finds files by patterns; a folder is read once, however many patterns lead through it."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = os.path.abspath(root)
+        self._read: dict[str, Names] = {}
+        self._followed: set[str] = set()
+
+    def find(self, pattern: str) -> Iterator[str]:
+        """Yield the paths of what is no folder and matches, or is named outright and exists."""
+        fixed, parts = _split(pattern)
+        self._followed = set()
+        start = os.path.join(self._root, fixed)
+        if parts:
+            yield from self._below(start, parts)
+        elif os.path.lexists(start) and not os.path.isdir(start):
+            yield start
+
+    def _below(self, folder: str, parts: tuple[str, ...]) -> Iterator[str]:
+        part, rest = parts[0], parts[1:]
+        if part == ANY_DEPTH:
+            yield from self._below(folder, rest or ("*",))
+            for name in self._names(folder)[0]:
+                path = os.path.join(folder, name)
+                if name not in NOT_ENTERED and self._is_new(path):
+                    yield from self._below(path, parts)
+        elif not has_magic(part):
+            path = os.path.join(folder, part)
+            if rest:
+                yield from self._below(path, rest)
+            elif os.path.lexists(path) and not os.path.isdir(path):
+                yield path
+        else:
+            folders, files = self._names(folder)
+            for name in folders if rest else files:
+                if fnmatchcase(name, part):
+                    path = os.path.join(folder, name)
+                    yield from self._below(path, rest) if rest else (path,)
+
+    def _is_new(self, folder: str) -> bool:
+        """Return whether a folder is to be entered: a link that was followed before is not."""
+        if not os.path.islink(folder):
+            return True
+        real = os.path.realpath(folder)
+        known = real in self._followed
+        self._followed.add(real)
+        return not known
+
+    def _names(self, folder: str) -> Names:
+        """Return the names of the folders and of everything else in a folder, in order."""
+        if folder not in self._read:
+            found: tuple[list[str], list[str]] = ([], [])
+            # Where there is no folder, or nobody may look, nobody finds anything.
+            with suppress(OSError), os.scandir(folder) as entries:
+                for entry in entries:
+                    found[not entry.is_dir()].append(entry.name)
+            self._read[folder] = (tuple(sorted(found[0])), tuple(sorted(found[1])))
+        return self._read[folder]
+
+
+@lru_cache(maxsize=4096)
+def _split(pattern: str) -> tuple[str, tuple[str, ...]]:
+    """Return the path that a pattern begins with, and the parts from the first wildcard on."""
+    parts = PurePath(pattern).parts
+    count = next((n for n, part in enumerate(parts) if has_magic(part)), len(parts))
+    return os.path.join(*parts[:count]) if count else "", parts[count:]
+
+
+def is_meant(name: str, patterns: Sequence[str]) -> bool:
+    """Return whether a pattern matches a name (parts joined by ``/``) or a folder that it is in."""
+    parts = PurePath(name).parts if patterns else ()
+    return any(_matches(parts, PurePath(pattern).parts) for pattern in patterns)
+
+
+@lru_cache(maxsize=4096)
+def _matches(parts: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
+    if not wanted:
+        return True  # what is below a folder that matches
+    if wanted[0] == ANY_DEPTH:
+        return _matches(parts, wanted[1:]) or (bool(parts) and _matches(parts[1:], wanted))
+    return bool(parts) and fnmatchcase(parts[0], wanted[0]) and _matches(parts[1:], wanted[1:])

@@ -1,0 +1,69 @@
+"""Where code and options enter a Python test run from outside: pytest's files, the interpreter's.
+
+These are patterns for `manifest.take`. Limits: they are those of the interpreter that runs this
+program; a command may start another one.
+"""
+
+from __future__ import annotations
+
+import os
+import site
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from pytest_reflex.seals.patterns import escaped
+
+CONFIGURATIONS = (
+    "pytest.toml",
+    ".pytest.toml",
+    "pytest.ini",
+    ".pytest.ini",
+    "pyproject.toml",
+    "tox.ini",
+    "setup.cfg",
+)
+"""Files in which pytest looks for its options."""
+
+_CUSTOM = (
+    "sitecustomize.py",
+    "usercustomize.py",
+    "sitecustomize/__init__.py",
+    "usercustomize/__init__.py",
+)
+_SITE = ("*.pth", "*.dist-info/entry_points.txt", "*.egg-info/entry_points.txt")
+
+
+def pytest_files(folders: Iterable[Path]) -> Iterator[str]:
+    """Yield patterns of what a pytest session in one of the folders would read or import."""
+    for folder in folders:
+        base = escaped(folder)
+        yield from (f"{base}/{name}" for name in ("conftest.py", *CONFIGURATIONS))
+
+
+def interpreter_files() -> Iterator[str]:
+    """Yield patterns of what every start of this interpreter runs, and of its pytest plugins."""
+    for folder in _site_folders():
+        yield from (f"{escaped(folder)}/{name}" for name in _SITE)
+    for entry in dict.fromkeys(filter(os.path.isdir, sys.path)):
+        yield from (f"{escaped(os.path.abspath(entry))}/{name}" for name in _CUSTOM)
+    yield f"{escaped(sys.prefix)}/pyvenv.cfg"
+
+
+def _site_folders() -> Iterator[str]:
+    yield from site.getsitepackages()
+    if user := site.getusersitepackages():
+        yield user
+
+
+def up_to(project: Path, path: Path) -> Iterator[Path]:
+    """Yield the folder that a path is in and those above it, up to the project's.
+
+    Outside the project only the folder itself.
+    """
+    base = Path(os.path.abspath(project))
+    folder = Path(os.path.abspath(path)).parent
+    yield folder
+    while folder != base and folder.is_relative_to(base):
+        folder = folder.parent
+        yield folder
