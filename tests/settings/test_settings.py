@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from pytest_reflex.errors import UsageError
-from pytest_reflex.settings import SETTINGS, load, positive, whole
+from pytest_reflex.settings import (
+    SETTINGS,
+    Origin,
+    Tier,
+    budget_changes,
+    global_path,
+    load,
+    positive,
+    whole,
+)
 
 KEY = "loop.max_iterations"
 
@@ -27,13 +37,17 @@ def write(project: Path, text: str, name: str = "pytest-reflex.toml") -> Path:
 
 def test_without_anything_defaults_hold(project: Path) -> None:
     settings = load(project)
-    assert (settings[KEY], settings.sources[KEY], settings["agent"]) == (4, "default", "offline")
+    assert (settings[KEY], str(settings.origins[KEY]), settings["agent"]) == (
+        4,
+        "default",
+        "offline",
+    )
 
 
 def test_the_workspace_file_is_read(project: Path) -> None:
     path = write(project, "[loop]\nmax_iterations = 7\n")
     settings = load(project)
-    assert (settings[KEY], settings.sources[KEY]) == (7, str(path))
+    assert (settings[KEY], str(settings.origins[KEY])) == (7, str(path))
 
 
 def test_pyproject_has_the_same_keys_in_its_table(project: Path) -> None:
@@ -52,7 +66,7 @@ def test_the_environment_wins_over_the_workspace(
     write(project, "[loop]\nmax_iterations = 7\n")
     monkeypatch.setenv("PYTEST_REFLEX_LOOP_MAX_ITERATIONS", "8")
     settings = load(project)
-    assert (settings[KEY], settings.sources[KEY]) == (8, "environment")
+    assert (settings[KEY], str(settings.origins[KEY])) == (8, "environment")
 
 
 def test_a_flag_wins_over_all(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,7 +79,7 @@ def test_what_children_are_given_is_never_read(
 ) -> None:
     monkeypatch.setenv("PYTEST_REFLEX_ARTIFACT", "x")
     monkeypatch.setenv("PYTEST_REFLEX_RUN_DIR", "y")
-    assert set(load(project).sources.values()) == {"default"}
+    assert {str(origin) for origin in load(project).origins.values()} == {"default"}
 
 
 BAD = {
@@ -127,3 +141,97 @@ def test_b075_an_unreadable_cap_is_an_error(text: str) -> None:
 
 def test_zero_is_a_whole_number() -> None:
     assert whole("0") == 0
+
+
+@pytest.fixture
+def personal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that a person's own configuration lies in."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home"))
+    folder = global_path().parent
+    folder.mkdir(parents=True)
+    return folder
+
+
+def test_a_persons_own_file_counts_behind_the_workspace(project: Path, personal: Path) -> None:
+    own = write(personal, 'agent = "mine"\n[loop]\nmax_iterations = 9\n')
+    write(project, "[loop]\nmax_iterations = 7\n")
+    settings = load(project)
+    assert (settings[KEY], settings["agent"]) == (7, "mine")
+    assert settings.origins["agent"] == Origin(Tier.GLOBAL, own)
+    assert settings.origins[KEY].tier is Tier.WORKSPACE
+
+
+def test_a_wrong_value_in_a_persons_own_file_names_it(project: Path, personal: Path) -> None:
+    own = write(personal, "[loop]\nmax_iterations = 0\n")
+    with pytest.raises(UsageError, match=re.escape(f"{own}: loop.max_iterations = 0: expected a")):
+        load(project)
+
+
+def test_tables_are_joined_and_each_key_knows_its_tier(project: Path, personal: Path) -> None:
+    write(personal, "[loop]\nbudget = {usd = 5, calls = 50}\n")
+    write(project, "[loop]\nbudget = {calls = 20}\n")
+    settings = load(project, {"loop.budget": {"tokens": 9}})
+    assert settings["loop.budget"] == {"usd": 5, "calls": 20, "tokens": 9}
+    tiers = {key: settings.origins[f"loop.budget.{key}"].tier for key in settings["loop.budget"]}
+    assert tiers == {"usd": Tier.GLOBAL, "calls": Tier.WORKSPACE, "tokens": Tier.FLAG}
+
+
+def test_a_table_of_an_agent_adds_to_a_persons_own(project: Path, personal: Path) -> None:
+    write(personal, '[agents.claude]\nmodel = "opus"\ntimeout = 5\n')
+    write(project, "[agents.claude]\ntimeout = 900\n")
+    settings = load(project)
+    assert settings["agents"]["claude"] == {"model": "opus", "timeout": 900}
+    assert settings.origins["agents.claude.model"].tier is Tier.GLOBAL
+    assert settings.origins["agents.claude.timeout"].tier is Tier.WORKSPACE
+
+
+def test_an_agent_with_a_command_of_its_own_is_another_one(project: Path, personal: Path) -> None:
+    write(personal, '[agents.writer]\npreset = "claude"\nmodel = "opus"\n')
+    write(project, '[agents.writer]\ncommand = ["mine"]\n')
+    settings = load(project)
+    assert settings["agents"]["writer"] == {"command": ["mine"]}
+    assert "agents.writer.model" not in settings.origins
+
+
+def test_a_folder_that_cannot_be_looked_into_has_no_file(
+    as_user: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (as_user / "closed").mkdir(mode=0)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(as_user / "closed"))
+    assert load(as_user)[KEY] == 4
+
+
+CHANGES: dict[str, tuple[list[str], dict[str, float], dict[str, float]]] = {
+    "one is set": (["usd=5"], {}, {"usd": 5}),
+    "the last one counts": (["usd=5", "usd=2.5"], {"usd": 1}, {"usd": 2.5}),
+    "one is added to": (["calls=+10"], {"calls": 5, "usd": 1}, {"calls": 15}),
+    "one is set and added to": (["calls=1", "calls=+2"], {}, {"calls": 3}),
+    "leading zeros are decimal": (["seconds=010"], {}, {"seconds": 10}),
+}
+
+
+@pytest.mark.parametrize(("pairs", "now", "expected"), CHANGES.values(), ids=CHANGES.keys())
+def test_budget_of_the_command_line(
+    pairs: list[str], now: dict[str, float], expected: dict[str, float]
+) -> None:
+    assert budget_changes(pairs, now) == expected
+
+
+WRONG = {
+    "euros=5": "--budget euros=5: no such key",
+    "usd": "--budget usd: expected a positive number",
+    "usd=": "--budget usd=: expected",
+    "usd=0": "--budget usd=0: expected",
+    "usd=-1": "--budget usd=-1: expected",
+    "usd=nan": "--budget usd=nan: expected",
+    "calls=1e3": "--budget calls=1e3: expected",
+    "calls=0x5": "--budget calls=0x5: expected",
+    "calls=٣": "--budget calls=٣: expected",
+    "calls=+5": "--budget calls=+5: there is no limit to add to (give one: calls=5)",
+}
+
+
+@pytest.mark.parametrize(("pair", "message"), WRONG.items(), ids=WRONG.keys())
+def test_b075_an_unreadable_budget_is_an_error(pair: str, message: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(message)):
+        budget_changes([pair])

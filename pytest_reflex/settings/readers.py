@@ -1,0 +1,140 @@
+"""What a value of a setting must be: each reader returns it in its final type, or says what it is.
+
+A reader raises ValueError with what was expected, for example "a whole number >= 1".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from pytest_reflex.errors import UsageError, did_you_mean
+
+STEPS = ("plan", "produce", "prepare", "critique", "refine")
+BUDGET_KEYS = ("seconds", "usd", "tokens", "calls")
+
+_AMOUNT = re.compile(r"(?P<key>[^=]*)=(?P<plus>\+?)(?P<number>\d{1,15}(?:\.\d{1,9})?)", re.ASCII)
+
+
+def whole(value: Any, least: int = 0) -> int:
+    """Read a whole number in ASCII decimal digits; `08` is 8, `0x5` and `1e3` are refused."""
+    if isinstance(value, str):
+        text = value.strip()
+        if not (text.isascii() and text.isdigit()):
+            raise ValueError("a whole number in decimal digits")
+        value = int(text)
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ValueError(f"a whole number >= {least}")
+    return value
+
+
+def positive(value: Any) -> int:
+    """Read a whole number >= 1."""
+    return whole(value, 1)
+
+
+def text(value: Any) -> str:
+    """Read a string that says something."""
+    if not isinstance(value, str) or not value.strip() or "\0" in value:
+        raise ValueError("a non-empty string")
+    return value
+
+
+def flag(value: Any) -> bool:
+    """Read true or false, in the words of an environment variable too."""
+    words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+    if isinstance(value, str) and value.lower() in words:
+        return words[value.lower()]
+    if not isinstance(value, bool):
+        raise ValueError("true or false")
+    return value
+
+
+def one_of(*words: str) -> Callable[[Any], str]:
+    """Return a reader of one of some words."""
+
+    def read(value: Any) -> str:
+        if value not in words:
+            raise ValueError(" or ".join(f'"{word}"' for word in words))
+        return str(value)
+
+    return read
+
+
+def names(value: Any) -> tuple[str, ...]:
+    """Read a list of names; in one string they are separated by commas."""
+    found = value.split(",") if isinstance(value, str) else value
+    if not isinstance(found, list) or not all(isinstance(n, str) and n for n in found):
+        raise ValueError("a list of names")
+    return tuple(found)
+
+
+def tables(value: Any) -> dict[str, Any]:
+    """Read a table of tables."""
+    table = _table(value)
+    for name, inner in table.items():
+        if not isinstance(inner, dict):
+            raise ValueError(f"a table for {name!r}")
+    return table
+
+
+def by_step(value: Any) -> dict[str, str]:
+    """Read a table with a string for some of the steps."""
+    table = _table(value)
+    for step, named in table.items():
+        if step not in STEPS:
+            raise ValueError(f"a step ({', '.join(STEPS)}), not {step!r}")
+        text(named)
+    return table
+
+
+def budget(value: Any) -> dict[str, float]:
+    """Read a budget: positive numbers under seconds, usd, tokens, calls."""
+    table = _table(value)
+    for key, amount in table.items():
+        if key not in BUDGET_KEYS:
+            raise ValueError(f"one of the keys {', '.join(BUDGET_KEYS)}, not {key!r}")
+        number = isinstance(amount, (int, float)) and not isinstance(amount, bool)
+        if not number or not 0 < amount < float("inf"):
+            raise ValueError(f"a positive number for {key!r}")
+    return table
+
+
+def budget_changes(
+    pairs: Iterable[str], now: Mapping[str, float] | None = None
+) -> dict[str, float]:
+    """Return the limits that values of ``--budget`` give: KEY=N sets one, KEY=+N adds to `now`.
+
+    Only what a pair names is returned. Raises UsageError for another key, for what is no positive
+    decimal number (an unreadable limit never means none), and for +N where there is no limit.
+    """
+    changed: dict[str, float] = {}
+    for pair in pairs:
+        key = pair.partition("=")[0]
+        if key not in BUDGET_KEYS:
+            raise UsageError(f"--budget {pair}: no such key", hint=did_you_mean(key, BUDGET_KEYS))
+        match = _AMOUNT.fullmatch(pair)
+        amount = _number(match["number"]) if match else 0
+        if match is None or amount <= 0:
+            raise UsageError(
+                f"--budget {pair}: expected a positive number", hint=f"for example {key}=10"
+            )
+        if match["plus"]:
+            limits = {**(now or {}), **changed}
+            if key not in limits:
+                hint = f"give one: {key}={match['number']}"
+                raise UsageError(f"--budget {pair}: there is no limit to add to", hint=hint)
+            amount += limits[key]
+        changed[key] = amount
+    return changed
+
+
+def _number(digits: str) -> float:
+    return float(digits) if "." in digits else int(digits)
+
+
+def _table(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError("a table")
+    return value
