@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager, closing
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from pytest_reflex.cli.configured import configured
 from pytest_reflex.cli.streams import say
 from pytest_reflex.errors import UsageError
 from pytest_reflex.loops.driver import ReflexLoop
+from pytest_reflex.model.words import Step
 from pytest_reflex.settings import Settings
 
 
@@ -51,6 +52,13 @@ def running_options(command: Callable[..., Any]) -> Callable[..., Any]:
 )
 @click.option("--ideal", metavar="TEXT", help="What the ideal result is, in words.")
 @click.option("--max-iterations", metavar="N", help="Evaluated iterations at most (default: 4).")
+@click.option(
+    "--budget",
+    "budgets",
+    metavar="KEY=N",
+    multiple=True,
+    help="Limit of spending: seconds, usd, tokens or calls.",
+)
 @click.option("--var", "variables", metavar="K=V", multiple=True, help="Set a variable.")
 @click.option("--sequential", is_flag=True, help="Run PRODUCE and PREPARE one after the other.")
 @click.option("--allow-agent-commands", is_flag=True, help="Run commands that PREPARE invents.")
@@ -66,6 +74,7 @@ def new(
     in_place: bool,
     ideal: str | None,
     max_iterations: str | None,
+    budgets: tuple[str, ...],
     variables: tuple[str, ...],
     sequential: bool,
     allow_agent_commands: bool,
@@ -79,8 +88,15 @@ def new(
     from pytest_reflex.cli.evaluate import parse_variables
     from pytest_reflex.host import employ, open_host
     from pytest_reflex.loops.setup import NewLoop, begin, propose
+    from pytest_reflex.settings import budget_changes
 
-    settings = configured({"loop.max_iterations": max_iterations, "loop.evaluator": evaluator})
+    settings = configured(
+        {
+            "loop.max_iterations": max_iterations,
+            "loop.evaluator": evaluator,
+            "loop.budget": budget_changes(budgets) or None,
+        }
+    )
     chosen = _one_criteria(template, criteria, settings)
     if in_place and (output or not draft):
         raise UsageError("--in-place needs --input and no --output")
@@ -101,7 +117,7 @@ def new(
     proposal = propose(order, settings=settings, registry=host.registry, project=Path.cwd())
     _confirm(proposal, names, asked=not yes, quiet=quiet)
     run = begin(proposal, settings=settings, project=Path.cwd(), hooks=host.hooks, agents=names)
-    return _watch(run, quiet=quiet, as_json=as_json)
+    return _watch(run, names, quiet=quiet, as_json=as_json)
 
 
 @click.command(short_help="Continue an interrupted loop.")
@@ -118,9 +134,9 @@ def resume(
     run = resumable(Path.cwd() / settings["loop.root"], alias)
     settings = configured({"loop.evaluator": evaluator or run.state.setup["evaluator"]})
     host = open_host(settings["plugins"], Path.cwd())
-    employ(host, settings, agents, run.state.setup["agents"])
+    names = employ(host, settings, agents, run.state.setup["agents"])
     again = take_up(run.folder, project=Path.cwd(), hooks=host.hooks)
-    return _watch(again, quiet=quiet, as_json=as_json)
+    return _watch(again, names, quiet=quiet, as_json=as_json)
 
 
 def _one_criteria(template: str | None, criteria: str | None, settings: Settings) -> str:
@@ -151,7 +167,13 @@ def _confirm(proposal: Any, agents: Any, *, asked: bool, quiet: bool) -> None:
     click.confirm("Start the loop with these criteria and limits?", abort=True, err=True)
 
 
-def _watch(run: AbstractContextManager[ReflexLoop], *, quiet: bool, as_json: bool) -> int:
+def _watch(
+    run: AbstractContextManager[ReflexLoop],
+    agents: Mapping[Step, str],
+    *,
+    quiet: bool,
+    as_json: bool,
+) -> int:
     """Drive a run, tell what happens on stderr, and print the result on stdout."""
     from pytest_reflex.cli.narrator import Narrator
     from pytest_reflex.cli.signals import ended_by_signal, interruptible
@@ -160,7 +182,7 @@ def _watch(run: AbstractContextManager[ReflexLoop], *, quiet: bool, as_json: boo
         narrator = Narrator(driver, quiet=quiet, as_json=as_json)
         narrator.begin()
         try:
-            with closing(driver.events()) as events:
+            with narrator.attending(agents) as events:
                 for event in events:
                     narrator.tell(event)
         except KeyboardInterrupt:

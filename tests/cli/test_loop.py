@@ -138,6 +138,14 @@ def pytest_reflex_critique(request):
 """
 
 
+def test_a_budget_of_the_command_line_joins_the_configured_one(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "pytest-reflex.toml").write_text("[loop]\nbudget = {calls = 9, usd = 1}\n")
+    main([*NEW, "--input", "draft.md", "--budget", "calls=2", "--budget", "tokens=08"])
+    assert "Budget: calls 2, usd 1, tokens 8\n" in capsys.readouterr().err
+
+
 def test_a_paid_call_counts_against_the_budget(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
