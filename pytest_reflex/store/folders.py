@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import unicodedata
+from contextlib import suppress
 from pathlib import Path
 
 from pytest_reflex.errors import StateError, UsageError
@@ -55,7 +55,7 @@ def create_run_folder(root: Path, task: str, alias: str | None = None) -> Path:
     """
     name = slug(task) if alias is None else check_alias(alias)
     try:
-        os.makedirs(root, mode=0o700, exist_ok=True)
+        _make_root(root)
         for number in range(1, 10_000):
             folder = root / _numbered(name, number)
             try:
@@ -71,6 +71,16 @@ def create_run_folder(root: Path, task: str, alias: str | None = None) -> Path:
             hint="make it writable, or choose another state folder",
         ) from None
     raise StateError(f"{root} holds too many runs named {name}", hint="choose another --alias")
+
+
+def _make_root(root: Path) -> None:
+    """Make the state folder and what leads to it, each name durable: a run below could be lost."""
+    for folder in (*reversed(root.parents), root):
+        if folder.exists():
+            continue
+        with suppress(FileExistsError):
+            folder.mkdir(mode=0o700 if folder == root else 0o777)
+        sync_folder(folder.parent)
 
 
 def _numbered(name: str, number: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,3 +36,10 @@ class Figure:
 
 # A figure's module has `figure(full)`: every case, or the sample that the suite runs too.
 Measure = Callable[[bool], Figure]
+
+
+def of_cases(cases: Iterable[tuple[str, Sequence[str]]], note: str = "") -> Figure:
+    """Return the figure of cases, each with its name and with what was wrong (nothing: it held)."""
+    found = list(cases)
+    failures = tuple(f"{name}: {'; '.join(wrong)}" for name, wrong in found if wrong)
+    return Figure(good=len(found) - len(failures), total=len(found), note=note, failures=failures)

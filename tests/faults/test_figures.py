@@ -1,0 +1,16 @@
+"""Figures of the scorecard hold in the sample that the suite runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.faults.__main__ import measure
+
+STATE = ("kill", "recovery", "storage")
+
+
+@pytest.mark.parametrize("name", STATE)
+def test_the_sample_holds(name: str) -> None:
+    figure = measure(name, full=False)
+    assert figure.failures == ()
+    assert figure.holds

@@ -1,0 +1,98 @@
+"""The write-side system calls of a run as strace sees them, and a kill at each of them.
+
+Only the main thread is traced: it alone writes the state, and agents and checks stay untouched.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.faults.aftermath import Ground
+from tests.faults.project import Project
+
+MISSING = "strace is not installed (Debian: apt-get install strace)"
+SYSTEM_CALLS = (
+    *("open", "openat", "creat", "write", "pwrite64", "writev", "fsync", "fdatasync"),
+    *("sync_file_range", "rename", "renameat", "renameat2", "unlink", "unlinkat", "rmdir"),
+    *("mkdir", "mkdirat", "truncate", "ftruncate", "fallocate", "chmod", "fchmod", "fchmodat"),
+    *("link", "linkat", "symlink", "symlinkat"),
+)
+_OPENS = ("open", "openat", "creat")
+_OFFSETS = (0, 0, 1, -1, 2, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """The `number`-th call of that `name` in the main thread; `what` is the same in every run."""
+
+    name: str
+    number: int
+    what: str
+
+
+def trace(project: Project, options: Sequence[str], log: Path) -> int:
+    """Run the loop of a project under strace; return its exit status (-9: killed)."""
+    argv = ["strace", "-qq", "-y", "-s", "0", "-o", str(log), *options]
+    argv += [sys.executable, "-m", "pytest_reflex", *project.new()]
+    return subprocess.run(argv, cwd=project.folder, capture_output=True, timeout=120).returncode
+
+
+def points_of(project: Project, log: Path) -> list[Point]:
+    """Return every call in a log that writes below the state folder."""
+    counts: Counter[str] = Counter()
+    found = []
+    for line in log.read_text("utf-8", "backslashreplace").splitlines():
+        name = line.partition("(")[0]
+        if name not in SYSTEM_CALLS:
+            continue
+        counts[name] += 1
+        if _writes(name, line) and str(project.state) in line:
+            found.append(Point(name, counts[name], _what(project, line)))
+    return found
+
+
+def _writes(name: str, line: str) -> bool:
+    return name not in _OPENS or "O_CREAT" in line or "O_TRUNC" in line
+
+
+def _what(project: Project, line: str) -> str:
+    """Return a call without what differs from run to run: folder, numbers, random names."""
+    text = line.replace(str(project.folder), "").rpartition(")")[0]
+    return re.sub(r"\.[0-9a-f]{12}\.tmp|\b\d+(?=<)|, \d+$", "", text)
+
+
+def kills(place: Ground) -> Iterator[tuple[str, list[str]]]:
+    """Kill a run at each point; yield the point and what was wrong afterwards."""
+    log = place.folder / "strace.log"
+    project = place.project()
+    trace(project, ["-e", "trace=" + ",".join(f"?{name}" for name in SYSTEM_CALLS)], log)
+    points = points_of(project, log)
+    if len(points) != len(place.calls):
+        yield "every call", [f"{len(points)} by the kernel, {len(place.calls)} by our own count"]
+    for number, point in enumerate(points, 1):
+        yield f"{number}: {point.what}", _killed(place, point, log)
+
+
+def _killed(place: Ground, point: Point, log: Path) -> list[str]:
+    """Kill at one point; PRODUCE and PREPARE may end in either order, which moves its number."""
+    last = ""
+    for offset in _OFFSETS:
+        project = place.project()
+        number = max(point.number + offset, 1)
+        inject = f"inject={point.name}:signal=KILL:when={number}"
+        trace(project, ["-e", f"trace={point.name}", "-e", inject], log)
+        lines = log.read_text("utf-8", "backslashreplace").splitlines()
+        last = next((line for line in reversed(lines) if line.startswith(f"{point.name}(")), "")
+        if last.endswith("= ?") and _what(project, last) == point.what:
+            wrong = place.wrong_after(project)
+            shutil.rmtree(project.folder)
+            return wrong
+        shutil.rmtree(project.folder)
+    return [f"it was not hit: {last[-200:]}"]

@@ -1,0 +1,186 @@
+"""A warm interpreter that runs our command lines, each in a fork: as real, ten times faster.
+
+``python -m tests.faults.warm`` is its far side: a request per line on stdin, an answer on stdout.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from tests.faults.intercepted import Fault, Faulty, Intercepted
+
+ROOT = Path(__file__).parent.parent.parent
+NO_FAULT = Fault()
+PATIENCE = 60  # seconds; a command line that takes longer hangs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A command line without the program's name; `below` is the folder whose calls are met.
+
+    `delay` are seconds to wait before it begins, beside others.
+    """
+
+    argv: Sequence[str]
+    cwd: Path
+    below: Path | None = None
+    fault: Fault = NO_FAULT
+    delay: float = 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "argv": list(self.argv),
+            "cwd": str(self.cwd),
+            "below": str(self.below) if self.below else "",
+            "fault": self.fault.to_json(),
+            "delay": self.delay,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """How a command line ended: exit status (-n: by signal n), output, and the calls it made."""
+
+    status: int
+    stdout: str
+    stderr: str
+    calls: tuple[str, ...] = ()
+
+
+class Warm:
+    """The near side. Use it with `with`; `run` gives the results of jobs that run side by side."""
+
+    def __init__(self) -> None:
+        quiet = {k: v for k, v in os.environ.items() if not k.startswith(("COVERAGE_", "COV_"))}
+        self._server = subprocess.Popen(
+            [sys.executable, "-m", "tests.faults.warm"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=ROOT,
+            env={**quiet, "PYTHONPATH": str(ROOT)},
+        )
+
+    def run(self, *jobs: Job) -> list[Ran]:
+        assert self._server.stdin
+        assert self._server.stdout
+        self._server.stdin.write(json.dumps([job.to_json() for job in jobs]).encode() + b"\n")
+        self._server.stdin.flush()
+        answers = json.loads(self._server.stdout.readline())
+        return [Ran(**{**answer, "calls": tuple(answer["calls"])}) for answer in answers]
+
+    def one(self, argv: Sequence[str], cwd: Path, **more: Any) -> Ran:
+        return self.run(Job(argv=argv, cwd=cwd, **more))[0]
+
+    def __enter__(self) -> Warm:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        with contextlib.suppress(OSError):
+            self._server.communicate(timeout=PATIENCE)
+
+
+def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
+    """Answer requests until there are none."""
+    for line in requests:
+        answers.write(json.dumps(_run_all(json.loads(line))).encode() + b"\n")
+        answers.flush()
+
+
+def _run_all(jobs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    gate, starter = os.pipe()
+    with contextlib.ExitStack() as stack:
+        files = [[stack.enter_context(tempfile.TemporaryFile()) for _ in range(3)] for _ in jobs]
+        children = []
+        for job, outputs in zip(jobs, files, strict=True):
+            if not (pid := os.fork()):
+                os.close(starter)
+                _child(job, gate, *(file.fileno() for file in outputs))
+            children.append(pid)
+        os.close(gate)
+        os.close(starter)  # all of them go
+        return [_result(pid, *outputs) for pid, outputs in zip(children, files, strict=True)]
+
+
+def _result(pid: int, stdout: IO[bytes], stderr: IO[bytes], calls: IO[bytes]) -> dict[str, Any]:
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    texts = []
+    for file in (stdout, stderr, calls):
+        file.seek(0)
+        texts.append(file.read().decode("utf-8", "backslashreplace"))
+    return {
+        "status": status,
+        "stdout": texts[0],
+        "stderr": texts[1],
+        "calls": texts[2].splitlines(),
+    }
+
+
+def _child(job: Mapping[str, Any], gate: int, stdout: int, stderr: int, calls: int) -> None:
+    status = 70
+    try:
+        os.dup2(stdout, 1)
+        os.dup2(stderr, 2)
+        os.chdir(job["cwd"])
+        signal.alarm(PATIENCE)
+        os.read(gate, 1)
+        time.sleep(job["delay"])
+        watch = Faulty(Fault.from_json(job["fault"]))
+        with _met(job["below"], watch):
+            from pytest_reflex.cli.main import main
+
+            status = main(job["argv"])
+        os.write(calls, "\n".join(watch.seen).encode())
+        sys.stdout.flush()
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(status)
+
+
+@contextlib.contextmanager
+def _met(below: str, watch: Faulty) -> Iterator[None]:
+    if not below:
+        yield
+        return
+    with Intercepted(below, watch):
+        yield
+
+
+def _warm_up() -> None:
+    """Import what the verbs of a loop import, by running one."""
+    from pytest_reflex.cli.main import main
+
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(None):
+        here = os.getcwd()
+        os.chdir(folder)
+        try:
+            Path("w.yaml").write_text(
+                "name: w\nrules: [{id: a.b.c, description: d, severity: fail,"
+                " check: {type: content, search: x}}]\n"
+            )
+            words = ["--criteria", "w.yaml", "--max-iterations", "1", "--evaluator", "core"]
+            with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
+                main(["loop", "new", "w", "--alias", "warm", "--yes", "--quiet", *words])
+                main(["loop", "status"])
+        finally:
+            os.chdir(here)
+
+
+if __name__ == "__main__":
+    near, far = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_RDWR), 0)
+    os.dup2(2, 1)
+    _warm_up()
+    serve(near, far)
