@@ -55,11 +55,23 @@ def load_criteria(
     `variables` win over those of the files and must be declared there. A relative path starts at
     `relative_to` (default: the working directory). Raises CriteriaError with every problem found.
     """
+    return read_criteria(ref, registry=registry, variables=variables, relative_to=relative_to)[0]
+
+
+def read_criteria(
+    ref: str | Path,
+    *,
+    registry: Registry,
+    variables: Mapping[str, Any] | None = None,
+    relative_to: Path | None = None,
+) -> tuple[Criteria, tuple[Path, ...]]:
+    """Return criteria as `load_criteria` does, and every file that they were read from."""
     reading = Reading(registry, variables or {})
     path = find_template(ref, relative_to=relative_to)
     with collector_off():
         table, faults = reading.document(path)
-        return reading.criteria(reading.layer(path, table, faults), path)
+        criteria = reading.criteria(reading.layer(path, table, faults), path)
+    return criteria, tuple(dict.fromkeys(reading.files))
 
 
 class Reading:
@@ -71,10 +83,12 @@ class Reading:
         self._faults: list[Faults] = []
         self._unreadable: list[Problem] = []
         self._layers: dict[Path, Layer] = {}
+        self.files: list[Path] = []
 
     def document(self, path: Path) -> tuple[Table, Faults]:
         """Return the mapping in a file; raises CriteriaError where it cannot be read."""
         table, faults = read_document(path)
+        self.files.append(path)
         self._faults.append(faults)
         return table, faults
 

@@ -35,16 +35,16 @@ class Decision:
     detail: str = ""
 
 
-def decide(state: RunState, *, stop_requested: str | None = None, seal: str = "") -> Decision:
+def decide(state: RunState, *, stop_requested: str | None = None, tampering: str = "") -> Decision:
     """Return what comes next.
 
-    `stop_requested` is the reason that a person gave, None for no request; `seal` is the seal as it
-    is now, empty where it was not looked at.
+    `stop_requested` is the reason that a person gave, None for no request; `tampering` says what
+    was done to the rules, or to the code that judges, empty where nothing was.
     """
     if state.status is not RunStatus.RUNNING:
         return Decision(Act.NOTHING)
-    if seal and seal != state.seal:
-        return _stop(StopReason.TAMPERED, "the rules or the code of a plugin were changed")
+    if tampering:
+        return _stop(StopReason.TAMPERED, tampering)
     for step, messages in state.errors.items():
         if len(messages) >= MAX_TRIES:
             return _stop(StopReason.PHASE_ERROR, f"{step} failed twice: {messages[-1]}")

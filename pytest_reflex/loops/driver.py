@@ -21,7 +21,7 @@ from pytest_reflex.loops.decide import Act, Decision, decide
 from pytest_reflex.loops.prepared import effective
 from pytest_reflex.loops.requests import request_for
 from pytest_reflex.loops.runfiles import RunFiles
-from pytest_reflex.loops.seal import seal_of
+from pytest_reflex.loops.seal import Watch
 from pytest_reflex.loops.steps import Done, perform, phase_error
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import RunState
@@ -52,11 +52,11 @@ class ReflexLoop:
     def events(self) -> Generator[Event, None, None]:
         """Drive the run to its end; yield each event after it is on disk."""
         yield from self._recorded(self.opening)
+        watch = Watch(self.files.latest_events()[0].payload, self.project)
         while True:
             yield from self._recorded(self.files.adopt_changes_by_hand())
-            seal = seal_of(self.state.criteria, self.state.setup.get("plugins", ()))
-            asked = self.files.stop_requested()
-            decision = decide(self.state, stop_requested=asked, seal=seal)
+            asked, tampering = self.files.stop_requested(), watch.tampering()
+            decision = decide(self.state, stop_requested=asked, tampering=tampering)
             if decision.act is Act.NOTHING:
                 return
             if decision.step is not None:

@@ -1,14 +1,31 @@
-"""The seal of a run: one hash over its rules, checks, thresholds and the code of its plugins."""
+"""What a run is sealed against: a change of its rules, of the code that judges, of its own record.
+
+At the start one hash is taken over rules, checks, thresholds and plugins, and a manifest of every
+file through which a verdict could be bent from outside. Both are in run_started, so that a resume
+notices what was done while nobody looked. Limits: what a check reads beyond the files that its
+command names is not known here, and is not held.
+"""
 
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
+from pytest_reflex.loops.judges import (
+    files_of_commands,
+    loaded_from,
+    patterns_of,
+    sources_of,
+)
 from pytest_reflex.model.rules import Criteria
+from pytest_reflex.seals.manifest import Manifest, compare, look_again, take
+from pytest_reflex.seals.patterns import escaped
+from pytest_reflex.seals.world import interpreter_files, pytest_files, up_to
+
+_TOLD = 3
 
 
 def seal_of(criteria: Criteria, plugins: Iterable[str] = ()) -> str:
@@ -16,20 +33,74 @@ def seal_of(criteria: Criteria, plugins: Iterable[str] = ()) -> str:
     text = json.dumps(criteria.to_json(), sort_keys=True, ensure_ascii=False)
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass"))
     for name in plugins:
-        for path in _sources(name):
+        for path in sources_of(name):
             digest.update(f"\0{name}\0{path.name}\0".encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
-def _sources(plugin: str) -> Iterator[Path]:
-    """Yield the source files of a plugin: its module, or every module of its package."""
-    try:
-        module = importlib.import_module(plugin)
-    except ImportError:
-        return
-    origin = Path(getattr(module, "__file__", None) or "")
-    if hasattr(module, "__path__"):
-        yield from sorted(origin.parent.rglob("*.py"))
-    elif origin.is_file():
-        yield origin
+def manifest_of(
+    criteria: Criteria,
+    *,
+    files: Iterable[Path],
+    plugins: Iterable[str],
+    artifact: Path,
+    project: Path,
+    link_base: Path | None = None,
+    own: Iterable[Path] = (),
+) -> Manifest:
+    """Return the manifest of what bears on the verdicts of a run.
+
+    `files` are those that the criteria and prompts were read from; `artifact` is the run's,
+    `link_base` the folder of the draft; `own` are the draft and the output, which may change.
+    """
+    folders = [*up_to(project, artifact)]
+    if link_base is not None:
+        folders += up_to(project, link_base / "draft")
+    patterns: list[str] = [escaped(_inside(path, project)) for path in files]
+    patterns += pytest_files(_inside(folder, project) for folder in dict.fromkeys(folders))
+    patterns += files_of_commands(criteria, project=project, artifact=artifact)
+    for plugin in plugins:
+        patterns += patterns_of(plugin)
+        patterns += [escaped(_inside(path, project)) for path in loaded_from(project)]
+    patterns += interpreter_files()
+    apart = [escaped(_inside(path, project)) for path in own]
+    return take(patterns, root=project, apart=apart)
+
+
+def _inside(path: Path, project: Path) -> Path:
+    """Return a path relative to the project where it lies there: a project may be moved."""
+    full, base = path.absolute(), project.absolute()
+    return full.relative_to(base) if full.is_relative_to(base) else full
+
+
+class Watch:
+    """Looks whether things are as the first event of a run has them.
+
+    A run begun by a version without manifests is held by its seal alone.
+    """
+
+    def __init__(self, started: Mapping[str, Any], project: Path) -> None:
+        self._seal = started["seal"]
+        self._plugins = started["setup"].get("plugins", ())
+        self._criteria = started["criteria"]
+        wire = started.get("sealed")
+        self._manifest = Manifest.from_json(wire, project) if wire else None
+
+    def tampering(self) -> str:
+        """Return which files were added, changed or removed since the start; empty for none."""
+        if self._manifest is None:
+            same = seal_of(Criteria.from_json(self._criteria), self._plugins) == self._seal
+            return "" if same else "the rules or the code of a plugin were changed"
+        found = look_again(self._manifest)
+        changes = compare(self._manifest, found)
+        if not changes:
+            self._manifest = found
+        return told(map(str, changes))
+
+
+def told(changes: Iterable[str]) -> str:
+    """Return some changes in one line."""
+    found = list(changes)
+    more = f"; and {len(found) - _TOLD} more" if len(found) > _TOLD else ""
+    return "; ".join(found[:_TOLD]) + more

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,20 +16,21 @@ from typing import Any
 from pytest_reflex.checks.reading import read_artifact
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.checks.run import compile_checks
-from pytest_reflex.criteria.load import load_criteria
+from pytest_reflex.criteria.load import read_criteria
 from pytest_reflex.errors import UsageError
 from pytest_reflex.loops.driver import ReflexLoop
 from pytest_reflex.loops.overview import Run, find_run
 from pytest_reflex.loops.result import unusable
 from pytest_reflex.loops.runfiles import RunFiles
 from pytest_reflex.loops.runjson import SCHEMA_VERSION
-from pytest_reflex.loops.seal import seal_of
+from pytest_reflex.loops.seal import manifest_of, seal_of
 from pytest_reflex.loops.statefile import ARTIFACT
 from pytest_reflex.loops.steps import Done
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import Limits, RunState
 from pytest_reflex.model.words import Level, RunStatus, Step
+from pytest_reflex.seals.manifest import Manifest
 from pytest_reflex.settings import Settings
 
 
@@ -51,7 +52,10 @@ class NewLoop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """A run that could begin: everything is read and nothing is written."""
+    """A run that could begin: everything is read and nothing is written.
+
+    `sources` are the files that the criteria were read from.
+    """
 
     order: NewLoop
     criteria: Criteria
@@ -59,6 +63,7 @@ class Proposal:
     level: Level
     draft: str | None
     seal: str
+    sources: tuple[Path, ...] = ()
 
 
 def propose(order: NewLoop, *, settings: Settings, registry: Registry, project: Path) -> Proposal:
@@ -73,7 +78,9 @@ def propose(order: NewLoop, *, settings: Settings, registry: Registry, project: 
     root = project / settings["loop.root"]
     if order.output is not None and (why := unusable(project / order.output, root)):
         raise UsageError(f"no result can be written to {order.output}: {why}")
-    criteria = load_criteria(order.criteria, registry=registry, variables=order.variables)
+    criteria, sources = read_criteria(
+        order.criteria, registry=registry, variables=order.variables
+    )
     level = Level.A if criteria.has(Level.A) else Level.B
     compile_checks(criteria, level, registry)
     draft = None
@@ -89,6 +96,7 @@ def propose(order: NewLoop, *, settings: Settings, registry: Registry, project: 
         level=level,
         draft=draft,
         seal=seal_of(criteria, settings["plugins"]),
+        sources=sources,
     )
 
 
@@ -117,7 +125,11 @@ def begin(
         raise UsageError("criteria and limits were not confirmed", hint="confirm with --yes")
     files = RunFiles.create(project / settings["loop.root"], order.task, order.alias)
     try:
-        started = files.commit(_run_started(proposal, files.alias, project, settings, agents))
+        run_started = _run_started(proposal, files.alias, project, settings, agents)
+        sealed = _sealed(proposal, files.artifact_path, project, settings)
+        started = files.commit(
+            replace(run_started, payload={**run_started.payload, "sealed": sealed.to_json()})
+        )
         yield ReflexLoop(
             files=files,
             opening=(started,),
@@ -168,6 +180,20 @@ def _run_started(
     if proposal.draft is not None:
         payload["draft"] = proposal.draft
     return Done(kind=EventKind.RUN_STARTED, step=Step.PLAN, payload=payload)
+
+
+def _sealed(proposal: Proposal, artifact: Path, project: Path, settings: Settings) -> Manifest:
+    """Return the manifest of the files that may not change while the run goes on."""
+    order = proposal.order
+    return manifest_of(
+        proposal.criteria,
+        files=proposal.sources,
+        plugins=settings["plugins"],
+        artifact=artifact,
+        project=project,
+        link_base=order.draft.resolve().parent if order.draft else None,
+        own=[path for path in (order.draft, order.output) if path],
+    )
 
 
 def _relative(path: Path, project: Path) -> str:

@@ -129,8 +129,8 @@ def test_a_person_s_stop_comes_before_everything() -> None:
 
 
 def test_a_broken_seal_comes_before_a_person_s_stop() -> None:
-    decision = decide(History().state, stop_requested="enough", seal="another")
-    assert decision.reason is StopReason.TAMPERED
+    decision = decide(History().state, stop_requested="enough", tampering="x.yaml was changed")
+    assert (decision.reason, decision.detail) == (StopReason.TAMPERED, "x.yaml was changed")
 
 
 def test_a_budget_used_up_stops_before_the_next_step() -> None:

@@ -1,0 +1,102 @@
+"""Which files hold the code that judges: of plugins, and of what the commands of checks name."""
+
+from __future__ import annotations
+
+import importlib
+import shlex
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from pytest_reflex.model.rules import Criteria
+from pytest_reflex.seals.patterns import ANY_DEPTH, escaped
+
+_SELF = "pytest_reflex"
+
+
+def sources_of(plugin: str) -> tuple[Path, ...]:
+    """Return the source files of a plugin: its module, or every module of its package."""
+    folders, origin = _places(plugin)
+    found = tuple(path for folder in folders for path in sorted(folder.rglob("*.py")))
+    return found or ((origin,) if origin else ())
+
+
+def patterns_of(plugin: str) -> Iterator[str]:
+    """Yield patterns of the same files, and of those that a package does not have yet."""
+    folders, origin = _places(plugin)
+    yield from (f"{escaped(folder)}/{ANY_DEPTH}/*.py" for folder in folders)
+    if origin and not folders:
+        yield escaped(origin)
+
+
+def _places(plugin: str) -> tuple[list[Path], Path | None]:
+    """Return the folders of a package, and the file that a module came from."""
+    try:
+        module = importlib.import_module(plugin)
+    except ImportError:
+        return [], None
+    origin = Path(getattr(module, "__file__", None) or "")
+    return [Path(folder) for folder in getattr(module, "__path__", ())], (
+        origin.absolute() if origin.is_file() else None
+    )
+
+
+def loaded_from(project: Path) -> Iterator[Path]:
+    """Yield the sources of modules that this process has loaded from the project's own folders.
+
+    Plugins import them. What is installed (also into an environment inside the project) is not
+    the project's.
+    """
+    base = project.resolve()
+    for name, module in sorted(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if not file or name.partition(".")[0] == _SELF:
+            continue
+        path = Path(file).absolute()
+        inside = path.is_relative_to(base)
+        if inside and "site-packages" not in path.parts and path.suffix == ".py":
+            yield path
+
+
+def files_of_commands(criteria: Criteria, *, project: Path, artifact: Path) -> Iterator[str]:
+    """Yield patterns, relative to the project, of the files that commands of checks name.
+
+    A folder that is named stands for its Python files, unless the artifact is in it.
+    """
+    seen = set()
+    for word in _words(criteria):
+        path = project / word
+        try:
+            full = path.resolve()
+            relative = full.relative_to(project.resolve())
+            is_folder, is_file = full.is_dir(), full.is_file()
+        except (OSError, ValueError, RuntimeError):
+            continue  # no path, or not one of the project
+        if relative in seen or full == project.resolve():
+            continue
+        seen.add(relative)
+        if is_file:
+            yield escaped(relative)
+        elif is_folder and not artifact.resolve().is_relative_to(full):
+            yield f"{escaped(relative)}/{ANY_DEPTH}/*.py"
+
+
+def _words(criteria: Criteria) -> Iterator[str]:
+    """Yield the words of every command, and the file of a test that is named by its id."""
+    commands = [check.params.get("command") for rule in criteria.rules for check in rule.checks]
+    commands += [command.get("argv") for command in criteria.commands.values()]
+    for command in commands:
+        for word in _split(command):
+            yield word
+            if "::" in word:
+                yield word.partition("::")[0]
+
+
+def _split(command: Any) -> Iterable[str]:
+    if isinstance(command, str):
+        try:
+            return shlex.split(command, comments=True)
+        except ValueError:  # the shell may read it all the same
+            return command.split()
+    return [word for word in command or () if isinstance(word, str)]
