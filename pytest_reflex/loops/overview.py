@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import stat
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -37,8 +38,16 @@ class Run:
 
 
 def aliases(root: Path) -> list[str]:
-    """Return the aliases under a state root that have a history, oldest name first."""
-    return sorted(path.parent.name for path in root.glob(f"*/{HISTORY}"))
+    """Return the aliases under a state root that have a history, in order of their names.
+
+    A run that was killed before its first event has an empty one: it never began.
+    """
+    return sorted(path.parent.name for path in root.glob(f"*/{HISTORY}") if not _is_empty(path))
+
+
+def _is_empty(path: Path) -> bool:
+    status = path.lstat()
+    return stat.S_ISREG(status.st_mode) and not status.st_size
 
 
 def find_run(root: Path, alias: str | None) -> Run:
@@ -54,7 +63,7 @@ def find_run(root: Path, alias: str | None) -> Run:
     if alias not in known:
         if (folder / RUN).exists():
             raise UsageError(
-                f"the history of {alias!r} is missing: {folder / HISTORY}",
+                f"the history of {alias!r} is missing or empty: {folder / HISTORY}",
                 hint="its run.json is kept; start over with `pytest-reflex loop new`",
             )
         hint = did_you_mean(alias, known) if known else "start one with `pytest-reflex loop new`"
