@@ -1,7 +1,9 @@
 """Where in a tool's output something is written: the answer, the price, a flag for failure.
 
-Spelt `stdout`, `json:PATH` (stdout is one JSON document), `jsonl-last:PATH` (of the last line that
-has it) or `file` (the tool writes it to `{answer_file}`). Paths are those of structure checks.
+Spelt `stdout`, `json:PATH` (stdout is one JSON document), `jsonl-last:PATH` (of the last line of
+stdout that has it), `jsonl-all:PATH` (of all lines), `stderr-json:PATH` (a JSON document among what
+stands on stderr) or `file` (the tool writes it to `{answer_file}`). Paths are those of structure
+checks.
 """
 
 from __future__ import annotations
@@ -13,14 +15,26 @@ from typing import Any
 
 from pytest_reflex.documents.paths import Path, PathSyntaxError, find, parse
 
+ANSWER = ("stdout", "json", "jsonl-last", "file")
+STRUCTURED = ("json", "jsonl-last", "jsonl-all", "stderr-json")
+_WITHOUT_PATH = ("stdout", "file")
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A place in the output; `kind` is stdout, json, jsonl-last or file."""
+    """A place in the output; `kind` is one of those above."""
 
     kind: str
     path: Path = ()
     spelt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a tool wrote, as text."""
+
+    stdout: str
+    stderr: str = ""
 
 
 STDOUT = Source("stdout", spelt="stdout")
@@ -29,8 +43,8 @@ STDOUT = Source("stdout", spelt="stdout")
 def source(spelt: str, kinds: tuple[str, ...]) -> Source:
     """Return the place that a configuration value names; raises ValueError with what it must be."""
     kind, colon, path = spelt.partition(":")
-    if kind not in kinds or bool(colon) != (kind in ("json", "jsonl-last")):
-        known = [k if k in ("stdout", "file") else f"{k}:PATH" for k in kinds]
+    if kind not in kinds or bool(colon) == (kind in _WITHOUT_PATH):
+        known = [k if k in _WITHOUT_PATH else f"{k}:PATH" for k in kinds]
         raise ValueError(f"must be {' or '.join(known)}, not {spelt!r}")
     try:
         steps = parse(path)
@@ -41,26 +55,33 @@ def source(spelt: str, kinds: tuple[str, ...]) -> Source:
     return Source(kind, steps, spelt)
 
 
-def values(place: Source, stdout: str) -> list[Any]:
+def values(place: Source, output: Output) -> list[Any]:
     """Return what the place holds in structured output, none where it is not there."""
     if place.kind == "json":
-        document = _document(stdout)
-        return [found.value for found in find(document, place.path)]
-    for event in reversed(list(_events(stdout))):
-        if found := [match.value for match in find(event, place.path)]:
+        return _found(_document(output.stdout), place)
+    if place.kind == "stderr-json":
+        return _found(_embedded(output.stderr), place)
+    if place.kind == "jsonl-all":
+        return [value for event in _events(output.stdout) for value in _found(event, place)]
+    for event in reversed(list(_events(output.stdout))):
+        if found := _found(event, place):
             return found
     return []
 
 
-def number(places: tuple[Source, ...], stdout: str) -> float | None:
+def number(places: tuple[Source, ...], output: Output) -> float | None:
     """Return the sum of the numbers at some places; None where one of them is not known."""
     total: float = 0
     for place in places:
-        found = [v for v in values(place, stdout) if _is_number(v)]
+        found = [v for v in values(place, output) if _is_number(v)]
         if not found:
             return None
         total += sum(found)
     return total if places else None
+
+
+def _found(document: Any, place: Source) -> list[Any]:
+    return [match.value for match in find(document, place.path)]
 
 
 def _is_number(value: Any) -> bool:
@@ -77,6 +98,17 @@ def _document(stdout: str) -> Any:
         return json.loads(stdout[start:]) if start >= 0 else None
     except (ValueError, RecursionError):
         return None
+
+
+def _embedded(stderr: str) -> Any:
+    """Return the last JSON object that begins a line of stderr, which holds other lines too."""
+    text, start = "\n" + stderr, len(stderr) + 1
+    while (start := text.rfind("\n{", 0, start)) >= 0:
+        try:
+            return json.JSONDecoder().raw_decode(text, start + 1)[0]
+        except (ValueError, RecursionError):
+            continue
+    return None
 
 
 def _events(stdout: str) -> Iterator[Any]:

@@ -12,11 +12,14 @@ import re
 import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from pytest_reflex.agents.answers import STDOUT, Source
+from pytest_reflex.agents.limits import Mark
 from pytest_reflex.agents.outcome import MAX_ANSWER, MAX_OUTPUT, Outcome
+from pytest_reflex.agents.patience import Patience, Pause, patiently, wait_or_cancel
 from pytest_reflex.agents.prompts import prompt_for
 from pytest_reflex.agents.surroundings import child_environment, expanded, hide, references, secrets
 from pytest_reflex.errors import ReflexError, UsageError
@@ -35,9 +38,10 @@ class CommandAgent:
     """A tool and how to talk to it.
 
     `command` may hold `{prompt}`, `{prompt_file}`, `{answer_file}`, `{model}` and `$NAME`;
-    `prompt` is stdin, argument or file. `failures` are places whose value, where it is true, means
-    that the tool failed; `success` are the exit statuses that do not. `timeout` and `grace` are
-    seconds; `env` names what the tool gets of our environment beside the safe set.
+    `prompt` is stdin, argument or file, and `note` stands behind it. `failures` are places whose
+    value, where it is true, means that the tool failed; `success` are the exit statuses that do
+    not, `exits` what others mean; `limits` tell a rate limit, which `patience` waits for. `timeout`
+    and `grace` are seconds; `env` names what the tool gets of our environment beside the safe set.
     """
 
     name: str
@@ -48,6 +52,12 @@ class CommandAgent:
     tokens: tuple[Source, ...] = ()
     failures: tuple[Source, ...] = ()
     success: tuple[int, ...] = (0,)
+    exits: Mapping[int, str] = field(default_factory=dict)
+    limits: tuple[Mark, ...] = ()
+    retry_after: tuple[Source, ...] = ()
+    patience: Patience = field(default_factory=Patience)
+    pause: Pause = wait_or_cancel
+    note: str = ""
     model: str | None = None
     timeout: float = 600.0
     grace: float = 5.0
@@ -61,7 +71,11 @@ class CommandAgent:
         return "" if shutil.which(program) else program
 
     def respond(self, request: StepRequest) -> Reply:
-        """Run the tool once for a step."""
+        """Run the tool for a step, again where a rate limit was in the way."""
+        return patiently(self._ask, request, self.patience, self.pause)
+
+    def _ask(self, request: StepRequest) -> Reply:
+        """Run the tool once."""
         ours = dict(os.environ)
         referred = [name for item in self.command for name in references(item)]
         hidden = secrets(ours, self.env, referred)
@@ -82,12 +96,14 @@ class CommandAgent:
                 "argv": list(self.command),
                 "exit": finished.returncode,
                 "stderr": hide(outcome.stderr, hidden),
-                **({"limit": True} if outcome.limit else {}),
+                **_limit(outcome),
             },
         )
 
     def _run(self, request: StepRequest, folder: Path, ours: Mapping[str, str]) -> Finished:
         prompt = prompt_for(request)
+        if self.note:
+            prompt += f"\n{self.note.replace('{answer_file}', str(folder / 'answer'))}\n"
         try:
             data = prompt.encode()
         except UnicodeEncodeError as error:
@@ -114,6 +130,18 @@ class CommandAgent:
             hard_cap=MAX_OUTPUT,
             cancel=request.cancel,
         )
+
+
+def _limit(outcome: Outcome) -> dict[str, Any]:
+    """Return what the details of an answer say of a limit."""
+    found: dict[str, Any] = {}
+    if outcome.limit:
+        found["limit"] = True
+    if outcome.limited:
+        found["limited"] = True
+    if outcome.retry_after is not None:
+        found["retry_after"] = outcome.retry_after
+    return found
 
 
 def _filled(item: str, places: Mapping[str, str], ours: Mapping[str, str]) -> str:

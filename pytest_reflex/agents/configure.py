@@ -6,32 +6,42 @@ import shlex
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pytest_reflex.agents.answers import STDOUT, Source, source
+from pytest_reflex.agents.answers import ANSWER, STDOUT, STRUCTURED, Source, source
 from pytest_reflex.agents.command import PLACES, CommandAgent
+from pytest_reflex.agents.limits import read_marks
+from pytest_reflex.agents.patience import Patience
 from pytest_reflex.agents.presets import preset, preset_names
 from pytest_reflex.errors import UsageError, did_you_mean
 
 __all__ = ["agent_from_table", "preset_names"]
 
-_OUTPUT = ("json", "jsonl-last")
 _PROMPTS = ("stdin", "argument", "file")
 _KEYS = (
     "kind", "preset", "command", "prompt", "answer", "cost", "tokens", "failure", "success",
-    "model", "timeout", "grace", "env",
+    "exits", "limit", "retry_after", "tries", "wait", "longest_wait", "note", "model", "timeout",
+    "grace", "env",
 )  # fmt: skip
 
 
-def agent_from_table(name: str, table: Mapping[str, Any]) -> CommandAgent:
+def agent_from_table(
+    name: str,
+    table: Mapping[str, Any],
+    tables: Mapping[str, Mapping[str, Any]] | None = None,
+    *,
+    timeout: float = 600.0,
+) -> CommandAgent:
     """Return the agent that a table describes; an empty table takes the preset of that name.
 
-    Raises UsageError that names the key, what it has and what it needs.
+    `tables` are all agents of the configuration: `preset` may name one of them too. `timeout` is
+    that of an agent which says nothing, in seconds. Raises UsageError that names the key, what it
+    has and what it needs.
     """
     for key in table:
         if key not in _KEYS:
             raise _wrong(name, key, "is no key of an agent", hint=did_you_mean(key, _KEYS))
     if (kind := table.get("kind", "command")) != "command":
         raise _wrong(name, "kind", f"must be command, or one that a plugin registers, not {kind!r}")
-    merged = {**_base(name, table), **table}
+    merged = {**_base(name, table, tables or {}, ()), **table}
     if "command" not in merged:
         hint = f"or preset = one of {', '.join(preset_names())}"
         raise UsageError(f"agents.{name} needs a command", hint=hint)
@@ -41,13 +51,22 @@ def agent_from_table(name: str, table: Mapping[str, Any]) -> CommandAgent:
         name=name,
         command=_command(name, merged["command"], model),
         prompt=read("prompt", "stdin", _one_of(_PROMPTS)),
-        answer=read("answer", STDOUT, _source(("stdout", *_OUTPUT, "file"))),
+        answer=read("answer", STDOUT, _source(ANSWER)),
         cost=read("cost", (), _sources),
         tokens=read("tokens", (), _sources),
         failures=read("failure", (), _sources),
         success=read("success", (0,), _statuses),
+        exits=read("exits", {}, _meanings),
+        limits=read("limit", (), read_marks),
+        retry_after=read("retry_after", (), _sources),
+        patience=Patience(
+            tries=read("tries", 6, _tries),
+            first=read("wait", 30.0, _seconds),
+            longest=read("longest_wait", 900.0, _seconds),
+        ),
+        note=read("note", "", _text),
         model=model,
-        timeout=read("timeout", 600.0, _seconds),
+        timeout=read("timeout", float(timeout), _seconds),
         grace=read("grace", 5.0, _seconds),
         env=read("env", (), _names),
     )
@@ -55,13 +74,24 @@ def agent_from_table(name: str, table: Mapping[str, Any]) -> CommandAgent:
     return agent
 
 
-def _base(name: str, table: Mapping[str, Any]) -> dict[str, Any]:
-    if "preset" in table:
-        wanted = table["preset"]
-        if not isinstance(wanted, str):
-            raise _wrong(name, "preset", f"must be text, not {wanted!r}")
-        return preset(wanted)
-    return preset(name) if "command" not in table and name in preset_names() else {}
+def _base(
+    name: str,
+    table: Mapping[str, Any],
+    tables: Mapping[str, Mapping[str, Any]],
+    seen: tuple[str, ...],
+) -> dict[str, Any]:
+    """Return the keys that a table starts from: those of another agent's table, or of a preset."""
+    if "preset" not in table:
+        return preset(name) if "command" not in table and name in preset_names() else {}
+    wanted = table["preset"]
+    if not isinstance(wanted, str):
+        raise _wrong(name, "preset", f"must be text, not {wanted!r}")
+    if wanted in seen:
+        raise _wrong(name, "preset", f"leads back to {wanted!r}")
+    if wanted in tables and wanted != name:
+        other = tables[wanted]
+        return {**_base(wanted, other, tables, (*seen, name)), **other}
+    return preset(wanted)
 
 
 class _Reader:
@@ -140,7 +170,7 @@ def _source(kinds: tuple[str, ...]) -> Callable[[Any], Source]:
 
 def _sources(value: Any) -> tuple[Source, ...]:
     found = value if isinstance(value, list) else [value]
-    return tuple(source(_text(item), _OUTPUT) for item in found)
+    return tuple(source(_text(item), STRUCTURED) for item in found)
 
 
 def _statuses(value: Any) -> tuple[int, ...]:
@@ -148,6 +178,22 @@ def _statuses(value: Any) -> tuple[int, ...]:
     if not found or not all(isinstance(n, int) and not isinstance(n, bool) for n in found):
         raise ValueError(f"must be exit statuses, not {value!r}")
     return tuple(found)
+
+
+def _meanings(value: Any) -> dict[int, str]:
+    """Read words for exit statuses; keys of TOML are texts."""
+    if not isinstance(value, Mapping):
+        raise ValueError(f"must be a table of exit statuses with words, not {value!r}")
+    for status, meaning in value.items():
+        if not (status.isascii() and status.isdigit()) or not isinstance(meaning, str):
+            raise ValueError(f"must be exit statuses with words, not {status} = {meaning!r}")
+    return {int(status): meaning for status, meaning in value.items()}
+
+
+def _tries(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 100:
+        raise ValueError(f"must be a number of tries from 1 to 100, not {value!r}")
+    return value
 
 
 def _seconds(value: Any) -> float:

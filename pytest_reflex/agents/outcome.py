@@ -1,17 +1,20 @@
 """What a tool's run came to: its answer and price, or why there is none.
 
-Whether a tool ran into a limit is read from structured output, or from an answer that says nothing
-else; never from words among others, which the tool may only have repeated.
+Whether a tool ran into a limit is read from structured output (`limited`: it is worth a wait), or
+from a text that says nothing else (`limit`); never from words among others, which the tool may only
+have repeated.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from pytest_reflex.agents.answers import Source, number, values
+from pytest_reflex.agents.answers import Output, Source, number, values
+from pytest_reflex.agents.limits import Mark, retry_after
 from pytest_reflex.contracts.limits import is_limit_notice
 from pytest_reflex.errors import StateError
 from pytest_reflex.model.plain import one_line
@@ -39,44 +42,63 @@ class Tool(Protocol):
     @property
     def success(self) -> tuple[int, ...]: ...
     @property
+    def exits(self) -> Mapping[int, str]: ...
+    @property
+    def limits(self) -> tuple[Mark, ...]: ...
+    @property
+    def retry_after(self) -> tuple[Source, ...]: ...
+    @property
     def timeout(self) -> float: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """`text` is the answer, or where there is an `error` whatever the tool wrote."""
+    """`text` is the answer, or where there is an `error` whatever the tool wrote.
+
+    `retry_after` is in seconds, None where the tool does not say.
+    """
 
     text: str
     error: str
     usd: float | None
     tokens: int | None
     stderr: str
-    limit: bool
+    limit: bool = False
+    limited: bool = False
+    retry_after: float | None = None
 
     @classmethod
     def of(cls, finished: Finished, tool: Tool, answer_file: Path) -> Outcome:
         """Read the output of a tool that has ended."""
-        stdout = finished.stdout.decode("utf-8", "backslashreplace")
-        error = _stopped(finished, tool) or _failed(finished, tool, stdout)
-        text = stdout
+        output = Output(_text(finished.stdout), _text(finished.stderr))
+        error = _stopped(finished, tool) or _failed(finished, tool, output)
+        text = output.stdout
+        limited = bool(error) and not finished.stopped and any(m.seen(output) for m in tool.limits)
         if not error:
             try:
                 text = _answer(finished, tool.answer, answer_file)
             except ValueError as fault:
                 error = str(fault)
-        said = _message(tool, stdout) if error else text
-        limit = not finished.stopped and is_limit_notice(said)
+        said = _message(tool, output) if error else text
+        limit = limited or (not finished.stopped and is_limit_notice(said))
         if limit:
-            error = f"the tool ran into a limit: {one_line(said.strip(), _SHOWN)}"
-        tokens = number(tool.tokens, stdout)
+            reason = f": {one_line(said.strip(), _SHOWN)}" if said.strip() else ""
+            error = f"the tool ran into a limit{reason}"
+        tokens = number(tool.tokens, output)
         return cls(
             text=text,
             error=error,
-            usd=number(tool.cost, stdout),
+            usd=number(tool.cost, output),
             tokens=None if tokens is None else int(tokens),
-            stderr=finished.stderr[-_STDERR_KEPT:].decode("utf-8", "backslashreplace"),
+            stderr=_text(finished.stderr[-_STDERR_KEPT:]),
             limit=limit,
+            limited=limited,
+            retry_after=retry_after(tool.retry_after, output) if limited else None,
         )
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "backslashreplace")
 
 
 def _stopped(finished: Finished, tool: Tool) -> str:
@@ -89,15 +111,17 @@ def _stopped(finished: Finished, tool: Tool) -> str:
     return ""
 
 
-def _failed(finished: Finished, tool: Tool, stdout: str) -> str:
-    said = _message(tool, stdout) or _last_words(finished)
+def _failed(finished: Finished, tool: Tool, output: Output) -> str:
+    said = _message(tool, output) or _last_words(finished)
     tail = f": {one_line(said, _SHOWN)}" if said else ""
     if finished.signal is not None:
         return f"it was ended by signal {finished.signal}{tail}"
     if finished.returncode not in tool.success:
-        return f"it left with exit status {finished.returncode}{tail}"
+        meaning = tool.exits.get(finished.returncode or 0, "")
+        known = f" ({meaning})" if meaning else ""
+        return f"it left with exit status {finished.returncode}{known}{tail}"
     for place in tool.failures:
-        if any(values(place, stdout)):
+        if any(values(place, output)):
             return f"it says that it failed ({place.spelt}){tail}"
     return ""
 
@@ -116,7 +140,7 @@ def _answer(finished: Finished, place: Source, answer_file: Path) -> str:
             f"its answer is not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}"
         ) from None
     if place.kind in ("json", "jsonl-last"):
-        found = values(place, text)
+        found = values(place, Output(text))
         if not found:
             raise ValueError(f"its output has no {place.spelt}")
         text = found[0] if isinstance(found[0], str) else json.dumps(found[0], ensure_ascii=False)
@@ -141,23 +165,24 @@ def _written(answer_file: Path) -> bytes:
     return data
 
 
-def _message(tool: Tool, stdout: str) -> str:
+def _message(tool: Tool, output: Output) -> str:
     """Return what the tool says in structured output about how it went."""
     places = (*tool.failures, *((tool.answer,) if tool.answer.path else ()))
-    found = (_words(value) for place in places for value in values(place, stdout))
+    found = (_words(value) for place in places for value in values(place, output))
     return next((words for words in found if words), "")
 
 
 def _words(value: Any) -> str:
     if isinstance(value, dict):
-        value = value.get("message")
+        data = value.get("data")
+        value = value.get("message") or (data.get("message") if isinstance(data, dict) else None)
     return value.strip() if isinstance(value, str) else ""
 
 
 def _last_words(finished: Finished) -> str:
     """Return the last line of stderr, else of stdout."""
     for data in (finished.stderr, finished.stdout):
-        lines = data[-_STDERR_KEPT:].decode("utf-8", "backslashreplace").strip().splitlines()
+        lines = _text(data[-_STDERR_KEPT:]).strip().splitlines()
         if lines:
             return lines[-1].strip()
     return ""

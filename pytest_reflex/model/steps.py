@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from threading import Event
 from typing import Any, Protocol
@@ -12,14 +12,19 @@ from pytest_reflex.model.rules import Criteria, Rule
 from pytest_reflex.model.words import Level, Step
 
 
+def _nobody(text: str) -> None:
+    """Nobody listens."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepRequest:
     """Everything a step may know. Fields that the contract does not give to a step stay empty.
 
     `history` are the last 3 events on the wire, without deltas and check bodies; `complaint` is
     the validation message of the first try where this is the second; `draft` is the text of
-    `--input`; `cancel` is set when the driver is leaving: a process started for the
-    step has to end then.
+    `--input`; `feedback` is what a person said of the artifact (CRITIQUE, REFINE); `cancel` is set
+    when the driver is leaving: a process started for the step has to end then. `tell` takes a line
+    about what takes long, `seconds_left` is what is left of the budget in seconds.
     """
 
     step: Step
@@ -37,8 +42,11 @@ class StepRequest:
     draft: str | None = None
     evaluation: Evaluation | None = None
     issues: tuple[Mapping[str, str], ...] = ()
+    feedback: tuple[str, ...] = ()
     complaint: str = ""
+    seconds_left: float | None = None
     cancel: Event = field(default_factory=Event, compare=False, repr=False)
+    tell: Callable[[str], object] = field(default=_nobody, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -71,6 +71,24 @@ def test_preset_is_a_start_that_keys_override() -> None:
     assert made("claude", timeout=7).command == made("claude").command
 
 
+def test_preset_may_be_another_table_of_the_configuration() -> None:
+    tables = {"house": {"preset": "claude", "model": "opus"}, "judge": {"preset": "house"}}
+    agent = agent_from_table("judge", {"preset": "house", "timeout": 5}, tables)
+    assert agent.command[:2] == ("claude", "-p")
+    assert (agent.model, agent.timeout) == ("opus", 5.0)
+
+
+def test_preset_of_its_own_name_is_the_one_that_is_shipped() -> None:
+    tables = {"claude": {"preset": "claude", "model": "opus"}}
+    assert agent_from_table("claude", tables["claude"], tables).command[0] == "claude"
+
+
+def test_presets_that_lead_back_are_refused() -> None:
+    tables = {"a": {"preset": "b"}, "b": {"preset": "a"}}
+    with pytest.raises(UsageError, match=r"agents.b.preset leads back to 'a'"):
+        agent_from_table("a", tables["a"], tables)
+
+
 def test_own_command_under_the_name_of_a_preset_is_no_preset() -> None:
     agent = made("claude", command=["mine"])
     assert (agent.command, agent.answer.kind) == (("mine",), "stdout")
@@ -111,9 +129,30 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "cost": (
         {"command": C, "cost": "stdout"},
-        "agents.w.cost must be json:PATH or jsonl-last:PATH, not 'stdout'",
+        "agents.w.cost must be json:PATH or jsonl-last:PATH or jsonl-all:PATH or stderr-json:PATH",
     ),
     "tokens": ({"command": C, "tokens": [7]}, "agents.w.tokens must be text, not 7"),
+    "limit": ({"command": C, "limit": ["json:a"]}, "agents.w.limit must be a table of places with"),
+    "limit place": ({"command": C, "limit": {"stdout": 1}}, "agents.w.limit must be json:PATH or"),
+    "limit value": (
+        {"command": C, "limit": {"json:a": [True]}},
+        "agents.w.limit must have numbers or texts as values, not True",
+    ),
+    "limit pattern": (
+        {"command": C, "limit": {"json:a": "/(/"}},
+        "agents.w.limit has a pattern that is none: '/(/': missing )",
+    ),
+    "limit without value": (
+        {"command": C, "limit": {"json:a": []}},
+        "agents.w.limit needs at least one value for each place",
+    ),
+    "exits": ({"command": C, "exits": [3]}, "agents.w.exits must be a table of exit statuses"),
+    "exits status": (
+        {"command": C, "exits": {"three": "a"}},
+        "agents.w.exits must be exit statuses with words, not three = 'a'",
+    ),
+    "tries": ({"command": C, "tries": 0}, "agents.w.tries must be a number of tries from 1"),
+    "wait": ({"command": C, "wait": -1}, "agents.w.wait must be a number of seconds above 0"),
     "timeout": (
         {"command": C, "timeout": 0},
         "agents.w.timeout must be a number of seconds above 0, not 0",

@@ -1,0 +1,101 @@
+"""Waiting where a tool ran into a rate limit, and trying again.
+
+Promises: a wait ends at once when the run is ending; tries and waits are bounded; what was waited
+and what refused tries cost is in the answer. Limits: a wait is not durable: whoever resumes a run
+that ended in one begins the step anew, with nothing paid twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from threading import Event
+from typing import Any
+
+from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.steps import Reply, StepRequest
+
+# Returns whether the run is ending; a test has one that does not wait.
+Pause = Callable[[float, Event], bool]
+
+_SHOWN = 160
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patience:
+    """How long to wait: `first` seconds, then twice as long each time, never above `longest`.
+
+    `tries` counts the first one too. A tool that asks for a longer wait than `longest` is not
+    waited for at all: it would refuse again.
+    """
+
+    tries: int = 6
+    first: float = 30.0
+    longest: float = 900.0
+
+    def wait(self, refusals: int, asked: float | None) -> float | None:
+        """Return the seconds to wait after some refusals (at least one), None to give up."""
+        if refusals >= self.tries:
+            return None
+        if asked is not None and asked > self.longest:
+            return None
+        own = min(self.first * 2 ** (refusals - 1), self.longest)
+        return own if asked is None else min(max(asked, 1.0), self.longest)
+
+
+def patiently(
+    ask: Callable[[StepRequest], Reply], request: StepRequest, patience: Patience, pause: Pause
+) -> Reply:
+    """Ask until there is no limit in the way, the patience is used up, or the run is ending.
+
+    `Reply.details["limited"]` of what `ask` returns says that the tool was refused, `retry_after`
+    what it asks to wait. The answer has the tries before it in `details["refused"]`, each with its
+    price and the seconds waited after it; where the last one was refused too, it stays `limited`.
+    """
+    refused: list[dict[str, Any]] = []
+    while True:
+        reply = ask(request)
+        if not reply.details.get("limited") or request.cancel.is_set():
+            return _with(reply, refused)
+        tries = len(refused) + 1
+        seconds = patience.wait(tries, reply.details.get("retry_after"))
+        if seconds is None or _too_long(seconds, reply, refused, request):
+            return _with(replace(reply, error=_given_up(reply, tries)), refused)
+        why = one_line(reply.error, _SHOWN)
+        request.tell(
+            f"{reply.agent}: {why}; waiting {seconds:g} s, then try {tries + 1} of {patience.tries}"
+        )
+        if pause(seconds, request.cancel):
+            error = "the wait for a rate limit was ended because the run is ending"
+            return _with(replace(reply, error=error), refused)
+        price = {"seconds": reply.seconds, "usd": reply.usd, "tokens": reply.tokens}
+        refused.append({**price, "waited": seconds})
+
+
+def wait_or_cancel(seconds: float, cancel: Event) -> bool:
+    """Wait; return at once, and whether the run is ending, where it is."""
+    cancel.wait(seconds)
+    return cancel.is_set()
+
+
+def _too_long(
+    seconds: float, reply: Reply, refused: list[dict[str, Any]], request: StepRequest
+) -> bool:
+    """Return whether a wait goes beyond what is left of the budget in seconds."""
+    if request.seconds_left is None:
+        return False
+    spent = reply.seconds + sum(one["seconds"] + one["waited"] for one in refused)
+    return bool(spent + seconds >= request.seconds_left)
+
+
+def _given_up(reply: Reply, tries: int) -> str:
+    asked = reply.details.get("retry_after")
+    wanted = f"; it asks to wait {asked:g} s" if asked is not None else ""
+    many = "1 try" if tries == 1 else f"{tries} tries"
+    return f"{reply.error} ({many}{wanted})"
+
+
+def _with(reply: Reply, refused: list[dict[str, Any]]) -> Reply:
+    if not refused:
+        return reply
+    return replace(reply, details={**reply.details, "refused": refused})
