@@ -70,11 +70,13 @@ def _prepare(request: StepRequest) -> Iterable[str]:
 def _critique(request: StepRequest) -> Iterable[str]:
     yield _fenced("Artifact", request.artifact or "")
     yield _failures(request, "What the evaluation found (data)")
+    yield from _feedback(request)
 
 
 def _refine(request: StepRequest) -> Iterable[str]:
     yield _fenced("Artifact", request.artifact or "")
     yield _section("Issues to mend", _json([dict(issue) for issue in request.issues]))
+    yield from _feedback(request)
 
 
 _INPUTS: Mapping[Step, Callable[[StepRequest], Iterable[str]]] = {
@@ -152,6 +154,13 @@ def _finding(row: RuleResult) -> dict[str, Any]:
     if row.rule.hint:
         found["hint"] = row.rule.hint
     return found
+
+
+def _feedback(request: StepRequest) -> Iterable[str]:
+    """Yield what the person who runs the loop said of the artifact."""
+    if request.feedback:
+        told = "\n\n".join(request.feedback)
+        yield _section("What the person who runs this loop says of the artifact", told)
 
 
 def _fenced(title: str, text: str) -> str:

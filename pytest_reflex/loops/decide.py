@@ -87,15 +87,15 @@ def _after_evaluate(state: RunState) -> Decision:
 def _judged(state: RunState) -> int:
     """Return how often this phase of this iteration was judged: once, and after each change."""
     here = (state.iteration, state.level)
-    return sum((mark.iteration, mark.level) == here for mark in state.marks)
+    return sum((mark.iteration, mark.level) == here for mark in state.recent)
 
 
 def _stagnation(state: RunState) -> str:
     if state.stagnation_count >= progress.STAGNATION_LIMIT:
         return f"the score rose by less than 0.02 {state.stagnation_count} times in a row"
-    if progress.stuck_on_blockers(state.marks, state.limits.blocker_stagnation):
+    if progress.stuck_on_blockers(state.recent, state.limits.blocker_stagnation):
         return f"the same rules blocked {state.limits.blocker_stagnation} evaluations in a row"
-    if state.limits.oscillation and progress.oscillates(state.marks):
+    if state.limits.oscillation and progress.oscillates(state.recent):
         return "the artifact went back to an earlier state (oscillation)"
     return ""
 

@@ -23,6 +23,7 @@ from pytest_reflex.loops.requests import request_for
 from pytest_reflex.loops.runfiles import RunFiles
 from pytest_reflex.loops.seal import Watch
 from pytest_reflex.loops.steps import Done, perform, phase_error
+from pytest_reflex.loops.wishes import Wishes
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.targets import Target
@@ -52,19 +53,21 @@ class ReflexLoop:
     def events(self) -> Generator[Event, None, None]:
         """Drive the run to its end; yield each event after it is on disk."""
         yield from self._recorded(self.opening)
+        wishes = Wishes(self.files, self.cancel)
         watch = Watch(self.files.latest_events()[0].payload, self.project)
         while True:
             yield from self._recorded(self.files.adopt_changes_by_hand())
-            asked, tampering = self.files.stop_requested(), watch.tampering()
+            yield from self._recorded(self.files.adopt_feedback())
+            asked, tampering = wishes.stop_reason(), watch.tampering()
             decision = decide(self.state, stop_requested=asked, tampering=tampering)
             if decision.act is Act.NOTHING:
                 return
             if decision.step is not None:
                 self.starting(decision.step)
             # Closed here, not when it is forgotten: agents may have to be waited for.
-            with closing(self._perform(decision)) as steps:
+            with closing(self._perform(decision)) as steps, wishes.polled(decision.step):
                 for done in steps:
-                    yield from self._recorded([self.files.commit(done)])
+                    yield from self._recorded([self.files.commit(wishes.marked(done))])
 
     @property
     def state(self) -> RunState:

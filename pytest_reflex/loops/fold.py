@@ -16,7 +16,7 @@ from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.results import evaluation_from_json
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import Limits, RunState, Spend, Stop
-from pytest_reflex.model.words import STATUS_OF_REASON, Level, Step, StopReason
+from pytest_reflex.model.words import STATUS_OF_REASON, Level, RunStatus, Step, StopReason
 from pytest_reflex.verdict.progress import mark_of, stagnation_after
 
 Payload = Mapping[str, Any]
@@ -92,6 +92,8 @@ def _artifact(state: RunState, payload: Payload) -> RunState:
         critiqued=False,
         refined=False,
         issues=None if by_hand else state.issues,
+        feedback=(*state.heeded, *state.feedback),
+        heeded=(),
         errors=_cleared(state, Step.PRODUCE),
     )
 
@@ -120,15 +122,18 @@ def _evaluation(state: RunState, payload: Payload) -> RunState:
         evaluation=evaluation,
         evaluated=True,
         marks=marks,
-        stagnation_count=stagnation_after(state.stagnation_count, marks),
+        stagnation_count=stagnation_after(state.stagnation_count, marks[state.settled :]),
         errors=_cleared(state, Step.EVALUATE),
     )
 
 
 def _critique(state: RunState, payload: Payload) -> RunState:
+    heeded = tuple(payload.get("feedback", ()))
     return replace(
         state,
         issues=tuple(payload["issues"]),
+        feedback=state.feedback[len(heeded) :],
+        heeded=heeded,
         critiqued=True,
         errors=_cleared(state, Step.CRITIQUE),
     )
@@ -139,6 +144,7 @@ def _refinement(state: RunState, payload: Payload) -> RunState:
         state,
         artifact_sha256=payload["after"],
         changed=_since_evaluation(state, payload),
+        heeded=(),
         refined=True,
         errors=_cleared(state, Step.REFINE),
     )
@@ -162,6 +168,8 @@ def _advanced(state: RunState, payload: Payload) -> RunState:
 
 
 def _phase_error(state: RunState, payload: Payload) -> RunState:
+    if payload.get("cancelled"):  # ended by a person: no try that failed
+        return state
     step = payload["step"]
     messages = (*state.errors.get(step, ()), payload["message"])
     return replace(state, errors={**state.errors, step: messages})
@@ -194,6 +202,41 @@ def _ended(state: RunState, payload: Payload) -> RunState:
     )
 
 
+def _feedback(state: RunState, payload: Payload) -> RunState:
+    return replace(state, feedback=(*state.feedback, payload["text"]))
+
+
+def _extended(state: RunState, payload: Payload) -> RunState:
+    """The run goes on under new limits, and what counts towards a stop begins anew."""
+    again = replace(
+        state,
+        status=RunStatus.RUNNING,
+        stop=Stop(),
+        limits=Limits.from_json(payload["limits"]),
+        settled=len(state.marks),
+        stagnation_count=0,
+        errors={},
+    )
+    return _judged_again(again) if state.stop.restored_from else again
+
+
+def _judged_again(state: RunState) -> RunState:
+    """The artifact that was restored is evaluated first: the steps after it were for another."""
+    return replace(
+        state,
+        changed={"by": "restore"},
+        planned=True,
+        produced=True,
+        prepared=state.checks is not None,
+        evaluated=False,
+        critiqued=False,
+        refined=False,
+        issues=None,
+        feedback=(*state.heeded, *state.feedback),
+        heeded=(),
+    )
+
+
 _APPLY: dict[EventKind, Callable[[RunState, Payload], RunState]] = {
     EventKind.PLAN_CREATED: _plan,
     EventKind.ARTIFACT_CREATED: _artifact,
@@ -206,6 +249,8 @@ _APPLY: dict[EventKind, Callable[[RunState, Payload], RunState]] = {
     EventKind.PHASE_ERROR: _phase_error,
     EventKind.STOPPED: _ended,
     EventKind.FAILED: _ended,
+    EventKind.FEEDBACK_GIVEN: _feedback,
+    EventKind.RUN_EXTENDED: _extended,
 }
 
 

@@ -15,6 +15,7 @@ from pytest_reflex.model.words import Step
 
 HISTORY_EVENTS = 3
 _LEFT_OUT = ("delta", "checks", "draft", "criteria", "evaluation", "cost", "setup", "seal")
+_OF_THE_MOMENT = ("id", "confirmation")
 
 
 def request_for(
@@ -50,14 +51,16 @@ def request_for(
     if step is Step.PREPARE:
         return replace(base, plan=state.plan, rules=needs_agent(rules))
     if step is Step.CRITIQUE:
-        return replace(base, artifact=artifact, evaluation=state.evaluation)
-    return replace(base, artifact=artifact, issues=state.issues or ())
+        return replace(
+            base, artifact=artifact, evaluation=state.evaluation, feedback=state.feedback
+        )
+    return replace(base, artifact=artifact, issues=state.issues or (), feedback=state.heeded)
 
 
 def brief(event: Event) -> Mapping[str, Any]:
     """Return an event as PLAN sees it: without deltas, check bodies, the clock and the machine."""
     wire = {k: v for k, v in event.to_json().items() if k != "ts"}
-    payload = {k: v for k, v in event.payload.items() if k not in _LEFT_OUT}
+    payload = {k: v for k, v in event.payload.items() if k not in (*_LEFT_OUT, *_OF_THE_MOMENT)}
     if evaluation := event.payload.get("evaluation"):
         payload["score"], payload["passed"] = evaluation["score"], evaluation["passed"]
         payload["failed"] = [row["id"] for row in evaluation["failed"]]

@@ -17,24 +17,32 @@ from pytest_reflex.checks.reading import SIZE_LIMIT
 from pytest_reflex.errors import ArtifactError, StateError, UsageError
 from pytest_reflex.loops.fold import apply
 from pytest_reflex.loops.history import digest, hash_before_last_change, read_events, text_after
-from pytest_reflex.loops.runjson import current_json, run_json
-from pytest_reflex.loops.statefile import ARTIFACT, CURRENT, HISTORY, RUN, dump, read_object
+from pytest_reflex.loops.pointer import (
+    Pointer,
+    Requests,
+    change_pointer,
+    follow,
+    read_pointer,
+)
+from pytest_reflex.loops.runjson import run_json
+from pytest_reflex.loops.statefile import ARTIFACT, HISTORY, RUN, dump, read_object
 from pytest_reflex.loops.steps import Done
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import EMPTY_SHA256, RunState
-from pytest_reflex.model.words import Level, RunStatus, Step
+from pytest_reflex.model.words import Level, Step
 from pytest_reflex.store.aside import keep_aside
-from pytest_reflex.store.atomic import remove_file, remove_strays, replace_file
+from pytest_reflex.store.atomic import remove_strays, replace_file
 from pytest_reflex.store.delta import make_delta
 from pytest_reflex.store.folders import create_run_folder
 from pytest_reflex.store.journal import Journal
+from pytest_reflex.store.lock import folder_lock
 from pytest_reflex.store.regular import read_if_regular
 from pytest_reflex.store.sections import changed_sections
 
-ASKED = "stop_requested"
 _REMOVE = "remove it to have the recorded artifact restored"
 MOVES = (EventKind.ITERATION_ADVANCED, EventKind.PHASE_SWITCHED)
+BEGINS = (EventKind.RUN_STARTED, EventKind.RUN_EXTENDED)
 
 
 class RunFiles:
@@ -112,7 +120,7 @@ class RunFiles:
         if done.artifact is not None:
             self._text = done.artifact
             self._write_artifact()
-        self._write_state(moved=event.kind in MOVES)
+        self._write_state(event.kind)
         return event
 
     def _change(self, new: str, *, initial: bool) -> dict[str, Any]:
@@ -150,37 +158,36 @@ class RunFiles:
             payload=payload,
         )
 
-    def _write_state(self, *, moved: bool = False) -> None:
-        """Write run.json, then current.json, which names the newest run that goes on.
-
-        The pointer is written anew where the run `moved` to another iteration or phase only.
-        """
+    def _write_state(self, kind: EventKind | None = None) -> None:
+        """Write run.json, then current.json; `kind` is that of the event just committed."""
         replace_file(self.folder / RUN, dump(run_json(self.state)))
-        current = self.folder.parent / CURRENT
-        pointer = read_object(current)
-        ours = pointer.get("active_run_id") == self.state.run_id
-        if self.state.status is not RunStatus.RUNNING:
-            if ours:
-                remove_file(current)
-        elif (
-            self.state.last_seq == 1
-            or (ours and moved and ASKED not in pointer)
-            or not self._is_there(pointer)
-        ):
-            replace_file(current, dump(current_json(self.state)), staging=self.folder)
+        change = follow(self.folder.parent, self.state, began=kind in BEGINS, moved=kind in MOVES)
+        change_pointer(self.folder.parent, change, self.folder)
 
-    def _is_there(self, pointer: dict[str, Any]) -> bool:
-        """Return whether a pointer names a run whose history is there."""
-        alias = pointer.get("task_alias")
-        return isinstance(alias, str) and (self.folder.parent / alias / HISTORY).is_file()
+    def requests(self) -> Requests:
+        """Return what people ask of this run through current.json."""
+        return read_pointer(self.folder.parent).asked_of(self.state.run_id)
 
-    def stop_requested(self) -> str | None:
-        """Return the reason of a person who asked this run to stop, or None."""
-        pointer = read_object(self.folder.parent / CURRENT)
-        if pointer.get("active_run_id") != self.state.run_id:
-            return None
-        asked = pointer.get(ASKED)
-        return str(asked) if asked is not None else None
+    def adopt_feedback(self) -> list[Event]:
+        """Make what people say of the artifact durable, once, and take it off current.json."""
+        asked = self.requests().feedback
+        known = {e.payload["id"] for e in self._events if e.kind is EventKind.FEEDBACK_GIVEN}
+        events = [self.give_feedback(key, asked[key]) for key in asked if key not in known]
+        if asked:
+            run_id = self.state.run_id
+
+            def taken(pointer: Pointer) -> Pointer:
+                return pointer.asking(run_id, pointer.asked_of(run_id).without(asked))
+
+            change_pointer(self.folder.parent, taken, self.folder)
+        return events
+
+    def give_feedback(self, key: str, text: str) -> Event:
+        """Commit a person's critique; `key` tells it from all others."""
+        payload = {"id": key, "text": text}
+        return self.commit(
+            Done(kind=EventKind.FEEDBACK_GIVEN, step=self.state.step, payload=payload)
+        )
 
     def adopt_changes_by_hand(self) -> list[Event]:
         """Take up an artifact.md that differs from the history: a person's change, judged next.
@@ -214,7 +221,8 @@ class RunFiles:
 
     def _roll_forward(self) -> None:
         """After a crash: an artifact that is missing or one event behind is written again."""
-        remove_strays(self.folder)
+        with folder_lock(self.folder.parent):  # who writes the pointer does so by way of our folder
+            remove_strays(self.folder)
         self._keep_broken_state()
         if self.state.artifact_sha256 != EMPTY_SHA256:
             data = self._found()

@@ -139,17 +139,22 @@ def _critique(state: RunState, request: StepRequest, ask: Ask) -> Done:
     failed = [row.rule.id for row in (*blockers, *warnings)]
     issues, reply = _answer(ask, request, lambda text: read_issues(text, failed))
     payload = {"issues": list(issues), **_by(reply)}
+    if request.feedback:
+        payload["feedback"] = list(request.feedback)
     return Done(kind=EventKind.CRITIQUE_DONE, step=Step.CRITIQUE, payload=payload)
 
 
 def _refine(state: RunState, request: StepRequest, ask: Ask) -> Done:
-    """Apply the safe fixes of the critiqued rules, then ask the agent for what remains."""
+    """Apply the safe fixes of the critiqued rules, then ask the agent for what remains.
+
+    What a person said is never mended by a fix.
+    """
     text, fixed, skipped = _apply_fixes(state, request)
     remaining = tuple(issue for issue in request.issues if issue["rule_id"] not in fixed)
     payload: dict[str, Any] = {"by": "fixes", "fixed": fixed}
     if skipped:
         payload["not_fixed"] = skipped
-    if remaining:
+    if remaining or request.feedback:
         asked = replace(request, artifact=text, issues=remaining)
         new, reply = _answer(ask, asked, read_artifact)
         changed_more = new != text

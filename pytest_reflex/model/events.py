@@ -11,7 +11,10 @@ from pytest_reflex.model.words import Level, Step
 
 
 class EventKind(StrEnum):
-    """The events of the Reflex loop; the values are the seed's names."""
+    """The events of the Reflex loop; the values are the seed's names.
+
+    Added: `feedback_given` (a person's critique) and `run_extended` (a run that had ended goes on).
+    """
 
     RUN_STARTED = "run_started"
     PLAN_CREATED = "plan_created"
@@ -25,6 +28,8 @@ class EventKind(StrEnum):
     PHASE_ERROR = "phase_error"
     STOPPED = "stopped"
     FAILED = "failed"
+    FEEDBACK_GIVEN = "feedback_given"
+    RUN_EXTENDED = "run_extended"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

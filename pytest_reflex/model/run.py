@@ -107,7 +107,8 @@ class RunState:
 
     The six booleans say which steps of the current iteration are durable. `marks` remember past
     evaluations; `errors` holds, per step, the messages of its failed tries since it last succeeded;
-    `draft` is the text of `--input`.
+    `draft` is the text of `--input`. Of a person's critiques `feedback` waits for the next CRITIQUE
+    and `heeded` was given to the last one. `settled` counts the marks before the run was extended.
     """
 
     run_id: str
@@ -133,7 +134,10 @@ class RunState:
     evaluated: bool = False
     critiqued: bool = False
     refined: bool = False
+    feedback: tuple[str, ...] = ()
+    heeded: tuple[str, ...] = ()
     marks: tuple[Mark, ...] = ()
+    settled: int = 0
     stagnation_count: int = 0
     errors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     draft: str | None = None
@@ -155,6 +159,11 @@ class RunState:
         if not self.evaluated:
             return Step.EVALUATE
         return Step.REFINE if self.critiqued else Step.CRITIQUE
+
+    @property
+    def recent(self) -> tuple[Mark, ...]:
+        """The evaluations that count for progress: those since the run was last extended."""
+        return self.marks[self.settled :]
 
     @property
     def artifact_status(self) -> str:

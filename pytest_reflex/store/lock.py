@@ -8,13 +8,15 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pytest_reflex.errors import LockedError, StateError
 from pytest_reflex.store.regular import open_regular
 
 _PATIENCE = 0.5
+_FOLDER_PATIENCE = 5.0
 
 
 def is_locked(path: Path) -> bool:
@@ -51,6 +53,37 @@ def take_lock(descriptor: int, path: Path) -> None:
         f"{path.parent.name} is driven by another process{f' (pid {holder})' if holder else ''}",
         hint="wait for it, or interrupt it with Ctrl-C; it can be resumed",
     )
+
+
+@contextmanager
+def folder_lock(folder: Path) -> Iterator[bool]:
+    """Hold a lock on a folder itself while a small file in it is changed.
+
+    Yields whether it is held: a file system may have none, and one that is not given back for
+    seconds is not waited for.
+    """
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        yield False
+        return
+    try:
+        yield _taken_in_time(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _taken_in_time(descriptor: int) -> bool:
+    deadline = time.monotonic() + _FOLDER_PATIENCE
+    while time.monotonic() < deadline:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            time.sleep(0.005)
+        except OSError:
+            return False
+    return False
 
 
 def _holder(descriptor: int) -> int | None:
