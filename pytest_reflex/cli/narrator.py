@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import replace
 from typing import Any
 
 import click
 
+from pytest_reflex.cli.progress import Display, displayed
 from pytest_reflex.cli.streams import give, give_artifact, give_json, say
 from pytest_reflex.errors import ExitCode, StateError
 from pytest_reflex.loops.driver import ReflexLoop
@@ -15,7 +18,7 @@ from pytest_reflex.loops.result import deliver
 from pytest_reflex.loops.runjson import run_json
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.plain import visible
-from pytest_reflex.model.words import StopReason
+from pytest_reflex.model.words import Step, StopReason
 from pytest_reflex.reports import iteration
 
 EXIT_OF_REASON: dict[StopReason, ExitCode] = {
@@ -35,6 +38,19 @@ class Narrator:
 
     def __init__(self, loop: ReflexLoop, *, quiet: bool, as_json: bool) -> None:
         self.loop, self.quiet, self.as_json = loop, quiet, as_json
+        self._display: Display | None = None
+
+    @contextmanager
+    def attending(self, agents: Mapping[Step, str]) -> Iterator[Iterator[Event]]:
+        """Yield the events of the run, with a display for as long as it is driven."""
+        with displayed(self.loop, agents, quiet=self.quiet, plain=self.as_json) as display:
+            self._display = display
+            loop = replace(self.loop, starting=display.starting)
+            try:
+                with closing(loop.events()) as events:
+                    yield events
+            finally:
+                self._display = None
 
     def begin(self) -> None:
         """Tell what could not be read when the run was taken up."""
@@ -45,6 +61,8 @@ class Narrator:
 
     def tell(self, event: Event) -> None:
         """Tell of one event on stderr."""
+        if self._display:
+            self._display.done(event)
         if self.quiet:
             return
         if event.kind is EventKind.EVALUATION_DONE:
@@ -113,7 +131,7 @@ class Narrator:
         self._say(wrapped(text))
 
     def _say(self, text: str) -> None:
-        say(text)
+        (self._display.say if self._display else say)(text)
 
 
 def _author(refined: Mapping[str, Any]) -> str:

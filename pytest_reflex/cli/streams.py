@@ -37,10 +37,19 @@ def prepare() -> bool:
     return there
 
 
+def is_coloured(stream: Any) -> bool:
+    """Return whether a stream is a terminal that shows colours and moves its cursor.
+
+    `NO_COLOR` (https://no-color.org) and a `TERM` that is empty or dumb switch that off.
+    """
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM", "") in ("", "dumb")
+    return bool(stream.isatty()) and not plain
+
+
 def say(text: str) -> None:
     """Tell a person something on stderr, as long as somebody is there to read it."""
     try:
-        click.echo(text, err=True)
+        click.echo(text, err=True, color=is_coloured(sys.stderr))
         sys.stderr.flush()
     except OSError:
         _let_go(sys.stderr.fileno())
@@ -49,7 +58,7 @@ def say(text: str) -> None:
 def give(text: str) -> None:
     """Write a line or more of data to stdout; raises StateError where it cannot be written."""
     with _named():
-        click.echo(text, nl=not text.endswith("\n"))
+        click.echo(text, nl=not text.endswith("\n"), color=is_coloured(sys.stdout))
 
 
 def give_json(document: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.results import Evaluation, RuleResult
-from pytest_reflex.model.run import RunState
+from pytest_reflex.model.run import RunState, Spend
 from pytest_reflex.verdict.figures import arithmetic, gap, plain, shown_score
 
 WIDTH = 80
@@ -128,7 +128,7 @@ def summary(state: RunState, delivered: str = "") -> str:
         lines.append(
             f"Restored: the best artifact, of iteration {back['iteration']}, phase {back['phase']}"
         )
-    lines.append(f"Spend: {_spend(state)}")
+    lines.append(f"Spend: {spend_text(state.spend)}")
     if evaluation and not state.stop.passed:
         lines += distance(evaluation)
         lines += critique_lines(evaluation, None)
@@ -140,8 +140,8 @@ def summary(state: RunState, delivered: str = "") -> str:
     return "\n".join(lines)
 
 
-def _spend(state: RunState) -> str:
-    spend = state.spend
+def spend_text(spend: Spend) -> str:
+    """Return what agents cost so far; what a tool did not tell is called unknown."""
     if not spend.calls:
         return "no agent was paid"
     calls = f"{spend.calls} call" + ("s" if spend.calls != 1 else "")

@@ -1,0 +1,133 @@
+"""A few lines at the bottom of a terminal that are drawn anew, while what is told scrolls above.
+
+Promises: every draw is one write; the cursor is never hidden, so that a kill leaves a usable
+terminal; nothing is drawn from the background; what cannot be drawn is left out and stops nothing.
+Limits: a terminal that breaks lines anew when it gets narrower may keep a line of an old draw.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from pytest_reflex.cli.streams import is_coloured
+from pytest_reflex.model.plain import visible
+from pytest_reflex.reports.progress import Line
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+_STYLES = {
+    "good": "bold green",
+    "bad": "bold red",
+    "mild": "bold yellow",
+    "strong": "bold",
+    "faint": "dim",
+}
+_CLEAR, _UP = "\x1b[2K", "\x1b[1A"
+
+
+def can_be_live() -> bool:
+    """Return whether stderr is a terminal that takes such lines, and `rich` is installed."""
+    encoding = (getattr(sys.stderr, "encoding", "") or "").lower().replace("-", "")
+    return is_coloured(sys.stderr) and encoding == "utf8" and find_spec("rich") is not None
+
+
+class LiveView:
+    """`lines` gives what to draw; it is asked at every draw. One view at a time on a terminal."""
+
+    def __init__(self, lines: Callable[[], Sequence[Line]]) -> None:
+        from rich.console import Console
+
+        self._lines, self._descriptor = lines, sys.stderr.fileno()
+        self._console = Console(force_terminal=True, color_system="standard", legacy_windows=False)
+        self._height, self._busy = 0, False
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """Draw until the block is left, however it is left; the lines are gone then."""
+        sys.stderr.flush()
+        before = signal.signal(signal.SIGCONT, self._continued)
+        try:
+            self.draw()
+            yield
+        finally:
+            signal.signal(signal.SIGCONT, before)
+            self._put("")
+
+    def say(self, text: str) -> None:
+        """Write whole lines above the view."""
+        self._put(f"{text}\n", redraw=True)
+
+    def draw(self) -> None:
+        """Draw the lines as they are now; may be called by a signal in the middle of `say`."""
+        if not self._busy:
+            self._put("", redraw=True)
+
+    def _continued(self, number: int, frame: FrameType | None) -> None:
+        self._height = 0  # the shell has written where the lines were
+
+    def _put(self, text: str, *, redraw: bool = False) -> None:
+        self._busy = True
+        try:
+            if self._is_in_background():
+                self._height = 0
+                self._write(text)
+                return
+            drawn = self._drawn() if redraw else []
+            erased = "\r" + _CLEAR + (_UP + _CLEAR) * (self._height - 1) if self._height else ""
+            self._height = len(drawn)
+            self._write(erased + text + "\n".join(drawn))
+        finally:
+            self._busy = False
+
+    def _drawn(self) -> list[str]:
+        width, height = self._size()
+        try:
+            return [self._rendered(line, width) for line in self._lines()[:height]]
+        except Exception:  # a view must not end a run
+            return []
+
+    def _rendered(self, line: Line, width: int) -> str:
+        from rich.text import Text
+
+        pieces = [(visible(text), _STYLES.get(tone, "")) for text, tone in line]
+        whole: Text = Text.assemble(*pieces, no_wrap=True)
+        whole.truncate(width, overflow="ellipsis")
+        with self._console.capture() as captured:
+            self._console.print(whole, width=width, soft_wrap=True, end="")
+        return captured.get()
+
+    def _size(self) -> tuple[int, int]:
+        """Return the room for the lines; a column stays free, because some terminals wrap there."""
+        columns, rows = 80, 24
+        with suppress(OSError):
+            columns, rows = os.get_terminal_size(self._descriptor)
+        told = os.environ.get("COLUMNS", "")
+        if told.isascii() and told.isdigit():
+            columns = min(columns or 80, int(told))
+        return max(columns - 1, 1), max(rows - 1, 1)
+
+    def _is_in_background(self) -> bool:
+        try:
+            return os.tcgetpgrp(self._descriptor) != os.getpgrp()
+        except OSError:  # it is not our own terminal: nobody else's shell is there
+            return False
+
+    def _write(self, text: str) -> None:
+        view = memoryview(text.encode("utf-8", "backslashreplace"))
+        try:
+            while view:
+                try:
+                    view = view[os.write(self._descriptor, view) :]
+                except BlockingIOError:  # a program that shares the terminal made it so
+                    select.select([], [self._descriptor], [])
+        except OSError:
+            self._height = 0

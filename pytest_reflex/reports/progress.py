@@ -1,0 +1,102 @@
+"""What a loop that is at work shows of itself: what runs, how long, the scores, the spend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.run import Mark, RunState
+from pytest_reflex.model.words import Level, Step
+from pytest_reflex.reports.iteration import spend_text
+from pytest_reflex.verdict.figures import plain, shown_score
+
+# Pieces of a line with their tone: "" or a word of `reports.terminal`.
+Line = list[tuple[str, str]]
+
+SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+_BARS = "▁▂▃▄▅▆▇█"
+_MARKS = 6
+_NAME = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A step that runs: for how many seconds, and the agent that was asked ("" for none)."""
+
+    step: Step
+    agent: str
+    seconds: float
+
+
+def progress_lines(
+    state: RunState, running: Sequence[Running], seconds: float, turn: int
+) -> list[Line]:
+    """Return the live view; `seconds` is the time since the driver began, `turn` moves a spinner.
+
+    Lines may be cut at the end: what matters most comes first.
+    """
+    wheel = (SPINNER[turn % len(SPINNER)] + " ", "good")
+    steps: Line = []
+    for one in running:
+        steps += [(" · ", "faint")] if steps else []
+        steps += [(one.step.value, "strong"), (f" {clock(one.seconds)}{_asked(one)}", "")]
+    place = (
+        f"iteration {state.iteration}/{state.limits.max_iterations} · phase {state.level.value} · "
+        f"run {clock(seconds)}"
+    )
+    return [
+        [wheel, *(steps or [("between two steps", "")])],
+        [("  " + place, "")],
+        [("  score ", ""), *trend(state)],
+        [(f"  spend {spend_text(state.spend)}", "")],
+        [(f"  Ctrl-C interrupts; go on with: pytest-reflex loop resume {state.alias}", "faint")],
+    ]
+
+
+def started_line(step: Step, agent: str) -> str:
+    """Return what is told at the start of a step that may take long."""
+    return f"{step.value} ...{_asked(Running(step, agent, 0))}"
+
+
+def waiting_line(running: Iterable[Running]) -> str:
+    """Return what is told while steps go on and nothing else happens."""
+    steps = (f"{one.step.value} {clock(one.seconds)}{_asked(one)}" for one in running)
+    return "still at work: " + ", ".join(steps)
+
+
+def _asked(running: Running) -> str:
+    return f" (agent {one_line(running.agent, _NAME)})" if running.agent else ""
+
+
+def trend(state: RunState) -> Line:
+    """Return a bar and the score of each of the last evaluations, and what is needed now."""
+    bar = plain(state.criteria.thresholds[state.level])
+    if not state.marks:
+        return [(f"none yet, needs {bar}", "")]
+    line: Line = [("… ", "faint")] if len(state.marks) > _MARKS else []
+    level: Level | None = None
+    for mark in state.marks[-_MARKS:]:
+        if mark.level is not level:
+            line.append((f"{mark.level.value} ", "faint"))
+            level = mark.level
+        line.append((f"{_bar(mark.score)} {shown_score(mark.score)} ", _tone(mark)))
+    return [*line, (f"needs {bar}", "faint")]
+
+
+def _bar(score: Fraction) -> str:
+    return _BARS[min(int(score * len(_BARS)), len(_BARS) - 1)]
+
+
+def _tone(mark: Mark) -> str:
+    if mark.passed:
+        return "good"
+    return "bad" if mark.blockers else "mild"
+
+
+def clock(seconds: float) -> str:
+    """Return a duration as a clock shows it: 0:42, 1:02:03."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
