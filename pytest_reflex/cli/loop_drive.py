@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from pytest_reflex.cli.configured import configured
+from pytest_reflex.cli.signals import Interruptions
 from pytest_reflex.cli.streams import say
 from pytest_reflex.errors import UsageError
 from pytest_reflex.loops.driver import ReflexLoop
@@ -176,9 +177,9 @@ def _watch(
 ) -> int:
     """Drive a run, tell what happens on stderr, and print the result on stdout."""
     from pytest_reflex.cli.narrator import Narrator
-    from pytest_reflex.cli.signals import ended_by_signal, interruptible
 
-    with interruptible() as received, run as driver:
+    interruptions = click.get_current_context().find_object(Interruptions) or Interruptions()
+    with run as driver:
         narrator = Narrator(driver, quiet=quiet, as_json=as_json)
         narrator.begin()
         try:
@@ -186,6 +187,7 @@ def _watch(
                 for event in events:
                     narrator.tell(event)
         except KeyboardInterrupt:
+            interruptions.deaf = True
             narrator.interrupted()
-            return ended_by_signal(received)
+            return interruptions.status()
         return narrator.end()

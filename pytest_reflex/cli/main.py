@@ -15,4 +15,4 @@ def main(argv: list[str] | None = None) -> int:
         return 0
     from pytest_reflex.cli.root import run
 
-    return run(arguments)
+    return run(arguments, leaving=argv is None)

@@ -8,6 +8,7 @@ import sys
 import click
 
 from pytest_reflex.cli.lazy import LazyGroup
+from pytest_reflex.cli.signals import Interruptions, interruptible
 from pytest_reflex.cli.streams import close_stdout, prepare, say
 
 # verb: (module:command, one line of help). A new verb is one file and one line here.
@@ -17,15 +18,16 @@ VERBS = {
 }
 
 
-def run(arguments: list[str]) -> int:
-    """Run the command line and return its exit status."""
+def run(arguments: list[str], *, leaving: bool = False) -> int:
+    """Run the command line and return its exit status; with `leaving` the process ends then."""
     there = prepare()
-    status = _run(arguments)
+    with interruptible(leaving=leaving) as interruptions:
+        status = _run(arguments, interruptions)
     # Where the caller closed stdout the work is done, but nobody was told.
     return status if there else status or 12
 
 
-def _run(arguments: list[str]) -> int:
+def _run(arguments: list[str], interruptions: Interruptions) -> int:
     root = LazyGroup(
         VERBS,
         name="pytest-reflex",
@@ -38,12 +40,18 @@ def _run(arguments: list[str]) -> int:
     )
     try:
         _check_folder()
-        result = root.main(arguments, prog_name="pytest-reflex", standalone_mode=False)
+        result = root.main(
+            arguments, prog_name="pytest-reflex", standalone_mode=False, obj=interruptions
+        )
         sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as missing:
         sys.stdout.write(missing.format_message() + "\n")
         return 0
     except (Exception, KeyboardInterrupt, SystemExit) as error:
+        interruptions.deaf = True
+        if interruptions.received and isinstance(error, (click.Abort, KeyboardInterrupt)):
+            _complain("interrupted")
+            return interruptions.status()
         return _explain(error)
     return result if isinstance(result, int) else 0
 

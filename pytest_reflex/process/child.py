@@ -31,7 +31,7 @@ class Child:
     ) -> None:
         self._process = process
         self.pid = process.pid
-        self.exited = False
+        self.exited = self.ended = False
         self.returncode: int | None = None
         self._input = memoryview(stdin or b"")
         self._poll = select.poll()
@@ -100,7 +100,9 @@ class Child:
         if self._pidfd >= 0:
             os.close(self._pidfd)
             self._pidfd = -1
-        return kill_leftovers(self.pid) if self.exited else False
+        left = kill_leftovers(self.pid) if self.exited else False
+        self.ended = True
+        return left
 
     def _watch_exit(self) -> None:
         try:

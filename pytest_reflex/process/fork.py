@@ -1,9 +1,10 @@
 """Run a function in a fork of this process: what is loaded stays warm, and a crash stays there.
 
 Promises: `run_in_fork` returns at most `grace` + 2 s after the deadline; what the function prints
-goes nowhere but into `Forked.noise`; its process group is gone afterwards. Limits: a process that
-the function started in a session of its own is killed only where it carries `mark` in its
-environment (Linux).
+goes nowhere but into `Forked.noise`; its process group is gone afterwards, also where this process
+is killed (see `guard`). An interruption is handed on, and after `grace` the fork is killed; a
+second one kills it at once. Limits: a process that the function started in a session of its own is
+killed only where it carries `mark` in its environment (Linux).
 """
 
 from __future__ import annotations
@@ -16,17 +17,24 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO, NoReturn
 
+from pytest_reflex.process.deadline import Deadline
 from pytest_reflex.process.group import kill_leftovers, kill_marked, signal_group
+from pytest_reflex.process.guard import GUARD
 
 Send = Callable[[bytes], None]
 
 _CHUNK = 1 << 16
 _NOISE = 4000
 _LOOK = 0.05
-_RESET = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGPIPE", "SIGUSR1", "SIGUSR2", "SIGCHLD")
+_SPARE = 1.0
+_RESET = (
+    *("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGTSTP"),
+    *("SIGPIPE", "SIGUSR1", "SIGUSR2", "SIGCHLD"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,25 +65,27 @@ def run_in_fork(
     with tempfile.TemporaryFile() as noise:
         sys.stdout.flush()
         sys.stderr.flush()
-        pid = os.fork()
+        with GUARD.shared():
+            pid = os.fork()
         if pid == 0:
             os.close(reader)
             _be_child(work, writer, noise)
         os.close(writer)
-        timed_out = True
+        GUARD.watch(pid)
+        data = bytearray()
         try:
-            data, status, timed_out = _follow(pid, reader, seconds, grace)
+            status, asked = _follow(pid, reader, data, Deadline(seconds), grace)
         except BaseException:
-            signal_group(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
+            _interrupt(pid, grace)
             raise
         finally:
             os.close(reader)
             kill_leftovers(pid)
-            if mark and timed_out:
+            if mark:
                 kill_marked(mark)
-        lines = tuple(data.split(b"\n")[:-1])
-        return Forked(lines=lines, status=status, timed_out=timed_out, noise=_last_of(noise))
+            GUARD.release(pid)
+        lines = tuple(bytes(data).split(b"\n")[:-1])
+        return Forked(lines=lines, status=status, timed_out=asked, noise=_last_of(noise))
 
 
 def _be_child(work: Callable[[Send], int], writer: int, noise: IO[bytes]) -> NoReturn:
@@ -114,21 +124,40 @@ def _write_all(writer: int, data: bytes) -> None:
         view = view[os.write(writer, view) :]
 
 
-def _follow(pid: int, reader: int, seconds: float, grace: float) -> tuple[bytes, int, bool]:
-    """Read until the child has ended; end of file is no sign: a grandchild may hold the pipe."""
+def _follow(
+    pid: int, reader: int, data: bytearray, deadline: Deadline, grace: float
+) -> tuple[int, bool]:
+    """Read until the child has ended; return its status and whether it had to be asked to end.
+
+    End of file is no sign: a grandchild may hold the pipe.
+    """
     os.set_blocking(reader, False)
-    data = bytearray()
-    deadline, asked = time.monotonic() + seconds, False
+    asked = False
     while True:
-        select.select([reader], [], [], _LOOK)
+        select.select([reader], [], [], min(_LOOK, deadline.pause()))
         _drain(reader, data)
         done, raw = os.waitpid(pid, os.WNOHANG)
         if done:
             _drain(reader, data)
-            return bytes(data), os.waitstatus_to_exitcode(raw), asked
-        if time.monotonic() >= deadline:
+            return os.waitstatus_to_exitcode(raw), asked
+        if deadline.passed():
             signal_group(pid, signal.SIGKILL if asked else signal.SIGTERM)
-            deadline, asked = time.monotonic() + grace, True
+            deadline, asked = Deadline(grace), True
+
+
+def _interrupt(pid: int, grace: float) -> None:
+    """Have the child end its commands and itself; who interrupts again has it killed."""
+    try:
+        signal_group(pid, signal.SIGTERM)
+        deadline = Deadline(grace + _SPARE)
+        while not deadline.passed() and not os.waitpid(pid, os.WNOHANG)[0]:
+            time.sleep(min(_LOOK, deadline.pause()))
+    except ChildProcessError:
+        return
+    finally:
+        with suppress(ChildProcessError):
+            signal_group(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
 
 
 def _drain(reader: int, data: bytearray) -> None:

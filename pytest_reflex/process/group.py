@@ -1,17 +1,21 @@
 """Signals to whole process groups, and the search for processes that outlived their leader.
 
 A child is the leader of a session of its own, so that its process id is also the id of its group.
+What left that session is known by a mark in its environment, which it hands on to all it starts.
 Nothing here raises because a process is gone already, and nothing signals our own group.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 
 _PROC = "/proc"
+_PATIENCE = 1.0  # seconds until a process that was sent KILL must be gone
+_LOOK = 0.005
+_FEW = 64  # process ids; beyond that the list of all processes is shorter
 
 
 def signal_group(leader: int, number: int) -> bool:
@@ -35,26 +39,77 @@ def kill_leftovers(leader: int) -> bool:
         return False
     if not os.path.isdir(f"{_PROC}/self"):
         return signal_group(leader, signal.SIGKILL)
-    return _kill(pid for pid in _numbers() if _lives_in_session(pid, leader))
+    return _kill_all(_numbers, lambda pid: _session(pid) == leader) > 0
 
 
-def kill_marked(mark: str) -> bool:
-    """Kill every process whose environment holds `mark` (NAME=value); return whether any did.
+def kill_marked(mark: str) -> int:
+    """Kill every process whose environment holds `mark` (NAME=value); return how many did.
 
     Finds those that left their group and session. Linux only; elsewhere nothing is found.
     """
+    return _kill_all(_numbers, _carries(mark))
+
+
+def kill_escaped(mark: str, leader: int) -> int:
+    """Kill what carries the mark of a child that has ended; return how many there were.
+
+    As `kill_marked`, and much cheaper for a short life: whatever the child started has a later
+    process id than it, so that only ids given out since then are looked at.
+    """
+    return _kill_all(lambda: _since(leader), _carries(mark))
+
+
+def kill_abandoned(mark: str) -> int:
+    """Kill what carries the mark of an owner that is gone, but nobody that we descend from."""
+    spared = {os.getpid(), *_ancestors()}
+    carries = _carries(mark)
+    return _kill_all(_numbers, lambda pid: pid not in spared and carries(pid))
+
+
+def _carries(mark: str) -> Callable[[int], bool]:
     wanted = b"\0" + os.fsencode(mark) + b"\0"
-    return _kill(pid for pid in _numbers() if wanted in b"\0" + _read(pid, "environ") + b"\0")
+    return lambda pid: wanted in b"\0" + _read(pid, "environ") + b"\0"
 
 
-def _kill(pids: Iterator[int]) -> bool:
-    found = False
-    for pid in pids:
-        if pid > 1 and pid != os.getpid():
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
-                found = True
-    return found
+def _kill_all(pids: Callable[[], Iterable[int]], is_meant: Callable[[int], bool]) -> int:
+    """Kill until none is left: one that was not killed yet may have started another."""
+    killed: set[int] = set()
+    deadline = time.monotonic() + _PATIENCE
+    while found := [pid for pid in pids() if is_meant(pid) and _kill(pid, is_meant)]:
+        killed.update(found)
+        if time.monotonic() > deadline:
+            break
+        time.sleep(_LOOK)
+    return len(killed)
+
+
+def _kill(pid: int, is_meant: Callable[[int], bool]) -> bool:
+    """Kill a process that still is the one that was meant, not another with its id."""
+    if pid <= 1 or pid == os.getpid():
+        return False
+    try:
+        handle = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return False
+    except (AttributeError, OSError):  # another system, or no descriptor is free
+        return _kill_by_number(pid)
+    try:
+        if not is_meant(pid):
+            return False
+        signal.pidfd_send_signal(handle, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        return False
+    finally:
+        os.close(handle)
+    return True
+
+
+def _kill_by_number(pid: int) -> bool:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
 
 
 def _numbers() -> Iterator[int]:
@@ -65,10 +120,35 @@ def _numbers() -> Iterator[int]:
     yield from (int(name) for name in names if name.isascii() and name.isdigit())
 
 
-def _lives_in_session(pid: int, session: int) -> bool:
+def _since(leader: int) -> Iterable[int]:
+    """Return ids that may have been given out after `leader`, those without a process included."""
+    try:
+        with open(f"{_PROC}/loadavg", "rb") as file:
+            newest = int(file.read().split()[-1])
+    except (OSError, ValueError, IndexError):
+        return _numbers()
+    # Fewer than none: the system began to count anew.
+    return range(leader + 1, newest + 1) if 0 <= newest - leader <= _FEW else _numbers()
+
+
+def _ancestors() -> Iterator[int]:
+    pid = os.getppid()
+    while pid > 1:
+        yield pid
+        fields = _status(pid)
+        pid = int(fields[1]) if len(fields) > 1 else 0
+
+
+def _session(pid: int) -> int:
+    """Return the session of a living process, 0 where it is dead, reaped or not."""
+    fields = _status(pid)
+    return int(fields[3]) if len(fields) > 3 and fields[0] not in (b"Z", b"X") else 0
+
+
+def _status(pid: int) -> list[bytes]:
+    """Return the fields of a process after its name: state, parent, group, session ..."""
     # The name of the program may hold blanks and brackets; the fields follow its last bracket.
-    fields = _read(pid, "stat").rpartition(b")")[2].split()
-    return len(fields) > 3 and fields[0] not in (b"Z", b"X") and int(fields[3]) == session
+    return _read(pid, "stat").rpartition(b")")[2].split()
 
 
 def _read(pid: int, name: str) -> bytes:

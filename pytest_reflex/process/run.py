@@ -1,10 +1,11 @@
 """Run one command to its end: bounded in time and output, with its whole process group.
 
 Promises: `run` returns at most `grace` + 2 s after the deadline; no process of the child's group
-survives it, however it ends (also by KeyboardInterrupt); a child that does not read its input,
-never stops writing, ignores signals or leaves children behind cannot block it.
-Limits: a child that leaves its session and closes our pipes is looked for only after a time-out or
-cancellation, and only on Linux.
+survives it, however it ends (also by KeyboardInterrupt, and by the death of this process: see
+`guard`); a child that does not read its input, never stops writing, ignores signals or leaves
+children behind cannot block it. What was left behind is killed and told, in whatever session.
+Limits: outside Linux a child that leaves its session and closes our pipes is not found; nowhere is
+one that also wipes its environment.
 """
 
 from __future__ import annotations
@@ -12,23 +13,23 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum, auto
-from itertools import count
 from threading import Event
 
 from pytest_reflex.process.capture import KEPT, Capture
 from pytest_reflex.process.child import Child
-from pytest_reflex.process.group import kill_marked
+from pytest_reflex.process.deadline import Deadline
+from pytest_reflex.process.group import kill_escaped, kill_marked
+from pytest_reflex.process.guard import GUARD
 from pytest_reflex.process.spawn import spawn
 
 HARD_CAP = 2_000_000_000
-MARK = "PYTEST_REFLEX_CHILD"
-
 _DRAIN = 1.0
 _CANCEL_POLL = 0.1
-_numbers = count(1)
+_LONG = 10.0  # seconds in which the system may have given out all process ids
 _running: set[Child] = set()
 
 
@@ -91,25 +92,21 @@ def run(
     `cancel` ends it like a time-out. Raises SpawnError where it cannot be started.
     """
     started = time.monotonic()
-    deadline = float("inf") if timeout is None else started + timeout
-    number = f"{os.getpid()}-{next(_numbers)}"
+    deadline = Deadline(timeout, float("inf") if cancel is None else _CANCEL_POLL)
+    name, _, value = (mark := GUARD.mark()).partition("=")
     out, err = Capture(head, tail), Capture(head, tail)
-    process = spawn(argv, cwd=cwd, env={**env, MARK: number}, stdin=stdin is not None)
+    process = spawn(argv, cwd=cwd, env={**env, name: value}, stdin=stdin is not None)
     child = Child(process, stdin, out, err)
-    _running.add(child)
 
     def why_stop() -> _Why:
-        if time.monotonic() >= deadline:
+        if deadline.passed():
             return _Why.TIMED_OUT
         if cancel is not None and cancel.is_set():
             return _Why.CANCELLED
         return _Why.OVERFLOW if out.total + err.total > hard_cap else _Why.NOTHING
 
-    wait = _Wait(deadline, float("inf") if cancel is None else _CANCEL_POLL, grace)
-    try:
-        why, left = _attend(child, f"{MARK}={number}", wait, why_stop)
-    finally:
-        _running.discard(child)
+    with _known(child):
+        why, left = _attend(child, mark, grace, deadline, why_stop)
     return Finished(
         returncode=child.returncode,
         stdout=out.data(),
@@ -128,9 +125,14 @@ def run(
 
 def kill_running() -> None:
     """Kill the groups of all commands that run now, in whatever thread: nobody wants to wait."""
+    signal_running(signal.SIGKILL)
+
+
+def signal_running(number: int) -> None:
+    """Send a signal to the groups of all commands that run now."""
     for child in tuple(_running):
         if not child.exited:
-            child.signal(signal.SIGKILL)
+            child.signal(number)
 
 
 class _Why(Enum):
@@ -142,44 +144,52 @@ class _Why(Enum):
     OVERFLOW = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class _Wait:
-    """A monotonic deadline, the longest pause between two looks, the grace after TERM."""
-
-    deadline: float
-    pause: float
-    grace: float
+@contextmanager
+def _known(child: Child) -> Iterator[None]:
+    """Let others end a child: whoever wants to leave at once, and the guard where we are gone."""
+    GUARD.watch(child.pid)
+    _running.add(child)
+    try:
+        yield
+    finally:
+        if child.ended:  # else interrupted twice: what still lives is the guard's
+            _running.discard(child)
+            GUARD.release(child.pid)
 
 
 def _attend(
-    child: Child, mark: str, wait: _Wait, why_stop: Callable[[], _Why]
+    child: Child, mark: str, grace: float, deadline: Deadline, why_stop: Callable[[], _Why]
 ) -> tuple[_Why, bool]:
     """Serve a child until nothing of it is left; return why it was stopped, and what it left."""
-    why, left, whole = _Why.NOTHING, False, False
+    started = time.monotonic()
+    why, left = _Why.NOTHING, False
     try:
         while not child.exited and (why := why_stop()) is _Why.NOTHING:
-            child.step(min(wait.deadline - time.monotonic(), wait.pause))
+            child.step(deadline.pause())
         if why is not _Why.NOTHING:
-            _stop(child, 0.0 if why is _Why.OVERFLOW else wait.grace)
-            left = kill_marked(mark)
+            _stop(child, 0.0 if why is _Why.OVERFLOW else grace)
+            left = kill_marked(mark) > 0
         if not child.wait_silence(_DRAIN):
             child.signal(signal.SIGKILL)
             kill_marked(mark)
             child.wait_silence(_DRAIN)
             left = True
-        whole = True
+    except BaseException:
+        # Above all KeyboardInterrupt; a second one ends the grace.
+        _stop(child, grace)
+        raise
     finally:
-        # Also on KeyboardInterrupt: nothing that we started may go on.
         left = child.end() or left
-        if not whole:
-            kill_marked(mark)
-    return why, left
+        short = time.monotonic() - started < _LONG
+        escaped = kill_escaped(mark, child.pid) if short else kill_marked(mark)
+    return why, left or escaped > 0
 
 
 def _stop(child: Child, grace: float) -> None:
     """Ask the group to end, then make it; what the leader left behind is not asked."""
     if grace > 0:
         child.signal(signal.SIGTERM)
+        child.signal(signal.SIGCONT)  # whoever is stopped hears nothing
         child.wait_exit(grace)
     child.signal(signal.SIGKILL)
     child.wait_exit(_DRAIN)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -112,6 +113,43 @@ def test_b102_escaped_session_of_a_late_command_is_found() -> None:
         assert living() == []
 
 
+ESCAPES = {
+    "setsid": "setsid sleep 60 >/dev/null 2>&1 & exit 0",
+    "nohup": "nohup sleep 60 >/dev/null 2>&1 & exit 0",
+    "a double fork": "(setsid sh -c 'sleep 60 & sleep 60' </dev/null >/dev/null 2>&1 &); exit 0",
+    "many": "for i in $(seq 80); do setsid sleep 60 >/dev/null 2>&1 & done; exit 0",
+}
+
+
+@linux
+@pytest.mark.parametrize("command", ESCAPES.values(), ids=ESCAPES.keys())
+def test_f21_what_escaped_a_command_that_ended_well_is_killed_and_told(command: str) -> None:
+    with marked() as (env, living):
+        finished = shell(command, env=env)
+        assert (finished.returncode, finished.left_children) == (0, True)
+        assert living() == []
+
+
+@linux
+def test_f21_a_command_that_leaves_nothing_is_not_accused() -> None:
+    assert not shell("setsid true; sleep 0.1 & wait; (setsid true)").left_children
+
+
+def test_first_interrupt_lets_a_command_tidy_up(tmp_path: Path) -> None:
+    timer = threading.Timer(0.4, os.kill, [os.getpid(), signal.SIGINT])
+    timer.start()
+    command = f"trap 'sleep 0.2; echo tidy > {tmp_path}/tidy; exit' TERM; sleep 60 & wait"
+    with pytest.raises(KeyboardInterrupt):
+        shell(command, grace=10)
+    timer.join()
+    assert (tmp_path / "tidy").read_text() == "tidy\n"
+
+
+def test_stopped_command_hears_that_it_has_to_end() -> None:
+    finished = shell("trap 'echo heard; exit' TERM; kill -STOP $$", timeout=0.4, grace=10)
+    assert (finished.timed_out, finished.stdout) == (True, b"heard\n")
+
+
 @linux
 def test_double_fork_of_a_late_command_is_found() -> None:
     with marked() as (env, living):
@@ -175,6 +213,7 @@ def test_zoo_leaves_no_descriptors_and_threads() -> None:
     def held() -> tuple[int, int]:
         return len(os.listdir("/proc/self/fd")), threading.active_count()
 
+    shell("true")  # the guard stays
     before = held()
     for command in ("true", "false", "kill -9 $$", "head -c 9999999 /dev/zero", "exec >&-"):
         shell(command, stdin=b"x" * 100_000, head=10, tail=10)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -44,3 +45,13 @@ def _living(mark: bytes) -> Iterator[int]:
                 yield int(entry.name)
         except OSError:
             continue
+
+
+def gone_within(seconds: float, living: Callable[[], list[int]]) -> bool:
+    """Wait until nothing is alive any more; return whether that came in time."""
+    deadline = time.monotonic() + seconds
+    while living():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True

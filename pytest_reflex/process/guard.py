@@ -1,0 +1,160 @@
+"""Nothing that we started outlives us, not even where we are killed: a guard process sees to that.
+
+One small child for each process that starts commands, begun with the first of them. It waits for
+its owner to be gone, then ends the groups that were still running and, where the system shows the
+environment of processes (Linux), all that carries the owner's mark. A command costs two short
+writes to a pipe.
+
+Why not the parent-death signal: the kernel sends it when the *thread* that started a child ends,
+and setting it needs code between fork and exec, which is not safe beside other threads.
+
+Limits: whoever kills guard and owner at once gets rid of both; where no guard can be started,
+there is none.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import count
+from pathlib import Path
+from threading import Lock
+
+from pytest_reflex.process import guard_child
+
+MARK = guard_child.MARK
+
+
+class Guard:
+    """The guard of this process, and of those forks of it that are made while it is `shared`."""
+
+    def __init__(self) -> None:
+        self._shared = False
+        self._forget()
+
+    def _forget(self) -> None:
+        self._lock = Lock()
+        self._token = os.urandom(6).hex()
+        self._numbers = count(1)
+        self._writer: int | None = None
+        self._pipe = 0
+        self._process: subprocess.Popen[bytes] | None = None
+        self._watched: set[int] = set()
+
+    @property
+    def pid(self) -> int | None:
+        """The process id of the guard that this very process has started."""
+        return self._process.pid if self._process is not None else None
+
+    def mark(self) -> str:
+        """Return NAME=value for the environment of one child, by which it and its own are known."""
+        with self._lock:
+            if self._writer is None:
+                self._start()
+        return f"{MARK}={self._token}-{os.getpid()}-{next(self._numbers)}"
+
+    def watch(self, leader: int) -> None:
+        """Have the group of a child ended, should we be gone before it is released."""
+        self._watched.add(leader)
+        self._tell(f"+{leader}\n")
+
+    def release(self, leader: int) -> None:
+        """Take a child from the watch: nothing is left of it."""
+        self._watched.discard(leader)
+        self._tell(f"-{leader}\n")
+
+    @contextmanager
+    def shared(self) -> Iterator[None]:
+        """Let a fork that is made now belong to us: what it starts goes when we go."""
+        with self._lock:
+            if self._writer is None:
+                self._start()
+        self._shared = True
+        try:
+            yield
+        finally:
+            self._shared = False
+
+    def close(self) -> None:
+        """Send the guard home where there is nothing left to watch."""
+        if self._process is None:
+            return
+        if self._watched:
+            self._process.returncode = 0  # it has work, and nobody waits for it
+            return
+        self._process.kill()
+        self._process.wait()
+        self._hang_up()
+        self._forget()
+
+    def after_fork(self) -> None:
+        """Be another process: with a guard of its own, unless the fork was made to be shared."""
+        if self._process is not None:
+            self._process.returncode = 0  # not ours to wait for
+            self._process = None
+        if self._shared:
+            self._lock = Lock()
+            return
+        self._hang_up()
+        self._forget()
+
+    def _tell(self, line: str) -> None:
+        # Full, or nobody there: the search for marked processes is left.
+        with suppress(BlockingIOError, BrokenPipeError):
+            if (writer := self._connected()) is not None:
+                os.write(writer, line.encode())
+
+    def _hang_up(self) -> None:
+        if (writer := self._connected()) is not None:
+            os.close(writer)
+        self._writer = -1
+
+    def _connected(self) -> int | None:
+        """Return our end of the pipe; somebody may have closed it and opened a file instead."""
+        if self._writer is None or self._writer < 0:
+            return None
+        with suppress(OSError):
+            if os.fstat(self._writer).st_ino == self._pipe:
+                return self._writer
+        return None
+
+    def _start(self) -> None:
+        self._writer = -1
+        if not sys.executable:
+            return
+        with suppress(OSError):
+            reader, writer = os.pipe()
+            try:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-I", "-S", "-c", _SCRIPT, str(_ROOT), str(os.getpid())],
+                    # Not the environment of a child: the guard has to survive the search for them.
+                    env={guard_child.TOKEN: self._token},
+                    cwd="/",
+                    stdin=reader,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    start_new_session=True,
+                )
+            except OSError:
+                os.close(writer)
+                raise
+            finally:
+                os.close(reader)
+            os.set_blocking(writer, False)
+            self._writer, self._pipe = writer, os.fstat(writer).st_ino
+
+
+_ROOT = Path(__file__).parent.parent.parent
+_SCRIPT = (
+    "import sys; sys.path.insert(0, sys.argv[1]);"
+    "from pytest_reflex.process.guard_child import main; main(int(sys.argv[2]))"
+)
+
+GUARD = Guard()
+atexit.register(GUARD.close)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=GUARD.after_fork)

@@ -1,0 +1,122 @@
+"""The guard process itself: waits for the end of its owner, and ends what that left running."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MARK = "PYTEST_REFLEX_CHILD"
+TOKEN = "REFLEX_GUARD_TOKEN"
+
+_BATCH = 0.1  # seconds; not awake for every command that begins and ends
+_WITHOUT_PIDFD = 0.5
+_GRACE = 1.0
+_PASSES = 20
+
+
+def main(owner: int) -> None:
+    """Wait for `owner`, the process that started this one, then clean up after it."""
+    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"):
+        signal.signal(getattr(signal, name), signal.SIG_IGN)
+    end(_watch(owner), os.environ.get(TOKEN, ""))
+
+
+def _watch(owner: int) -> set[int]:
+    """Return the leaders of the groups that run when the owner is gone."""
+    leaders: set[int] = set()
+    poll = select.poll()
+    poll.register(0, select.POLLIN | select.POLLHUP)
+    patience: float | None = None
+    try:
+        poll.register(os.pidfd_open(owner), select.POLLIN)
+    except (AttributeError, OSError):
+        patience = _WITHOUT_PIDFD * 1000
+    torn = b""
+    while os.getppid() == owner:
+        for descriptor, _ in poll.poll(patience):
+            if descriptor != 0:
+                continue
+            data = os.read(0, 1 << 16)
+            if not data:  # closed a moment before the end
+                poll.unregister(0)
+                patience = 50
+                continue
+            *lines, torn = (torn + data).split(b"\n")
+            note(lines, leaders)
+            if os.getppid() == owner:
+                time.sleep(_BATCH)
+    return _rest(leaders, torn)
+
+
+def _rest(leaders: set[int], torn: bytes) -> set[int]:
+    """Read what was told last."""
+    os.set_blocking(0, False)
+    try:
+        while data := os.read(0, 1 << 16):
+            *lines, torn = (torn + data).split(b"\n")
+            note(lines, leaders)
+    except BlockingIOError:
+        pass
+    return leaders
+
+
+def note(lines: list[bytes], leaders: set[int]) -> None:
+    """Take in lines like +123 (runs now) and -123 (has ended)."""
+    for line in lines:
+        number = int(line[1:])
+        if line[:1] == b"+":
+            leaders.add(number)
+        else:
+            leaders.discard(number)
+
+
+def end(leaders: set[int], token: str) -> None:
+    """Ask everything to end, and after a while make it."""
+    if not _signal(leaders, token, signal.SIGTERM):
+        return
+    deadline = time.monotonic() + _GRACE
+    while time.monotonic() < deadline and _signal(leaders, token, 0):
+        time.sleep(0.02)
+    for _ in range(_PASSES):
+        if not _signal(leaders, token, signal.SIGKILL):
+            return
+        time.sleep(0.02)
+
+
+def _signal(leaders: set[int], token: str, number: int) -> bool:
+    """Signal all groups and all marked processes; return whether there were any."""
+    found = False
+    for leader in leaders:
+        if leader > 1:
+            found = _sent(os.killpg, leader, number) or found
+    for pid in _marked(token):
+        found = _sent(os.kill, pid, number) or found
+    return found
+
+
+def _sent(send: Callable[[int, int], None], target: int, number: int) -> bool:
+    try:
+        send(target, number)
+    except OSError:
+        return False
+    return True
+
+
+def _marked(token: str) -> list[int]:
+    wanted = f"\0{MARK}={token}-".encode()
+    found = []
+    for name in os.listdir("/proc") if token and os.path.isdir("/proc/self") else ():
+        if name.isdigit() and name != str(os.getpid()):
+            try:
+                with open(f"/proc/{name}/environ", "rb") as file:
+                    if wanted in b"\0" + file.read():
+                        found.append(int(name))
+            except OSError:
+                continue
+    return found

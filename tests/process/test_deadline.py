@@ -1,0 +1,80 @@
+"""A deadline that does not run while we are stopped."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+from pytest_reflex.process import deadline
+from pytest_reflex.process.deadline import Deadline
+from tests.process.zoo import PYTHON
+
+SLEEPS = """
+import os, sys
+from pytest_reflex.process.run import run
+print("up", flush=True)
+done = run(["sleep", "1.5"], cwd="/", env=dict(os.environ), timeout=2)
+print(done.timed_out, done.returncode)
+"""
+
+
+class Clock:
+    now = 100.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(deadline, "time", clock)
+    return clock
+
+
+def test_time_passes_while_we_wait(clock: Clock) -> None:
+    one = Deadline(2.5)
+    assert (one.pause(), one.passed()) == (1.0, False)
+    clock.now += 2
+    assert one.pause() == 0.5
+    clock.now += 0.5
+    assert one.passed()
+
+
+def test_a_wait_that_ends_much_too_late_was_a_sleep(clock: Clock) -> None:
+    one = Deadline(2.5)
+    assert one.pause() == 1.0
+    clock.now += 3600
+    assert not one.passed()
+    assert one.pause() == 1.0
+    clock.now += 1.5
+    assert one.passed()
+
+
+def test_work_between_two_waits_counts(clock: Clock) -> None:
+    one = Deadline(5)
+    one.pause()
+    assert not one.passed()
+    clock.now += 5
+    assert one.passed()
+
+
+def test_without_a_limit_there_is_always_time(clock: Clock) -> None:
+    one = Deadline(None, 0.1)
+    clock.now += 1e9
+    assert (one.pause(), one.passed()) == (0.1, False)
+
+
+def test_f23_a_command_is_not_late_because_we_were_stopped() -> None:
+    owner = subprocess.Popen([PYTHON, "-c", SLEEPS], stdout=subprocess.PIPE, text=True)
+    assert owner.stdout
+    assert owner.stdout.readline() == "up\n"
+    time.sleep(0.3)
+    os.kill(owner.pid, signal.SIGSTOP)
+    time.sleep(2.2)
+    os.kill(owner.pid, signal.SIGCONT)
+    assert owner.communicate(timeout=30)[0] == "False 0\n"

@@ -1,0 +1,115 @@
+"""Our own death, by kill -9: nothing that we started outlives it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pytest_reflex.process.guard import GUARD, Guard
+from pytest_reflex.process.guard_child import note
+from tests.process.zoo import ON_LINUX, PYTHON, gone_within, marked, shell
+
+pytestmark = pytest.mark.skipif(not ON_LINUX, reason="looks into /proc")
+
+OWNER = """
+import os, sys
+from pytest_reflex.process.run import run
+run(["bash", "-c", sys.argv[1]], cwd="/", env=dict(os.environ), timeout=60)
+"""
+IN_A_FORK = """
+import os, sys
+from pytest_reflex.process.fork import run_in_fork
+from pytest_reflex.process.run import run
+def work(send):
+    run(["bash", "-c", sys.argv[1]], cwd="/", env=dict(os.environ), timeout=60)
+    return 0
+run_in_fork(work, seconds=60)
+"""
+COMMANDS = {
+    "one that hangs": "touch up; sleep 60",
+    "one that ignores signals": "trap '' TERM INT HUP; touch up; while :; do sleep 0.1; done",
+    "a grandchild in another session": "setsid sleep 60 & touch up; sleep 60",
+    "a daemon": "(setsid nohup sleep 60 </dev/null >/dev/null 2>&1 &) ; touch up; sleep 60",
+}
+
+
+@pytest.mark.parametrize("owner", [OWNER, IN_A_FORK], ids=["directly", "in a fork"])
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS.keys())
+def test_f22_nothing_outlives_an_owner_that_was_killed(
+    command: str, owner: str, tmp_path: Path
+) -> None:
+    with marked() as (env, living):
+        script = f"cd {tmp_path}; {command}"
+        process = subprocess.Popen([PYTHON, "-c", owner, script], env=env, stdout=-3, stderr=-3)
+        while not (tmp_path / "up").exists():
+            time.sleep(0.01)
+        process.kill()
+        process.wait()
+        assert gone_within(5, living), living()
+
+
+def test_f22_the_guard_goes_with_its_owner() -> None:
+    source = "from pytest_reflex.process.guard import GUARD; GUARD.mark(); print(GUARD.pid)"
+    done = subprocess.run([PYTHON, "-c", source], capture_output=True, text=True, timeout=30)
+    assert not os.path.exists(f"/proc/{int(done.stdout)}")
+
+
+def test_commands_go_on_where_the_guard_was_killed() -> None:
+    shell("true")
+    assert GUARD.pid
+    os.kill(GUARD.pid, signal.SIGKILL)
+    assert shell("echo on").stdout == b"on\n"
+
+
+def test_without_a_python_of_its_own_there_is_no_guard(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "")
+    guard = Guard()
+    assert guard.mark().startswith("PYTEST_REFLEX_CHILD=")
+    assert guard.pid is None
+    guard.watch(1)
+
+
+@pytest.fixture
+def guard() -> Iterator[Guard]:
+    guard = Guard()
+    guard.mark()
+    yield guard
+    guard.close()
+
+
+def test_nothing_is_written_into_a_file_that_took_the_number_of_the_pipe(
+    guard: Guard, tmp_path: Path
+) -> None:
+    writer = guard._writer
+    assert writer
+    copy = os.dup(writer)
+    with open(tmp_path / "of somebody", "wb") as file:
+        os.dup2(file.fileno(), writer)
+    guard.watch(123)
+    assert (tmp_path / "of somebody").read_bytes() == b""
+    os.dup2(copy, writer)
+    os.close(copy)
+    guard.release(123)
+
+
+def test_another_fork_has_marks_of_its_own(guard: Guard) -> None:
+    before = guard.mark().rsplit("-", 2)[0]
+    with guard.shared():
+        guard.after_fork()
+    assert guard.mark().rsplit("-", 2)[0] == before
+    guard._process = None
+    guard.after_fork()
+    assert guard.mark().rsplit("-", 2)[0] != before
+
+
+def test_what_began_and_has_not_ended_is_known() -> None:
+    leaders: set[int] = set()
+    note([b"+12", b"+34", b"-12", b"+56"], leaders)
+    assert leaders == {34, 56}
