@@ -15,7 +15,7 @@ from pytest_reflex.loops.runjson import SCHEMA_VERSION
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.results import evaluation_from_json
 from pytest_reflex.model.rules import Criteria
-from pytest_reflex.model.run import Limits, RunState, Spend, Stop
+from pytest_reflex.model.run import Limits, RunState, Stop
 from pytest_reflex.model.words import STATUS_OF_REASON, Level, RunStatus, Step, StopReason
 from pytest_reflex.verdict.progress import mark_of, stagnation_after
 
@@ -43,7 +43,7 @@ def apply(state: RunState | None, event: Event) -> RunState:
     changed = _APPLY[event.kind](state, event.payload)
     return replace(
         changed,
-        spend=_add(changed.spend, event.payload.get("cost")),
+        spend=changed.spend.plus(event.payload.get("cost")),
         updated_at=event.ts,
         last_seq=event.seq,
     )
@@ -252,16 +252,3 @@ _APPLY: dict[EventKind, Callable[[RunState, Payload], RunState]] = {
     EventKind.FEEDBACK_GIVEN: _feedback,
     EventKind.RUN_EXTENDED: _extended,
 }
-
-
-def _add(spend: Spend, cost: Mapping[str, Any] | None) -> Spend:
-    """Add the price of one agent call; what the tool did not tell stays unknown."""
-    if not cost:
-        return spend
-    return Spend(
-        calls=spend.calls + cost["calls"],
-        seconds=spend.seconds + cost["seconds"],
-        usd=spend.usd + (cost["usd"] or 0),
-        tokens=spend.tokens + (cost["tokens"] or 0),
-        unknown=spend.unknown + (cost["calls"] if cost["usd"] is None else 0),
-    )

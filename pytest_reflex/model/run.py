@@ -54,6 +54,18 @@ class Spend:
     tokens: int = 0
     unknown: int = 0
 
+    def plus(self, cost: Mapping[str, Any] | None) -> Spend:
+        """Add the price of one agent call; what the tool did not tell stays unknown."""
+        if not cost:
+            return self
+        return Spend(
+            calls=self.calls + cost["calls"],
+            seconds=self.seconds + cost["seconds"],
+            usd=self.usd + (cost["usd"] or 0),
+            tokens=self.tokens + (cost["tokens"] or 0),
+            unknown=self.unknown + (cost["calls"] if cost["usd"] is None else 0),
+        )
+
     def to_json(self) -> dict[str, Any]:
         return {
             "calls": self.calls,
