@@ -21,12 +21,21 @@ from pytest_reflex.agents.limits import Mark
 from pytest_reflex.agents.outcome import MAX_ANSWER, MAX_OUTPUT, Outcome
 from pytest_reflex.agents.patience import Patience, Pause, patiently, wait_or_cancel
 from pytest_reflex.agents.prompts import prompt_for
-from pytest_reflex.agents.surroundings import child_environment, expanded, hide, references, secrets
+from pytest_reflex.agents.surroundings import (
+    child_environment,
+    expanded,
+    hide,
+    hide_ends,
+    literal_secrets,
+    references,
+    secrets,
+)
 from pytest_reflex.errors import ReflexError, UsageError
 from pytest_reflex.model.steps import Reply, StepRequest
 from pytest_reflex.process.run import Finished, run
 
 STEP = "PYTEST_REFLEX_STEP"
+RUN_DIR = "PYTEST_REFLEX_RUN_DIR"
 MAX_ARGUMENT = 128 * 1024 - 1  # bytes; the kernel counts the closing NUL
 _TAIL = 256_000
 
@@ -78,24 +87,28 @@ class CommandAgent:
         """Run the tool once."""
         ours = dict(os.environ)
         referred = [name for item in self.command for name in references(item)]
-        hidden = secrets(ours, self.env, referred)
+        hidden = {**literal_secrets(self.command), **secrets(ours, self.env, referred)}
+
+        def redact(text: str) -> str:
+            return hide_ends(hide(text, hidden), hidden)
+
         try:
             with tempfile.TemporaryDirectory(prefix="reflex-") as folder:
                 finished = self._run(request, Path(folder), ours)
-                outcome = Outcome.of(finished, self, Path(folder) / "answer")
+                outcome = Outcome.of(finished, self, Path(folder) / "answer", redact)
         except (ReflexError, OSError) as error:
-            return Reply(text="", agent=self.name, error=hide(str(error), hidden))
+            return Reply(text="", agent=self.name, error=redact(str(error)))
         return Reply(
-            text=hide(outcome.text, hidden),
+            text=outcome.text,
             agent=self.name,
-            error=hide(outcome.error, hidden),
+            error=outcome.error,
             seconds=finished.seconds,
             usd=outcome.usd,
             tokens=outcome.tokens,
             details={
-                "argv": list(self.command),
+                "argv": [redact(item) for item in self.command],
                 "exit": finished.returncode,
-                "stderr": hide(outcome.stderr, hidden),
+                "stderr": outcome.stderr,
                 **_limit(outcome),
             },
         )
@@ -121,7 +134,7 @@ class CommandAgent:
         return run(
             [_filled(item, places, ours) for item in self.command],
             cwd=os.getcwd(),
-            env={**child_environment(ours, self.env), STEP: request.step.value},
+            env={**child_environment(ours, self.env), **_told(request)},
             stdin=data if self.prompt == "stdin" else None,
             timeout=self.timeout,
             grace=self.grace,
@@ -142,6 +155,12 @@ def _limit(outcome: Outcome) -> dict[str, Any]:
     if outcome.retry_after is not None:
         found["retry_after"] = outcome.retry_after
     return found
+
+
+def _told(request: StepRequest) -> dict[str, str]:
+    """Return the step, and the folder of the run where there is one: by it a resume finds us."""
+    told = {STEP: request.step.value}
+    return told | {RUN_DIR: os.path.dirname(request.artifact_path)} if request.run_id else told
 
 
 def _filled(item: str, places: Mapping[str, str], ours: Mapping[str, str]) -> str:

@@ -8,7 +8,7 @@ have repeated.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -68,17 +68,21 @@ class Outcome:
     retry_after: float | None = None
 
     @classmethod
-    def of(cls, finished: Finished, tool: Tool, answer_file: Path) -> Outcome:
-        """Read the output of a tool that has ended."""
-        output = Output(_text(finished.stdout), _text(finished.stderr))
+    def of(
+        cls, finished: Finished, tool: Tool, answer_file: Path, redact: Callable[[str], str]
+    ) -> Outcome:
+        """Read the output of a tool that has ended; `redact` comes before anything is cut."""
+        output = Output(redact(_text(finished.stdout)), redact(_text(finished.stderr)))
         error = _stopped(finished, tool) or _failed(finished, tool, output)
         text = output.stdout
         limited = bool(error) and not finished.stopped and any(m.seen(output) for m in tool.limits)
         if not error:
             try:
-                text = _answer(finished, tool.answer, answer_file)
+                text = redact(_answer(finished, tool.answer, answer_file))
             except ValueError as fault:
                 error = str(fault)
+                if not text.strip() and (words := _last_words(output)):
+                    error += f": {one_line(words, _SHOWN)}"
         said = _message(tool, output) if error else text
         limit = limited or (not finished.stopped and is_limit_notice(said))
         if limit:
@@ -90,7 +94,7 @@ class Outcome:
             error=error,
             usd=number(tool.cost, output),
             tokens=None if tokens is None else int(tokens),
-            stderr=_text(finished.stderr[-_STDERR_KEPT:]),
+            stderr=output.stderr[-_STDERR_KEPT:],
             limit=limit,
             limited=limited,
             retry_after=retry_after(tool.retry_after, output) if limited else None,
@@ -112,7 +116,7 @@ def _stopped(finished: Finished, tool: Tool) -> str:
 
 
 def _failed(finished: Finished, tool: Tool, output: Output) -> str:
-    said = _message(tool, output) or _last_words(finished)
+    said = _message(tool, output) or _last_words(output)
     tail = f": {one_line(said, _SHOWN)}" if said else ""
     if finished.signal is not None:
         return f"it was ended by signal {finished.signal}{tail}"
@@ -145,8 +149,7 @@ def _answer(finished: Finished, place: Source, answer_file: Path) -> str:
             raise ValueError(f"its output has no {place.spelt}")
         text = found[0] if isinstance(found[0], str) else json.dumps(found[0], ensure_ascii=False)
     if not text.strip():
-        words = _last_words(finished) if place.kind == "stdout" else ""
-        raise ValueError("it answered nothing" + (f": {one_line(words, _SHOWN)}" if words else ""))
+        raise ValueError("it answered nothing")
     return text
 
 
@@ -179,10 +182,10 @@ def _words(value: Any) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
-def _last_words(finished: Finished) -> str:
+def _last_words(output: Output) -> str:
     """Return the last line of stderr, else of stdout."""
-    for data in (finished.stderr, finished.stdout):
-        lines = _text(data[-_STDERR_KEPT:]).strip().splitlines()
+    for text in (output.stderr, output.stdout):
+        lines = text[-_STDERR_KEPT:].strip().splitlines()
         if lines:
             return lines[-1].strip()
     return ""

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any
+from urllib.parse import quote
 
 from pytest_reflex.errors import UsageError
 
@@ -18,6 +23,7 @@ ALWAYS = {"NO_COLOR": "1", "GIT_TERMINAL_PROMPT": "0"}
 _REFERENCE = re.compile(r"\$(?:\$|(?P<name>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-z_]\w*)\})", re.ASCII)
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH", re.IGNORECASE)
 _SHORTEST_SECRET = 8
+HIDDEN = "[hidden]"
 
 
 def child_environment(ours: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
@@ -59,8 +65,77 @@ def secrets(
     }
 
 
+def literal_secrets(command: Iterable[str]) -> dict[str, str]:
+    """Return the values in a command that an option named like a secret has, with what hides them.
+
+    A reference is none, and neither is a number: `--max-tokens 10000000`.
+    """
+    found: dict[str, str] = {}
+    words = list(command)
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        option, equals, value = word.partition("=")
+        if not (option.startswith("-") and _SECRET_NAME.search(option)):
+            continue
+        value = value if equals else following
+        plain = not any(mark in value for mark in "${}") and not value.startswith("-")
+        if plain and len(value) >= _SHORTEST_SECRET and not value.isdigit():
+            found[value] = HIDDEN
+    return found
+
+
+def secrets_of_tables(
+    ours: Mapping[str, str], tables: Mapping[str, Mapping[str, Any]]
+) -> dict[str, str]:
+    """Return the values that tables of agents name or hold, whether the tables are right or not."""
+    found: dict[str, str] = {}
+    for table in tables.values():
+        words = [word for word in _flat(table.get("command", "")) if isinstance(word, str)]
+        names = [name for name in _flat(table.get("env", [])) if isinstance(name, str)]
+        found |= secrets(ours, names, [name for word in words for name in references(word)])
+        found |= literal_secrets(part for word in words for part in word.split() or [word])
+    return found
+
+
+def _flat(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        return [value]
+    return [inner for item in value for inner in _flat(item)]
+
+
 def hide(text: str, values: Mapping[str, str]) -> str:
-    """Return a text with references in the place of the values, longer ones first."""
+    """Return a text with references in the place of the values, longer ones first.
+
+    A value is found in base64, percent-encoded and as a JSON string too.
+    """
     for value in sorted(values, key=len, reverse=True):
-        text = text.replace(value, values[value])
+        for form in _forms(value):
+            text = text.replace(form, values[value])
     return text
+
+
+def hide_ends(text: str, values: Mapping[str, str]) -> str:
+    """Return a text without the part of a value that it begins or ends with, where it was cut."""
+    for value in sorted(values, key=len, reverse=True):
+        for size in range(len(value) - 1, _SHORTEST_SECRET - 1, -1):
+            if text.endswith(value[:size]):
+                text = text[:-size] + values[value]
+            if text.startswith(value[-size:]):
+                text = values[value] + text[size:]
+    return text
+
+
+@lru_cache(maxsize=256)
+def _forms(value: str) -> tuple[str, ...]:
+    """Return how a value may be written, the longest first.
+
+    Base64 of it may stand in base64 of more, at one of three alignments: the characters that only
+    depend on the value are enough.
+    """
+    data = value.encode("utf-8", "surrogatepass")
+    forms = {value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]}
+    forms |= {quote(value, safe="", errors="replace"), data.hex()}
+    for shift in range(3):
+        first, end = -(-shift * 4 // 3), (shift + len(data)) * 4 // 3
+        for encode in (base64.b64encode, base64.urlsafe_b64encode):
+            forms.add(encode(b"\0" * shift + data).decode()[first:end])
+    return tuple(sorted(filter(None, forms), key=len, reverse=True))

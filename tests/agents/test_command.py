@@ -360,3 +360,26 @@ def test_folder_with_blanks_and_quotes_does_no_harm(tmp_path: Path) -> None:
     folder.mkdir()
     agent = tool(tmp_path, READ + "print(sys.argv[1])", command=[str(folder).replace("$", "$$")])
     assert answer(agent).text.strip() == str(folder)
+
+
+def test_b120_a_secret_is_hidden_before_anything_is_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("API_KEY", PLANTED)
+    program = (
+        "import os, sys\n"
+        "key = os.environ['API_KEY']\n"
+        "sys.stderr.write('x' * 290 + key + 'y' * 1990)\n"
+        "sys.stdout.write('no answer ' + key[:12])\n"
+        "sys.exit(1)\n"
+    )
+    reply = answer(tool(tmp_path, program, env=["API_KEY"]))
+    assert "planted" not in repr(reply)
+    assert reply.text == "no answer $API_KEY"
+
+
+def test_b120_a_secret_in_the_command_is_not_kept(tmp_path: Path) -> None:
+    agent = tool(tmp_path, "import sys; print(sys.argv)", command=["--api-key", PLANTED])
+    reply = answer(agent)
+    assert PLANTED not in repr(reply)
+    assert reply.text.endswith("'--api-key', '[hidden]']\n")
