@@ -53,7 +53,11 @@ class Narrator:
                 self._display = None
 
     def begin(self) -> None:
-        """Tell what could not be read when the run was taken up."""
+        """Tell what could not be read, and what still ran, when the run was taken up."""
+        if self.loop.leftovers:
+            number = self.loop.leftovers
+            what = "1 process" if number == 1 else f"{number} processes"
+            self._wrapped(f"Ended {what} that the interrupted run had left running")
         for path in self.loop.files.aside:
             self._wrapped(
                 f"Recovered from the history; what could not be read is kept as {path.name}"

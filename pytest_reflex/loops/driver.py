@@ -36,8 +36,9 @@ class ReflexLoop:
     """A run and what drives it.
 
     `hooks` is a pluggy relay with the hooks of `hookspecs`; `project` the working directory of
-    commands; `opening` the events that are durable and not yet told; `starting` is called with each
-    step when it begins. Closing the generator, or an exception, leaves a run that `resume`
+    commands; `opening` the events that are durable and not yet told;
+    `leftovers` how many processes of a former owner had to be killed; `starting` is called with
+    each step when it begins. Closing the generator, or an exception, leaves a run that `resume`
     continues.
     """
 
@@ -47,6 +48,7 @@ class ReflexLoop:
     sequential: bool = False
     allow_agent_commands: bool = False
     opening: tuple[Event, ...] = ()
+    leftovers: int = 0
     cancel: Signal = field(default_factory=Signal)
     starting: Callable[[Step], object] = lambda step: None
 

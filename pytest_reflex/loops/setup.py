@@ -30,6 +30,7 @@ from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import Limits, RunState
 from pytest_reflex.model.words import Level, RunStatus, Step
+from pytest_reflex.process.group import kill_abandoned
 from pytest_reflex.seals.manifest import Manifest
 from pytest_reflex.settings import Settings
 
@@ -232,8 +233,11 @@ def take_up(folder: Path, *, project: Path, hooks: Any) -> Iterator[ReflexLoop]:
         if files.state.status is not RunStatus.RUNNING:  # another process was quicker
             raise _ended(folder, files.state)
         setup = files.state.setup
+        # We hold the lock: whoever works in this run's name works for nobody.
+        leftovers = kill_abandoned(f"PYTEST_REFLEX_RUN_DIR={files.folder}")
         yield ReflexLoop(
             files=files,
+            leftovers=leftovers,
             hooks=hooks,
             project=project,
             sequential=setup.get("sequential", False),
