@@ -24,6 +24,7 @@ from pytest_reflex.settings import STEPS, Settings
 
 if TYPE_CHECKING:
     from pytest_reflex.agents.command import CommandAgent
+    from pytest_reflex.agents.recorder import Recorder
 
 HOOK_PREFIX = "pytest_reflex_"
 AgentFactory = Callable[[Mapping[str, Any]], Agent]
@@ -70,8 +71,10 @@ class _BuiltInChecks:
 class _BuiltInAgents:
     def pytest_reflex_register_agents(self, register: Callable[[str, AgentFactory], None]) -> None:
         from pytest_reflex.agents.offline import OfflineAgent
+        from pytest_reflex.agents.replay import NAME, ReplayAgent
 
         register("offline", lambda table: OfflineAgent())
+        register(NAME, lambda table: ReplayAgent.from_table(table, Path.cwd()))
 
 
 class _BuiltInReporters:
@@ -168,23 +171,42 @@ def employ(
     settings: Settings,
     chosen: Iterable[str] = (),
     recorded: Mapping[str, str] | None = None,
+    *,
+    replay: str | None = None,
+    recorder: Recorder | None = None,
 ) -> Mapping[Step, str]:
     """Register the agents of all steps and the evaluator; return the agents' names by step.
 
     `chosen` are values of ``--agent``: NAME for every step, or STEP=NAME for one; `recorded` are
-    the names by step with which a run began, instead of those of the settings.
+    the names by step with which a run began, instead of those of the settings. `replay` is a
+    recording that answers all steps, before any plugin; `recorder` writes one.
     """
+    core = settings["loop.evaluator"] == "core"
+    evaluator = CoreEvaluator(host.registry) if core else PytestEvaluator(host.registry)
+    host.manager.register(evaluator)
+    if recorder is not None:
+        host.manager.register(recorder)
+    if replay is not None:
+        return _replay(host, replay, recorder)
     names = _names_by_step(settings, chosen, recorded or settings["loop.agents"])
     factories: dict[str, AgentFactory] = {}
     with _named("pytest_reflex_register_agents"):
         host.hooks.pytest_reflex_register_agents(register=_adding("agent", factories))
     made = {name: _agent(name, settings, factories) for name in dict.fromkeys(names.values())}
-    agents = {step: made[name] for step, name in names.items()}
-    core = settings["loop.evaluator"] == "core"
-    evaluator = CoreEvaluator(host.registry) if core else PytestEvaluator(host.registry)
-    host.manager.register(evaluator)
-    host.manager.register(AgentRouter(agents))
+    if recorder is not None:
+        recorder.watch(made.values())
+    host.manager.register(AgentRouter({step: made[name] for step, name in names.items()}))
     return names
+
+
+def _replay(host: Host, recording: str, recorder: Recorder | None) -> Mapping[Step, str]:
+    from pytest_reflex.agents.replay import NAME, ReplayAgent, ReplayRouter
+
+    agent = ReplayAgent(Path.cwd() / recording, Path.cwd())
+    if recorder is not None:
+        recorder.watch([agent])
+    host.manager.register(ReplayRouter(agent))
+    return dict.fromkeys((Step(step.upper()) for step in STEPS), NAME)
 
 
 def _names_by_step(

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from pytest_reflex.cli.configured import configured
+from pytest_reflex.cli.loop_tape import recorder_of, recording_options, tape_of, taped
 from pytest_reflex.cli.signals import Interruptions
 from pytest_reflex.cli.streams import say
 from pytest_reflex.errors import UsageError
@@ -64,6 +65,7 @@ def running_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--sequential", is_flag=True, help="Run PRODUCE and PREPARE one after the other.")
 @click.option("--allow-agent-commands", is_flag=True, help="Run commands that PREPARE invents.")
 @click.option("--yes", is_flag=True, help="Confirm criteria and limits without a question.")
+@recording_options
 @running_options
 def new(
     task: str,
@@ -80,6 +82,8 @@ def new(
     sequential: bool,
     allow_agent_commands: bool,
     yes: bool,
+    record: str | None,
+    replay: str | None,
     quiet: bool,
     as_json: bool,
     agents: tuple[str, ...],
@@ -95,6 +99,7 @@ def new(
         {
             "loop.max_iterations": max_iterations,
             "loop.evaluator": evaluator,
+            "loop.record": record,
             "loop.budget": budget_changes(budgets) or None,
         }
     )
@@ -102,7 +107,8 @@ def new(
     if in_place and (output or not draft):
         raise UsageError("--in-place needs --input and no --output")
     host = open_host(settings["plugins"], Path.cwd())
-    names = employ(host, settings, agents)
+    recorder = recorder_of(settings["loop.record"], replay, agents)
+    names = employ(host, settings, agents, replay=replay, recorder=recorder)
     order = NewLoop(
         task=task,
         criteria=chosen,
@@ -114,11 +120,14 @@ def new(
         allow_agent_commands=allow_agent_commands,
         variables=parse_variables(variables),
         confirmed_by="--yes" if yes else "terminal" if sys.stdin.isatty() else "",
+        record=settings["loop.record"],
+        replay=replay,
     )
     proposal = propose(order, settings=settings, registry=host.registry, project=Path.cwd())
     _confirm(proposal, names, asked=not yes, quiet=quiet)
     run = begin(proposal, settings=settings, project=Path.cwd(), hooks=host.hooks, agents=names)
-    return _watch(run, names, quiet=quiet, as_json=as_json)
+    with taped(host):
+        return _watch(run, names, quiet=quiet, as_json=as_json)
 
 
 @click.command(short_help="Continue an interrupted loop.")
@@ -135,9 +144,10 @@ def resume(
     run = resumable(Path.cwd() / settings["loop.root"], alias)
     settings = configured({"loop.evaluator": evaluator or run.state.setup["evaluator"]})
     host = open_host(settings["plugins"], Path.cwd())
-    names = employ(host, settings, agents, run.state.setup["agents"])
+    names = employ(host, settings, agents, run.state.setup["agents"], **tape_of(run))
     again = take_up(run.folder, project=Path.cwd(), hooks=host.hooks)
-    return _watch(again, names, quiet=quiet, as_json=as_json)
+    with taped(host):
+        return _watch(again, names, quiet=quiet, as_json=as_json)
 
 
 def _one_criteria(template: str | None, criteria: str | None, settings: Settings) -> str:

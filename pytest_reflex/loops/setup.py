@@ -37,7 +37,10 @@ from pytest_reflex.settings import Settings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewLoop:
-    """What a person asks for. `confirmed_by` says how criteria and limits were confirmed."""
+    """What a person asks for. `confirmed_by` says how criteria and limits were confirmed.
+
+    `record` is the file that the agents' calls go to, `replay` the recording that answers them.
+    """
 
     task: str
     criteria: str
@@ -49,6 +52,8 @@ class NewLoop:
     sequential: bool = False
     allow_agent_commands: bool = False
     variables: Mapping[str, Any] = field(default_factory=dict)
+    record: str | None = None
+    replay: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,9 +84,7 @@ def propose(order: NewLoop, *, settings: Settings, registry: Registry, project: 
     root = project / settings["loop.root"]
     if order.output is not None and (why := unusable(project / order.output, root)):
         raise UsageError(f"no result can be written to {order.output}: {why}")
-    criteria, sources = read_criteria(
-        order.criteria, registry=registry, variables=order.variables
-    )
+    criteria, sources = read_criteria(order.criteria, registry=registry, variables=order.variables)
     level = Level.A if criteria.has(Level.A) else Level.B
     compile_checks(criteria, level, registry)
     draft = None
@@ -165,6 +168,8 @@ def _run_started(
         setup["link_base"] = str(order.draft.resolve().parent)
     if order.output is not None:
         setup["output"] = _relative(order.output, project)
+    recording = {"record": order.record, "replay": order.replay}
+    setup |= {key: name for key, name in recording.items() if name}
     payload = {
         "schema_version": SCHEMA_VERSION,
         "task_alias": alias,

@@ -62,11 +62,13 @@ SETTINGS: tuple[Setting, ...] = (
     _loop("agents", {}, readers.by_step, "agents of single steps"),
     _loop("evaluator", "pytest", readers.one_of("pytest", "core"), "how EVALUATE runs the checks"),
     _loop("root", ".ai-factory/evolution", readers.text, "folder of the loops' state"),
+    _loop("record", "", readers.text, "file in which the calls of agents are recorded"),
     _loop(
         "command_timeout",
         600,
         readers.positive,
         "seconds an agent may take where its table says nothing",
     ),
+    _loop("session_timeout", 3600, readers.positive, "seconds a session of --reflex-loop may take"),
 )
 BY_KEY = {setting.key: setting for setting in SETTINGS}

@@ -1,0 +1,142 @@
+"""The plugin that records a run: every answer is on the disk before the loop uses it.
+
+Promises: the file is made by this run alone, readable by its owner only, and never replaced; each
+call is a durable line; values of secret variables stand as `$NAME`.
+Limits: what an agent wrote of its own accord is kept as it came, as in the run's history.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+
+from pytest_reflex.agents.command import CommandAgent
+from pytest_reflex.agents.prompts import prompt_for
+from pytest_reflex.agents.recording import Call, Header, Key, key_of, parse_recording
+from pytest_reflex.agents.replay import ReplayAgent
+from pytest_reflex.agents.surroundings import hide, references, secrets
+from pytest_reflex.errors import StateError, UsageError
+from pytest_reflex.model.events import Event, EventKind
+from pytest_reflex.model.steps import Agent, Reply, StepRequest
+from pytest_reflex.store.journal import Journal
+from pytest_reflex.store.lines import Content
+
+PLACES = ("{alias}", "{run_id}")
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Recorder:
+    """Records the run that starts next into `template`, a path that may hold `PLACES`.
+
+    `project` is the folder that relative paths start from. Close it, or use it in a `with`.
+    """
+
+    template: str
+    project: Path
+    hidden: Mapping[str, str] = field(default_factory=dict)
+    _journal: Journal | None = None
+    _calls: int = 0
+    _tries: Counter[Key] = field(default_factory=Counter)
+    _lock: Lock = field(default_factory=Lock)
+
+    @classmethod
+    def planned(cls, template: str, project: Path) -> Recorder:
+        """Return the recorder of a run to come; raises UsageError where the file is there."""
+        recorder = cls(template=template, project=project)
+        if not any(place in template for place in PLACES):
+            recorder._refuse(recorder.path("", ""))
+        return recorder
+
+    def path(self, alias: str, run_id: str) -> Path:
+        """Return the file of a run."""
+        name = self.template.replace("{alias}", alias).replace("{run_id}", run_id)
+        return self.project / name
+
+    def go_on(self, alias: str, run_id: str) -> str:
+        """Append to the recording of an interrupted run; return a warning where there is none.
+
+        Raises UsageError for a file that is not the recording of this run.
+        """
+        path = self.path(alias, run_id)
+        try:
+            journal = Journal.open(path)
+        except FileNotFoundError:
+            return f"the recording {path} is gone: this run goes on without it"
+        try:
+            recording = parse_recording(path, Content(records=tuple(journal.records)))
+            if recording.header.run_id != run_id:
+                raise UsageError(
+                    f"{path} is the recording of another run, {recording.header.run_id}",
+                    hint="move it away to go on without recording",
+                )
+        except BaseException:
+            journal.close()
+            raise
+        self._journal, self._calls = journal, len(recording.calls)
+        self._tries = Counter(call.key for call in recording.calls)
+        return ""
+
+    def watch(self, agents: Iterable[Agent]) -> None:
+        """Learn whose secrets may not be written."""
+        self.hidden = secret_values(agents)
+
+    def pytest_reflex_record(self, event: Event) -> None:
+        """Make the file when the run has begun: only then its id is known."""
+        if event.kind is not EventKind.RUN_STARTED:
+            return
+        path = self.path(event.payload["task_alias"], event.run_id)
+        names = tuple(sorted(word.removeprefix("$") for word in self.hidden.values()))
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StateError(f"{path.parent} could not be made: {error.strerror}") from None
+        self._refuse(path)
+        self._journal = Journal.create(path)
+        header = Header(run_id=event.run_id, project=str(self.project), hidden=names)
+        self._journal.append(header.to_json())
+
+    def pytest_reflex_answered(self, request: StepRequest, reply: Reply) -> None:
+        """Write a call; PRODUCE and PREPARE may come from two threads."""
+        if self._journal is None:
+            return
+        prompt = hide(prompt_for(request), self.hidden)
+        with self._lock:
+            self._tries[key_of(request)] += 1
+            self._calls += 1
+            attempt = self._tries[key_of(request)]
+            call = Call.of(request, reply, number=self._calls, attempt=attempt, prompt=prompt)
+            self._journal.append(call.to_json())
+
+    def close(self) -> None:
+        """Let go of the file; closing twice is fine."""
+        if self._journal is not None:
+            self._journal.close()
+
+    def __enter__(self) -> Recorder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _refuse(self, path: Path) -> None:
+        if os.path.lexists(path):
+            raise UsageError(
+                f"{path} is there already, and a recording is never written over",
+                hint="name another file; {run_id} in its name makes one for each run",
+            )
+
+
+def secret_values(agents: Iterable[Agent]) -> dict[str, str]:
+    """Return the values that tools are given and nobody may keep, with what stands for them."""
+    found: dict[str, str] = {}
+    for agent in agents:
+        if isinstance(agent, CommandAgent):
+            named = [name for item in agent.command for name in references(item)]
+            found |= secrets(os.environ, agent.env, named)
+        elif isinstance(agent, ReplayAgent):
+            found |= agent.hidden
+    return found

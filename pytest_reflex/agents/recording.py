@@ -1,0 +1,230 @@
+"""A recording: every call that a run made to its agents, with the whole prompt and answer.
+
+It is a journal (`store.journal`): a first line that says whose it is, and a line for each call.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pytest_reflex.errors import Place, UsageError
+from pytest_reflex.model.steps import Reply, StepRequest
+from pytest_reflex.store.journal import read_journal
+from pytest_reflex.store.lines import Content
+
+VERSION = 1
+# What of a reply's details a loop may ask for; the rest is about the machine.
+_DETAILS = ("exit", "limit", "free")
+Key = tuple[str, int, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """Whose calls these are. `hidden` names the variables whose values stand as `$NAME`."""
+
+    run_id: str
+    project: str
+    hidden: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "recording": VERSION,
+            "run_id": self.run_id,
+            "project": self.project,
+            "hidden": list(self.hidden),
+        }
+
+    @classmethod
+    def from_json(cls, wire: Mapping[str, Any]) -> Header:
+        """Read the first line; raises ValueError with what is wrong with it."""
+        version = wire.get("recording")
+        if isinstance(version, bool) or not isinstance(version, int):
+            raise ValueError("it is no recording of a loop")
+        if version > VERSION:
+            raise ValueError(f"it has version {version}, and this program reads up to {VERSION}")
+        hidden = _take(wire, "hidden", list)
+        return cls(
+            run_id=_take(wire, "run_id", str),
+            project=_take(wire, "project", str),
+            hidden=tuple(map(str, hidden)),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One call: what was asked, at which place of the run, and what came back.
+
+    `attempt` counts the calls of the same step, iteration and phase, from 1.
+    """
+
+    number: int
+    step: str
+    iteration: int
+    phase: str
+    attempt: int
+    prompt: str
+    agent: str
+    answer: str
+    error: str = ""
+    seconds: float = 0.0
+    usd: float | None = None
+    tokens: int | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def key(self) -> Key:
+        return self.step, self.iteration, self.phase
+
+    def __str__(self) -> str:
+        again = f", try {self.attempt}" if self.attempt > 1 else ""
+        return f"call {self.number} ({place_of(self.key)}{again})"
+
+    @classmethod
+    def of(
+        cls, request: StepRequest, reply: Reply, *, number: int, attempt: int, prompt: str
+    ) -> Call:
+        step, iteration, phase = key_of(request)
+        return cls(
+            number=number,
+            step=step,
+            iteration=iteration,
+            phase=phase,
+            attempt=attempt,
+            prompt=prompt,
+            agent=reply.agent,
+            answer=reply.text,
+            error=reply.error,
+            seconds=reply.seconds,
+            usd=reply.usd,
+            tokens=reply.tokens,
+            details={k: reply.details[k] for k in _DETAILS if k in reply.details},
+        )
+
+    def reply(self) -> Reply:
+        """Return what the agent answered, as it did."""
+        return Reply(
+            text=self.answer,
+            agent=self.agent,
+            error=self.error,
+            seconds=self.seconds,
+            usd=self.usd,
+            tokens=self.tokens,
+            details=dict(self.details),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "call": self.number,
+            "step": self.step,
+            "iteration": self.iteration,
+            "phase": self.phase,
+            "try": self.attempt,
+            "agent": self.agent,
+            "prompt": self.prompt,
+            "prompt_sha256": sha256(self.prompt),
+            "answer": self.answer,
+            "error": self.error,
+            "seconds": self.seconds,
+            "usd": self.usd,
+            "tokens": self.tokens,
+            "details": dict(self.details),
+        }
+
+    @classmethod
+    def from_json(cls, wire: Mapping[str, Any]) -> Call:
+        """Read a line; raises ValueError with what is wrong with it."""
+        prompt = _take(wire, "prompt", str)
+        if _take(wire, "prompt_sha256", str) != sha256(prompt):
+            raise ValueError("its prompt is not the one that its prompt_sha256 is of")
+        return cls(
+            number=_take(wire, "call", int),
+            step=_take(wire, "step", str),
+            iteration=_take(wire, "iteration", int),
+            phase=_take(wire, "phase", str),
+            attempt=_take(wire, "try", int),
+            prompt=prompt,
+            agent=_take(wire, "agent", str),
+            answer=_take(wire, "answer", str),
+            error=_take(wire, "error", str),
+            seconds=_take(wire, "seconds", (int, float)),
+            usd=_take(wire, "usd", (int, float, type(None))),
+            tokens=_take(wire, "tokens", (int, type(None))),
+            details=_take(wire, "details", dict),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """A recording as it was read."""
+
+    path: Path
+    header: Header
+    calls: tuple[Call, ...]
+
+
+def key_of(request: StepRequest) -> Key:
+    """Return the place of a request in its run: step, iteration, phase."""
+    return request.step.value, request.iteration, request.level.value
+
+
+def place_of(key: Key) -> str:
+    """Return a place in words."""
+    return f"{key[0]}, iteration {key[1]}, phase {key[2]}"
+
+
+def sha256(text: str) -> str:
+    """Return the SHA-256 of a text's UTF-8 bytes, half surrogate pairs as they are."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def read_recording(path: Path) -> Recording:
+    """Return what was recorded; a last line that was never finished does not count.
+
+    Raises UsageError with the line for a file that is no recording, or a damaged one.
+    """
+    try:
+        content = read_journal(path)
+    except FileNotFoundError:
+        raise UsageError(f"there is no recording {path}", hint="make one with --record") from None
+    if damages := sorted((*content.damages, *content.breaks), key=lambda d: d.line):
+        raise _damaged(path, damages[0].line, damages[0].reason)
+    return parse_recording(path, content)
+
+
+def parse_recording(path: Path, content: Content) -> Recording:
+    """Return the recording in the lines of a journal; raises UsageError with the line."""
+    total = len(content.records) + len(content.sealed)
+    lines = [number for number in range(1, total + 1) if number not in content.sealed]
+    if not lines:
+        raise _damaged(path, 1, "it is no recording of a loop")
+    header: Header | None = None
+    calls: list[Call] = []
+    for line, record in zip(lines, content.records, strict=True):
+        try:
+            if header is None:
+                header = Header.from_json(record)
+            else:
+                calls.append(Call.from_json(record))
+        except ValueError as error:
+            raise _damaged(path, line, str(error)) from None
+    assert header is not None
+    return Recording(path=path, header=header, calls=tuple(calls))
+
+
+def _damaged(path: Path, line: int, reason: str) -> UsageError:
+    return UsageError(
+        f"the recording cannot be used: {reason}",
+        place=Place(str(path), line),
+        hint="it is taken whole or not at all; record the run again",
+    )
+
+
+def _take(wire: Mapping[str, Any], name: str, kind: type | tuple[type, ...]) -> Any:
+    value = wire.get(name)
+    if name not in wire or isinstance(value, bool) or not isinstance(value, kind):
+        raise ValueError(f"its {name} is missing or no {name}")
+    return value

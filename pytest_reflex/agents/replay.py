@@ -1,0 +1,129 @@
+"""The agent that answers from a recording, byte for byte, and never by guessing.
+
+A call is found by step, iteration, phase and its exact prompt, as `comparable` has it. Where the
+same prompt was asked more than once at one place, an interruption came between: only the last
+answer was used, and it is the one that counts.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import pluggy
+
+from pytest_reflex.agents.comparable import comparable, first_difference
+from pytest_reflex.agents.prompts import prompt_for
+from pytest_reflex.agents.recording import Call, Key, key_of, place_of, read_recording
+from pytest_reflex.agents.surroundings import hide
+from pytest_reflex.errors import UsageError
+from pytest_reflex.model.steps import Reply, StepRequest
+
+NAME = "replay"
+_first = pluggy.HookimplMarker("pytest")(tryfirst=True)
+
+
+class ReplayAgent:
+    """Answers as a recording says; `project` is the folder that takes the place of the recorded.
+
+    Raises UsageError where the recording cannot be used.
+    """
+
+    name = NAME
+
+    def __init__(self, path: Path, project: Path) -> None:
+        recording = read_recording(path)
+        header = recording.header
+        self._run_id = header.run_id
+        self._folders = (header.project, str(project), str(project.resolve()))
+        self.hidden = {os.environ[n]: f"${n}" for n in header.hidden if os.environ.get(n)}
+        self._calls = recording.calls
+        self._used: set[int] = set()
+        self._missed: dict[Key, str] = {}
+        self._lock = Lock()
+
+    @classmethod
+    def from_table(cls, table: Mapping[str, Any], project: Path) -> ReplayAgent:
+        """Return the agent of a table `{kind = "replay", recording = FILE}`; raises UsageError."""
+        path = table.get("recording")
+        if unknown := [key for key in table if key not in ("kind", "recording")]:
+            raise UsageError(f"agent replay: {unknown[0]} is no key of a replay")
+        if not isinstance(path, str) or not path.strip():
+            raise UsageError(
+                "agent replay needs a recording",
+                hint='recording = "FILE" in its table, or --replay FILE',
+            )
+        return cls(project / path, project)
+
+    def respond(self, request: StepRequest) -> Reply:
+        """Answer a step as it was answered; a prompt that drifted is an error that says where."""
+        key = key_of(request)
+        with self._lock:
+            # The second try of a step that missed has the first one's error in its prompt.
+            if key in self._missed:
+                return self._miss(key)
+            found = self._find(key, request)
+            if isinstance(found, str):
+                self._missed[key] = found
+                return self._miss(key)
+            self._used.add(found.number)
+            return found.reply()
+
+    def unused(self) -> tuple[Call, ...]:
+        """Return the calls after the first used one that nobody asked for."""
+        first = min(self._used, default=1)
+        return tuple(c for c in self._calls if c.number >= first and c.number not in self._used)
+
+    def _find(self, key: Key, request: StepRequest) -> Call | str:
+        """Return the recorded call of a request, or why there is none."""
+        left = [c for c in self._calls if c.key == key and c.number not in self._used]
+        if not left:
+            return f"the recording has no further call at {place_of(key)}"
+        ids = (self._run_id, request.run_id)
+
+        def plain(text: str) -> str:
+            return comparable(hide(text, self.hidden), run_ids=ids, folders=self._folders)
+
+        now = plain(prompt_for(request))
+        same = [call for call in left if plain(call.prompt) == now]
+        if same:
+            self._used |= {call.number for call in same}
+            return same[-1]
+        line, was, is_now = first_difference(plain(left[0].prompt), now)
+        return (
+            f"the prompt is not the recorded one: {left[0]}, line {line} of it: "
+            f"recorded {was}, now {is_now}"
+        )
+
+    def _miss(self, key: Key) -> Reply:
+        return Reply(text="", agent=NAME, error=self._missed[key], details={"free": True})
+
+
+class ReplayRouter:
+    """Answers all steps from one recording, before any plugin: a replay needs none of them."""
+
+    def __init__(self, agent: ReplayAgent) -> None:
+        self.agent = agent
+
+    @_first
+    def pytest_reflex_plan(self, request: StepRequest) -> Reply:
+        return self.agent.respond(request)
+
+    @_first
+    def pytest_reflex_produce(self, request: StepRequest) -> Reply:
+        return self.agent.respond(request)
+
+    @_first
+    def pytest_reflex_prepare(self, request: StepRequest) -> Reply:
+        return self.agent.respond(request)
+
+    @_first
+    def pytest_reflex_critique(self, request: StepRequest) -> Reply:
+        return self.agent.respond(request)
+
+    @_first
+    def pytest_reflex_refine(self, request: StepRequest) -> Reply:
+        return self.agent.respond(request)

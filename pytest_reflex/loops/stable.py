@@ -1,0 +1,48 @@
+"""A history without the clock, the machine and the order of what runs side by side.
+
+Two replays of one recording have equal ones, in whatever folder and at whatever time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from pytest_reflex.agents.comparable import comparable
+from pytest_reflex.model.events import Event
+from pytest_reflex.model.words import Step
+
+_CLOCK = frozenset(("ts", "duration"))
+_PAIR = (Step.PRODUCE, Step.PREPARE)
+
+
+def stable_events(events: Iterable[Event], project: Path) -> list[dict[str, Any]]:
+    """Return events on the wire, as they are in every run that went the same way.
+
+    Left out are times (`ts`, `duration`, when it was confirmed); the run's id and the folder of the
+    `project` are words; PRODUCE stands before the PREPARE that ran beside it, and `seq` follows.
+    The price of a call stays: it is the agent's, also in a replay.
+    """
+    folders = (str(project), str(project.resolve()))
+    ordered: list[Event] = []
+    for beside, group in groupby(events, key=lambda event: event.step in _PAIR):
+        run = list(group)
+        ordered += sorted(run, key=lambda e: _PAIR.index(e.step)) if beside else run
+    found = []
+    for seq, event in enumerate(ordered, 1):
+        wire = _without_clock(event.to_json(), event.run_id, folders)
+        wire["payload"].get("setup", {}).get("confirmation", {}).pop("at", None)
+        found.append({**wire, "seq": seq})
+    return found
+
+
+def _without_clock(value: Any, run_id: str, folders: tuple[str, ...]) -> Any:
+    if isinstance(value, str):
+        return comparable(value, run_ids=(run_id,), folders=folders)
+    if isinstance(value, dict):
+        return {k: _without_clock(v, run_id, folders) for k, v in value.items() if k not in _CLOCK}
+    if isinstance(value, list | tuple):
+        return [_without_clock(inner, run_id, folders) for inner in value]
+    return value

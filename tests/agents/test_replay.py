@@ -1,0 +1,161 @@
+"""A recording answers byte for byte, or says in which line the prompt drifted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_reflex.agents.recorder import Recorder
+from pytest_reflex.agents.replay import ReplayAgent
+from pytest_reflex.errors import UsageError
+from pytest_reflex.model.steps import Reply, StepRequest
+from pytest_reflex.model.words import Step
+from tests.agents.making import request, rule
+from tests.agents.test_recorder import LIMITED, RUN, record, started
+
+OTHER_RUN = "task-20270202-111111"
+RULE = rule("a.x.y")
+KEPT = replace(LIMITED, details={"exit": 3, "limit": True})
+
+
+def recorded(folder: Path, *calls: tuple[StepRequest, Reply]) -> ReplayAgent:
+    """Record calls in one folder; return the agent that replays them in another."""
+    (folder / "then").mkdir()
+    with Recorder(template="../r.jsonl", project=folder / "then") as recorder:
+        recorder.pytest_reflex_record(started())
+        for asked, reply in calls:
+            recorder.pytest_reflex_answered(asked, reply)
+    return ReplayAgent(folder / "r.jsonl", folder / "now")
+
+
+def ask(step: Step = Step.PRODUCE, run_id: str = OTHER_RUN, **more: Any) -> StepRequest:
+    return request(step, RULE, run_id=run_id, **more)
+
+
+def said(text: str, **more: Any) -> Reply:
+    return Reply(text=text, agent="tool", **more)
+
+
+def test_an_answer_comes_back_as_it_was(tmp_path: Path) -> None:
+    agent = recorded(tmp_path, (ask(run_id=RUN), LIMITED))
+    assert agent.respond(ask()) == KEPT
+    assert agent.unused() == ()
+
+
+def test_an_artifact_that_names_another_folder_is_another_artifact(tmp_path: Path) -> None:
+    then = ask(Step.REFINE, RUN, artifact=f"in {tmp_path}/then/a.md\n")
+    agent = recorded(tmp_path, (then, said("x")))
+    error = agent.respond(ask(Step.REFINE, artifact=f"in {tmp_path}/now/a.md\n")).error
+    assert "the prompt is not the recorded one: call 1 (REFINE" in error
+
+
+def test_a_finding_may_name_the_folder_of_the_project(tmp_path: Path) -> None:
+    then = ask(run_id=RUN, plan=(f"mend {tmp_path}/then/a.md, it took 0.25s",))
+    agent = recorded(tmp_path, (then, said("x")))
+    assert agent.respond(ask(plan=(f"mend {tmp_path}/now/a.md, it took 1.75s",))).text == "x"
+
+
+def test_a_prompt_that_drifted_is_a_miss_that_says_where(tmp_path: Path) -> None:
+    agent = recorded(tmp_path, (ask(run_id=RUN, plan=("say it",)), said("x")))
+    reply = agent.respond(ask(plan=("sing it",)))
+    assert reply.text == ""
+    assert reply.error == (
+        "the prompt is not the recorded one: call 1 (PRODUCE, iteration 1, phase B), line 13 of it:"
+        " recorded '1. say it', now '1. sing it'"
+    )
+
+
+def test_the_second_try_of_a_miss_says_the_same(tmp_path: Path) -> None:
+    agent = recorded(tmp_path, (ask(run_id=RUN, plan=("say it",)), said("x")))
+    error = agent.respond(ask(plan=("sing it",))).error
+    assert agent.respond(ask(plan=("sing it",), complaint=error)).error == error
+    assert [call.number for call in agent.unused()] == [1]
+
+
+def test_a_call_that_was_never_made_is_a_miss(tmp_path: Path) -> None:
+    agent = recorded(tmp_path, (ask(run_id=RUN), said("x")))
+    error = agent.respond(ask(iteration=2)).error
+    assert error == "the recording has no further call at PRODUCE, iteration 2, phase B"
+
+
+def test_a_second_try_has_its_own_answer(tmp_path: Path) -> None:
+    first, second = ask(run_id=RUN), ask(run_id=RUN, complaint="no JSON")
+    agent = recorded(tmp_path, (first, said("bad")), (second, said("good")))
+    assert agent.respond(ask()).text == "bad"
+    assert agent.respond(ask(complaint="no JSON")).text == "good"
+
+
+def test_of_a_call_that_an_interruption_repeated_the_last_answer_counts(tmp_path: Path) -> None:
+    agent = recorded(tmp_path, (ask(run_id=RUN), said("lost")), (ask(run_id=RUN), said("used")))
+    assert agent.respond(ask()).text == "used"
+    assert agent.unused() == ()
+
+
+def test_a_resumed_replay_goes_on_at_its_place(tmp_path: Path) -> None:
+    calls = [(ask(run_id=RUN, iteration=n), said(str(n))) for n in (1, 2, 3)]
+    agent = recorded(tmp_path, *calls)
+    assert agent.respond(ask(iteration=2)).text == "2"
+    assert [call.number for call in agent.unused()] == [3]
+
+
+def test_a_secret_that_was_hidden_is_none_to_the_replay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_API_KEY", "sk-planted-0123456789")
+    plan = {"plan": ("use sk-planted-0123456789",)}
+    with Recorder(template="r.jsonl", project=tmp_path) as recorder:
+        recorder.hidden = {"sk-planted-0123456789": "$MY_API_KEY"}
+        recorder.pytest_reflex_record(started())
+        recorder.pytest_reflex_answered(ask(run_id=RUN, **plan), said("x"))
+    assert ReplayAgent(tmp_path / "r.jsonl", tmp_path).respond(ask(**plan)).text == "x"
+
+
+DAMAGED = {
+    "nothing": (lambda lines: [], 1, "it is no recording of a loop"),
+    "another file": (lambda lines: [b'{"a": 1}\n'], 1, "it is no recording of a loop"),
+    "a later version": (lambda lines: [b'{"recording": 2}\n'], 1, "it has version 2"),
+    "no run": (lambda lines: [b'{"recording": 1, "hidden": []}\n'], 1, "its run_id is missing"),
+    "a changed answer": (
+        lambda lines: [lines[0], lines[1].replace(b'"answer":"x"', b'"answer":"y"'), lines[2]],
+        2,
+        "its sum is wrong",
+    ),
+    "a lost line": (lambda lines: [lines[0], lines[2]], 2, "it does not follow the line before"),
+    "no JSON": (lambda lines: [*lines, b"oops\n"], 4, "it is not JSON"),
+    "a prompt without its hash": (
+        lambda lines: [b'{"recording":1,"run_id":"r","project":"/p","hidden":[]}\n',
+                       b'{"call":1,"prompt":"x","prompt_sha256":"y"}\n'],
+        2,
+        "its prompt is not the one that its prompt_sha256 is of",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("damage", "line", "reason"), DAMAGED.values(), ids=DAMAGED.keys())
+def test_a_damaged_recording_is_named_by_line(
+    damage: Any, line: int, reason: str, tmp_path: Path
+) -> None:
+    path = record(tmp_path, LIMITED, LIMITED)
+    path.write_bytes(b"".join(damage(path.read_bytes().splitlines(keepends=True))))
+    with pytest.raises(UsageError) as raised:
+        ReplayAgent(path, tmp_path)
+    assert str(raised.value).startswith(f"{path}:{line}: the recording cannot be used: {reason}")
+
+
+TABLES: dict[str, tuple[dict[str, Any], str]] = {
+    "no recording": ({}, "agent replay needs a recording"),
+    "no text": ({"recording": 5}, "agent replay needs a recording"),
+    "another key": ({"recording": "r", "model": "m"}, "model is no key of a replay"),
+    "no file": ({"recording": "r.jsonl"}, "there is no recording"),
+}
+
+
+@pytest.mark.parametrize(("table", "message"), TABLES.values(), ids=TABLES.keys())
+def test_a_table_that_cannot_be_used_is_told(
+    table: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        ReplayAgent.from_table({"kind": "replay", **table}, tmp_path)
