@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from pytest_reflex.documents.data_tree import top_keys
-from pytest_reflex.documents.lines import starts
-from pytest_reflex.documents.outline import outline
+from pytest_reflex.documents.lines import BOM
+from pytest_reflex.store.parts import parts_of
 
-BEFORE_HEADINGS = "(top)"
 WHOLE = "(text)"
-# Beyond this a list of parts helps nobody, and finding them takes seconds.
-MOST_LINES = 50_000
+
+_NOTHING = BOM + " \t\r\n{"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,8 +28,7 @@ class Changed:
 def changed_sections(old: str, new: str) -> Changed:
     """Return which parts of `new` are not as in `old`, each in the order of its text.
 
-    A part is a heading with the text up to the next heading of any level, or a first key with its
-    value. A text with neither is one part.
+    A text without headings or first keys is one part.
     """
     before, after = sections(old), sections(new)
     return Changed(
@@ -43,47 +39,9 @@ def changed_sections(old: str, new: str) -> Changed:
 
 
 def sections(text: str) -> dict[str, str]:
-    """Return the parts of a text by name; a name that comes again is numbered.
-
-    A text of more than MOST_LINES lines is one part.
-    """
-    if not text.strip():
-        return {}
-    if text.count("\n") > MOST_LINES:
-        return {WHOLE: text}
-    return _of_data(text) or _of_markdown(text)
-
-
-def _of_markdown(text: str) -> dict[str, str]:
-    headings = outline(text).headings
-    if not headings:
-        return {WHOLE: text}
-    offsets = starts(text)
-    cuts = [offsets[heading.line] for heading in headings]
-    parts: dict[str, str] = {}
-    if text[: cuts[0]].strip():
-        parts[BEFORE_HEADINGS] = text[: cuts[0]].rstrip()
-    names = _numbered((heading.title for heading in headings), parts)
-    for name, start, end in zip(names, cuts, [*cuts[1:], len(text)], strict=True):
-        parts[name] = text[start:end].rstrip()
-    return parts
-
-
-def _of_data(text: str) -> dict[str, str]:
-    found = list(top_keys(text))
-    names = _numbered(key for key, _ in found)
-    return {
-        name: text[value.start : value.end] for name, (_, value) in zip(names, found, strict=True)
-    }
-
-
-def _numbered(names: Iterable[str], taken: Collection[str] = ()) -> Iterator[str]:
-    """Yield names of which none comes twice, or is one of `taken`."""
-    used, last = set(taken), dict.fromkeys(taken, 1)
-    for name in names:
-        candidate = name
-        while candidate in used:
-            last[name] = last.get(name, 1) + 1
-            candidate = f"{name} ({last[name]})"
-        used.add(candidate)
-        yield candidate
+    """Return the parts of a text by name; a name that comes again is numbered."""
+    found = parts_of(text)
+    if found is None:
+        return {WHOLE: text} if text.strip() else {}
+    # The braces around the keys of data are no part that changes, and neither is nothing.
+    return {part.name: part.text for part in found.parts if part.text.strip(_NOTHING)}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pytest_reflex.errors import StateError
 from pytest_reflex.store.delta import apply_delta, changed_sections, make_delta
-from pytest_reflex.store.sections import MOST_LINES
+from pytest_reflex.store.parts import MOST_LINES
 
 texts = st.one_of(
     st.text(max_size=30),
@@ -112,7 +112,7 @@ def test_a_text_of_very_many_lines_is_one_part() -> None:
     ("old", "new"),
     [
         ('{"info": 1, "paths": {}}', '{"info": 1, "paths": {"/a": 1}, "tags": []}'),
-        ("info: 1\npaths: {}\n", "info: 1   # same\npaths: {/a: 1}\ntags: []\n"),
+        ("# c\ninfo: 1\npaths: {}\n", "# c\ninfo: 1\n\npaths: {/a: 1}\ntags: []\n"),
     ],
     ids=["json", "yaml"],
 )
