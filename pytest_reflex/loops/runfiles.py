@@ -25,7 +25,15 @@ from pytest_reflex.loops.pointer import (
     read_pointer,
 )
 from pytest_reflex.loops.runjson import run_json
-from pytest_reflex.loops.statefile import ARTIFACT, HISTORY, RUN, dump, read_object
+from pytest_reflex.loops.statefile import (
+    ARTIFACT,
+    HISTORY,
+    RUN,
+    dump,
+    read_object,
+    refuse_newer,
+    tells_of,
+)
 from pytest_reflex.loops.steps import Done
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.events import Event, EventKind
@@ -70,7 +78,7 @@ class RunFiles:
         journal = Journal.open(folder / HISTORY)
         try:
             files = cls(folder, journal, *read_events(journal.path, journal.records))
-            files._refuse_lost_events()
+            files._refuse_what_is_ahead()
             files._roll_forward()
         except BaseException:
             journal.close()
@@ -171,8 +179,11 @@ class RunFiles:
     def adopt_feedback(self) -> list[Event]:
         """Make what people say of the artifact durable, once, and take it off current.json."""
         asked = self.requests().feedback
-        known = {e.payload["id"] for e in self._events if e.kind is EventKind.FEEDBACK_GIVEN}
-        events = [self.give_feedback(key, asked[key]) for key in asked if key not in known]
+        events = [
+            self.give_feedback(key, text)
+            for key, text in asked.items()
+            if not self.has_feedback(key)
+        ]
         if asked:
             run_id = self.state.run_id
 
@@ -181,6 +192,11 @@ class RunFiles:
 
             change_pointer(self.folder.parent, taken, self.folder)
         return events
+
+    def has_feedback(self, key: str) -> bool:
+        """Return whether a person's critique is durable."""
+        given = (e.payload["id"] for e in self._events if e.kind is EventKind.FEEDBACK_GIVEN)
+        return key in given
 
     def give_feedback(self, key: str, text: str) -> Event:
         """Commit a person's critique; `key` tells it from all others."""
@@ -241,12 +257,16 @@ class RunFiles:
     def _write_artifact(self) -> None:
         replace_file(self.artifact_path, self._text.encode("utf-8"))
 
-    def _refuse_lost_events(self) -> None:
-        """Raise StateError where run.json knows of more events than the history holds."""
+    def _refuse_what_is_ahead(self) -> None:
+        """Raise StateError where run.json is of a newer program, or of more events than there are.
+
+        Nothing is changed then: which of the two files is right is for a person to say.
+        """
         written, state = read_object(self.folder / RUN), self.state
-        last = written.get("last_seq")
-        if not isinstance(last, int) or written.get("run_id") != state.run_id:
+        refuse_newer(written, self.folder / RUN)
+        if not tells_of(written, state.run_id):
             return
+        last = written.get("last_seq", 0)
         if last > state.last_seq + self._journal.torn_lines:
             raise StateError(
                 f"{self.folder / HISTORY} ends with event {state.last_seq}, but {RUN} knows of "
@@ -255,7 +275,10 @@ class RunFiles:
             )
 
     def _keep_broken_state(self) -> None:
-        """Keep a run.json that is no JSON object: it is written anew from the history."""
+        """Keep a run.json that does not tell of this run: it is written anew from the history."""
         path = self.folder / RUN
-        if not read_object(path) and (data := read_if_regular(path)) is not None:
+        written = read_object(path)
+        if tells_of(written, self.state.run_id):
+            return
+        if (data := read_if_regular(path)) is not None:
             self.aside.append(keep_aside(path, data, "corrupt"))

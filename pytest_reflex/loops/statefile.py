@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from pytest_reflex.errors import StateError
+from pytest_reflex.loops.runjson import SCHEMA_VERSION
 from pytest_reflex.store.regular import read_if_regular
 
 HISTORY, RUN, ARTIFACT, CURRENT = "history.jsonl", "run.json", "artifact.md", "current.json"
@@ -30,3 +32,20 @@ def read_object(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError, StateError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def tells_of(written: Mapping[str, Any], run_id: str) -> bool:
+    """Return whether a run.json is one of that run; another program may leave out `last_seq`."""
+    last = written.get("last_seq", 0)
+    is_number = isinstance(last, int) and not isinstance(last, bool)
+    return written.get("run_id") == run_id and is_number
+
+
+def refuse_newer(written: Mapping[str, Any], path: Path) -> None:
+    """Raise StateError for a document that a newer version of this program wrote."""
+    version = written.get("schema_version", SCHEMA_VERSION)
+    if isinstance(version, int) and version > SCHEMA_VERSION:
+        raise StateError(
+            f"a newer version wrote {path} (schema {version}, this one reads {SCHEMA_VERSION})",
+            hint="go on with that version",
+        )

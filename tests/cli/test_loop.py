@@ -246,7 +246,7 @@ def test_a_history_that_is_missing_is_told(
     folder = project / ".ai-factory/evolution/stuck"
     (folder / "history.jsonl").unlink()
     assert main(["loop", "resume", "stuck"]) == 4
-    assert "history of 'stuck' is missing" in capsys.readouterr().err
+    assert "history of 'stuck' is missing or empty" in capsys.readouterr().err
     assert (folder / "run.json").exists()
 
 

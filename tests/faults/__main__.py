@@ -19,6 +19,10 @@ from tests.faults.figure import Figure
 FIGURES: dict[str, tuple[str, str]] = {
     "kill": ("kill", "kills at a write-side call resumed with nothing lost or paid twice"),
     "recovery": ("recovery", "kills of a resume resumed"),
+    "cuts": ("cuts", "cuts and damages of history.jsonl and run.json recovered or told"),
+    "rebuilt": ("rebuilt", "random histories whose rebuilt state is the one that was written"),
+    "replayed-crashes": ("replayed", "states of the disk after a power cut resumed"),
+    "locks": ("locks", "locks that a dead holder lost and no two had"),
     "storage": ("storage", "errors of the disk told, and resumed from"),
 }
 

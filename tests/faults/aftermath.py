@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.faults.memory import memory_folder
 from tests.faults.project import CALLS, Project, differences, faults_of, overpaid
 from tests.faults.warm import Warm
 
@@ -78,10 +77,8 @@ def began(project: Project) -> bool:
 @contextmanager
 def ground() -> Iterator[Ground]:
     """Yield a place in memory where there is one, since thousands of runs call fsync."""
-    memory = "/dev/shm"
-    where = memory if os.access(memory, os.W_OK) else None
-    with tempfile.TemporaryDirectory(prefix="reflex-", dir=where) as folder, Warm() as warm:
-        yield Ground(Path(folder), warm)
+    with memory_folder() as folder, Warm() as warm:
+        yield Ground(folder, warm)
 
 
 def spread(items: Sequence[Any], most: int) -> list[Any]:

@@ -38,8 +38,11 @@ class Figure:
 Measure = Callable[[bool], Figure]
 
 
-def of_cases(cases: Iterable[tuple[str, Sequence[str]]], note: str = "") -> Figure:
-    """Return the figure of cases, each with its name and with what was wrong (nothing: it held)."""
-    found = list(cases)
+def of_cases(cases: Iterable[tuple[str, Sequence[str] | None]], note: str = "") -> Figure:
+    """Return the figure of cases, each with its name and with what was wrong (nothing: it held).
+
+    A case with None did not come about and is not counted.
+    """
+    found = [case for case in cases if case[1] is not None]
     failures = tuple(f"{name}: {'; '.join(wrong)}" for name, wrong in found if wrong)
     return Figure(good=len(found) - len(failures), total=len(found), note=note, failures=failures)

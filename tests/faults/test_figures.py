@@ -6,7 +6,7 @@ import pytest
 
 from tests.faults.__main__ import measure
 
-STATE = ("kill", "recovery", "storage")
+STATE = ("kill", "recovery", "storage", "cuts", "rebuilt", "replayed-crashes", "locks")
 
 
 @pytest.mark.parametrize("name", STATE)

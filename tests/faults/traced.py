@@ -25,7 +25,7 @@ SYSTEM_CALLS = (
     *("link", "linkat", "symlink", "symlinkat"),
 )
 _OPENS = ("open", "openat", "creat")
-_OFFSETS = (0, 0, 1, -1, 2, 0)
+_OFFSETS = (0, 0, -1, 1, -2, 2, -4, 4, 0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,11 @@ def kills(place: Ground) -> Iterator[tuple[str, list[str]]]:
 
 
 def _killed(place: Ground, point: Point, log: Path) -> list[str]:
-    """Kill at one point; PRODUCE and PREPARE may end in either order, which moves its number."""
+    """Kill at one point.
+
+    PRODUCE and PREPARE may end in either order, and current.json is written where a second has
+    passed: both may move the number of a call.
+    """
     last = ""
     for offset in _OFFSETS:
         project = place.project()

@@ -69,7 +69,7 @@ class Warm:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=ROOT,
-            env={**quiet, "PYTHONPATH": str(ROOT)},
+            env={**quiet, "PYTHONPATH": str(ROOT), "XDG_CONFIG_HOME": os.devnull},
         )
 
     def run(self, *jobs: Job) -> list[Ran]:

@@ -127,3 +127,22 @@ def test_a_reason_that_is_no_text_is_kept_escaped(left: Stage) -> None:
     with left.resume(Script()) as loop:
         list(loop.events())
     assert left.run_json()["stop"]["detail"] == "\ud800"
+
+
+def test_f06_a_state_of_a_newer_version_is_refused_and_stays(left: Stage) -> None:
+    path = left.root / "words/run.json"
+    newer = json.dumps({**left.run_json(), "schema_version": 7})
+    path.write_text(newer)
+    with pytest.raises(StateError, match=r"newer version wrote .*run.json \(schema 7, this one"):
+        left.resume(again := Script()).__enter__()
+    assert again.asked() == []
+    assert path.read_text() == newer
+
+
+def test_f01_a_run_killed_before_its_first_event_is_no_loop(left: Stage) -> None:
+    (left.root / "begun").mkdir()
+    (left.root / "begun/history.jsonl").touch()
+    (left.root / "current.json").unlink()
+    assert find_run(left.root, None).alias == "words"
+    with pytest.raises(UsageError, match="there is no loop named 'begun'"):
+        find_run(left.root, "begun")
