@@ -28,6 +28,15 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
     pluginmanager.add_hookspecs(hookspecs)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> int | None:
+    if not options.wants_loop(config):
+        return None
+    from pytest_reflex.treeloop.entry import drive
+
+    return drive(config)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     options.add_markers(config)
     if options.any_given(config) or _controls_workers(config):

@@ -25,8 +25,9 @@ RANKS = {
     "reports": 7,
     "loops": 8, "session": 8,
     "host": 9,
-    "api": 10, "plugin": 10,
-    "cli": 11, "__main__": 12,
+    "api": 10, "treeloop": 10,
+    "plugin": 11,
+    "cli": 12, "__main__": 13,
 }  # fmt: skip
 
 

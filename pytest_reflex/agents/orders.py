@@ -75,6 +75,19 @@ The whole improved artifact and nothing else: it replaces the old one as it come
 - Everything they do not concern stays as it is, to the letter.
 - No remarks about it, and no fence around it."""
 
+FILES = """\
+## Required output
+
+Change the files themselves, in the working directory; or, where you cannot write files, answer with
+one JSON object that gives the whole new text of each file you change, and nothing else:
+
+{ "files": [ { "path": "src/module.py", "text": "the whole new text" } ] }
+
+- Carry out the fix instructions above; what they do not concern stays as it is.
+- Only the files named above may be changed. The tests, the rules and every configuration are
+  sealed: a change of theirs ends the run.
+- Make the tests pass by making the files right, not by recognising the tests."""
+
 ORDERS: Mapping[Step, str] = {
     Step.PLAN: _PLAN,
     Step.PRODUCE: _PRODUCE,

@@ -11,10 +11,10 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from pytest_reflex.agents.orders import ORDERS, PREAMBLE
+from pytest_reflex.agents.orders import FILES, ORDERS, PREAMBLE
 from pytest_reflex.model.results import RuleResult
 from pytest_reflex.model.rules import Rule, number
-from pytest_reflex.model.steps import StepRequest
+from pytest_reflex.model.steps import Files, StepRequest
 from pytest_reflex.model.words import Step
 
 _LONGEST_VALUE = 2_000
@@ -37,6 +37,8 @@ def prompt_for(request: StepRequest) -> str:
                 f"Reason: {request.complaint}\nAnswer again, in the required format.",
             )
         )
+    if request.files is not None:
+        return "\n\n".join([*parts, *_refine_files(request, request.files), FILES]) + "\n"
     return "\n\n".join([*parts, *_INPUTS[request.step](request), ORDERS[request.step]]) + "\n"
 
 
@@ -75,6 +77,17 @@ def _critique(request: StepRequest) -> Iterable[str]:
 
 def _refine(request: StepRequest) -> Iterable[str]:
     yield _fenced("Artifact", request.artifact or "")
+    yield _section("Issues to mend", _json([dict(issue) for issue in request.issues]))
+    yield from _feedback(request)
+
+
+def _refine_files(request: StepRequest, files: Files) -> Iterable[str]:
+    yield _task(request)
+    may = [f"Files that may be changed: {', '.join(files.patterns)}"]
+    may += [f"Too long to be shown here: {path}" for path in files.left_out]
+    yield _section("Files", "\n".join(may))
+    yield from (_fenced(path, text) for path, text in files.texts.items())
+    yield _fenced("Changed so far in this run", request.artifact or "")
     yield _section("Issues to mend", _json([dict(issue) for issue in request.issues]))
     yield from _feedback(request)
 

@@ -6,7 +6,7 @@ Every function raises ContractError; its message is what the agent is told with 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from pytest_reflex.contracts.extract import ContractError, Faults, find_json
@@ -15,7 +15,14 @@ from pytest_reflex.contracts.limits import is_limit_notice
 from pytest_reflex.contracts.validate import problems
 from pytest_reflex.model.rules import Rule
 
-__all__ = ["ContractError", "read_artifact", "read_checks", "read_issues", "read_plan"]
+__all__ = [
+    "ContractError",
+    "read_artifact",
+    "read_checks",
+    "read_files",
+    "read_issues",
+    "read_plan",
+]
 
 ISSUE_KEYS = ("rule_id", "problem", "fix_instruction", "expected_effect")
 
@@ -89,6 +96,26 @@ def read_artifact(text: str) -> str:
         ) from None
     _refuse_notice(artifact)
     return artifact
+
+
+def read_files(text: str, allowed: Callable[[str], bool]) -> dict[str, str]:
+    """Return whole new texts by path, each of a file that may be changed."""
+    found = _json(
+        text, lambda value: problems("files", value) or list(_file_faults(value, allowed))
+    )
+    return {file["path"]: file["text"] for file in found["files"]}
+
+
+def _file_faults(value: Any, allowed: Callable[[str], bool]) -> Iterator[str]:
+    paths = [file["path"] for file in value["files"]]
+    for number, file in enumerate(value["files"]):
+        path = file["path"]
+        if not allowed(path):
+            yield f"/files/{number}/path: {path!r} may not be changed"
+        if paths.count(path) > 1:
+            yield f"/files/{number}/path: {path!r} is there twice"
+        if "\0" in file["text"]:
+            yield f"/files/{number}/text: holds a NUL"
 
 
 def _json(text: str, faults: Faults) -> Any:

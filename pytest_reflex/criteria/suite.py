@@ -128,6 +128,17 @@ def read_artifacts(table: Table, path: Path, faults: Faults) -> dict[str, Path]:
     return found
 
 
+def artifact_patterns(path: Path) -> tuple[str, ...]:
+    """Return the patterns under `artifacts` of a suite that can be read; they start at its folder.
+
+    Raises CriteriaError for a file that is no YAML.
+    """
+    from pytest_reflex.checks.registry import Registry
+
+    table, faults = Reading(Registry(), {}).document(path)
+    return tuple(pattern for pattern, _ in texts_at(table, "artifacts", faults))
+
+
 def _names_one(table: Table, suite: Path) -> bool:
     """Return whether the suite names one artifact by its path, not by a pattern."""
     patterns = texts_at(table, "artifacts", Faults(""))

@@ -6,23 +6,25 @@ The decisions are `decide.decide`; this module performs them.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from threading import Event as Signal
 from typing import Any
 
+from pytest_reflex.errors import LimitError
 from pytest_reflex.loops import ending
 from pytest_reflex.loops.asking import ask, judge, record
-from pytest_reflex.loops.decide import Act, Decision, decide
+from pytest_reflex.loops.decide import Act, Decision, decide, seconds_left
 from pytest_reflex.loops.prepared import effective
 from pytest_reflex.loops.requests import request_for
 from pytest_reflex.loops.runfiles import RunFiles
 from pytest_reflex.loops.seal import Watch
-from pytest_reflex.loops.steps import Done, perform, phase_error
+from pytest_reflex.loops.steps import Done, perform, phase_error, refused_by_limit
 from pytest_reflex.loops.wishes import Wishes
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import RunState
@@ -38,8 +40,8 @@ class ReflexLoop:
     `hooks` is a pluggy relay with the hooks of `hookspecs`; `project` the working directory of
     commands; `opening` the events that are durable and not yet told;
     `leftovers` how many processes of a former owner had to be killed; `starting` is called with
-    each step when it begins. Closing the generator, or an exception, leaves a run that `resume`
-    continues.
+    each step when it begins, `notice` with a line about what takes long; `suspicion` says what else was tampered with, empty for nothing.
+    Closing the generator, or an exception, leaves a run that `resume` continues.
     """
 
     files: RunFiles
@@ -51,25 +53,38 @@ class ReflexLoop:
     leftovers: int = 0
     cancel: Signal = field(default_factory=Signal)
     starting: Callable[[Step], object] = lambda step: None
+    suspicion: Callable[[], str] = lambda: ""
+    notice: Callable[[str], object] = lambda text: None
+    clock: Callable[[], float] = time.monotonic
 
     def events(self) -> Generator[Event, None, None]:
         """Drive the run to its end; yield each event after it is on disk."""
+        started = self.clock()
         yield from self._recorded(self.opening)
         wishes = Wishes(self.files, self.cancel)
         watch = Watch(self.files.latest_events()[0].payload, self.project)
         while True:
             yield from self._recorded(self.files.adopt_changes_by_hand())
             yield from self._recorded(self.files.adopt_feedback())
-            asked, tampering = wishes.stop_reason(), watch.tampering()
-            decision = decide(self.state, stop_requested=asked, tampering=tampering)
+            decision = decide(
+                self.state,
+                stop_requested=wishes.stop_reason(),
+                tampering=watch.tampering() or self.suspicion(),
+                elapsed=self.clock() - started,
+            )
             if decision.act is Act.NOTHING:
                 return
             if decision.step is not None:
                 self.starting(decision.step)
             # Closed here, not when it is forgotten: agents may have to be waited for.
             with closing(self._perform(decision)) as steps, wishes.polled(decision.step):
+                limited = ""
                 for done in steps:
-                    yield from self._recorded([self.files.commit(wishes.marked(done))])
+                    done = wishes.marked(done)
+                    yield from self._recorded([self.files.commit(done)])
+                    limited = refused_by_limit(done) or limited
+            if limited:
+                raise LimitError(limited, hint=f"later: loop resume {self.files.alias}")
 
     @property
     def state(self) -> RunState:
@@ -107,6 +122,7 @@ class ReflexLoop:
             events=self.files.latest_events(),
             cancel=self.cancel,
         )
+        request = replace(request, tell=self.notice, seconds_left=seconds_left(state))
         return perform(
             step, state, request, partial(ask, self.hooks), allow_commands=self.allow_agent_commands
         )

@@ -16,7 +16,7 @@ from pytest_reflex.model.words import Step
 HISTORY_EVENTS = 3
 _LEFT_OUT = (
     "delta", "checks", "draft", "criteria", "evaluation", "cost",
-    "setup", "seal", "sealed", "task_alias", "limits",
+    "setup", "seal", "sealed", "tree", "task_alias", "limits",
 )  # fmt: skip
 _OF_THE_MOMENT = ("id", "confirmation")
 

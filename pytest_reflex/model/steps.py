@@ -17,13 +17,26 @@ def _nobody(text: str) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Files:
+    """The files of a project that REFINE may change, where the artifact is more than one text.
+
+    `texts` by path, with slashes; `left_out` are paths whose texts were too long to be given.
+    """
+
+    patterns: tuple[str, ...]
+    texts: Mapping[str, str]
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StepRequest:
     """Everything a step may know. Fields that the contract does not give to a step stay empty.
 
     `history` are the last 3 events on the wire, without deltas and check bodies; `complaint` is
     the validation message of the first try where this is the second; `draft` is the text of
     `--input`; `feedback` is what a person said of the artifact (CRITIQUE, REFINE); `cancel` is set
-    when the driver is leaving: a process started for the step has to end then. `tell` takes a line
+    when the driver is leaving: a process started for the step has to end then. With `files`, the
+    `artifact` is the difference of all that was changed in them so far. `tell` takes a line
     about what takes long, `seconds_left` is what is left of the budget in seconds.
     """
 
@@ -43,6 +56,7 @@ class StepRequest:
     evaluation: Evaluation | None = None
     issues: tuple[Mapping[str, str], ...] = ()
     feedback: tuple[str, ...] = ()
+    files: Files | None = None
     complaint: str = ""
     seconds_left: float | None = None
     cancel: Event = field(default_factory=Event, compare=False, repr=False)

@@ -22,19 +22,22 @@ class Option:
     """One option; `ini` is the type of its ini key, "" where it has none.
 
     What names one artifact and its criteria has no ini key: what is permanent belongs in a
-    ``*.reflex.yaml`` file. (A plain class: every pytest session pays for this module, and to make
+    ``*.reflex.yaml`` file. `loops` is True for the options of ``--reflex-loop``, which a session
+    inside a loop never sees. (A plain class: every pytest session pays for this module, and to make
     a dataclass takes a millisecond.)
     """
 
-    __slots__ = ("flag", "help", "ini", "key", "kind", "metavar")
+    __slots__ = ("flag", "help", "ini", "key", "kind", "loops", "metavar")
 
     def __init__(
         self,
         name: str,
-        kind: Literal["text", "list", "switch", "level"],
+        kind: Literal["text", "list", "switch", "level", "optional"],
         help: str,  # noqa: A002  # as pytest and argparse call it
         metavar: str = "",
         ini: Literal["", "string", "linelist", "bool"] = "",
+        *,
+        loops: bool = False,
     ) -> None:
         self.flag = f"--reflex-{name}"
         self.key = f"reflex_{name.replace('-', '_')}"  # of the ini file and of config.option
@@ -42,6 +45,7 @@ class Option:
         self.help = help
         self.metavar = metavar
         self.ini = ini
+        self.loops = loops
 
 
 OPTIONS = (
@@ -64,7 +68,26 @@ OPTIONS = (
         "run every check through pytest's own protocol, for plugins that need each of its hooks",
         ini="bool",
     ),
+    Option(
+        "loop",
+        "switch",
+        "run the session again and again, an agent mending the artifacts, until its gate passes",
+        loops=True,
+    ),
+    Option("agent", "list", "agent that mends, or of a step", "[STEP=]NAME", loops=True),
+    Option("task", "text", "what the agent is told to do", "TEXT", loops=True),
+    Option("alias", "text", "name of the loop (default: made from the task)", "NAME", loops=True),
+    Option("max-iterations", "text", "sessions at most (default: 4)", "N", loops=True),
+    Option("budget", "list", "limit of spending (repeatable)", "KEY=N", loops=True),
+    Option("yes", "switch", "confirm criteria and limits without a question", loops=True),
+    Option(
+        "resume", "optional", "continue a loop (default: the one that ran)", "ALIAS", loops=True
+    ),
 )
+LOOP = "reflex_loop"
+ARTIFACTS = "reflex_artifacts"
+# Set in a session that a loop has started: such a session loops no further.
+INSIDE = "PYTEST_REFLEX_SESSION_FOLDER"
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -73,6 +96,15 @@ def add_options(parser: pytest.Parser) -> None:
     for option in OPTIONS:
         if option.kind == "switch":
             group.addoption(option.flag, action="store_true", default=False, help=option.help)
+        elif option.kind == "optional":
+            group.addoption(
+                option.flag,
+                nargs="?",
+                const="",
+                default=None,
+                metavar=option.metavar,
+                help=option.help,
+            )
         elif option.kind == "level":
             group.addoption(option.flag, choices=("A", "B"), default=None, help=option.help)
         else:
@@ -88,6 +120,8 @@ def add_options(parser: pytest.Parser) -> None:
         if option.ini:
             default: list[str] | None = [] if option.ini == "linelist" else None
             parser.addini(option.key, option.help, type=option.ini, default=default)
+    purpose = "files and folders that --reflex-loop may change, beside the artifacts of suites"
+    parser.addini(ARTIFACTS, purpose, type="linelist", default=[])
 
 
 def _filled(flag: str, value: str) -> str:
@@ -106,6 +140,18 @@ def add_markers(config: pytest.Config) -> None:
 def any_given(config: pytest.Config) -> bool:
     """Return whether a reflex option stands on the command line."""
     return any(getattr(config.option, option.key, None) for option in OPTIONS)
+
+
+def wants_loop(config: pytest.Config) -> bool:
+    """Return whether sessions are to be driven; raises UsageError for options without the loop."""
+    option = config.option
+    if getattr(option, LOOP):
+        only_tells = getattr(option, "help", False) or getattr(option, "version", 0)
+        return not (only_tells or INSIDE in os.environ or hasattr(config, "workerinput"))
+    for one in OPTIONS:
+        if one.loops and getattr(option, one.key) not in (None, False):
+            raise pytest.UsageError(f"{one.flag} needs --reflex-loop")
+    return False
 
 
 def text(config: pytest.Config, key: str) -> str:

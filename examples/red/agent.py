@@ -1,0 +1,28 @@
+"""A scripted agent: it reads its prompt, mends one thing at a time, and needs no network.
+
+A real one is a line of configuration: agent = "claude".
+"""
+
+import pathlib
+import sys
+
+prompt = sys.stdin.read()
+shop = pathlib.Path("shop.py")
+text = shop.read_text()
+
+if "a.correctness.total" in prompt:
+    text = text.replace(
+        "    return sum(prices) * (1 - discount)",
+        "    return round(sum(prices) * (1 - discount), 2)",
+    )
+elif "a.correctness.discount" in prompt:
+    text = text.replace(
+        "    return round(",
+        '    if not 0 <= discount <= 1:\n        raise ValueError("discount is not 0 to 1")\n'
+        "    return round(",
+    )
+else:
+    text = text.replace('f"{price} EUR"', 'f"{price:.2f} EUR"')
+
+shop.write_text(text)
+sys.stdout.write("mended shop.py\n")

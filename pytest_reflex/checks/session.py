@@ -1,0 +1,42 @@
+"""A check that only a whole pytest session can judge; `pytest --reflex-loop` makes such rules.
+
+By itself it is not measured. A criteria file cannot use it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pytest_reflex.errors import Problem
+from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.results import CheckResult
+from pytest_reflex.model.rules import CheckSpec
+from pytest_reflex.model.targets import CheckContext, RunCheck
+from pytest_reflex.model.words import Outcome
+
+NAME = "session"
+
+
+class SessionCheck:
+    """`params` say which rule of which part of the session is meant."""
+
+    name = NAME
+    in_process = True
+
+    def problems(self, spec: CheckSpec) -> Iterable[Problem]:
+        yield Problem(
+            message="a criteria file has no session checks",
+            place=spec.place,
+            hint="they stand for tests and suites in a loop over a pytest session",
+        )
+
+    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
+        result = CheckResult(
+            outcome=Outcome.NOT_MEASURED, message="only pytest --reflex-loop judges it"
+        )
+
+        def run(artifact: Artifact, context: CheckContext) -> CheckResult:
+            return result
+
+        return run

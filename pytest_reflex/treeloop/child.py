@@ -1,0 +1,191 @@
+"""One session of the user's pytest in a fresh process, and what it came to.
+
+Promises: the process sees the files as they are now (no module and no byte code is stale), and is
+ended at the deadline with everything it started. What it did not report is not known: a session
+that says nothing has passed nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from importlib.util import cache_from_source
+from pathlib import Path
+from typing import Any
+
+from pytest_reflex.process.environment import inherited
+from pytest_reflex.process.run import Finished, run
+from pytest_reflex.session.options import INSIDE
+from pytest_reflex.treeloop.observer import READ, SESSION
+
+_OBSERVER = "pytest_reflex.treeloop.observer"
+_KEPT = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One evaluation of a session: an artifact of a suite, or the marked tests.
+
+    `evaluation` is on the wire; `rules` say per rule id what an evaluation does not. `narrowed`
+    says why it may not know all its rules.
+    """
+
+    id: str
+    evaluation: Mapping[str, Any]
+    rules: Mapping[str, Mapping[str, Any]]
+    artifact: str | None
+    reason: str
+    narrowed: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """What a child session came to.
+
+    `status` is pytest's exit status, None where the process was ended from outside; `faults` are
+    failures: with `rule` of a check, with `when` "collect" of a file, else of another test.
+    `imported`, `opened`, `written` are absolute paths, `names` the first names of all modules,
+    `search` the folders of the project that modules are looked for in.
+    """
+
+    status: int | None
+    output: str
+    seconds: float
+    ended: str = ""
+    gate: str | None = None
+    parts: tuple[Part, ...] = ()
+    faults: tuple[Mapping[str, Any], ...] = ()
+    not_run: tuple[Mapping[str, str], ...] = ()
+    problems: tuple[str, ...] = ()
+    python_files: tuple[str, ...] = ()
+    names: frozenset[str] = field(default_factory=frozenset)
+    search: frozenset[str] = field(default_factory=frozenset)
+    imported: frozenset[str] = field(default_factory=frozenset)
+    opened: frozenset[str] = field(default_factory=frozenset)
+    written: frozenset[str] = field(default_factory=frozenset)
+
+    @property
+    def uncollected(self) -> list[Mapping[str, Any]]:
+        """The files that could not be collected."""
+        return [fault for fault in self.faults if fault["when"] == "collect"]
+
+    @property
+    def others(self) -> list[Mapping[str, Any]]:
+        """The failures of tests that are no checks of rules."""
+        return [f for f in self.faults if "rule" not in f and f["when"] != "collect"]
+
+    def text_of(self, part: str, rule: str) -> str:
+        """Return what pytest wrote of the first failed check of a rule."""
+        texts = (
+            str(fault["text"])
+            for fault in self.faults
+            if (fault.get("target"), fault.get("rule")) == (part, rule)
+        )
+        return next(texts, "")
+
+    @property
+    def last_line(self) -> str:
+        """The line with which pytest closes, without its rule."""
+        lines = [line.strip("= ") for line in self.output.splitlines()]
+        return next((line for line in reversed(lines) if line), "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runner:
+    """How sessions are started: the user's arguments, where, and for how many seconds at most."""
+
+    arguments: Sequence[str]
+    cwd: Path
+    seconds: float
+
+    def run(self, sources: Iterable[Path] = ()) -> Session:
+        """Run one session; byte code that lies about `sources` is removed before."""
+        for source in sources:
+            _forget(source)
+        with tempfile.TemporaryDirectory(prefix="pytest-reflex-") as name:
+            folder = Path(name)
+            argv = [sys.executable, "-m", "pytest", "-p", _OBSERVER, *self.arguments]
+            finished = run(
+                argv,
+                cwd=self.cwd,
+                env=_environment(folder),
+                timeout=self.seconds,
+                head=_KEPT,
+                tail=_KEPT,
+            )
+            return _session(finished, folder, self.seconds)
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    env = inherited() | {INSIDE: str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    with suppress(KeyError):
+        env["PYTEST_ADDOPTS"] = os.environ["PYTEST_ADDOPTS"]
+    return env
+
+
+def _forget(source: Path) -> None:
+    """Remove the byte code of a source: of one size and one second, it passes for the new one's."""
+    cached = Path(cache_from_source(str(source)))
+    stem = source.name.removesuffix(".py")
+    with suppress(OSError):
+        for path in cached.parent.iterdir():
+            if path.name.startswith(f"{stem}.") and path.suffix == ".pyc":
+                path.unlink()
+
+
+def _session(finished: Finished, folder: Path, seconds: float) -> Session:
+    output = (finished.stdout + finished.stderr).decode("utf-8", "replace")
+    found = _read(folder / SESSION)
+    files = [_read(path) for path in folder.glob(READ.format("*"))]
+
+    def every(key: str) -> frozenset[str]:
+        return frozenset(path for one in files for path in one.get(key, ()))
+
+    return Session(
+        status=None if finished.stopped else finished.returncode,
+        output=output,
+        seconds=finished.seconds,
+        ended=_why_ended(finished, seconds, bool(found)),
+        gate=found.get("gate"),
+        parts=tuple(Part(**part) for part in found.get("parts", ())),
+        faults=tuple(found.get("faults", ())),
+        not_run=tuple(found.get("not_run", ())),
+        problems=tuple(found.get("problems", ())),
+        python_files=tuple(found.get("python_files", ())),
+        names=every("names"),
+        search=every("search"),
+        imported=every("imported"),
+        opened=every("opened"),
+        written=every("written"),
+    )
+
+
+def _why_ended(finished: Finished, seconds: float, reported: bool) -> str:
+    """Return why a session cannot be judged as a whole, or an empty string."""
+    if finished.timed_out:
+        return f"the session was stopped after {seconds:g} s"
+    if finished.overflow:
+        return "the session was stopped: it wrote too much"
+    if finished.signal:
+        return f"the session was ended by signal {finished.signal}"
+    if not reported:
+        return f"the session left with status {finished.returncode} and reported nothing"
+    return {
+        2: "the session was interrupted",
+        3: "the session met an internal error of pytest or of a plugin",
+        4: "pytest could not be used as it was called",
+        5: "no test was collected",
+    }.get(finished.returncode or 0, "")
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,166 @@
+"""The plugin inside a session of the loop: it writes down what that came to, and what it read.
+
+Loaded by ``-p`` in the controller and in each worker of a child session; the folder to write to
+comes by environment. Promises: nothing of the session is changed by it.
+Limits: it sees what this process opens and imports, not what commands do that tests start.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_reflex.model.results import Evaluation
+from pytest_reflex.model.rules import Rule
+from pytest_reflex.session.controller import Controller
+from pytest_reflex.session.desk import Desk
+from pytest_reflex.session.items import gist
+from pytest_reflex.session.options import INSIDE as FOLDER
+from pytest_reflex.session.properties import decode
+
+SESSION, READ = "session.json", "read-{}.json"
+
+MOST_FAULTS = 50
+LONGEST_TEXT = 4_000
+_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+
+_opened: set[str] = set()
+_written: set[str] = set()
+_faults: list[dict[str, Any]] = []
+
+
+def _hear(event: str, arguments: tuple[Any, ...]) -> None:
+    """Note each file that is opened: called for everything the interpreter audits."""
+    if event == "open" and isinstance(arguments[0], str | bytes | os.PathLike):
+        try:
+            path = os.path.abspath(os.fsdecode(arguments[0]))
+        except (OSError, ValueError):
+            return
+        (_written if arguments[2] & _WRITES else _opened).add(path)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    sys.addaudithook(_hear)
+    if config.inipath:
+        _opened.add(str(config.inipath))
+
+
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    if report.failed:
+        _note("collect", report)
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Note what failed: checks of rules with their text, other tests as such."""
+    found = decode(report)
+    if found is not None and (report.failed or report.outcome == "passed"):
+        if found.result.outcome.value != "pass":
+            _note(report.when or "", report, target=found.target, rule=found.rule)
+    elif report.failed:
+        _note(report.when or "", report)
+
+
+def _note(when: str, report: Any, **more: str) -> None:
+    if len(_faults) < MOST_FAULTS:
+        text = str(report.longrepr or "")[-LONGEST_TEXT:]
+        _faults.append(
+            {"node": report.nodeid, "when": when, "message": gist(report), "text": text, **more}
+        )
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config: pytest.Config) -> None:
+    folder = Path(os.environ[FOLDER])
+    root = str(config.rootpath)
+    _write(folder / READ.format(os.getpid()), _files(config, root))
+    plugins = config.pluginmanager.get_plugins()
+    controller = next((one for one in plugins if isinstance(one, Controller)), None)
+    if not hasattr(config, "workerinput"):
+        _write(folder / SESSION, _outcome(config, controller))
+
+
+def _outcome(config: pytest.Config, controller: Controller | None) -> dict[str, Any]:
+    decision = controller.decision if controller else None
+    plan = config.stash[Desk.key].plan if Desk.key in config.stash else None
+    targets = plan.targets if plan else {}
+    parts = []
+    for judged in decision.judged if decision else ():
+        target = targets[judged.id].target if judged.id in targets else None
+        parts.append(
+            {
+                "id": judged.id,
+                "evaluation": judged.evaluation.to_json(),
+                "rules": {rule.id: _rule(rule) for rule in _rules(judged.evaluation)},
+                "artifact": os.path.abspath(target.artifact) if target else None,
+                "reason": judged.reason,
+                "narrowed": judged.narrowed,
+            }
+        )
+    return {
+        "root": str(config.rootpath),
+        "python_files": list(config.getini("python_files")),
+        "parts": parts,
+        "gate": decision.gate.status.value if decision else None,
+        "not_run": [row.to_json() for row in decision.not_run] if decision else [],
+        "problems": [str(problem) for problem in decision.problems] if decision else [],
+        "faults": _faults,
+    }
+
+
+def _rules(evaluation: Evaluation) -> list[Rule]:
+    return [row.rule for row in evaluation.results]
+
+
+def _rule(rule: Rule) -> dict[str, Any]:
+    return {
+        "description": rule.description,
+        "hint": rule.hint,
+        "weight": str(rule.weight),
+        "fix": [fix.to_json() for fix in rule.fixes if fix.safe],
+    }
+
+
+def _files(config: pytest.Config, root: str) -> dict[str, Any]:
+    """Return what was imported from outside the installation, and opened below the root."""
+    installed = tuple(
+        os.path.realpath(path) + os.sep
+        for path in {*sysconfig.get_paths().values(), str(Path(os.__file__).parent)}
+    )
+    base = os.path.realpath(root) + os.sep
+    imported = {_source(module) for module in tuple(sys.modules.values())}
+    imported |= {_source(plugin) for plugin in config.pluginmanager.get_plugins()}
+    ours = os.path.dirname(os.path.dirname(os.path.realpath(__file__))) + os.sep
+
+    def counts(path: str) -> bool:
+        if path.startswith(base):
+            return not (path.startswith(installed) and not base.startswith(installed))
+        return not path.startswith((*installed, ours))
+
+    return {
+        "names": sorted({name.partition(".")[0] for name in tuple(sys.modules)}),
+        "search": sorted(
+            p for p in map(os.path.realpath, sys.path) if (p + os.sep).startswith(base)
+        ),
+        "imported": sorted(p for p in imported if p and counts(p)),
+        "opened": sorted(
+            p for p in map(os.path.realpath, _opened) if p.startswith(base) and counts(p)
+        ),
+        "written": sorted(p for p in map(os.path.realpath, _written) if p.startswith(base)),
+    }
+
+
+def _source(module: Any) -> str:
+    path = getattr(module, "__file__", None)
+    if not isinstance(path, str) or not os.path.isfile(path):
+        return ""
+    return os.path.realpath(path)
+
+
+def _write(path: Path, document: dict[str, Any]) -> None:
+    path.write_text(json.dumps(document), encoding="utf-8")

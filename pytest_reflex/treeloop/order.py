@@ -1,0 +1,124 @@
+"""What `pytest --reflex-loop` was asked for: its own options, and the arguments of the session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_reflex.errors import UsageError
+from pytest_reflex.session import options
+from pytest_reflex.session.exits import only_looks
+
+TASK = "Make the tests pass"
+# What only changes how much is told is no other session.
+_MANNER = ("-v", "-vv", "-vvv", "-q", "-qq", "--verbose", "--quiet")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """The options of a loop, and what remains for the sessions.
+
+    `artifacts` are patterns that name what may be changed, beside those of suites; `resume` is the
+    alias of a run to continue ("" for the newest), None for a new run.
+    """
+
+    root: Path
+    cwd: Path
+    arguments: tuple[str, ...]
+    artifacts: tuple[str, ...]
+    agents: tuple[str, ...]
+    task: str
+    alias: str | None
+    max_iterations: str | None
+    budgets: tuple[str, ...]
+    yes: bool
+    resume: str | None
+    verbose: bool
+    quiet: bool
+    color: bool | None
+
+    @property
+    def own_arguments(self) -> tuple[str, ...]:
+        """The arguments that make a session another one."""
+        return tuple(one for one in self.arguments if one not in _MANNER)
+
+
+def order_of(config: pytest.Config) -> Order:
+    """Read the options; raises UsageError where they do not fit together."""
+    option, invocation = config.option, config.invocation_params
+    if only_looks(config):
+        raise UsageError("--reflex-loop needs a session that runs its tests")
+    if getattr(option, "usepdb", False):
+        raise UsageError("--reflex-loop and --pdb exclude each other")
+    named = not option.reflex_criteria
+    given = [str(Path(invocation.dir) / one) for one in option.reflex_artifact or ()]
+    kept = () if named else ("reflex_artifact",)
+    return Order(
+        root=config.rootpath,
+        cwd=Path(invocation.dir),
+        arguments=tuple(without_own(list(map(str, invocation.args)), kept)),
+        artifacts=(*config.getini(options.ARTIFACTS), *(_slashed(given) if named else ())),
+        agents=tuple(option.reflex_agent or ()),
+        task=option.reflex_task or TASK,
+        alias=option.reflex_alias,
+        max_iterations=option.reflex_max_iterations,
+        budgets=tuple(option.reflex_budget or ()),
+        yes=bool(option.reflex_yes),
+        resume=option.reflex_resume,
+        verbose=option.verbose > 0,
+        quiet=option.verbose < 0,
+        color={"yes": True, "no": False}.get(option.color),
+    )
+
+
+def _slashed(paths: Sequence[str]) -> Iterator[str]:
+    for path in paths:
+        yield f"{path}/" if Path(path).is_dir() else path
+
+
+def without_own(arguments: Sequence[str], kept: Sequence[str] = ()) -> Iterator[str]:
+    """Yield the arguments without the loop's own; `kept` are keys that stay although they are."""
+    flags = {
+        one.flag: one.kind
+        for one in options.OPTIONS
+        if (one.loops or one.key == "reflex_artifact") and one.key not in kept
+    }
+    rest = list(arguments)
+    while rest:
+        argument = rest.pop(0)
+        if argument == "--":
+            yield from (argument, *rest)
+            return
+        kind = flags.get(argument.partition("=")[0])
+        if kind is None:
+            yield argument
+        elif "=" not in argument and rest and _takes(kind, rest[0]):
+            rest.pop(0)
+
+
+def _takes(kind: str, following: str) -> bool:
+    """Return whether an option takes the argument that follows it for its value."""
+    return kind != "switch" and (kind != "optional" or not following.startswith("-"))
+
+
+def agents_by_step(chosen: Sequence[str], settings: Mapping[str, Any]) -> dict[str, str]:
+    """Return the agent of each step: offline but for REFINE, unless named for its step."""
+    refine = settings["loop.agents"].get("refine", settings["agent"])
+    found = dict.fromkeys(("plan", "produce", "prepare", "critique"), "offline")
+    found["refine"] = refine
+    for value in chosen:
+        step, separator, name = value.partition("=")
+        if not separator:
+            found["refine"] = step
+        elif step not in ("plan", "critique", "refine"):
+            raise UsageError(
+                f"--reflex-agent {value}: no step of this loop is {step!r}",
+                hint="plan, critique or refine; NAME alone is the agent of refine",
+            )
+        else:
+            found[step] = name
+    return found

@@ -1,0 +1,193 @@
+"""The steps of a loop over a session, as hooks: what judges is pytest, the artifact is the files.
+
+PLAN and CRITIQUE need no agent that costs. REFINE is the agent's: it edits the files itself, or
+answers with their new texts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pytest_reflex import fixes
+from pytest_reflex.contracts.steps import ContractError, read_files
+from pytest_reflex.errors import ReflexError
+from pytest_reflex.loops.history import digest
+from pytest_reflex.model.results import Evaluation, RuleResult
+from pytest_reflex.model.steps import Files, Reply, StepRequest
+from pytest_reflex.model.targets import Target
+from pytest_reflex.model.words import Severity
+from pytest_reflex.treeloop.child import Runner, Session
+from pytest_reflex.treeloop.combined import fixes_of, results_of, speaks_for_others
+from pytest_reflex.treeloop.difference import document
+from pytest_reflex.treeloop.files import TreeFiles
+from pytest_reflex.treeloop.sealed import TreeWatch, inventory
+from pytest_reflex.verdict.score import judge
+
+MOST_ISSUES = 5
+MOST_TEXT = 200_000
+_LONGEST_WORDS = 3_500
+FREE: Mapping[str, Any] = {"free": True}
+Texts = Mapping[str, str]
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class TreeSteps:
+    """The hooks of one run.
+
+    `hooks` is the relay by which the agent is asked. `first` is a session that was run before the
+    first EVALUATE: it serves once, where the files are still the same. `offline` are the names of
+    the steps that no agent is paid for. `tell` takes a line for people, `show` a session that was
+    just run.
+    """
+
+    hooks: Any
+    runner: Runner
+    watch: TreeWatch
+    files: TreeFiles
+    offline: frozenset[str]
+    tell: Callable[[str], object]
+    show: Callable[[Session], object]
+    first: tuple[str, Session] | None = None
+
+    def pytest_reflex_produce(self, request: StepRequest) -> Reply:
+        """Take the files as they are for the first artifact."""
+        return _free(self.files.document(), "files")
+
+    def pytest_reflex_evaluate(self, target: Target) -> Evaluation:
+        """Run the session, and judge by what it reported; never by what it printed."""
+        session = self._session(digest(self.files.document()))
+        self.watch.saw(session)
+        # What the session did to the files itself shows here: the verdict is of what is there now.
+        sha256 = digest(self.files.document())
+        results = results_of(target.criteria, session)
+        return judge(target, results, sha256=sha256, unsound=session.ended)
+
+    def _session(self, sha256: str) -> Session:
+        known, self.first = self.first, None
+        if known is None or known[0] != sha256:
+            territory = self.files.territory
+            held = (Path(path) for path in self.files.start.files if path.endswith(".py"))
+            sources = [*map(Path, territory.paths()), *held]
+            root = self.files.project
+            known = (sha256, self.runner.run(root / source for source in sources))
+            self.show(known[1])
+        return known[1]
+
+    def pytest_reflex_critique(self, request: StepRequest) -> Reply | None:
+        """Make the critique of what failed, unless an agent was named for it."""
+        if "critique" not in self.offline or request.evaluation is None:
+            return None
+        rows = (*request.evaluation.failed, *request.evaluation.warnings)
+        own = [row for row in rows if not speaks_for_others(row.rule)] or list(rows)
+        worst = sorted(own, key=_urgency)[:MOST_ISSUES]
+        issues = {"issues": [_issue(row, self.files.territory.patterns) for row in worst]}
+        return _free(json.dumps(issues, ensure_ascii=False), "offline")
+
+    def pytest_reflex_refine(self, request: StepRequest) -> Reply | None:
+        """Apply the fixes that rules carry, then let the agent mend what remains.
+
+        The request for the agent has `files`: that one is for whoever is asked next.
+        """
+        if request.files is not None:
+            return None
+        try:
+            texts, remaining = self._fixed(request)
+            if "refine" in self.offline or not (remaining or request.feedback):
+                return _free(document(self.files.beginning, texts), "fixes")
+            return self._mended(replace(request, issues=tuple(remaining)), texts)
+        except ReflexError as error:
+            return Reply(text="", agent="files", error=error.problems[0].message)
+
+    def _fixed(self, request: StepRequest) -> tuple[Texts, list[Mapping[str, str]]]:
+        """Return the texts with the fixes, on disk already, and the issues that they leave."""
+        before, remaining = self.files.territory.read(), []
+        texts = dict(before)
+        for issue in request.issues:
+            rule = request.criteria.rule(issue["rule_id"])
+            artifact, safe = fixes_of(rule) if rule else ("", ())
+            path = os.path.relpath(artifact, self.files.project) if artifact else ""
+            if safe and path in texts:
+                new, _ = fixes.apply_all(safe, texts[path])
+                if new != texts[path]:
+                    texts[path] = new
+                    continue
+            remaining.append(issue)
+        if texts != before:
+            self.files.territory.write(texts)
+        return texts, remaining
+
+    def _mended(self, request: StepRequest, texts: Texts) -> Reply:
+        """Ask the agent; what it did to the files counts, else what it answered."""
+        project, apart = self.files.project, self.files.folder.parent
+        shown = replace(
+            request,
+            artifact=document(self.files.beginning, texts),
+            files=_shown(self.files.territory.patterns, texts),
+        )
+        before = inventory(project, apart)
+        reply: Reply = self.hooks.pytest_reflex_refine(request=shown)
+        if reply.error:
+            return reply
+        self._tell_of_strangers(before, inventory(project, apart))
+        now = self.files.territory.read()
+        if now == texts:
+            try:
+                answered = read_files(reply.text, self.files.territory.covers)
+            except ContractError as error:
+                return replace(reply, error=f"no file was changed, and {error}")
+            now = {**texts, **answered}
+        return replace(reply, text=document(self.files.beginning, now))
+
+    def _tell_of_strangers(
+        self, before: Mapping[str, tuple[int, int]], after: Mapping[str, tuple[int, int]]
+    ) -> None:
+        changed = {path for path in {*before, *after} if before.get(path) != after.get(path)}
+        strange = sorted(path for path in changed if not self.files.territory.covers(path))
+        if strange:
+            more = f" and {len(strange) - 5} more" if len(strange) > 5 else ""
+            self.tell(f"Changed beside the artifacts: {', '.join(strange[:5])}{more}")
+
+
+def _free(text: str, agent: str) -> Reply:
+    return Reply(text=text, agent=agent, usd=0.0, tokens=0, details=FREE)
+
+
+def _shown(patterns: Sequence[str], texts: Texts) -> Files:
+    """Return what an agent is shown: as many texts as there is room for, short ones first."""
+    shown, room = set[str](), MOST_TEXT
+    for path in sorted(texts, key=lambda path: (len(texts[path]), path)):
+        room -= len(texts[path])
+        if room >= 0:
+            shown.add(path)
+    return Files(
+        patterns=tuple(patterns),
+        texts={path: text for path, text in texts.items() if path in shown},
+        left_out=tuple(path for path in texts if path not in shown),
+    )
+
+
+def _urgency(row: RuleResult) -> tuple[Any, ...]:
+    return (row.rule.severity is not Severity.FAIL, -row.rule.weight)
+
+
+def _issue(row: RuleResult, patterns: Sequence[str]) -> dict[str, str]:
+    check = row.decisive
+    problem = [row.message.strip() or f"{row.rule.id} did not pass"]
+    if check and check.location and check.location.line:
+        problem.append(f"at {check.location}")
+    if check and check.evidence:
+        problem.append(check.evidence)
+    wanted = row.rule.hint or (check.expected if check else "") or row.rule.description
+    return {
+        "rule_id": row.rule.id,
+        "problem": "\n".join(problem)[:_LONGEST_WORDS],
+        "fix_instruction": f"Change {', '.join(patterns)} so that this holds: {wanted}"[
+            :_LONGEST_WORDS
+        ],
+        "expected_effect": f"Rule {row.rule.id} passes",
+    }

@@ -1,0 +1,119 @@
+"""Tells a person what a loop over a session does, on standard output like pytest itself."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from dataclasses import dataclass
+
+import click
+
+from pytest_reflex.loops.driver import ReflexLoop
+from pytest_reflex.model.events import Event, EventKind
+from pytest_reflex.model.plain import visible
+from pytest_reflex.model.run import Limits
+from pytest_reflex.model.words import StopReason
+from pytest_reflex.reports import iteration
+from pytest_reflex.treeloop.child import Session
+from pytest_reflex.treeloop.difference import counts
+from pytest_reflex.treeloop.files import TreeFiles
+
+_MOST_FILES = 20
+_TAIL = 30
+
+
+@dataclass(slots=True, kw_only=True)
+class Teller:
+    """With `verbose` each session is shown whole, with `quiet` only how it ended."""
+
+    verbose: bool
+    quiet: bool
+    color: bool | None
+
+    def say(self, text: str, *, bold: bool = False, colour: str | None = None) -> None:
+        """Print lines; what cannot be told stops nothing."""
+        styled = click.style(text, bold=bold, fg=colour) if bold or colour else text
+        try:
+            click.echo(styled, color=self.color)
+            sys.stdout.flush()
+        except OSError:
+            return
+
+    def note(self, text: str) -> None:
+        self.say(_wrapped(visible(text)))
+
+    def show(self, session: Session) -> None:
+        """Show a session: its closing line, all of it with -v, its tail where it is unusable."""
+        output = visible(session.output).rstrip("\n")
+        if self.verbose:
+            self.say(output)
+        elif session.ended:
+            self.say("\n".join(output.splitlines()[-_TAIL:]))
+        if not self.quiet:
+            self.say(f"Session: {visible(session.last_line)}")
+
+    def tell(self, event: Event, loop: ReflexLoop) -> None:
+        """Tell of one event."""
+        if self.quiet:
+            return
+        if event.kind is EventKind.EVALUATION_DONE:
+            self._block(loop)
+        elif event.kind is EventKind.CRITIQUE_DONE:
+            self.say("Critique:")
+            evaluation = loop.state.evaluation
+            assert evaluation is not None
+            # What an agent is told at length is told people in a line for each rule.
+            lines = iteration.critique_lines(evaluation, None)
+            self.say(_wrapped("\n".join(lines)))
+        elif event.kind is EventKind.REFINEMENT_DONE:
+            by = event.payload.get("agent", "")
+            same = event.payload["before"] == event.payload["after"]
+            self.say(f"Refined by: {by}{' (nothing was changed)' if same else ''}\n")
+        elif event.kind is EventKind.PHASE_ERROR:
+            message = visible(event.payload["message"])
+            self.note(f"{event.payload['step']} gave nothing usable: {message}")
+        elif event.kind is EventKind.ARTIFACT_CREATED and event.payload["by"] == "hand":
+            self.note("The files are not as the history has them; they are judged as they are")
+
+    def _block(self, loop: ReflexLoop) -> None:
+        state = loop.state
+        assert state.evaluation is not None
+        text = iteration.block(state, state.evaluation, loop.files.artifact_label)
+        title, _, rest = text.partition("\n")
+        self.say(title, bold=True, colour="green" if state.evaluation.passed else "yellow")
+        self.say(_wrapped(rest))
+
+    def end(self, loop: ReflexLoop) -> None:
+        """Print the summary, and what was changed since the start."""
+        files, state = loop.files, loop.state
+        assert isinstance(files, TreeFiles)
+        text = iteration.summary(state)
+        changed = counts(files.beginning, files.territory.read())
+        self.say(("" if self.quiet else "\n") + _wrapped(text))
+        if state.stop.reason is StopReason.TAMPERED:
+            self.note("The files are left as they are: look at them before anything else.")
+        rows = [f"  {visible(path)} | +{plus} -{minus}" for path, plus, minus in changed]
+        if len(rows) > _MOST_FILES:
+            rows = [*rows[:_MOST_FILES], f"  and {len(rows) - _MOST_FILES} more"]
+        self.say("\n".join(["Changed:", *rows]) if rows else "Changed: nothing")
+
+    def interrupted(self, alias: str) -> None:
+        self.say(
+            "\nInterrupted; nothing durable is lost. Continue with:\n"
+            f"  pytest --reflex-loop --reflex-resume {alias}"
+        )
+
+
+def proposal_lines(limits: Limits, patterns: tuple[str, ...], warnings: tuple[str, ...]) -> str:
+    """Return what may be changed, beside criteria and limits."""
+    lines = [f"May be changed: {visible(', '.join(patterns))}"]
+    return "\n".join([*lines, *(f"Warning: {visible(one)}" for one in warnings), ""])
+
+
+def _wrapped(text: str) -> str:
+    return "\n".join(
+        textwrap.fill(
+            line, 80, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+        )
+        for line in text.splitlines()
+    )

@@ -1,0 +1,163 @@
+"""The files that an agent may change: which they are, what they hold, how they are written.
+
+Promises: no link is followed out of the project; what pytest reads as configuration is never part
+of it, whatever the patterns say; a file is replaced whole.
+Limits: UTF-8 text only, `MOST_FILES` files of `MOST_BYTES` bytes in all.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+
+from pytest_reflex.errors import ArtifactError, UsageError
+from pytest_reflex.model.plain import visible
+from pytest_reflex.seals.patterns import ANY_DEPTH, NOT_ENTERED, Finder
+from pytest_reflex.store.atomic import remove_file, replace_file
+from pytest_reflex.store.regular import read_file
+
+MOST_FILES = 2_000
+MOST_BYTES = 5_000_000
+# Whatever a pattern says: these speak to pytest or to the interpreter, not to a reader.
+NEVER = (
+    *("conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"),
+    *("sitecustomize.py", "usercustomize.py", "*.pth", "*.reflex.yaml", "*.pyc", "*.pyo"),
+)
+# These serve many masters: only who names one outright means it. What they say to pytest is sealed.
+ONLY_BY_NAME = ("pyproject.toml", "setup.cfg", "tox.ini")
+_NARROWER = "name less: the files that may change, not everything beside them"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Territory:
+    """Patterns of paths below `root`, with slashes; a folder means everything below it.
+
+    `*`, `?` and `[...]` stay inside a part, `**` stands for any number of folders. Names that begin
+    with a dot are meant only where the pattern has the dot.
+    """
+
+    root: Path
+    patterns: tuple[str, ...]
+
+    def covers(self, path: str) -> bool:
+        """Return whether a path, relative to the root and with slashes, may be changed."""
+        parts = PurePosixPath(path).parts
+        if not parts or path != "/".join(parts) or parts[0] == "/" or ".." in parts:
+            return False
+        if not NOT_ENTERED.isdisjoint(parts) or not path.isprintable():
+            return False
+        if any(fnmatchcase(parts[-1], name) for name in NEVER):
+            return False
+        if parts[-1] in ONLY_BY_NAME:
+            return path in self.patterns
+        return any(_fits(parts, PurePosixPath(pattern).parts) for pattern in self.patterns)
+
+    def paths(self) -> list[str]:
+        """Return the files that are there, sorted; links are none."""
+        finder = Finder(self.root)
+        wanted = (p for pattern in self.patterns for p in (pattern, f"{pattern}/{ANY_DEPTH}"))
+        found = {os.path.relpath(path, self.root) for one in wanted for path in finder.find(one)}
+        names = sorted(name.replace(os.sep, "/") for name in found)
+        return [name for name in names if self.covers(name) and self._is_ours(name)]
+
+    def read(self) -> dict[str, str]:
+        """Return the text of every file by path; raises ArtifactError where one is no text."""
+        paths, size = self.paths(), 0
+        if len(paths) > MOST_FILES:
+            raise ArtifactError(
+                f"{len(paths):,} files may be changed; {MOST_FILES:,} are allowed", hint=_NARROWER
+            )
+        texts: dict[str, str] = {}
+        for path in paths:
+            try:
+                data = read_file(self.root / path)
+            except FileNotFoundError:
+                continue
+            size += len(data)
+            if size > MOST_BYTES:
+                raise ArtifactError(
+                    f"the files that may be changed hold more than {MOST_BYTES:,} bytes "
+                    f"(with {path})",
+                    hint=_NARROWER,
+                )
+            texts[path] = _text(path, data)
+        return texts
+
+    def write(self, texts: Mapping[str, str]) -> list[str]:
+        """Make the files what `texts` says, each whole or not at all; return those that changed.
+
+        A file of ours that is not in `texts` is removed. Raises StateError, UsageError.
+        """
+        before, changed = self.read(), []
+        for path, text in sorted(texts.items()):
+            if before.get(path) != text:
+                self._write(path, text)
+                changed.append(path)
+        for path in sorted(before.keys() - texts.keys()):
+            remove_file(self.root / path)
+            changed.append(path)
+        return changed
+
+    def _write(self, path: str, text: str) -> None:
+        target = self.root / path
+        if not self.covers(path) or not self._is_inside(target.parent):
+            raise UsageError(f"{path} may not be changed", hint="it is none of the artifacts")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(target, text.encode(), mode=0o644)
+
+    def _is_ours(self, path: str) -> bool:
+        try:
+            status = os.lstat(self.root / path)
+        except OSError:
+            return False
+        return stat.S_ISREG(status.st_mode) and self._is_inside((self.root / path).parent)
+
+    def _is_inside(self, folder: Path) -> bool:
+        return folder.resolve().is_relative_to(self.root.resolve())
+
+
+def _fits(parts: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
+    if not wanted:
+        return not parts
+    if wanted[0] == ANY_DEPTH and _fits(parts, wanted[1:]):
+        return True
+    if not parts or (parts[0].startswith(".") and not wanted[0].startswith(".")):
+        return False
+    if wanted[0] == ANY_DEPTH:
+        return _fits(parts[1:], wanted)
+    return fnmatchcase(parts[0], wanted[0]) and _fits(parts[1:], wanted[1:])
+
+
+def _text(path: str, data: bytes) -> str:
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ArtifactError(
+            f"{path} is not UTF-8 text at byte {error.start}", hint=_NARROWER
+        ) from None
+    if "\0" in text:
+        raise ArtifactError(f"{path} is binary: it holds a NUL", hint=_NARROWER)
+    return text
+
+
+def as_patterns(given: Iterator[str] | tuple[str, ...] | list[str], root: Path) -> tuple[str, ...]:
+    """Return patterns relative to the root; a folder (that is there, or by its slash) means all.
+
+    Raises UsageError for one that leads out of the root.
+    """
+    found: dict[str, None] = {}
+    for text in given:
+        full = os.path.normpath(os.path.join(root, text))
+        name = os.path.relpath(full, root).replace(os.sep, "/")
+        if name.startswith("../") or name in (".", ".."):
+            raise UsageError(
+                f"artifacts {visible(text)!r} is not below {root}",
+                hint="name files or folders of the project",
+            )
+        folder = text.endswith("/") or os.path.isdir(full)
+        found[f"{name}/{ANY_DEPTH}" if folder else name] = None
+    return tuple(found)
