@@ -158,9 +158,11 @@ def _limit(outcome: Outcome) -> dict[str, Any]:
 
 
 def _told(request: StepRequest) -> dict[str, str]:
-    """Return the step, and the folder of the run where there is one: by it a resume finds us."""
+    """Return the step, and the folder of the run: by that a resume finds who was left running."""
     told = {STEP: request.step.value}
-    return told | {RUN_DIR: os.path.dirname(request.artifact_path)} if request.run_id else told
+    folder = os.path.dirname(request.artifact_path)
+    in_a_run = request.run_id.startswith(f"{os.path.basename(folder)}-")
+    return told | {RUN_DIR: folder} if in_a_run else told
 
 
 def _filled(item: str, places: Mapping[str, str], ours: Mapping[str, str]) -> str:

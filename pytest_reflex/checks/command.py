@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pytest_reflex.model.plain import one_line
 
 _NOT_EXECUTABLE, _NOT_FOUND = 126, 127
+# Ends with the first command that fails, the unset variable, the failure within a pipeline.
+_STRICT = {"bash-strict": "bash -euo pipefail"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class Command:
 def command_of(value: str | Sequence[str], shell: str, environment: Mapping[str, str]) -> Command:
     """Return the command for a text (run as `SHELL -c TEXT`) or a list (run as it is).
 
-    `shell` may have options ("bash -o pipefail"); without it, bash is taken where it is on the
+    `shell` may have options ("bash -o pipefail"), or be "bash-strict"; without it, bash is taken where it is on the
     PATH, else sh. Nothing is ever put into the text: braces, dollars and percent signs reach the
     shell byte for byte.
     """
@@ -54,7 +56,7 @@ def command_of(value: str | Sequence[str], shell: str, environment: Mapping[str,
         return Command(argv, one_line(" ".join(argv)))
     if not shell:
         shell = "bash" if shutil.which("bash", path=path) else "sh"
-    return Command((*shlex.split(shell), "-c", value), one_line(value), is_text=True)
+    return Command((*shlex.split(_STRICT.get(shell, shell)), "-c", value), one_line(value), is_text=True)
 
 
 def signal_name(number: int) -> str:

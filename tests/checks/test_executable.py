@@ -42,6 +42,11 @@ PASS, FAIL, ERROR = Outcome.PASS, Outcome.FAIL, Outcome.ERROR
         pytest.param(
             "false | true", {"shell": "bash -o pipefail"}, FAIL, "status 1", id="strict pipeline"
         ),
+        pytest.param(
+            "false | true", {"shell": "bash-strict"}, FAIL, "status 1", id="f24 bash-strict"
+        ),
+        pytest.param("false; true", {"shell": "bash-strict"}, FAIL, "status 1", id="f24 first"),
+        pytest.param("echo $NONE", {"shell": "bash-strict"}, FAIL, "status 1", id="f24 unset"),
         pytest.param("test -z $BASH_VERSION", {"shell": "sh"}, PASS, "status 0", id="own shell"),
     ],
 )
