@@ -6,6 +6,8 @@ Tree::
     ├── UsageError           a flag, a setting or a path is wrong             (4)
     ├── CriteriaError        rules that cannot be used; holds `problems`      (4)
     ├── ArtifactError        the thing to judge cannot be read                (4)
+    ├── StepError            an agent gave nothing usable, and not again      (9)
+    ├── LimitError           a tool is refused by a rate limit; resume later  (9)
     ├── LockedError          another process drives this run                  (11)
     └── StateError           a state file could not be read or written        (12)
         └── TamperedError    another program wrote into a history in use      (10)
@@ -90,6 +92,18 @@ class UsageError(ReflexError):
 
 class ArtifactError(ReflexError):
     """The artifact is missing, unreadable, too large, or not text where text is needed."""
+
+
+class StepError(ReflexError):
+    """A step by itself failed: its agent gave nothing usable, and nothing the second time."""
+
+    exit_code = ExitCode.PHASE_ERROR
+
+
+class LimitError(ReflexError):
+    """A tool stayed refused by a rate limit; the run goes on where it is, when it is resumed."""
+
+    exit_code = ExitCode.PHASE_ERROR
 
 
 class LockedError(ReflexError):

@@ -20,6 +20,7 @@ from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.words import Step, StopReason
 from pytest_reflex.reports import iteration
+from pytest_reflex.reports.spending import not_held
 
 EXIT_OF_REASON: dict[StopReason, ExitCode] = {
     StopReason.THRESHOLD_REACHED: ExitCode.OK,
@@ -39,13 +40,14 @@ class Narrator:
     def __init__(self, loop: ReflexLoop, *, quiet: bool, as_json: bool) -> None:
         self.loop, self.quiet, self.as_json = loop, quiet, as_json
         self._display: Display | None = None
+        self._told_not_held = False
 
     @contextmanager
     def attending(self, agents: Mapping[Step, str]) -> Iterator[Iterator[Event]]:
         """Yield the events of the run, with a display for as long as it is driven."""
         with displayed(self.loop, agents, quiet=self.quiet, plain=self.as_json) as display:
             self._display = display
-            loop = replace(self.loop, starting=display.starting)
+            loop = replace(self.loop, starting=display.starting, notice=self._notice)
             try:
                 with closing(loop.events()) as events:
                     yield events
@@ -69,6 +71,7 @@ class Narrator:
             self._display.done(event)
         if self.quiet:
             return
+        self._budget()
         if event.kind is EventKind.EVALUATION_DONE:
             self._block()
         elif event.kind is EventKind.CRITIQUE_DONE:
@@ -85,6 +88,17 @@ class Narrator:
             self._wrapped(f"{event.payload['step']} gave nothing usable: {message}")
         elif event.kind in (EventKind.STOPPED, EventKind.FAILED):
             self._say("")
+
+    def _budget(self) -> None:
+        """Say once that a budget cannot be held, because a tool does not tell what it counts."""
+        text = not_held(self.loop.state.limits, self.loop.state.spend)
+        if text and not self._told_not_held:
+            self._told_not_held = True
+            self._wrapped(text)
+
+    def _notice(self, text: str) -> None:
+        if not self.quiet:
+            self._wrapped(visible(text))
 
     def _block(self) -> None:
         state = self.loop.state

@@ -35,11 +35,18 @@ class Decision:
     detail: str = ""
 
 
-def decide(state: RunState, *, stop_requested: str | None = None, tampering: str = "") -> Decision:
+def decide(
+    state: RunState,
+    *,
+    stop_requested: str | None = None,
+    tampering: str = "",
+    elapsed: float = 0.0,
+) -> Decision:
     """Return what comes next.
 
     `stop_requested` is the reason that a person gave, None for no request; `tampering` says what
-    was done to the rules, or to the code that judges, empty where nothing was.
+    was done to the rules, or to the code that judges, empty where nothing was; `elapsed` is how
+    many seconds the run has been driven in this sitting.
     """
     if state.status is not RunStatus.RUNNING:
         return Decision(Act.NOTHING)
@@ -48,7 +55,7 @@ def decide(state: RunState, *, stop_requested: str | None = None, tampering: str
     for step, messages in state.errors.items():
         if len(messages) >= MAX_TRIES:
             return _stop(StopReason.PHASE_ERROR, f"{step} failed twice: {messages[-1]}")
-    asked = _asked_to_stop(state, stop_requested)
+    asked = _asked_to_stop(state, stop_requested, elapsed)
     if asked:
         return asked
     if not state.evaluated and _judged(state) >= MOST_JUDGED:
@@ -59,10 +66,10 @@ def decide(state: RunState, *, stop_requested: str | None = None, tampering: str
     return _after_evaluate(state)
 
 
-def _asked_to_stop(state: RunState, stop_requested: str | None) -> Decision | None:
+def _asked_to_stop(state: RunState, stop_requested: str | None, elapsed: float) -> Decision | None:
     if stop_requested is not None:
         return _stop(StopReason.USER_STOP, stop_requested)
-    spent = exhausted(state)
+    spent = exhausted(state) or _too_long(state, elapsed)
     return _stop(StopReason.BUDGET_EXCEEDED, spent) if spent else None
 
 
@@ -112,6 +119,20 @@ def exhausted(state: RunState) -> str:
         if used[name] >= limit:
             return f"{name}: {used[name]:g} of {limit:g} used"
     return ""
+
+
+def seconds_left(state: RunState) -> float | None:
+    """Return what is left of the budget in seconds, None where there is no such limit."""
+    limit = state.limits.budget.get("seconds")
+    return None if limit is None else limit - state.spend.seconds
+
+
+def _too_long(state: RunState, elapsed: float) -> str:
+    """Return that a sitting took as long as it may, or an empty string."""
+    cap = state.limits.wall_time
+    if not cap or elapsed < cap:
+        return ""
+    return f"wall time: {elapsed:.0f} s of {cap} s in one sitting"
 
 
 def _stop(reason: StopReason, detail: str = "") -> Decision:

@@ -38,10 +38,11 @@ class ReflexLoop:
     """A run and what drives it.
 
     `hooks` is a pluggy relay with the hooks of `hookspecs`; `project` the working directory of
-    commands; `opening` the events that are durable and not yet told;
-    `leftovers` how many processes of a former owner had to be killed; `starting` is called with
-    each step when it begins, `notice` with a line about what takes long; `suspicion` says what else was tampered with, empty for nothing.
-    Closing the generator, or an exception, leaves a run that `resume` continues.
+    commands; `opening` the events that are durable and not yet told; `leftovers` how many processes
+    of a former owner had to be killed; `starting` is called with each step when it begins, `notice`
+    with a line about what takes long; `suspicion` says what else was tampered with, empty for
+    nothing; `clock` gives seconds. Closing the generator, or an exception, leaves a run that
+    `resume` continues.
     """
 
     files: RunFiles

@@ -168,7 +168,8 @@ def _advanced(state: RunState, payload: Payload) -> RunState:
 
 
 def _phase_error(state: RunState, payload: Payload) -> RunState:
-    if payload.get("cancelled"):  # ended by a person: no try that failed
+    # Ended by a person, or refused by a rate limit: no try that failed.
+    if payload.get("cancelled") or payload.get("limited"):
         return state
     step = payload["step"]
     messages = (*state.errors.get(step, ()), payload["message"])

@@ -24,11 +24,11 @@ from pytest_reflex.loops.result import unusable
 from pytest_reflex.loops.runfiles import RunFiles
 from pytest_reflex.loops.runjson import SCHEMA_VERSION
 from pytest_reflex.loops.seal import manifest_of, seal_of
-from pytest_reflex.loops.statefile import ARTIFACT
 from pytest_reflex.loops.steps import Done
+from pytest_reflex.loops.survey import has_ended
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.rules import Criteria
-from pytest_reflex.model.run import Limits, RunState
+from pytest_reflex.model.run import Limits
 from pytest_reflex.model.words import Level, RunStatus, Step
 from pytest_reflex.process.group import kill_abandoned
 from pytest_reflex.seals.manifest import Manifest
@@ -79,8 +79,8 @@ def propose(order: NewLoop, *, settings: Settings, registry: Registry, project: 
     """
     if not order.task.strip():
         raise UsageError("the task is empty", hint="say what the artifact has to be")
-    _check_text("task", order.task)
-    _check_text("ideal result", order.ideal or "")
+    check_text("task", order.task)
+    check_text("ideal result", order.ideal or "")
     root = project / settings["loop.root"]
     if order.output is not None and (why := unusable(project / order.output, root)):
         raise UsageError(f"no result can be written to {order.output}: {why}")
@@ -104,7 +104,7 @@ def propose(order: NewLoop, *, settings: Settings, registry: Registry, project: 
     )
 
 
-def _check_text(what: str, text: str) -> None:
+def check_text(what: str, text: str) -> None:
     """Refuse bytes of the command line that are no text: no agent and no file could take them."""
     try:
         text.encode()
@@ -115,7 +115,10 @@ def _check_text(what: str, text: str) -> None:
 
 def limits_of(settings: Settings) -> Limits:
     """Return the limits that the settings in force give a run."""
-    names = ("max_iterations", "no_major_issues", "produce", "blocker_stagnation", "oscillation")
+    names = (
+        "max_iterations", "no_major_issues", "produce", "blocker_stagnation", "oscillation",
+        "wall_time",
+    )  # fmt: skip
     return Limits(**{n: settings[f"loop.{n}"] for n in names}, budget=settings["loop.budget"])
 
 
@@ -219,15 +222,7 @@ def resumable(root: Path, alias: str | None) -> Run:
         return run
     if not run.alive:  # killed after its last event, it may have left files behind that
         RunFiles.open(run.folder).close()
-    raise _ended(run.folder, run.state)
-
-
-def _ended(folder: Path, state: RunState) -> UsageError:
-    reason = state.stop.reason
-    return UsageError(
-        f"loop {folder.name!r} has ended ({reason.value if reason else state.status.value})",
-        hint=f"its artifact is {folder / ARTIFACT}; start over with `loop new`",
-    )
+    raise has_ended(run)
 
 
 @contextmanager
@@ -236,7 +231,7 @@ def take_up(folder: Path, *, project: Path, hooks: Any) -> Iterator[ReflexLoop]:
     files = RunFiles.open(folder)
     try:
         if files.state.status is not RunStatus.RUNNING:  # another process was quicker
-            raise _ended(folder, files.state)
+            raise has_ended(Run(folder=folder, state=files.state, alive=True))
         setup = files.state.setup
         # We hold the lock: whoever works in this run's name works for nobody.
         leftovers = kill_abandoned(f"PYTEST_REFLEX_RUN_DIR={files.folder}")

@@ -60,14 +60,44 @@ def phase_error(step: Step, message: str, reply: Reply | None = None) -> Done:
     payload: dict[str, Any] = {"step": step.value, "message": message}
     if reply is not None:
         payload |= {"agent": reply.agent, "answer": reply.text[:2000], "cost": cost_of(reply)}
+        if reply.details.get("limited"):
+            payload["limited"] = True
     return Done(kind=EventKind.PHASE_ERROR, step=step, payload=payload)
 
 
+def refused_by_limit(done: Done) -> str:
+    """Return why a step was not done where a rate limit stayed in its way, else an empty string."""
+    if not done.payload.get("limited") or done.payload.get("cancelled"):
+        return ""
+    return f"{done.step.value}: {done.payload['message']}"
+
+
 def cost_of(reply: Reply) -> dict[str, Any] | None:
-    """Return the price of a call on the wire; an agent that is free has none."""
+    """Return the price of an answer on the wire; an agent that is free has none.
+
+    Tries that a rate limit refused are calls too, and the time waited for it is time.
+    """
     if reply.details.get("free"):
         return None
-    return {"calls": 1, "seconds": reply.seconds, "usd": reply.usd, "tokens": reply.tokens}
+    refused = reply.details.get("refused", ())
+    last = {"seconds": reply.seconds, "usd": reply.usd, "tokens": reply.tokens}
+    tries = [*refused, last]
+    cost: dict[str, Any] = {
+        "calls": len(tries),
+        "seconds": sum(one["seconds"] + one.get("waited", 0) for one in tries),
+        "usd": _known(tries, "usd"),
+        "tokens": _known(tries, "tokens"),
+    }
+    if refused:
+        unknown = {key: sum(one[key] is None for one in tries) for key in ("usd", "tokens")}
+        cost["unknown"] = unknown
+    return cost
+
+
+def _known(tries: Sequence[Mapping[str, Any]], key: str) -> Any:
+    """Return the sum of what is known, None where nothing is."""
+    found = [one[key] for one in tries if one[key] is not None]
+    return sum(found) if found else None
 
 
 class _StepError(Exception):

@@ -19,7 +19,8 @@ class Limits:
     """What bounds a loop; recorded in run_started, so that a resume keeps to it.
 
     `budget` may have seconds, usd, tokens, calls. `no_major_issues` is "B" or "never",
-    `produce` "always" or "first". 0 switches `blocker_stagnation` off.
+    `produce` "always" or "first". 0 switches `blocker_stagnation` off. `wall_time` is how many
+    seconds one sitting may take, 0 for no cap.
     """
 
     max_iterations: int = 4
@@ -28,6 +29,7 @@ class Limits:
     blocker_stagnation: int = 3
     oscillation: bool = True
     budget: Mapping[str, float] = field(default_factory=dict)
+    wall_time: int = 8 * 3600
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -37,6 +39,7 @@ class Limits:
             "blocker_stagnation": self.blocker_stagnation,
             "oscillation": self.oscillation,
             "budget": dict(self.budget),
+            "wall_time": self.wall_time,
         }
 
     @classmethod
@@ -46,33 +49,45 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spend:
-    """What agents cost so far; `usd` and `tokens` hold what is known, `unknown` counts the rest."""
+    """What agents cost so far: `usd` and `tokens` hold what is known.
+
+    `unknown` counts the calls whose price no tool told, `unknown_tokens` those without tokens.
+    """
 
     calls: int = 0
     seconds: float = 0.0
     usd: float = 0.0
     tokens: int = 0
     unknown: int = 0
+    unknown_tokens: int = 0
 
     def plus(self, cost: Mapping[str, Any] | None) -> Spend:
-        """Add the price of one agent call; what the tool did not tell stays unknown."""
+        """Add the price of an answer; what the tool did not tell stays unknown.
+
+        `cost["unknown"]` counts calls without price and tokens, where an answer took several.
+        """
         if not cost:
             return self
+        calls, unknown = cost["calls"], cost.get("unknown", {})
         return Spend(
-            calls=self.calls + cost["calls"],
+            calls=self.calls + calls,
             seconds=self.seconds + cost["seconds"],
             usd=self.usd + (cost["usd"] or 0),
             tokens=self.tokens + (cost["tokens"] or 0),
-            unknown=self.unknown + (cost["calls"] if cost["usd"] is None else 0),
+            unknown=self.unknown + unknown.get("usd", calls if cost["usd"] is None else 0),
+            unknown_tokens=self.unknown_tokens
+            + unknown.get("tokens", calls if cost["tokens"] is None else 0),
         )
 
     def to_json(self) -> dict[str, Any]:
+        """Return the wire form; null where nothing is known."""
         return {
             "calls": self.calls,
             "seconds": round(self.seconds, 3),
-            "usd": round(self.usd, 6),
-            "tokens": self.tokens,
+            "usd": None if 0 < self.calls == self.unknown else round(self.usd, 6),
+            "tokens": None if 0 < self.calls == self.unknown_tokens else self.tokens,
             "unknown_cost_calls": self.unknown,
+            "unknown_token_calls": self.unknown_tokens,
         }
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.results import Evaluation, RuleResult
-from pytest_reflex.model.run import RunState, Spend
+from pytest_reflex.model.run import RunState
+from pytest_reflex.reports.spending import spend_text as spend_text
 from pytest_reflex.verdict.figures import arithmetic, gap, plain, shown_score
 
 WIDTH = 80
@@ -138,14 +139,3 @@ def summary(state: RunState, delivered: str = "") -> str:
     passed = "passed" if state.stop.passed else "NOT passed"
     lines.append(f"Gate: {passed}")
     return "\n".join(lines)
-
-
-def spend_text(spend: Spend) -> str:
-    """Return what agents cost so far; what a tool did not tell is called unknown."""
-    if not spend.calls:
-        return "no agent was paid"
-    calls = f"{spend.calls} call" + ("s" if spend.calls != 1 else "")
-    known = f"${spend.usd:.4f}" if spend.unknown < spend.calls else "unknown cost"
-    part = f" and {spend.unknown} of unknown cost" if 0 < spend.unknown < spend.calls else ""
-    tokens = f", {spend.tokens} tokens" if spend.tokens else ""
-    return f"{calls}, {spend.seconds:.1f} s, {known}{part}{tokens}"

@@ -9,7 +9,7 @@ from fractions import Fraction
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.run import Mark, RunState
 from pytest_reflex.model.words import Level, Step
-from pytest_reflex.reports.iteration import spend_text
+from pytest_reflex.reports.spending import spend_text
 from pytest_reflex.verdict.figures import plain, shown_score
 
 # Pieces of a line with their tone: "" or a word of `reports.terminal`.

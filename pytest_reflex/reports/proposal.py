@@ -37,7 +37,7 @@ def proposal_text(criteria: Criteria, limits: Limits, agents: Mapping[Step, str]
             f"Success criteria: {visible(criteria.name)} v{criteria.version} (thresholds: {bars})",
             table,
             f"Max iterations: {limits.max_iterations}",
-            f"Budget: {_budget(limits.budget)}",
+            f"Budget: {_budget(limits.budget)}" + _uncapped(limits.wall_time),
             f"Agents: {_agents(agents)}",
             "",
         )
@@ -50,6 +50,10 @@ def _checks(count: int) -> str:
 
 def _budget(budget: Mapping[str, float]) -> str:
     return ", ".join(f"{name} {limit:g}" for name, limit in budget.items()) or "none"
+
+
+def _uncapped(wall_time: int) -> str:
+    return "" if wall_time else "\nWall time: NO CAP"
 
 
 def _agents(agents: Mapping[Step, str]) -> str:
