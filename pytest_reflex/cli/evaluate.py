@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import click
 
-from pytest_reflex.cli.streams import give
+from pytest_reflex.cli.configured import configured
+from pytest_reflex.cli.criteria_option import chosen_criteria, criteria_options, parse_variables
+from pytest_reflex.cli.streams import give, is_coloured, say
 from pytest_reflex.errors import ExitCode, UsageError
+from pytest_reflex.model.plain import visible
 from pytest_reflex.model.results import Evaluation
 
 
 @click.command(short_help="Judge artifacts against criteria and print the verdict.")
 @click.argument("artifacts", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--criteria", metavar="NAME|FILE", help="A template's name or a criteria file.")
+@criteria_options
 @click.option("--phase", metavar="A|B", help="Level (default: B, or A without rules of B).")
 @click.option("--threshold", metavar="F", help="Threshold instead of the criteria's own.")
-@click.option("--var", "variables", metavar="K=V", multiple=True, help="Set a variable.")
+@click.option("-v", "--verbose", is_flag=True, help="Show the rules that passed, and evidence.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--format", "report", metavar="NAME", help="Print with a registered reporter.")
 def evaluate(
     artifacts: tuple[Path, ...],
     criteria: str | None,
+    template: str | None,
+    variables: tuple[str, ...],
     phase: str | None,
     threshold: str | None,
-    variables: tuple[str, ...],
+    verbose: bool,
     as_json: bool,
     report: str | None,
 ) -> int:
@@ -38,16 +43,13 @@ def evaluate(
     from pytest_reflex.api import make_target
     from pytest_reflex.checks.run import evaluate as judge
     from pytest_reflex.host import open_host
-    from pytest_reflex.settings import load
 
-    settings = load(Path.cwd())
-    chosen = criteria or settings["loop.template"]
+    settings = configured()
     if not artifacts:
         raise UsageError(
             "no artifact was named", hint="pytest-reflex evaluate FILE --criteria NAME"
         )
-    if not chosen:
-        raise UsageError("no criteria were named", hint=_templates_hint())
+    chosen = chosen_criteria(criteria, template, settings)
     host = open_host(settings["plugins"], Path.cwd())
     targets = [
         make_target(
@@ -59,12 +61,12 @@ def evaluate(
             variables=parse_variables(variables),
             root=Path.cwd(),
         )
-        for artifact in artifacts
+        for artifact in _each_once(artifacts)
     ]
     evaluations = [judge(target, host.registry) for target in targets]
     name = "json" if as_json else report
     if name is None:
-        _print_for_people(evaluations)
+        _print_for_people(evaluations, verbose=verbose)
     elif name in host.reporters:
         give(host.reporters[name](evaluations))
     else:
@@ -80,27 +82,26 @@ def status_of(evaluations: Iterable[Evaluation]) -> int:
     return ExitCode.OK if all(e.passed for e in found) else ExitCode.GATE_FAILED
 
 
-def parse_variables(pairs: Iterable[str]) -> dict[str, Any]:
-    """Read K=V pairs; the criteria say of what kind each is."""
-    from pytest_reflex.criteria.values import parse_variable
+def _each_once(artifacts: Iterable[Path]) -> list[Path]:
+    """Return the artifacts without those that were named before, which is told."""
+    found: dict[str, Path] = {}
+    for path in artifacts:
+        first = found.setdefault(os.path.realpath(path), path)
+        if first is not path:
+            also = "" if path == first else f" (also as {visible(str(path))})"
+            say(f"{visible(str(first))} was named twice{also}: it is judged once")
+    return list(found.values())
 
-    return dict(parse_variable(pair) for pair in pairs)
 
-
-def _print_for_people(evaluations: list[Evaluation]) -> None:
+def _print_for_people(evaluations: list[Evaluation], *, verbose: bool) -> None:
     from pytest_reflex.cli.narrator import wrapped
     from pytest_reflex.reports.terminal import evaluation_text
     from pytest_reflex.verdict.gate import Judged, gate_over
 
-    colour = sys.stdout.isatty()
-    give("\n\n".join(evaluation_text(one, colour=colour) for one in evaluations) + "\n")
+    colour = is_coloured(sys.stdout)
+    texts = [evaluation_text(one, colour=colour, verbose=verbose) for one in evaluations]
+    give("\n\n".join(texts) + "\n")
     if len(evaluations) > 1:
         gate = gate_over([Judged(evaluation=one) for one in evaluations])
         reasons = f": {'; '.join(gate.reasons)}" if gate.reasons else ""
         give(wrapped(f"\nGATE        {gate.status.value.upper()}{reasons}", indent=12))
-
-
-def _templates_hint() -> str:
-    from pytest_reflex.criteria.templates import stock_names
-
-    return "--criteria FILE, or one of: " + ", ".join(stock_names())

@@ -10,18 +10,19 @@ from typing import Any
 
 import click
 
+from pytest_reflex.cli.aliases import alias_argument
 from pytest_reflex.cli.configured import configured
+from pytest_reflex.cli.criteria_option import chosen_criteria, criteria_options, parse_variables
 from pytest_reflex.cli.loop_tape import recorder_of, recording_options, tape_of, taped
 from pytest_reflex.cli.signals import Interruptions
 from pytest_reflex.cli.streams import say
 from pytest_reflex.errors import UsageError
 from pytest_reflex.loops.driver import ReflexLoop
 from pytest_reflex.model.words import Step
-from pytest_reflex.settings import Settings
 
 
 def running_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that `new` and `resume` share."""
+    """Add the options that the verbs which drive a loop share."""
     for option in (
         click.option("--quiet", is_flag=True, help="Print the final artifact only."),
         click.option("--json", "as_json", is_flag=True, help="Print run.json at the end."),
@@ -41,8 +42,7 @@ def running_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.command(short_help="Start a loop for a task.")
 @click.argument("task")
 @click.option("--alias", help="Name of the loop (default: made from the task).")
-@click.option("--template", metavar="NAME", help="A stock template as criteria.")
-@click.option("--criteria", metavar="FILE", help="A criteria file.")
+@criteria_options
 @click.option("--input", "draft", type=click.Path(path_type=Path), help="The draft to start from.")
 @click.option(
     "--output",
@@ -61,7 +61,6 @@ def running_options(command: Callable[..., Any]) -> Callable[..., Any]:
     multiple=True,
     help="Limit of spending: seconds, usd, tokens or calls.",
 )
-@click.option("--var", "variables", metavar="K=V", multiple=True, help="Set a variable.")
 @click.option("--sequential", is_flag=True, help="Run PRODUCE and PREPARE one after the other.")
 @click.option("--allow-agent-commands", is_flag=True, help="Run commands that PREPARE invents.")
 @click.option("--yes", is_flag=True, help="Confirm criteria and limits without a question.")
@@ -90,7 +89,6 @@ def new(
     evaluator: str | None,
 ) -> int:
     """Start a loop for TASK and drive it to its end."""
-    from pytest_reflex.cli.evaluate import parse_variables
     from pytest_reflex.host import employ, open_host
     from pytest_reflex.loops.setup import NewLoop, begin, propose
     from pytest_reflex.settings import budget_changes
@@ -103,7 +101,7 @@ def new(
             "loop.budget": budget_changes(budgets) or None,
         }
     )
-    chosen = _one_criteria(template, criteria, settings)
+    chosen = chosen_criteria(criteria, template, settings)
     if in_place and (output or not draft):
         raise UsageError("--in-place needs --input and no --output")
     host = open_host(settings["plugins"], Path.cwd())
@@ -127,11 +125,11 @@ def new(
     _confirm(proposal, names, asked=not yes, quiet=quiet)
     run = begin(proposal, settings=settings, project=Path.cwd(), hooks=host.hooks, agents=names)
     with taped(host):
-        return _watch(run, names, quiet=quiet, as_json=as_json)
+        return watch(run, names, quiet=quiet, as_json=as_json)
 
 
 @click.command(short_help="Continue an interrupted loop.")
-@click.argument("alias", required=False)
+@alias_argument("is_interrupted")
 @running_options
 def resume(
     alias: str | None, quiet: bool, as_json: bool, agents: tuple[str, ...], evaluator: str | None
@@ -147,19 +145,7 @@ def resume(
     names = employ(host, settings, agents, run.state.setup["agents"], **tape_of(run))
     again = take_up(run.folder, project=Path.cwd(), hooks=host.hooks)
     with taped(host):
-        return _watch(again, names, quiet=quiet, as_json=as_json)
-
-
-def _one_criteria(template: str | None, criteria: str | None, settings: Settings) -> str:
-    if template and criteria:
-        raise UsageError("--template and --criteria exclude each other", hint="name one of them")
-    chosen = template or criteria or settings["loop.template"]
-    if not chosen:
-        from pytest_reflex.criteria.templates import stock_names
-
-        known = ", ".join(stock_names())
-        raise UsageError("no criteria were named", hint=f"--criteria FILE, or --template {known}")
-    return str(chosen)
+        return watch(again, names, quiet=quiet, as_json=as_json)
 
 
 def _confirm(proposal: Any, agents: Any, *, asked: bool, quiet: bool) -> None:
@@ -178,7 +164,7 @@ def _confirm(proposal: Any, agents: Any, *, asked: bool, quiet: bool) -> None:
     click.confirm("Start the loop with these criteria and limits?", abort=True, err=True)
 
 
-def _watch(
+def watch(
     run: AbstractContextManager[ReflexLoop],
     agents: Mapping[Step, str],
     *,

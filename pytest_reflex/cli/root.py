@@ -14,7 +14,10 @@ from pytest_reflex.cli.streams import close_stdout, prepare, say
 # verb: (module:command, one line of help). A new verb is one file and one line here.
 VERBS = {
     "evaluate": ("evaluate:evaluate", "Judge artifacts against criteria and print the verdict."),
+    "critique": ("critique:critique", "Say what to change in an artifact, as issues."),
+    "refine": ("refine:refine", "Mend an artifact: safe fixes, then the agent for what remains."),
     "loop": ("loop:loop", "Run a Reflex loop: evaluate, critique and refine until it passes."),
+    "schema": ("schema:schema", "Print a JSON Schema, or the names of all."),
 }
 
 

@@ -21,6 +21,8 @@ LISTED = 25  # rows of a kind; the rest is counted, and stands in the JSON docum
 Style = Callable[[str, str], str]
 
 _MESSAGE = 400
+_EVIDENCE = 20  # lines that are shown of one check
+_SLOW = 1.0  # seconds after which the time of a check is told
 _OTHERS = 4  # failed checks of a rule that are listed beside the first
 _TIED = "\xa0"  # a blank at which no line ends
 _CODES = {"good": "32;1", "bad": "31;1", "mild": "33;1", "strong": "1", "faint": "2"}
@@ -48,10 +50,15 @@ def ansi_style(text: str, tone: str) -> str:
     return f"\x1b[{_CODES[tone]}m{text}\x1b[0m"
 
 
-def evaluation_text(evaluation: Evaluation, *, colour: bool = False, width: int = WIDTH) -> str:
-    """Return one evaluation as text without a final newline."""
+def evaluation_text(
+    evaluation: Evaluation, *, colour: bool = False, width: int = WIDTH, verbose: bool = False
+) -> str:
+    """Return one evaluation as text without a final newline; `verbose` shows every rule."""
     style = ansi_style if colour else no_style
-    return "\n".join(evaluation_lines(Judged(evaluation=evaluation), width=width, style=style))
+    lines = evaluation_lines(
+        Judged(evaluation=evaluation), width=width, style=style, verbose=verbose
+    )
+    return "\n".join(lines)
 
 
 def evaluation_lines(
@@ -61,9 +68,13 @@ def evaluation_lines(
     style: Style = no_style,
     listed: int = LISTED,
     next_step: str = "",
+    verbose: bool = False,
 ) -> list[str]:
-    """Return one evaluation as lines: figures, what did not pass, distance to success."""
-    page = _Page(width, style, listed)
+    """Return one evaluation as lines: figures, what did not pass, distance to success.
+
+    With `verbose` no row is left out: rules that passed and evidence are there too.
+    """
+    page = Page(width, style, 10**9 if verbose else listed, evidence=verbose)
     evaluation = judged.evaluation
     criteria = f"{evaluation.criteria} version {evaluation.version}, phase {evaluation.level.value}"
     page.add("ARTIFACT", f"{evaluation.artifact} (sha256 {evaluation.artifact_hash})")
@@ -74,6 +85,8 @@ def evaluation_lines(
     for label, tone, rows in _groups(evaluation):
         page.rules(label, rows, tone)
     page.unmeasured(evaluation.results)
+    if verbose:
+        page.passed(evaluation.results)
     if not evaluation.passed:
         page.add("DISTANCE", distance(evaluation))
     if next_step:
@@ -112,13 +125,13 @@ def _groups(evaluation: Evaluation) -> Iterator[tuple[str, str, list[RuleResult]
         yield label, tone, [r for r in rows if r.rule.severity is severity]
 
 
-class _Page:
+class Page:
     """Lines with a label in the left margin; nothing foreign ever starts a line."""
 
-    def __init__(self, width: int, style: Style, listed: int) -> None:
+    def __init__(self, width: int, style: Style, listed: int, *, evidence: bool = False) -> None:
         self.lines: list[str] = []
         self._room = max(min(width, WIDEST) - INDENT, 20)
-        self._style, self._listed = style, listed
+        self._style, self._listed, self._evidence = style, listed, evidence
 
     def add(self, label: str, text: str, *, tone: str = "strong") -> None:
         wrapped = textwrap.wrap(visible(text), self._room, break_on_hyphens=False) or [""]
@@ -136,8 +149,26 @@ class _Page:
             if len(others) > _OTHERS:
                 self.add("", f"and {len(others) - _OTHERS} more checks of this rule")
             self.add("", _remedy(row))
+            if self._evidence:
+                self._show(row)
         if len(rows) > self._listed:
             self.add(label, f"and {len(rows) - self._listed} more", tone=tone)
+
+    def passed(self, results: Sequence[RuleResult]) -> None:
+        """List the rules that passed, with what their checks found."""
+        for row in results:
+            if row.passed:
+                told = row.message or row.rule.description
+                self.add("PASS", f"{row.rule.id}: {one_line(told, _MESSAGE)}", tone="good")
+                self._show(row)
+
+    def _show(self, row: RuleResult) -> None:
+        """Show what the checks of a rule found, line by line, and how long they took."""
+        for check in row.checks:
+            for line in check.evidence.splitlines()[:_EVIDENCE]:
+                self.add("", line)
+            if check.duration >= _SLOW:
+                self.add("", f"took {check.duration:.1f} s")
 
     def unmeasured(self, results: Sequence[RuleResult]) -> None:
         """List rules that were not measured, those with the same reason together."""
@@ -189,7 +220,7 @@ def decision_lines(
         lines.append("")
     if len(told) > listed:
         lines += [f"and {len(told) - listed} more artifacts that did not pass or were warned", ""]
-    page = _Page(width, style, listed)
+    page = Page(width, style, listed)
     for problem in decision.problems:
         page.add("ERROR", str(problem), tone="bad")
     for notice in decision.notices:

@@ -153,3 +153,40 @@ def test_b003_a_failed_gate_stops_a_shell_chain(tmp_path: Path) -> None:
     line = f"{sys.executable} -m pytest_reflex evaluate bad.md --criteria words.yaml && echo GREEN"
     done = subprocess.run(["sh", "-c", line], capture_output=True)
     assert (done.returncode, b"GREEN" in done.stdout) == (1, False)
+
+
+def test_verbose_shows_what_passed_with_its_evidence(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["evaluate", "good.md", "--criteria", "words.yaml"])
+    assert "a.x.must" not in capsys.readouterr().out
+    main(["evaluate", "good.md", "--template", "words.yaml", "-v"])
+    out = capsys.readouterr().out
+    assert "PASS        a.x.must: " in out
+    assert "            1 | MUST-HAVE\n" in out
+
+
+def test_verbose_leaves_no_row_out(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        f"  - {{id: a.x.r{n}, description: d, severity: warn, check: {{type: content, search: q}}}}"
+        for n in range(30)
+    ]
+    (project / "many.yaml").write_text(CRITERIA + "\n".join(rows) + "\n")
+    main(["evaluate", "good.md", "--criteria", "many.yaml"])
+    assert "and 5 more" in capsys.readouterr().out
+    main(["evaluate", "good.md", "--criteria", "many.yaml", "-v"])
+    assert capsys.readouterr().out.count("WARNING ") == 30
+
+
+def test_an_artifact_named_twice_is_judged_once(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "same.md").symlink_to("good.md")
+    argv = ["evaluate", "good.md", "./good.md", "same.md", "--criteria", "words.yaml", "--json"]
+    assert main(argv) == 0
+    out, err = capsys.readouterr()
+    assert len(json.loads(out)["evaluations"]) == 1
+    assert err == (
+        "good.md was named twice: it is judged once\n"
+        "good.md was named twice (also as same.md): it is judged once\n"
+    )

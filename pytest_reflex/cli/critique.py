@@ -1,0 +1,58 @@
+"""``pytest-reflex critique``: what to change, as issues, for one artifact and one evaluation."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from pytest_reflex.cli.alone import at_level, open_alone, step_options
+from pytest_reflex.cli.streams import give, give_json, is_coloured
+from pytest_reflex.errors import ExitCode
+
+
+@click.command(short_help="Say what to change in an artifact, as issues.")
+@step_options
+@click.option(
+    "--evaluation", metavar="FILE|-", help="What `evaluate --json` printed (default: evaluate)."
+)
+def critique(
+    artifact: Path,
+    criteria: str | None,
+    template: str | None,
+    variables: tuple[str, ...],
+    phase: str | None,
+    agents: tuple[str, ...],
+    evaluation: str | None,
+    as_json: bool,
+) -> int:
+    """Say what to change in ARTIFACT (a file), as at most 5 issues; nothing is changed.
+
+    An evaluation of other bytes than the artifact has now is refused.
+
+    Exit status: 0 done, 4 bad criteria or usage, 9 the agent gave no critique.
+    """
+    from pytest_reflex.cli.handed_over import evaluation_for, read_object
+    from pytest_reflex.loops.single import criticise
+    from pytest_reflex.reports.single import critique_document, critique_text
+
+    alone, evaluate = open_alone(
+        artifact,
+        criteria=criteria,
+        template=template,
+        phase=phase,
+        variables=variables,
+        agents=agents,
+    )
+    if evaluation:
+        judged = evaluation_for(alone, read_object(evaluation, "--evaluation"))
+    else:
+        judged = evaluate()
+    alone = at_level(alone, judged)
+    found = criticise(alone, judged)
+    if as_json:
+        give_json(critique_document(alone.artifact, judged, found))
+    else:
+        give(critique_text(found, colour=is_coloured(sys.stdout)))
+    return ExitCode.OK
