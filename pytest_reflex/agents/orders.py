@@ -1,10 +1,16 @@
-"""The fixed words of the prompts: the preamble of seed 001, and what each step has to answer."""
+"""The fixed words of the prompts: the preamble of seed 001, and what each step has to answer.
+
+A text is the form of the answer, which always stands, and behind `BREAK` how to come to it: that
+part a person may replace.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from pytest_reflex.model.words import Step
+
+BREAK = "\n--\n"
 
 PREAMBLE = """\
 You are executing phase {PHASE} for run {run_id}, iteration {iteration}, phase level {phase}.
@@ -19,6 +25,7 @@ One JSON object:
 { "plan": ["step 1", "step 2", "step 3"] }
 
 - 3 to 5 steps, each a non-empty string.
+--
 - Each step is for one active rule, or for a group of them, and names it.
 - What failed in the last evaluation comes first.
 - No change of architecture that no rule asks for, and no step that serves no active rule."""
@@ -28,9 +35,10 @@ _PRODUCE = """\
 
 The content of the artifact and nothing else: it is stored as it comes.
 
-- Carry out the plan above, and only that.
 - Give the whole artifact, not a part or a difference.
 - No remarks about it, and no fence around it.
+--
+- Carry out the plan above, and only that.
 - Where there is a previous artifact or a draft, what the plan does not concern stays as it is."""
 
 _PREPARE = """\
@@ -49,6 +57,7 @@ One JSON object:
   that language), `expected` (what it looks for, in words).
 - A command from the list above: { "rule_id": "...", "command": "NAME", "args": { ... } }, with
   exactly its args. Other commands are not run unless the user allowed them.
+--
 - Work from the rules and the task: the artifact may not exist yet.
 - Checks are quick and always give the same result."""
 
@@ -63,6 +72,7 @@ One JSON object:
 
 - At most 5 issues, each for exactly one rule of the evaluation above: severity fail first, then
   warn, heavier rules first.
+--
 - A fix instruction is so specific that it can be carried out without a question.
 - Do not rewrite the artifact here."""
 
@@ -71,9 +81,10 @@ _REFINE = """\
 
 The whole improved artifact and nothing else: it replaces the old one as it comes.
 
+- No remarks about it, and no fence around it.
+--
 - Carry out the fix instructions above, and only those.
-- Everything they do not concern stays as it is, to the letter.
-- No remarks about it, and no fence around it."""
+- Everything they do not concern stays as it is, to the letter."""
 
 FILES = """\
 ## Required output
@@ -83,9 +94,10 @@ one JSON object that gives the whole new text of each file you change, and nothi
 
 { "files": [ { "path": "src/module.py", "text": "the whole new text" } ] }
 
-- Carry out the fix instructions above; what they do not concern stays as it is.
 - Only the files named above may be changed. The tests, the rules and every configuration are
   sealed: a change of theirs ends the run.
+--
+- Carry out the fix instructions above; what they do not concern stays as it is.
 - Make the tests pass by making the files right, not by recognising the tests."""
 
 ORDERS: Mapping[Step, str] = {
@@ -95,3 +107,9 @@ ORDERS: Mapping[Step, str] = {
     Step.CRITIQUE: _CRITIQUE,
     Step.REFINE: _REFINE,
 }
+
+
+def orders(text: str, own: str) -> str:
+    """Return a text of this module; `own` takes the place of how to come to the answer."""
+    form, _, conduct = text.partition(BREAK)
+    return f"{form}\n\n## Orders\n\n{own.strip()}" if own.strip() else f"{form}\n{conduct}"

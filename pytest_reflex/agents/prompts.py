@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from pytest_reflex.agents.orders import FILES, ORDERS, PREAMBLE
+from pytest_reflex.agents.orders import FILES, ORDERS, PREAMBLE, orders
 from pytest_reflex.model.results import RuleResult
 from pytest_reflex.model.rules import Rule, number
 from pytest_reflex.model.steps import Files, StepRequest
@@ -38,8 +38,10 @@ def prompt_for(request: StepRequest) -> str:
             )
         )
     if request.files is not None:
-        return "\n\n".join([*parts, *_refine_files(request, request.files), FILES]) + "\n"
-    return "\n\n".join([*parts, *_INPUTS[request.step](request), ORDERS[request.step]]) + "\n"
+        inputs, wanted = _refine_files(request, request.files), FILES
+    else:
+        inputs, wanted = _INPUTS[request.step](request), ORDERS[request.step]
+    return "\n\n".join([*parts, *inputs, orders(wanted, request.orders)]) + "\n"
 
 
 def _plan(request: StepRequest) -> Iterable[str]:

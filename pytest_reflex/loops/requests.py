@@ -42,6 +42,7 @@ def request_for(
         criteria=state.criteria,
         artifact_path=artifact_path,
         complaint=complaints[-1] if complaints else "",
+        orders=state.setup.get("prompts", {}).get(step.value.lower(), ""),
         cancel=cancel,
     )
     rules = state.criteria.active(state.level)

@@ -36,7 +36,8 @@ class StepRequest:
     the validation message of the first try where this is the second; `draft` is the text of
     `--input`; `feedback` is what a person said of the artifact (CRITIQUE, REFINE); `cancel` is set
     when the driver is leaving: a process started for the step has to end then. With `files`, the
-    `artifact` is the difference of all that was changed in them so far. `tell` takes a line
+    `artifact` is the difference of all that was changed in them so far. `orders` is a
+    person's text in the place of our own. `tell` takes a line
     about what takes long, `seconds_left` is what is left of the budget in seconds.
     """
 
@@ -58,6 +59,7 @@ class StepRequest:
     feedback: tuple[str, ...] = ()
     files: Files | None = None
     complaint: str = ""
+    orders: str = ""
     seconds_left: float | None = None
     cancel: Event = field(default_factory=Event, compare=False, repr=False)
     tell: Callable[[str], object] = field(default=_nobody, compare=False, repr=False)

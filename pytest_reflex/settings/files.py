@@ -22,7 +22,16 @@ def global_path() -> Path:
 def global_values() -> tuple[Path | None, dict[str, Any]]:
     """Return the file of a person and its values by key; None where there is none."""
     path = global_path()
-    return (path, _flatten(_read_toml(path), path)) if _is_there(path) else (None, {})
+    if not _is_there(path):
+        return None, {}
+    found = _flatten(_read_toml(path), path)
+    if isinstance(prompts := found.get("loop.prompts"), dict):
+        # Paths of a person's own file are relative to it.
+        found["loop.prompts"] = {
+            step: str(path.parent / name) if isinstance(name, str) and name else name
+            for step, name in prompts.items()
+        }
+    return path, found
 
 
 def workspace_values(project: Path) -> tuple[Path | None, dict[str, Any]]:

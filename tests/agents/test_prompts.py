@@ -151,3 +151,18 @@ def test_long_findings_are_cut() -> None:
     )
     assert "m" * 2000 + " ..." in prompt
     assert "m" * 2001 not in prompt
+
+
+@pytest.mark.parametrize("step", FULL)
+def test_own_orders_take_the_place_of_ours_and_the_form_stays(step: Step) -> None:
+    ours = prompt_for(request(step, **FULL[step]))
+    own = prompt_for(request(step, **FULL[step], orders="Be brief.\n"))
+    kept, _, given = own.partition("\n\n## Orders\n\n")
+    assert given == "Be brief.\n"
+    assert ours.startswith(kept)
+    assert ours[len(kept) :].startswith("\n- ")
+    assert "## Required output" in kept
+
+
+def test_no_prompt_shows_where_its_parts_meet() -> None:
+    assert not any("\n--\n" in prompt_for(request(step, **FULL[step])) for step in FULL)
