@@ -1,28 +1,129 @@
-"""``pytest-reflex loop status``: the verbs that look at runs and write nothing."""
+"""``pytest-reflex loop status``, ``list``, ``history``, ``show``: they look and write nothing."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import sys
+from typing import Any
 
 import click
 
-from pytest_reflex.cli.configured import configured
-from pytest_reflex.cli.streams import give, give_json
-from pytest_reflex.errors import ExitCode
+from pytest_reflex.cli.aliases import alias_argument, state_root
+from pytest_reflex.cli.streams import give, give_artifact, give_json, say
+from pytest_reflex.errors import ExitCode, UsageError
 
 
 @click.command(short_help="Show where a loop stands.")
-@click.argument("alias", required=False)
+@alias_argument()
 @click.option("--json", "as_json", is_flag=True, help="Print run.json as the history has it.")
-def status(alias: str | None, as_json: bool) -> int:
-    """Show the loop ALIAS (default: the one that runs, else the newest)."""
+@click.option(
+    "--watch",
+    metavar="[SECONDS]",
+    is_flag=False,
+    flag_value="1",
+    help="Look again every second, or so many, until the loop has ended.",
+)
+def status(alias: str | None, as_json: bool, watch: str | None) -> int:
+    """Show the loop ALIAS (default: the one that runs, else the newest).
+
+    With --watch every change is shown; with --json too, only the end is.
+    """
+    from pytest_reflex.cli.watching import pause_and_alias, watched
     from pytest_reflex.loops.overview import find_run, status_text
     from pytest_reflex.loops.runjson import run_json
 
-    settings = configured({})
-    run = find_run(Path.cwd() / settings["loop.root"], alias)
+    pause, alias = pause_and_alias(watch, alias)
+    run = find_run(state_root(), alias)
+    if pause is not None:
+        run = watched(run, pause, quiet=as_json)
+        if not as_json:
+            return ExitCode.OK
     if as_json:
         give_json(run_json(run.state))
     else:
         give(status_text(run))
+    return ExitCode.OK
+
+
+@click.command("list", short_help="List all loops.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def list_(as_json: bool) -> int:
+    """List all loops by name: status, iteration, phase, score and task.
+
+    A terminal gets a table, a pipe lines with tabs between the fields. Loops that are damaged are
+    listed with what is wrong.
+    """
+    from pytest_reflex.loops.survey import survey
+    from pytest_reflex.reports.loops import plain_lines, table
+
+    root = state_root()
+    found = survey(root)
+    if as_json:
+        give_json({"root": str(root), "loops": [one.to_json() for one in found]})
+        return ExitCode.OK
+    if not found:
+        say(f"There is no loop in {root}.")
+        return ExitCode.OK
+    rows = [one.to_json() for one in found]
+    give(table(rows) if sys.stdout.isatty() else plain_lines(rows))
+    return ExitCode.OK
+
+
+@click.command(short_help="Show what happened in a loop.")
+@alias_argument()
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def history(alias: str | None, as_json: bool) -> int:
+    """Show the events of the loop ALIAS (default: the one that runs, else the newest).
+
+    Of a damaged history all that can be read is shown, and what cannot is named (exit status 12).
+    """
+    from pytest_reflex.loops.overview import find_folder
+    from pytest_reflex.loops.statefile import HISTORY
+    from pytest_reflex.model.events import Event
+    from pytest_reflex.reports.history import event_line
+    from pytest_reflex.store.journal import damaged, read_journal
+
+    path = find_folder(state_root(), alias) / HISTORY
+    content = read_journal(path)
+    problems = [str(one) for one in (*content.damages, *content.breaks)]
+    if as_json:
+        document: dict[str, Any] = {"alias": path.parent.name, "events": list(content.records)}
+        give_json({**document, "problems": problems})
+    for record in content.records if not as_json else ():
+        try:
+            give(event_line(Event.from_json(record)))
+        except (LookupError, TypeError, ValueError):
+            give(f"{record['seq']:>4}  not an event of a loop")
+    if not content.whole:
+        raise damaged(path, content)
+    return ExitCode.OK
+
+
+@click.command(short_help="Print the artifact of a loop.")
+@alias_argument()
+@click.option("--iteration", type=int, metavar="N", help="The one that iteration N evaluated.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def show(alias: str | None, iteration: int | None, as_json: bool) -> int:
+    """Print the artifact of the loop ALIAS (default: the one that runs, else the newest).
+
+    It is the file as it stands; with --iteration it is rebuilt from the history. A pipe gets it
+    byte for byte.
+    """
+    from pytest_reflex.loops.artifacts import as_it_stands, evaluated_in
+    from pytest_reflex.loops.overview import find_folder
+
+    folder = find_folder(state_root(), alias)
+    shown = as_it_stands(folder) if iteration is None else evaluated_in(folder, iteration)
+    if shown.note:
+        say(shown.note)
+    if not as_json:
+        give_artifact(shown.data)
+        return ExitCode.OK
+    try:
+        text = shown.data.decode()
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            f"the artifact of {folder.name!r} is not UTF-8 at byte {error.start}",
+            hint="leave --json away to have its bytes",
+        ) from None
+    give_json({"alias": folder.name, **shown.to_json(), "artifact": text})
     return ExitCode.OK

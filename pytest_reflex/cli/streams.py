@@ -68,15 +68,16 @@ def give_json(document: Any) -> None:
     give(json.dumps(document, indent=2, ensure_ascii=False))
 
 
-def give_artifact(text: str) -> None:
+def give_artifact(artifact: str | bytes) -> None:
     """Write an artifact to stdout, as it is or as a terminal may have it; raises StateError."""
+    data = artifact.encode() if isinstance(artifact, str) else artifact
     buffer = getattr(sys.stdout, "buffer", None)
     if buffer is None or sys.stdout.isatty():
-        give(visible(text.replace("\r\n", "\n")))
+        give(visible(data.decode(errors="backslashreplace").replace("\r\n", "\n")))
         return
     with _named():
         sys.stdout.flush()
-        buffer.write(text.encode())
+        buffer.write(data)
         buffer.flush()
 
 

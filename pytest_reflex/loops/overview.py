@@ -46,7 +46,10 @@ def aliases(root: Path) -> list[str]:
 
 
 def _is_empty(path: Path) -> bool:
-    status = path.lstat()
+    try:
+        status = path.lstat()
+    except FileNotFoundError:  # removed at this moment
+        return True
     return stat.S_ISREG(status.st_mode) and not status.st_size
 
 
@@ -55,6 +58,15 @@ def find_run(root: Path, alias: str | None) -> Run:
 
     Raises UsageError where there is none, with what to do next.
     """
+    folder = find_folder(root, alias)
+    try:
+        return read_run(folder)
+    except FileNotFoundError:
+        raise UsageError(f"loop {folder.name!r} was removed at this moment") from None
+
+
+def find_folder(root: Path, alias: str | None) -> Path:
+    """Return the folder of a run that has a history, as `find_run` does; it may be damaged."""
     known = aliases(root)
     if alias is None:
         named = read_object(root / CURRENT).get("task_alias")
@@ -66,9 +78,14 @@ def find_run(root: Path, alias: str | None) -> Run:
                 f"the history of {alias!r} is missing or empty: {folder / HISTORY}",
                 hint="its run.json is kept; start over with `pytest-reflex loop new`",
             )
+        if folder.is_dir():
+            raise UsageError(
+                f"loop {alias!r} never began: there is no event in {folder}",
+                hint=f"remove it with `pytest-reflex loop clean {alias}`, and start it again",
+            )
         hint = did_you_mean(alias, known) if known else "start one with `pytest-reflex loop new`"
         raise UsageError(f"there is no loop named {alias!r} in {root}", hint=hint)
-    return read_run(folder)
+    return folder
 
 
 def _newest(root: Path, known: list[str]) -> str:
@@ -76,7 +93,14 @@ def _newest(root: Path, known: list[str]) -> str:
         raise UsageError(
             f"there is no loop in {root}", hint="start one with `pytest-reflex loop new TASK`"
         )
-    return max(known, key=lambda alias: (root / alias / HISTORY).stat().st_mtime_ns)
+    return max(known, key=lambda alias: _changed_at(root / alias / HISTORY))
+
+
+def _changed_at(path: Path) -> int:
+    try:
+        return path.lstat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
 
 
 def read_run(folder: Path) -> Run:
@@ -112,6 +136,8 @@ def status_text(run: Run) -> str:
         f"Score: {_score(state)}",
         f"Artifact: {visible(str(run.folder / ARTIFACT))} ({state.artifact_status})",
     ]
+    if state.feedback:
+        lines.append(f"Feedback: {len(state.feedback)} waiting for the next critique")
     if run.interrupted:
         lines.append(f"Continue with: pytest-reflex loop resume {run.alias}")
     return "\n".join(lines)

@@ -81,6 +81,7 @@ class Journal:
         descriptor = open_regular(path, os.O_RDWR | os.O_APPEND)
         try:
             take_lock(descriptor, path)
+            _refuse_removed(descriptor, path)
             data = read_all(descriptor, path)
             content = decode(data)
             if not content.whole:
@@ -201,6 +202,16 @@ def damaged(path: Path, content: Content) -> StateError:
         f"{path} is damaged: {shown}",
         hint=f"{len(content.records)} events can be read; start a new loop from its artifact",
     )
+
+
+def _refuse_removed(descriptor: int, path: Path) -> None:
+    """Raise StateError where the name stands for another file now: the lock binds nobody."""
+    try:
+        there = os.stat(path, follow_symlinks=False)
+    except OSError:
+        there = None
+    if there is None or not os.path.samestat(there, os.fstat(descriptor)):
+        raise StateError(f"{path} was removed by another process", hint="start a new loop")
 
 
 def _watch(journal: Journal) -> None:

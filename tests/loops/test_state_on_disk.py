@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -144,5 +145,12 @@ def test_f01_a_run_killed_before_its_first_event_is_no_loop(left: Stage) -> None
     (left.root / "begun/history.jsonl").touch()
     (left.root / "current.json").unlink()
     assert find_run(left.root, None).alias == "words"
-    with pytest.raises(UsageError, match="there is no loop named 'begun'"):
+    with pytest.raises(UsageError, match="loop 'begun' never began"):
         find_run(left.root, "begun")
+
+
+def test_f15_a_run_that_another_process_removed_is_told(left: Stage) -> None:
+    folder = resumable(left.root, "words").folder
+    shutil.rmtree(folder)
+    with pytest.raises(UsageError, match="loop 'words' was removed at this moment"):
+        left.resume(Script()).__enter__()

@@ -1,0 +1,42 @@
+"""The argument ALIAS of the verbs of a loop, completed by the shell with those that make sense."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from pytest_reflex.cli.configured import configured
+
+
+def state_root() -> Path:
+    """Return the folder of the loops' state, as it is configured here."""
+    root: str = configured({})["loop.root"]
+    return Path.cwd() / root
+
+
+def alias_argument(wanted: str = "", *, required: bool = False) -> Callable[..., Any]:
+    """Return the argument; `wanted` names a test of `loops.survey` that a run has to pass."""
+    return click.argument("alias", required=required, shell_complete=completer(wanted))
+
+
+def completer(wanted: str = "") -> Callable[..., list[CompletionItem]]:
+    """Return what completes an alias; it writes nothing, and shows nothing where it fails."""
+
+    def complete(
+        context: click.Context, parameter: click.Parameter, begun: str
+    ) -> list[CompletionItem]:
+        from pytest_reflex.errors import ReflexError
+        from pytest_reflex.loops import survey
+
+        test = getattr(survey, wanted) if wanted else lambda found: found.run is not None
+        try:
+            found = [one for one in survey.survey(state_root()) if one.alias.startswith(begun)]
+            return [CompletionItem(one.alias, help=one.status) for one in found if test(one)]
+        except (ReflexError, OSError):
+            return []
+
+    return complete

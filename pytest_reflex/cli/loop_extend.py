@@ -1,0 +1,79 @@
+"""``pytest-reflex loop extend``: a loop that has stopped goes on under other limits."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pytest_reflex.cli.aliases import alias_argument, state_root
+from pytest_reflex.cli.configured import configured
+from pytest_reflex.cli.loop_drive import running_options, watch
+from pytest_reflex.cli.loop_tape import tape_of, taped
+from pytest_reflex.cli.streams import say
+from pytest_reflex.errors import UsageError
+
+
+@click.command(short_help="Let a loop that has stopped go on.")
+@alias_argument("is_extendable", required=True)
+@click.option("--max-iterations", metavar="+N", help="So many more, or N: so many in all.")
+@click.option(
+    "--budget", multiple=True, metavar="KEY=+N", help="More seconds, usd, tokens or calls."
+)
+@click.option("--yes", is_flag=True, help="Confirm the limits without a question.")
+@running_options
+def extend(
+    alias: str,
+    max_iterations: str | None,
+    budget: tuple[str, ...],
+    yes: bool,
+    quiet: bool,
+    as_json: bool,
+    agents: tuple[str, ...],
+    evaluator: str | None,
+) -> int:
+    """Let the loop ALIAS, which has stopped, go on and drive it to its end.
+
+    What counted towards a stop begins anew. A restored artifact is evaluated again first. Loops
+    that completed or were tampered with are not extended.
+    """
+    from pytest_reflex.host import employ, open_host
+    from pytest_reflex.loops.overview import find_run
+    from pytest_reflex.loops.reopening import More, extended, reopen
+
+    run = find_run(state_root(), alias)
+    more = More(max_iterations=max_iterations, budget=budget)
+    limits = extended(run.state, more)
+    settings = configured({"loop.evaluator": evaluator or run.state.setup["evaluator"]})
+    host = open_host(settings["plugins"], Path.cwd())
+    names = employ(host, settings, agents, run.state.setup["agents"], **tape_of(run))
+    _confirm(run.state, limits, asked=not yes, quiet=quiet)
+    again = reopen(
+        run.folder,
+        more,
+        confirmed_by="--yes" if yes else "terminal",
+        project=Path.cwd(),
+        hooks=host.hooks,
+    )
+    with taped(host):
+        return watch(again, names, quiet=quiet, as_json=as_json)
+
+
+def _confirm(state: Any, limits: Any, *, asked: bool, quiet: bool) -> None:
+    """Show the limits; on a terminal ask, elsewhere --yes must have been given."""
+    budget = ", ".join(f"{key} {amount:g}" for key, amount in limits.budget.items()) or "none"
+    if not (quiet and not asked):
+        say(
+            f"Loop {state.alias} ({state.stop.to_json()['reason']}) goes on after iteration "
+            f"{state.iteration}\nMax iterations: {limits.max_iterations}\nBudget: {budget}\n"
+        )
+    if not asked:
+        return
+    if not sys.stdin.isatty():
+        raise UsageError(
+            "the limits are not confirmed, and there is no terminal to ask on",
+            hint="add --yes; nothing was written",
+        )
+    click.confirm("Go on within these limits?", abort=True, err=True)

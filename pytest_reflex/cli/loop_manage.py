@@ -1,0 +1,186 @@
+"""``pytest-reflex loop stop``, ``feedback`` and ``clean``: what a person does to loops."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pytest_reflex.cli.aliases import alias_argument, completer, state_root
+from pytest_reflex.cli.streams import give, give_json, say
+from pytest_reflex.errors import ExitCode, LockedError, UsageError
+from pytest_reflex.loops.survey import Found
+
+PATIENCE = 15.0
+
+wait_option = click.option(
+    "--wait",
+    "patience",
+    type=click.FloatRange(min=0),
+    default=PATIENCE,
+    metavar="SECONDS",
+    help="How long to wait for the process that drives it (default: 15; 0: do not).",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+
+
+@click.command(short_help="Ask a loop to stop.")
+@click.argument("reason", default="")
+@click.option("--alias", shell_complete=completer("is_running"), help="Another loop to stop.")
+@click.option("--now", is_flag=True, help="End the agent that runs, too.")
+@wait_option
+@json_option
+def stop(reason: str, alias: str | None, now: bool, patience: float, as_json: bool) -> int:
+    """Stop the loop that runs, or --alias; REASON is recorded.
+
+    A loop that is driven stops before its next step; the best artifact is restored. An interrupted
+    one is stopped at once. Exit status: 0 it has ended or, with --wait 0, was asked; 11 it goes on.
+    """
+    from pytest_reflex.loops import stopping
+    from pytest_reflex.loops.overview import find_run
+    from pytest_reflex.loops.setup import check_text
+    from pytest_reflex.loops.survey import has_ended, running
+    from pytest_reflex.model.words import RunStatus
+
+    check_text("reason", reason)
+    root = state_root()
+    run = running(root) if alias is None else find_run(root, alias)
+    if run.state.status is not RunStatus.RUNNING:
+        raise has_ended(run)
+    answer = stopping.stop(run, reason, now=now, patience=patience, project=Path.cwd())
+    if as_json:
+        give_json(_told(run.alias, answer.state, ended=answer.done))
+    else:
+        give(_how_it_ended(answer.state) if answer.done else _still_running(run.alias, now))
+    if answer.delivered and not as_json:
+        give(answer.delivered)
+    return ExitCode.LOCKED if patience and not answer.done else ExitCode.OK
+
+
+def _told(alias: str, state: Any, **more: Any) -> dict[str, Any]:
+    told = {"alias": alias, "run_id": state.run_id, "status": state.status.value}
+    return {**told, "stop": state.stop.to_json(), **more}
+
+
+def _how_it_ended(state: Any) -> str:
+    from pytest_reflex.model.words import StopReason
+
+    reason = state.stop.reason
+    if reason is not StopReason.USER_STOP:
+        return f"{state.alias} had ended by itself ({reason.value}); the request changed nothing."
+    back = state.stop.restored_from
+    best = f"; the best artifact, of iteration {back['iteration']}, is restored" if back else ""
+    return f"{state.alias} has stopped{best}."
+
+
+def _still_running(alias: str, now: bool) -> str:
+    if now:
+        return f"{alias} was asked to stop now; it stops as soon as its step has ended."
+    return f"{alias} was asked to stop; it does so before its next step. --now ends the agent too."
+
+
+@click.command(short_help="Say what the next critique has to heed.")
+@alias_argument("takes_feedback", required=True)
+@click.argument("text")
+@wait_option
+@json_option
+def feedback(alias: str, text: str, patience: float, as_json: bool) -> int:
+    """Hand TEXT, your critique, to the loop ALIAS.
+
+    It joins the next CRITIQUE and the REFINE after it, once. A loop that has stopped keeps it for
+    `loop extend`.
+    """
+    from pytest_reflex.loops import stopping
+    from pytest_reflex.loops.overview import find_run
+    from pytest_reflex.loops.setup import check_text
+
+    check_text("feedback", text)
+    if not text.strip():
+        raise UsageError("the feedback is empty")
+    run = find_run(state_root(), alias)
+    answer = stopping.tell(run, text, patience=patience)
+    if as_json:
+        give_json(_told(alias, answer.state, durable=answer.done))
+    else:
+        give(_where_it_goes(alias, answer.state, durable=answer.done))
+    return ExitCode.OK
+
+
+def _where_it_goes(alias: str, state: Any, *, durable: bool) -> str:
+    from pytest_reflex.model.words import RunStatus
+
+    if not durable:
+        return f"Handed to {alias}; it is taken up before the next step."
+    if state.status is RunStatus.RUNNING:
+        return f"Recorded; it joins the next critique of {alias}."
+    return f"Recorded; it joins the next critique after `pytest-reflex loop extend {alias}`."
+
+
+@click.command(short_help="Remove the files of loops.")
+@alias_argument("is_idle")
+@click.option("--all", "every", is_flag=True, help="Remove all that nobody drives.")
+@click.option("--yes", is_flag=True, help="Remove without a question.")
+@json_option
+def clean(alias: str | None, every: bool, yes: bool, as_json: bool) -> int:
+    """Remove all files of the loop ALIAS, or of all loops.
+
+    One that a process drives is refused; with --all it is named and left.
+    """
+    from pytest_reflex.loops.cleaning import remove, tidy
+    from pytest_reflex.loops.survey import is_idle, is_loop, look, survey
+    from pytest_reflex.store.folders import run_folder
+
+    root = state_root()
+    if bool(alias) == every:
+        raise UsageError("name one loop, or --all", hint="see `pytest-reflex loop list`")
+    if alias and not is_loop(run_folder(root, alias)):
+        raise UsageError(f"there is no loop named {alias!r} in {root}")
+    found = [look(root, alias)] if alias else survey(root)
+    held = [one for one in found if not is_idle(one)]
+    if alias and held:
+        raise LockedError(
+            f"{alias} is driven by another process",
+            hint=f"stop it first: loop stop --alias {alias}",
+        )
+    for one in held:
+        say(f"Left alone, because a process drives it: {one.alias}")
+    going = [one for one in found if is_idle(one)]
+    _confirm(going, yes)
+    left = remove(root, going)
+    tidy(root, going)
+    for error in left.values():
+        say(f"Left alone: {error}")
+    names = [one.alias for one in going if one.alias not in left]
+    if as_json:
+        give_json({"removed": names, "left": [*(one.alias for one in held), *left]})
+    else:
+        give("\n".join(f"Removed: {name}" for name in names) or "Nothing was removed.")
+    return next((error.exit_code for error in left.values()), ExitCode.OK)
+
+
+def _confirm(going: Sequence[Found], yes: bool) -> None:
+    """Say what will be lost, and ask on a terminal; elsewhere --yes must have been given."""
+    if not going or yes:
+        return
+    for one in going:
+        say(f"{one.alias}: {_what_is_lost(one)}")
+    if not sys.stdin.isatty():
+        raise UsageError(
+            "this was not confirmed, and there is no terminal to ask on",
+            hint="add --yes; nothing was removed",
+        )
+    question = "Remove this loop?" if len(going) == 1 else f"Remove these {len(going)} loops?"
+    click.confirm(question, abort=True, err=True)
+
+
+def _what_is_lost(one: Found) -> str:
+    from pytest_reflex.model.plain import one_line
+
+    if one.run is None:
+        return f"damaged: {one_line(one.problem)}"
+    if one.run.interrupted:
+        return "interrupted; it could still be resumed"
+    return one.status

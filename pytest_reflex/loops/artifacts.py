@@ -1,0 +1,69 @@
+"""The artifacts of a run, read without its lock: as the file stands, or as an iteration had it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pytest_reflex.errors import UsageError
+from pytest_reflex.loops.history import artifact_with, read_events, text_after
+from pytest_reflex.loops.statefile import ARTIFACT, HISTORY
+from pytest_reflex.model.events import Event, EventKind
+from pytest_reflex.model.run import EMPTY_SHA256
+from pytest_reflex.store.journal import damaged, read_journal
+from pytest_reflex.store.regular import read_if_regular
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """The bytes of an artifact; `note` says where they are not those of the file."""
+
+    data: bytes
+    iteration: int | None = None
+    note: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return {"iteration": self.iteration, "sha256": hashlib.sha256(self.data).hexdigest()}
+
+
+def as_it_stands(folder: Path) -> Shown:
+    """Return artifact.md, or what the history has in its place; raises ReflexError."""
+    data = read_if_regular(folder / ARTIFACT)
+    if data is not None:
+        return Shown(data=data)
+    text = text_after(_events(folder))
+    if hashlib.sha256(text.encode()).hexdigest() == EMPTY_SHA256:
+        raise UsageError(f"loop {folder.name!r} has no artifact yet")
+    note = f"{folder / ARTIFACT} is missing; this is what the history has."
+    return Shown(data=text.encode(), note=note)
+
+
+def evaluated_in(folder: Path, iteration: int) -> Shown:
+    """Return the artifact that was evaluated last in an iteration; raises ReflexError.
+
+    It is rebuilt from the history, and has the hash that its evaluation recorded.
+    """
+    events = _events(folder)
+    judged = {
+        event.iteration: event.payload["evaluation"]["artifact_sha256"]
+        for event in events
+        if event.kind is EventKind.EVALUATION_DONE
+    }
+    if iteration not in judged:
+        there = ", ".join(map(str, judged))
+        raise UsageError(
+            f"iteration {iteration} of {folder.name!r} has no evaluated artifact",
+            hint=f"there are: {there}" if there else "nothing was evaluated yet",
+        )
+    text = artifact_with(events, judged[iteration])
+    return Shown(data=text.encode(), iteration=iteration)
+
+
+def _events(folder: Path) -> Sequence[Event]:
+    content = read_journal(folder / HISTORY)
+    if not content.whole:
+        raise damaged(folder / HISTORY, content)
+    return read_events(folder / HISTORY, content.records)[0]

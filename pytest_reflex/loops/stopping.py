@@ -1,0 +1,143 @@
+"""Stopping a run from outside, and saying something of its artifact: by its lock, or by asking.
+
+Promises: a run that nobody drives changes under its lock, at once; of one that is driven only the
+driver writes the history, and a request that got lost on the way is made again.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_reflex.errors import LockedError, UsageError
+from pytest_reflex.loops import ending
+from pytest_reflex.loops.decide import Act, Decision
+from pytest_reflex.loops.overview import Run, read_run
+from pytest_reflex.loops.pointer import Pointer, Requests, change_pointer, read_pointer
+from pytest_reflex.loops.result import deliver
+from pytest_reflex.loops.runfiles import RunFiles
+from pytest_reflex.loops.statefile import HISTORY, RUN, read_object
+from pytest_reflex.loops.survey import EXTENDABLE
+from pytest_reflex.model.events import EventKind
+from pytest_reflex.model.run import RunState
+from pytest_reflex.model.words import RunStatus, StopReason
+from pytest_reflex.store.journal import read_journal
+from pytest_reflex.store.lock import is_locked
+
+_POLL = 0.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What came of a request: the state it led to; `done` is False where that is yet to come."""
+
+    state: RunState
+    done: bool
+    delivered: str = ""
+
+
+def stop(run: Run, reason: str, *, now: bool, patience: float, project: Path) -> Answer:
+    """End a run as `user_stop`; `patience` are the seconds to wait for a process that drives it.
+
+    With `now` its agent is ended too. A run that ends by itself meanwhile keeps its reason.
+    """
+    return _settle(
+        run,
+        Requests(stop=reason, now=now),
+        alone=lambda: _stop_idle(run.folder, reason, project),
+        is_done=lambda: _has_ended(run),
+        patience=patience,
+    )
+
+
+def tell(run: Run, text: str, *, patience: float) -> Answer:
+    """Hand a person's critique to a run; raises UsageError where it cannot use it any more."""
+    key = secrets.token_hex(6)
+    return _settle(
+        run,
+        Requests(feedback={key: text}),
+        alone=lambda: _tell_idle(run.folder, key, text),
+        is_done=lambda: _is_durable(run, key),
+        patience=patience,
+    )
+
+
+def _settle(
+    run: Run,
+    wanted: Requests,
+    *,
+    alone: Callable[[], Answer],
+    is_done: Callable[[], bool],
+    patience: float,
+) -> Answer:
+    """Act under the run's lock where it can be had, else ask its driver and wait."""
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            return alone()
+        except LockedError:
+            pass
+        while is_locked(run.folder / HISTORY):
+            if is_done():
+                return Answer(state=read_run(run.folder).state, done=True)
+            _ask(run, wanted)
+            if time.monotonic() >= deadline:
+                return Answer(state=read_run(run.folder).state, done=False)
+            time.sleep(_POLL)
+
+
+def _ask(run: Run, wanted: Requests) -> None:
+    """Put a request where the driver looks, unless it stands there or nobody will look again."""
+    run_id = run.state.run_id
+    if _has_ended(run):
+        return
+
+    def asked(pointer: Pointer) -> Pointer:
+        named = pointer if pointer.run_id else pointer.naming(run.state)
+        return named.asking(run_id, named.asked_of(run_id) | wanted)
+
+    change_pointer(run.folder.parent, asked, run.folder)
+
+
+def _has_ended(run: Run) -> bool:
+    return bool(read_object(run.folder / RUN).get("status") != RunStatus.RUNNING)
+
+
+def _is_durable(run: Run, key: str) -> bool:
+    """Return whether feedback is in the history; while it stands in current.json it is not."""
+    if key in read_pointer(run.folder.parent).asked_of(run.state.run_id).feedback:
+        return False
+    return any(
+        record.get("event") == EventKind.FEEDBACK_GIVEN and record["payload"]["id"] == key
+        for record in read_journal(run.folder / HISTORY).records
+    )
+
+
+def _stop_idle(folder: Path, reason: str, project: Path) -> Answer:
+    with closing(RunFiles.open(folder)) as files:
+        if files.state.status is not RunStatus.RUNNING:
+            return Answer(state=files.state, done=True)
+        files.adopt_changes_by_hand()
+        files.adopt_feedback()
+        decision = Decision(Act.STOP, reason=StopReason.USER_STOP, detail=reason)
+        files.commit(ending.stopped(files.state, decision, files.latest_events()))
+        return Answer(state=files.state, done=True, delivered=deliver(files, project))
+
+
+def _tell_idle(folder: Path, key: str, text: str) -> Answer:
+    with closing(RunFiles.open(folder)) as files:
+        files.adopt_feedback()
+        state = files.state
+        if state.status is not RunStatus.RUNNING and state.stop.reason not in EXTENDABLE:
+            raise UsageError(
+                f"loop {folder.name!r} has ended ({state.stop.to_json()['reason']}): "
+                "there is no critique to come",
+                hint="start over with `loop new`",
+            )
+        if not files.has_feedback(key):
+            files.give_feedback(key, text)
+        return Answer(state=files.state, done=True)

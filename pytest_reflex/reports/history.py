@@ -1,0 +1,70 @@
+"""An event as one line for people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from pytest_reflex.model.events import Event, EventKind
+from pytest_reflex.model.plain import one_line
+from pytest_reflex.verdict.figures import shown_score
+
+Payload = Mapping[str, Any]
+
+
+def event_line(event: Event) -> str:
+    """Return number, time, place in the loop, kind and what the event says, as one line."""
+    place = f"{event.iteration}{event.level.value}"
+    try:
+        says = _SAYS[event.kind](event.payload)
+    except (LookupError, TypeError, ValueError, AttributeError):  # another program wrote it
+        says = ""
+    head = f"{event.seq:>4}  {event.ts}  {place:<3} {event.step.value:<15} {event.kind.value}"
+    return f"{head}: {one_line(says)}" if says else head
+
+
+def _started(payload: Payload) -> str:
+    limits, criteria = payload["limits"], payload["criteria"]
+    return f"{criteria['name']}, at most {limits['max_iterations']} iterations"
+
+
+def _artifact(payload: Payload) -> str:
+    if "after" not in payload:
+        return f"by {payload['by']}"
+    return f"by {payload['by']}, {payload['after'][:8]}, {payload.get('size', '?')} bytes"
+
+
+def _evaluation(payload: Payload) -> str:
+    evaluation = payload["evaluation"]
+    failed = ", ".join(row["id"] for row in evaluation["failed"])
+    verdict = "passed" if evaluation["passed"] else "not passed"
+    score = f"{shown_score(Fraction(str(evaluation['score_exact'])))} {verdict}"
+    return f"{score}; failed: {failed}" if failed else score
+
+
+def _ended(payload: Payload) -> str:
+    detail = f" ({payload['detail']})" if payload.get("detail") else ""
+    back = payload.get("restored_from")
+    restored = f"; the artifact of iteration {back['iteration']} was restored" if back else ""
+    return f"{payload['reason']}{detail}{restored}"
+
+
+_SAYS: dict[EventKind, Callable[[Payload], str]] = {
+    EventKind.RUN_STARTED: _started,
+    EventKind.PLAN_CREATED: lambda payload: "; ".join(payload["plan"]),
+    EventKind.ARTIFACT_CREATED: _artifact,
+    EventKind.CHECKS_PREPARED: lambda payload: f"{len(payload['checks'])} checks",
+    EventKind.EVALUATION_DONE: _evaluation,
+    EventKind.CRITIQUE_DONE: lambda payload: ", ".join(i["rule_id"] for i in payload["issues"]),
+    EventKind.REFINEMENT_DONE: _artifact,
+    EventKind.PHASE_SWITCHED: lambda payload: f"{payload['from']} to {payload['to']}",
+    EventKind.ITERATION_ADVANCED: lambda payload: f"to {payload['iteration']}",
+    EventKind.PHASE_ERROR: lambda payload: f"{payload['step']}: {payload['message']}",
+    EventKind.STOPPED: _ended,
+    EventKind.FAILED: _ended,
+    EventKind.FEEDBACK_GIVEN: lambda payload: str(payload["text"]),
+    EventKind.RUN_EXTENDED: lambda payload: (
+        f"after {payload['reason']}, at most {payload['limits']['max_iterations']} iterations"
+    ),
+}
