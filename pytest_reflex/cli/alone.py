@@ -11,7 +11,8 @@ import click
 
 from pytest_reflex.cli.configured import configured
 from pytest_reflex.cli.criteria_option import chosen_criteria, criteria_options, parse_variables
-from pytest_reflex.errors import ArtifactError, UsageError
+from pytest_reflex.errors import ArtifactError
+from pytest_reflex.loops.setup import read_draft
 from pytest_reflex.loops.single import Alone
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.results import Evaluation
@@ -81,22 +82,11 @@ def _evaluated(target: Target, registry: Any, artifact: Artifact) -> Evaluation:
 
 
 def read_text_artifact(path: Path) -> Artifact:
-    """Return an artifact that an agent can be given: one file, of text. Raises ReflexError."""
-    from pytest_reflex.checks.reading import read_artifact
-
-    artifact = read_artifact(path)
-    if artifact.is_folder:
-        raise UsageError(f"{path} is a folder", hint="a step refines one file")
-    try:
-        text = artifact.raw_text
-    except ArtifactError as error:
-        raise ArtifactError(error.problems[0].message, hint=NO_TEXT) from None
-    if not text.strip():
+    """Return an artifact that an agent can be given: one file with text. Raises ReflexError."""
+    artifact = read_draft(path)
+    if not artifact.raw_text.strip():
         raise ArtifactError(f"{path} is empty", hint="there is nothing to refine")
     return artifact
-
-
-NO_TEXT = "agents refine text; judge this with `pytest-reflex evaluate` and executable checks"
 
 
 def at_level(alone: Alone, evaluation: Evaluation) -> Alone:

@@ -17,7 +17,7 @@ from pytest_reflex.checks.reading import read_artifact
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.checks.run import compile_checks
 from pytest_reflex.criteria.load import read_criteria
-from pytest_reflex.errors import UsageError
+from pytest_reflex.errors import ArtifactError, UsageError
 from pytest_reflex.loops.driver import ReflexLoop
 from pytest_reflex.loops.overview import Run, find_run
 from pytest_reflex.loops.result import unusable
@@ -26,6 +26,7 @@ from pytest_reflex.loops.runjson import SCHEMA_VERSION
 from pytest_reflex.loops.seal import manifest_of, seal_of
 from pytest_reflex.loops.steps import Done
 from pytest_reflex.loops.survey import has_ended
+from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import Limits
@@ -89,10 +90,7 @@ def propose(order: NewLoop, *, settings: Settings, registry: Registry, project: 
     compile_checks(criteria, level, registry)
     draft = None
     if order.draft is not None:
-        artifact = read_artifact(order.draft)
-        if artifact.is_folder:
-            raise UsageError(f"{order.draft} is a folder", hint="a loop refines one file")
-        draft = artifact.raw_text
+        draft = read_draft(order.draft).raw_text
     return Proposal(
         order=order,
         criteria=criteria,
@@ -111,6 +109,24 @@ def check_text(what: str, text: str) -> None:
     except UnicodeEncodeError as error:
         place = f"at character {error.start + 1}"
         raise UsageError(f"the {what} is not UTF-8 text {place}", hint="give it in UTF-8") from None
+
+
+def read_draft(path: Path) -> Artifact:
+    """Return a file that agents can be given: text. Raises UsageError or ArtifactError."""
+    artifact = read_artifact(path)
+    if artifact.is_folder:
+        raise UsageError(f"{path} is a folder", hint="a loop refines one file")
+    try:
+        artifact.raw_text.encode()
+    except ArtifactError as error:
+        raise ArtifactError(error.problems[0].message, hint=_NO_TEXT) from None
+    return artifact
+
+
+_NO_TEXT = (
+    "a loop refines UTF-8 text: save it so; what is no text can be judged, by "
+    "`pytest-reflex evaluate` and executable checks"
+)
 
 
 def limits_of(settings: Settings) -> Limits:
@@ -132,10 +148,10 @@ def begin(
         raise UsageError("criteria and limits were not confirmed", hint="confirm with --yes")
     files = RunFiles.create(project / settings["loop.root"], order.task, order.alias)
     try:
-        run_started = _run_started(proposal, files.alias, project, settings, agents)
+        begun = run_started(proposal, files.alias, project, settings, agents)
         sealed = _sealed(proposal, files.artifact_path, project, settings)
         started = files.commit(
-            replace(run_started, payload={**run_started.payload, "sealed": sealed.to_json()})
+            replace(begun, payload={**begun.payload, "sealed": sealed.to_json()})
         )
         yield ReflexLoop(
             files=files,
@@ -149,13 +165,14 @@ def begin(
         files.close()
 
 
-def _run_started(
+def run_started(
     proposal: Proposal,
     alias: str,
     project: Path,
     settings: Settings,
     agents: Mapping[Step, str],
 ) -> Done:
+    """Return the first event of a proposal, not yet durable."""
     order, criteria = proposal.order, proposal.criteria
     setup: dict[str, Any] = {
         "criteria_source": order.criteria,

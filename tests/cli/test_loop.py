@@ -174,6 +174,7 @@ REFUSED = {
     "two criteria": ([*NEW, "--template", "base"], "exclude each other"),
     "in place of nothing": ([*NEW, "--in-place", "--yes"], "--in-place needs --input"),
     "a draft that is not there": ([*NEW, "--input", "gone.md", "--yes"], "gone.md"),
+    "a draft that is a picture": ([*NEW, "--input", "p.png", "--yes"], "a loop refines UTF-8 text"),
     "b075 zero iterations": ([*NEW, "--max-iterations", "0", "--yes"], "whole number >= 1"),
     "b075 hexadecimal iterations": ([*NEW, "--max-iterations", "0x5", "--yes"], "decimal digits"),
     "an agent nobody knows": ([*NEW, "--agent", "offlin", "--yes"], "did you mean offline?"),
@@ -200,6 +201,7 @@ def test_what_cannot_begin_is_refused_and_writes_nothing(
     argv: list[str], message: str, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (project / "pytest-reflex.toml").write_text('[agents.gone]\ncommand = ["no-such-tool"]\n')
+    (project / "p.png").write_bytes(b"\x89PNG\r\n\x1a\n\0")
     assert main(argv) == 4
     assert message in capsys.readouterr().err
     assert not (project / ".ai-factory").exists()
