@@ -20,6 +20,7 @@ from pytest_reflex.errors import LimitError
 from pytest_reflex.loops import ending
 from pytest_reflex.loops.asking import ask, judge, record
 from pytest_reflex.loops.decide import Act, Decision, decide, seconds_left
+from pytest_reflex.loops.guard import guarded
 from pytest_reflex.loops.prepared import effective
 from pytest_reflex.loops.requests import request_for
 from pytest_reflex.loops.runfiles import RunFiles
@@ -31,6 +32,7 @@ from pytest_reflex.model.run import RunState
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Level, Step
 from pytest_reflex.process.run import kill_running
+from pytest_reflex.verdict.progress import flips_between, mark_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,9 +126,10 @@ class ReflexLoop:
             cancel=self.cancel,
         )
         request = replace(request, tell=self.notice, seconds_left=seconds_left(state))
-        return perform(
+        done = perform(
             step, state, request, partial(ask, self.hooks), allow_commands=self.allow_agent_commands
         )
+        return guarded(done, state, self.files.latest_events())
 
     def _produce_and_prepare(self) -> Iterator[Done]:
         """Run PRODUCE beside PREPARE; both depend on the plan only, each is durable when done."""
@@ -163,7 +166,10 @@ class ReflexLoop:
             return phase_error(Step.EVALUATE, evaluation)
         if evaluation.artifact_sha256 != self.state.artifact_sha256:
             return phase_error(Step.EVALUATE, "the artifact changed while it was evaluated")
-        payload = {"evaluation": evaluation.to_json()}
+        payload: dict[str, Any] = {"evaluation": evaluation.to_json()}
+        marks = (*self.state.marks, mark_of(evaluation, self.state.iteration))
+        if flips := flips_between(marks):
+            payload["flips"] = flips.to_json()
         return Done(kind=EventKind.EVALUATION_DONE, step=Step.EVALUATE, payload=payload)
 
     def target(self) -> Target:

@@ -10,23 +10,28 @@ from pytest_reflex.loops.history import artifact_with, evaluation_of
 from pytest_reflex.loops.steps import Done
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import RunState
-from pytest_reflex.model.words import STATUS_OF_REASON, RunStatus
+from pytest_reflex.model.words import STATUS_OF_REASON, RunStatus, StopReason
 from pytest_reflex.verdict.progress import best
 
 
 def stopped(state: RunState, decision: Decision, past: Sequence[Event]) -> Done:
-    """Return the last event of a run; where it was no success, the best artifact is restored."""
+    """Return the last event of a run; where it was no success, the best artifact is restored.
+
+    Where something was tampered with no evaluation is to be relied on, and all stays as it is.
+    """
     assert decision.reason is not None
     status = STATUS_OF_REASON[decision.reason]
     current = state.evaluation if state.artifact_status == "evaluated" else None
+    sound = decision.reason is not StopReason.TAMPERED
     payload: dict[str, Any] = {
         "reason": decision.reason.value,
         "detail": decision.detail,
-        "passed": bool(current and current.passed),
+        "passed": sound and bool(current and current.passed),
     }
     kind = EventKind.FAILED if status is RunStatus.FAILED else EventKind.STOPPED
     top = best(state.marks)
-    if status is not RunStatus.STOPPED or top is None or top.sha256 == state.artifact_sha256:
+    restores = status is not RunStatus.COMPLETED and sound
+    if not restores or top is None or top.sha256 == state.artifact_sha256:
         return Done(kind=kind, step=state.step, payload=payload)
     payload |= {
         "passed": top.passed,

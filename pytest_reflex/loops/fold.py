@@ -99,12 +99,17 @@ def _artifact(state: RunState, payload: Payload) -> RunState:
 
 
 def _since_evaluation(state: RunState, payload: Payload) -> Mapping[str, Any]:
-    """Return what changed since the last evaluation: REFINE and the PRODUCE after it together."""
+    """Return what changed since the last evaluation: REFINE and the PRODUCE after it together.
+
+    What lay outside the critique is of the last of them: each is compared with what was evaluated.
+    """
     changed = {"by": payload["by"], **payload["changed"]}
     before = state.changed if not state.evaluated else {}
     for word in ("added", "modified", "removed"):
         changed[word] = list(dict.fromkeys((*before.get(word, ()), *changed[word])))
-    return changed
+    reverted = dict.fromkeys((*before.get("reverted", ()), *payload.get("reverted", ())))
+    found = {"outside": payload.get("outside"), "unguarded": payload.get("unguarded")}
+    return {**changed, **{k: v for k, v in {**found, "reverted": list(reverted)}.items() if v}}
 
 
 def _checks(state: RunState, payload: Payload) -> RunState:

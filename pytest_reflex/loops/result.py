@@ -9,7 +9,7 @@ from pathlib import Path
 from pytest_reflex.errors import StateError
 from pytest_reflex.loops.runfiles import RunFiles
 from pytest_reflex.model.run import RunState
-from pytest_reflex.model.words import RunStatus
+from pytest_reflex.model.words import RunStatus, StopReason
 from pytest_reflex.store.atomic import replace_file
 from pytest_reflex.store.regular import read_if_regular
 
@@ -54,6 +54,8 @@ def deliver(files: RunFiles, project: Path) -> str:
     # Links are followed, and the file is readable as any that a person makes.
     path = (project / output).resolve()
     where = f"the artifact is {files.artifact_label}"
+    if state.stop.reason is StopReason.TAMPERED:
+        return f"Not written to {output}: no verdict can be relied on; {where}"
     if state.artifact_status != "evaluated":
         return f"Not written to {output}: nothing was evaluated; {where}"
     if state.status is not RunStatus.COMPLETED and path.exists():

@@ -178,6 +178,7 @@ def run_started(
         "criteria_source": order.criteria,
         "agents": {step.value.lower(): name for step, name in agents.items()},
         "evaluator": settings["loop.evaluator"],
+        "guard": settings["loop.guard"],
         "plugins": list(settings["plugins"]),
         "sequential": order.sequential,
         "allow_agent_commands": order.allow_agent_commands,
@@ -213,7 +214,7 @@ def _sealed(proposal: Proposal, artifact: Path, project: Path, settings: Setting
     order = proposal.order
     return manifest_of(
         proposal.criteria,
-        files=proposal.sources,
+        files=[*proposal.sources, *(project / name for name in settings["loop.prompts"].values())],
         plugins=settings["plugins"],
         artifact=artifact,
         project=project,

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.results import Evaluation, RuleResult
 from pytest_reflex.model.run import RunState
+from pytest_reflex.model.words import StopReason
 from pytest_reflex.reports.spending import spend_text as spend_text
 from pytest_reflex.verdict.figures import arithmetic, gap, plain, shown_score
+from pytest_reflex.verdict.progress import flips_between
 
 WIDTH = 80
+NEXT_TAMPERED = "Next: see to what was changed; then start a new loop, with artifact.md as --input"
 NEXT = "Next: mend by hand what is left, or start again from there with --agent NAME"
 
 
@@ -31,8 +34,29 @@ def block(state: RunState, evaluation: Evaluation, artifact_path: str) -> str:
         _field("Failed", ids(evaluation.failed)),
         _field("Warnings", ids(evaluation.warnings)),
         _field("Artifact", artifact_path),
+        *_added(state),
     ]
     return "\n".join(lines)
+
+
+def _added(state: RunState) -> Iterator[str]:
+    """Yield what the seed's block does not have: flips, and changes outside the critique."""
+    flips = flips_between(state.marks)
+    if flips and (flips.fixed or flips.broken or flips.still):
+        said = (("fixed", flips.fixed), ("broken", flips.broken), ("still failing", flips.still))
+        yield _field("Flips", "; ".join(f"{word} {', '.join(ids)}" for word, ids in said if ids))
+    yield from (_field(name, said) for name, said in guard_lines(state.changed))
+
+
+def guard_lines(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what lay outside the critique, and what became of it, each with its heading."""
+    outside, reverted = found.get("outside") or (), found.get("reverted") or ()
+    if kept := [name for name in outside if name not in reverted]:
+        yield "Outside", f"{', '.join(kept)} (changed although the critique did not name it)"
+    if reverted:
+        yield "Reverted", f"{', '.join(reverted)} (the critique did not name it)"
+    if why := found.get("unguarded"):
+        yield "Not guarded", f"changes outside the critique could not be taken back: {why}"
 
 
 def _field(name: str, value: str) -> str:
@@ -105,22 +129,27 @@ def distance(evaluation: Evaluation) -> list[str]:
     ]
 
 
+def _final_score(state: RunState) -> str:
+    evaluation = state.evaluation
+    if state.stop.reason is StopReason.TAMPERED:
+        return "none (what judges was changed: no verdict can be relied on)"
+    if evaluation is None or state.artifact_status != "evaluated":
+        return "none (the artifact was not evaluated)"
+    weights = f"{arithmetic(evaluation)} of the weight"
+    threshold = f"threshold {plain(evaluation.threshold)}"
+    return f"{shown_score(evaluation.score)} ({weights}, {threshold})"
+
+
 def summary(state: RunState, delivered: str = "") -> str:
     """Return the final summary of a run that ended; `delivered` says what became of the result."""
     evaluation, reason = state.evaluation, state.stop.reason
-    if evaluation and state.artifact_status == "evaluated":
-        score = (
-            f"{shown_score(evaluation.score)} "
-            f"({arithmetic(evaluation)} of the weight, threshold {plain(evaluation.threshold)})"
-        )
-    else:
-        score = "none (the artifact was not evaluated)"
+    tampered = reason is StopReason.TAMPERED
     lines = [
         "── Final summary ──",
         f"Run: {state.run_id} ({state.status.value})",
         f"Iteration: {state.iteration}/{state.limits.max_iterations}",
         f"Phase: {state.level.value}",
-        f"Final score: {score}",
+        f"Final score: {_final_score(state)}",
         f"Stop reason: {reason.value if reason else 'none'}"
         + (f" ({visible(state.stop.detail)})" if state.stop.detail else ""),
     ]
@@ -130,7 +159,9 @@ def summary(state: RunState, delivered: str = "") -> str:
             f"Restored: the best artifact, of iteration {back['iteration']}, phase {back['phase']}"
         )
     lines.append(f"Spend: {spend_text(state.spend)}")
-    if evaluation and not state.stop.passed:
+    if tampered:
+        lines.append(NEXT_TAMPERED)
+    elif evaluation and not state.stop.passed:
         lines += distance(evaluation)
         lines += critique_lines(evaluation, None)
         lines.append(NEXT)

@@ -62,6 +62,12 @@ SETTINGS: tuple[Setting, ...] = (
     _loop("wall_time", 8 * 3600, readers.whole, "seconds that one sitting may take; 0: no cap"),
     _loop("agents", {}, readers.by_step, "agents of single steps"),
     _loop("prompts", {}, readers.by_step, "files that replace the orders of single steps"),
+    _loop(
+        "guard",
+        "report",
+        readers.one_of("off", "report", "strict"),
+        "changes outside the critique: not looked at, told, or taken back",
+    ),
     _loop("evaluator", "pytest", readers.one_of("pytest", "core"), "how EVALUATE runs the checks"),
     _loop("root", ".ai-factory/evolution", readers.text, "folder of the loops' state"),
     _loop("record", "", readers.text, "file in which the calls of agents are recorded"),

@@ -32,6 +32,20 @@ def merge(old: str, new: str, chosen: Collection[str]) -> str | None:
     return merged
 
 
+def moved(old: str, new: str, chosen: Collection[str]) -> list[str]:
+    """Return the parts that are in both, are not chosen, and come in another order."""
+    before, after = parts_of(old), parts_of(new)
+    if before is None or after is None:
+        return []
+    one, other = (
+        [name for name in _names(parts) if name not in chosen] for parts in (before, after)
+    )
+    common = set(one) & set(other)
+    one, other = ([name for name in names if name in common] for names in (one, other))
+    stayed = _in_order(one, other)
+    return [name for name in one if name not in stayed]
+
+
 def _names(parts: Parts) -> list[str]:
     return [part.name for part in parts.parts]
 

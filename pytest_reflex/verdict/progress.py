@@ -1,4 +1,4 @@
-"""Whether a loop still gets anywhere: stagnation, blockers that stay, oscillation, the best so far.
+"""Whether a loop still gets anywhere: stagnation, blockers that stay, oscillation, flips, the best.
 
 Everything works on `Mark`s, the short memory of past evaluations, oldest first.
 """
@@ -6,6 +6,7 @@ Everything works on `Mark`s, the short memory of past evaluations, oldest first.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from pytest_reflex.model.results import Evaluation
@@ -59,6 +60,34 @@ def oscillates(marks: Sequence[Mark]) -> bool:
         return True
     sets = [mark.failing for mark in phase[-4:]]
     return len(sets) == 4 and sets[0] == sets[2] != sets[1] == sets[3]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flips:
+    """Rules whose verdict an evaluation changed against the one before, and those still failing."""
+
+    fixed: tuple[str, ...] = ()
+    broken: tuple[str, ...] = ()
+    still: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, list[str]]:
+        return {
+            "fixed": list(self.fixed),
+            "broken": list(self.broken),
+            "still_failing": list(self.still),
+        }
+
+
+def flips_between(marks: Sequence[Mark]) -> Flips | None:
+    """Return how the last evaluation differs from the one before; None at the start of a phase."""
+    if len(marks) < 2 or marks[-2].level is not marks[-1].level:
+        return None
+    before, after = marks[-2].failing, marks[-1].failing
+    return Flips(
+        fixed=tuple(rule for rule in before if rule not in after),
+        broken=tuple(rule for rule in after if rule not in before),
+        still=tuple(rule for rule in after if rule in before),
+    )
 
 
 def best(marks: Sequence[Mark]) -> Mark | None:

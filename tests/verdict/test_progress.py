@@ -10,6 +10,7 @@ from pytest_reflex.model.run import Mark
 from pytest_reflex.model.words import Level
 from pytest_reflex.verdict.progress import (
     best,
+    flips_between,
     mark_of,
     oscillates,
     stagnation_after,
@@ -120,3 +121,14 @@ def test_a_mark_remembers_blockers_and_everything_that_failed() -> None:
     pairs = [(rule("a.x.one"), "error"), (rule("a.x.two", "warn"), "fail")]
     made = mark_of(evaluation(pairs), 3)
     assert (made.blockers, made.failing) == (("a.x.one",), ("a.x.one", "a.x.two"))
+
+
+def test_flips_tell_fixed_broken_and_still_failing() -> None:
+    flips = flips_between([mark("0.5", "a.x", "a.y"), mark("0.5", "a.y", "a.z")])
+    assert flips
+    assert (flips.fixed, flips.broken, flips.still) == (("a.x",), ("a.z",), ("a.y",))
+
+
+def test_the_first_evaluation_of_a_phase_has_no_flips() -> None:
+    assert flips_between([mark("0.5", "a.x")]) is None
+    assert flips_between([mark("1", level="A"), mark("0.5", "b.x", level="B")]) is None
