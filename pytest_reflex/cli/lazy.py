@@ -30,7 +30,8 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] not in self.verbs and not args[0].startswith("-"):
+        is_word = not args[0].startswith("-") and not ctx.resilient_parsing
+        if is_word and args[0] not in self.verbs:
             from pytest_reflex.errors import did_you_mean
 
             hint = did_you_mean(args[0], self.verbs)

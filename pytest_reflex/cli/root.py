@@ -82,6 +82,8 @@ def _explain(error: BaseException) -> int:
         case KeyboardInterrupt():
             _complain("interrupted")
             return ExitCode.INTERRUPTED
+        case SystemExit(code=0):  # the shell was told how a word may go on
+            return ExitCode.OK
         # click leaves by SystemExit when the reader of our pipe has gone
         case BrokenPipeError() | SystemExit():
             close_stdout()
