@@ -113,10 +113,13 @@ class CommandAgent:
             },
         )
 
+    def prompt_of(self, request: StepRequest, answer_file: str) -> str:
+        """Return the prompt of a step as this tool is given it."""
+        note = self.note.replace("{answer_file}", answer_file)
+        return prompt_for(request) + (f"\n{note}\n" if note else "")
+
     def _run(self, request: StepRequest, folder: Path, ours: Mapping[str, str]) -> Finished:
-        prompt = prompt_for(request)
-        if self.note:
-            prompt += f"\n{self.note.replace('{answer_file}', str(folder / 'answer'))}\n"
+        prompt = self.prompt_of(request, str(folder / "answer"))
         try:
             data = prompt.encode()
         except UnicodeEncodeError as error:
@@ -134,7 +137,7 @@ class CommandAgent:
         return run(
             [_filled(item, places, ours) for item in self.command],
             cwd=os.getcwd(),
-            env={**child_environment(ours, self.env), **_told(request)},
+            env={**child_environment(ours, self.env), **told_environment(request)},
             stdin=data if self.prompt == "stdin" else None,
             timeout=self.timeout,
             grace=self.grace,
@@ -157,7 +160,7 @@ def _limit(outcome: Outcome) -> dict[str, Any]:
     return found
 
 
-def _told(request: StepRequest) -> dict[str, str]:
+def told_environment(request: StepRequest) -> dict[str, str]:
     """Return the step, and the folder of the run: by that a resume finds who was left running."""
     told = {STEP: request.step.value}
     folder = os.path.dirname(request.artifact_path)

@@ -1,0 +1,33 @@
+"""A tool's command as it would run for a step, without running it and without any secret."""
+
+from __future__ import annotations
+
+import os
+
+from pytest_reflex.agents.command import PLACES, CommandAgent, told_environment
+from pytest_reflex.agents.surroundings import child_environment, hide, literal_secrets
+from pytest_reflex.model.preview import CommandPreview
+from pytest_reflex.model.steps import StepRequest
+
+ANSWER_FILE = "<a file for the answer>"
+_STANDS_FOR = {
+    "prompt": "<the prompt>",
+    "prompt_file": "<a file with the prompt>",
+    "answer_file": ANSWER_FILE,
+}
+
+
+def command_of(agent: CommandAgent, request: StepRequest) -> CommandPreview:
+    """Return the command of a step; a `$NAME` in it stays a name."""
+    places = {**_STANDS_FOR, "model": agent.model or ""}
+    hidden = literal_secrets(agent.command)
+    environment = {**child_environment(os.environ, agent.env), **told_environment(request)}
+    return CommandPreview(
+        argv=tuple(
+            hide(PLACES.sub(lambda match: places[match[1]], item), hidden) for item in agent.command
+        ),
+        cwd=os.getcwd(),
+        environment=tuple(sorted(environment)),
+        prompt_by=agent.prompt,
+        timeout=agent.timeout,
+    )
