@@ -75,7 +75,12 @@ class RunFiles:
     @classmethod
     def open(cls, folder: Path) -> RunFiles:
         """Take the lock of a run and bring its files to what its history says."""
-        journal = Journal.open(folder / HISTORY)
+        try:
+            journal = Journal.open(folder / HISTORY)
+        except FileNotFoundError:
+            raise UsageError(
+                f"loop {folder.name!r} was removed at this moment", hint="start a new loop"
+            ) from None
         try:
             files = cls(folder, journal, *read_events(journal.path, journal.records))
             files._refuse_what_is_ahead()

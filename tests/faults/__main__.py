@@ -23,6 +23,14 @@ FIGURES: dict[str, tuple[str, str]] = {
     "rebuilt": ("rebuilt", "random histories whose rebuilt state is the one that was written"),
     "replayed-crashes": ("replayed", "states of the disk after a power cut resumed"),
     "locks": ("locks", "locks that a dead holder lost and no two had"),
+    "races": ("races", "races of two processes with one writer and no event lost"),
+    "special-state": (
+        "special",
+        "links, pipes and devices in place of state refused or safe",
+    ),
+    "names": ("names", "hostile names of loops refused"),
+    "clock": ("clock", "clocks that jump, stand or go back: order and verdict as ever"),
+    "read-only": ("places", "places that cannot be written: told, and nobody paid"),
     "storage": ("storage", "errors of the disk told, and resumed from"),
 }
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.faults.intercepted import Fault
 from tests.faults.memory import memory_folder
 from tests.faults.project import CALLS, Project, differences, faults_of, overpaid
 from tests.faults.warm import Warm
@@ -22,11 +23,12 @@ class Ground:
         self.folder, self.warm, self._made = folder, warm, 0
         project = self.project()
         ran = warm.one(project.new(), project.folder, below=project.state)
-        assert ran.status == 0, ran.stderr
+        assert ran.status == 0, (ran.status, ran.stderr)
         assert sorted(project.calls()) == sorted(CALLS), project.calls()
         self.unbroken: dict[str, Any] = project.outcome()
         self.story = sorted(event["event"] for event in project.events())
         self.calls = ran.calls
+        self.killed_calls: list[str] = []
 
     def project(self) -> Project:
         self._made += 1
@@ -38,6 +40,16 @@ class Ground:
         folder = self.folder / f"p{self._made}"
         shutil.copytree(project.folder, folder)
         return Project(folder)
+
+    def killed(self, kind: str = "kill") -> Project:
+        """Return a project whose run was killed in its second iteration; torn: within a line."""
+        project = self.project()
+        writes = [n for n, call in enumerate(self.calls, 1) if call == "write history.jsonl"]
+        fault = Fault(at=writes[11], kind=kind)
+        ran = self.warm.one(project.new(), project.folder, below=project.state, fault=fault)
+        assert ran.status == -9, ran.stderr
+        self.killed_calls = project.calls()
+        return project
 
     def wrong_after(self, project: Project, *, most: int = 1, kept: bool = False) -> list[str]:
         """Return what does not hold of a project in which a run met a fault; it is resumed.

@@ -10,7 +10,7 @@ import errno
 import os
 import signal
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from types import TracebackType
 from typing import Any
 
@@ -125,16 +125,17 @@ class Fault:
 
     `kind` is "kill" (before the call), "torn" (half of a write, then killed), "error" with an error
     `number`, or "short" (half of a write, then the error). What is `sticky` comes again at every
-    later call.
+    later call. Other calls than `only` are let through (empty: none is).
     """
 
     at: int = 0
     kind: str = "kill"
     number: int = 0
     sticky: bool = False
+    only: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        return {"at": self.at, "kind": self.kind, "number": self.number, "sticky": self.sticky}
+        return asdict(self)
 
     @classmethod
     def from_json(cls, wire: Mapping[str, Any]) -> Fault:
@@ -157,7 +158,7 @@ class Faulty:
         self.seen.append(f"{call.name} {os.path.basename(call.to or call.path)}")
         fault, number = self._fault, len(self.seen)
         due = fault.at and (number == fault.at or (fault.sticky and number > fault.at))
-        if not due:
+        if not due or (fault.only and call.name != fault.only):
             return perform()
         if fault.kind in ("torn", "short") and call.name == "write":
             with open(call.path, "ab") as file:

@@ -10,6 +10,7 @@ from typing import Any
 
 from pytest_reflex.errors import ExitCode, ReflexError
 from pytest_reflex.loops.overview import read_run
+from pytest_reflex.store.journal import read_journal
 from tests.faults.warm import Ran
 
 AGENT = r"""
@@ -83,8 +84,7 @@ class Project:
         return log.read_text().split() if log.exists() else []
 
     def events(self) -> list[dict[str, Any]]:
-        lines = (self.run / "history.jsonl").read_bytes().splitlines()
-        return [json.loads(line) for line in lines]
+        return list(read_journal(self.run / "history.jsonl").records)
 
     def outcome(self) -> dict[str, Any]:
         """What must be the same however often a run was broken."""
@@ -103,7 +103,7 @@ def faults_of(ran: Ran, exits: Sequence[int] = ()) -> list[str]:
         wrong.append(f"exit {ran.status} is in no table")
     if exits and ran.status not in exits:
         wrong.append(f"exit {ran.status}: {ran.stderr.strip()[-200:]}")
-    if ran.status not in (0,) and not ran.stderr.strip():
+    if ran.status and not (ran.stdout + ran.stderr).strip():
         wrong.append(f"exit {ran.status} without a word")
     return wrong
 

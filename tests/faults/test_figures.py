@@ -6,7 +6,10 @@ import pytest
 
 from tests.faults.__main__ import measure
 
-STATE = ("kill", "recovery", "storage", "cuts", "rebuilt", "replayed-crashes", "locks")
+STATE = (
+    *("kill", "recovery", "storage", "cuts", "rebuilt", "replayed-crashes"),
+    *("locks", "races", "special-state", "names", "clock", "read-only"),
+)
 
 
 @pytest.mark.parametrize("name", STATE)

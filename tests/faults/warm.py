@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import os
+import pkgutil
 import signal
 import subprocess
 import sys
@@ -23,6 +25,7 @@ from tests.faults.intercepted import Fault, Faulty, Intercepted
 
 ROOT = Path(__file__).parent.parent.parent
 NO_FAULT = Fault()
+NOBODY = 65534
 PATIENCE = 60  # seconds; a command line that takes longer hangs
 
 
@@ -30,7 +33,8 @@ PATIENCE = 60  # seconds; a command line that takes longer hangs
 class Job:
     """A command line without the program's name; `below` is the folder whose calls are met.
 
-    `delay` are seconds to wait before it begins, beside others.
+    `delay` are seconds to wait before it begins, beside others; `ordinary` has it run as an
+    ordinary user where we are root.
     """
 
     argv: Sequence[str]
@@ -38,6 +42,7 @@ class Job:
     below: Path | None = None
     fault: Fault = NO_FAULT
     delay: float = 0.0
+    ordinary: bool = False
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -46,6 +51,7 @@ class Job:
             "below": str(self.below) if self.below else "",
             "fault": self.fault.to_json(),
             "delay": self.delay,
+            "ordinary": self.ordinary,
         }
 
 
@@ -99,6 +105,8 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
 
 
 def _run_all(jobs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    if any(job["ordinary"] for job in jobs):
+        _import_all()  # our folder may be closed to others
     gate, starter = os.pipe()
     with contextlib.ExitStack() as stack:
         files = [[stack.enter_context(tempfile.TemporaryFile()) for _ in range(3)] for _ in jobs]
@@ -134,6 +142,10 @@ def _child(job: Mapping[str, Any], gate: int, stdout: int, stderr: int, calls: i
         os.dup2(stderr, 2)
         os.chdir(job["cwd"])
         signal.alarm(PATIENCE)
+        if job["ordinary"] and os.geteuid() == 0:
+            os.setgroups([])
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
         os.read(gate, 1)
         time.sleep(job["delay"])
         watch = Faulty(Fault.from_json(job["fault"]))
@@ -156,6 +168,14 @@ def _met(below: str, watch: Faulty) -> Iterator[None]:
         return
     with Intercepted(below, watch):
         yield
+
+
+def _import_all() -> None:
+    import pytest_reflex
+
+    for module in pkgutil.walk_packages(pytest_reflex.__path__, "pytest_reflex."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
 
 
 def _warm_up() -> None:
