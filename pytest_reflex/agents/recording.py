@@ -18,7 +18,7 @@ from pytest_reflex.store.lines import Content
 
 VERSION = 1
 # What of a reply's details a loop may ask for; the rest is about the machine.
-_DETAILS = ("exit", "limit", "free")
+_DETAILS = ("exit", "limit", "limited", "retry_after", "refused", "free")
 Key = tuple[str, int, str]
 
 

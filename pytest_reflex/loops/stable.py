@@ -21,9 +21,10 @@ _PAIR = (Step.PRODUCE, Step.PREPARE)
 def stable_events(events: Iterable[Event], project: Path) -> list[dict[str, Any]]:
     """Return events on the wire, as they are in every run that went the same way.
 
-    Left out are times (`ts`, `duration`, when it was confirmed); the run's id and the folder of the
-    `project` are words; PRODUCE stands before the PREPARE that ran beside it, and `seq` follows.
-    The price of a call stays: it is the agent's, also in a replay.
+    Left out are times (`ts`, `duration`, when it was confirmed) and the files that were sealed on
+    this machine (`sealed`); the run's id and the folder of the `project` are words; PRODUCE stands
+    before the PREPARE that ran beside it, and `seq` follows. The price of a call stays: it is the
+    agent's, also in a replay.
     """
     folders = (str(project), str(project.resolve()))
     ordered: list[Event] = []
@@ -33,6 +34,7 @@ def stable_events(events: Iterable[Event], project: Path) -> list[dict[str, Any]
     found = []
     for seq, event in enumerate(ordered, 1):
         wire = _without_clock(event.to_json(), event.run_id, folders)
+        wire["payload"].pop("sealed", None)
         wire["payload"].get("setup", {}).get("confirmation", {}).pop("at", None)
         found.append({**wire, "seq": seq})
     return found
