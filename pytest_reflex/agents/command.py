@@ -110,6 +110,7 @@ class CommandAgent:
                 "exit": finished.returncode,
                 "stderr": outcome.stderr,
                 **_limit(outcome),
+                **({"silent": True} if outcome.silent else {}),
             },
         )
 

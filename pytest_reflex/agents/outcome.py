@@ -55,7 +55,8 @@ class Tool(Protocol):
 class Outcome:
     """`text` is the answer, or where there is an `error` whatever the tool wrote.
 
-    `retry_after` is in seconds, None where the tool does not say.
+    `retry_after` is in seconds, None where the tool does not say. `silent` where the tool did all
+    that it had to but answer: a tool that changes files need not say anything.
     """
 
     text: str
@@ -66,6 +67,7 @@ class Outcome:
     limit: bool = False
     limited: bool = False
     retry_after: float | None = None
+    silent: bool = False
 
     @classmethod
     def of(
@@ -74,13 +76,13 @@ class Outcome:
         """Read the output of a tool that has ended; `redact` comes before anything is cut."""
         output = Output(redact(_text(finished.stdout)), redact(_text(finished.stderr)))
         error = _stopped(finished, tool) or _failed(finished, tool, output)
-        text = output.stdout
+        text, silent = output.stdout, False
         limited = bool(error) and not finished.stopped and any(m.seen(output) for m in tool.limits)
         if not error:
             try:
                 text = redact(_answer(finished, tool.answer, answer_file))
             except ValueError as fault:
-                error = str(fault)
+                error, silent = str(fault), isinstance(fault, _SilenceError)
                 if not text.strip() and (words := _last_words(output)):
                     error += f": {one_line(words, _SHOWN)}"
         said = _message(tool, output) if error else text
@@ -98,6 +100,7 @@ class Outcome:
             limit=limit,
             limited=limited,
             retry_after=retry_after(tool.retry_after, output) if limited else None,
+            silent=silent and not limit,
         )
 
 
@@ -130,6 +133,10 @@ def _failed(finished: Finished, tool: Tool, output: Output) -> str:
     return ""
 
 
+class _SilenceError(ValueError):
+    """Nothing was answered."""
+
+
 def _answer(finished: Finished, place: Source, answer_file: Path) -> str:
     """Return the answer; raises ValueError with the reason where there is none."""
     data = finished.stdout
@@ -149,7 +156,7 @@ def _answer(finished: Finished, place: Source, answer_file: Path) -> str:
             raise ValueError(f"its output has no {place.spelt}")
         text = found[0] if isinstance(found[0], str) else json.dumps(found[0], ensure_ascii=False)
     if not text.strip():
-        raise ValueError("it answered nothing")
+        raise _SilenceError("it answered nothing")
     return text
 
 

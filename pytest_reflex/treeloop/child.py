@@ -103,7 +103,9 @@ class Runner:
     cwd: Path
     seconds: float
 
-    def run(self, sources: Iterable[Path] = ()) -> Session:
+    def run(
+        self, sources: Iterable[Path] = (), environment: Mapping[str, str] | None = None
+    ) -> Session:
         """Run one session; byte code that lies about `sources` is removed before."""
         for source in sources:
             _forget(source)
@@ -113,7 +115,7 @@ class Runner:
             finished = run(
                 argv,
                 cwd=self.cwd,
-                env=_environment(folder),
+                env=_environment(folder) | dict(environment or {}),
                 timeout=self.seconds,
                 head=_KEPT,
                 tail=_KEPT,
@@ -150,7 +152,7 @@ def _session(finished: Finished, folder: Path, seconds: float) -> Session:
         status=None if finished.stopped else finished.returncode,
         output=output,
         seconds=finished.seconds,
-        ended=_why_ended(finished, seconds, bool(found)),
+        ended=_why_ended(finished, seconds, found),
         gate=found.get("gate"),
         parts=tuple(Part(**part) for part in found.get("parts", ())),
         faults=tuple(found.get("faults", ())),
@@ -165,7 +167,7 @@ def _session(finished: Finished, folder: Path, seconds: float) -> Session:
     )
 
 
-def _why_ended(finished: Finished, seconds: float, reported: bool) -> str:
+def _why_ended(finished: Finished, seconds: float, found: Mapping[str, Any]) -> str:
     """Return why a session cannot be judged as a whole, or an empty string."""
     if finished.timed_out:
         return f"the session was stopped after {seconds:g} s"
@@ -173,8 +175,10 @@ def _why_ended(finished: Finished, seconds: float, reported: bool) -> str:
         return "the session was stopped: it wrote too much"
     if finished.signal:
         return f"the session was ended by signal {finished.signal}"
-    if not reported:
+    if not found:
         return f"the session left with status {finished.returncode} and reported nothing"
+    if any(fault["when"] == "collect" for fault in found["faults"]):
+        return "not every file could be collected"
     return {
         2: "the session was interrupted",
         3: "the session met an internal error of pytest or of a plugin",

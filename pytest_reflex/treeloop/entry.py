@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, chdir, closing, contextmanager
-from functools import partial
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, chdir, closing
 from pathlib import Path
-from typing import Any
 
-import click
 import pytest
 
-from pytest_reflex.errors import ReflexError, TamperedError, UsageError
+from pytest_reflex.errors import LimitError, ReflexError, TamperedError, UsageError
 from pytest_reflex.host import Host, employ, open_host
 from pytest_reflex.loops.driver import ReflexLoop
 from pytest_reflex.loops.setup import resumable
 from pytest_reflex.model.words import Step, StopReason
-from pytest_reflex.reports.proposal import proposal_text
 from pytest_reflex.settings import Settings, load
 from pytest_reflex.settings.readers import budget_changes
-from pytest_reflex.treeloop.child import Runner
+from pytest_reflex.treeloop.child import Runner, Session
+from pytest_reflex.treeloop.confirming import confirmed, refuse_unasked
 from pytest_reflex.treeloop.files import KIND, TreeFiles
-from pytest_reflex.treeloop.order import Order, agents_by_step, order_of
+from pytest_reflex.treeloop.order import Order, chosen_agents, order_of, usual_agents
 from pytest_reflex.treeloop.setup import (
+    Equip,
     NothingToDoError,
-    Survey,
     begin,
     runner_of,
     survey,
@@ -33,7 +29,7 @@ from pytest_reflex.treeloop.setup import (
     watch_of,
 )
 from pytest_reflex.treeloop.steps import TreeSteps
-from pytest_reflex.treeloop.telling import Teller, proposal_lines
+from pytest_reflex.treeloop.telling import Teller
 
 PASSED, FAILED, INTERRUPTED = (
     int(pytest.ExitCode.OK),
@@ -53,67 +49,80 @@ def drive(config: pytest.Config) -> int:
         with chdir(order.root):
             if order.resume is not None:
                 return _resume(order, teller)
-            return _new(order, teller, partial(_ask, config))
+            refuse_unasked(config)
+            return _new(order, teller)
     except TamperedError as error:
-        sys.stdout.write(f"{error}\n")
+        teller.note(str(error))
         return FAILED
     except ReflexError as error:
         raise pytest.UsageError(*map(str, error.problems)) from None
+    except KeyboardInterrupt:
+        return INTERRUPTED
 
 
-def _new(order: Order, teller: Teller, ask: Callable[[], bool]) -> int:
+def _new(order: Order, teller: Teller) -> int:
     settings = _settings(order)
-    wanted = agents_by_step(order.agents, settings.values)
-    host, names = _host(settings, wanted)
+    host, names = _host(settings, chosen_agents(order.agents, usual_agents(settings)))
     runner = Runner(
         arguments=order.arguments, cwd=order.cwd, seconds=settings["loop.session_timeout"]
     )
     session = runner.run()
+    teller.show(session)
     try:
         found = survey(order, settings, session)
     except NothingToDoError:
-        teller.show(session)
-        teller.say("The session passes already: nothing is left to do.", colour="green")
+        teller.say("The session passes already: nothing is left to do", colour="green")
         return PASSED
-    except UsageError:
-        teller.show(session)
+    except UsageError as error:
+        if status := _own_status(session):
+            teller.note(str(error))
+            return status
         raise
-    by = _confirmed(found, names, teller, ask)
-    equip = _equipment(host, names, runner, teller)
-    run = begin(found, settings=settings, host=host, agents=names, by=by, equip=equip)
-    return _watch(run, teller)
+    if names[Step.REFINE] == "offline" and not found.mendable:
+        raise UsageError(
+            "the agent offline can only apply fixes that rules of suites carry, and none does",
+            hint="name an agent: --reflex-agent NAME",
+        )
+    by = confirmed(found, names, teller.say)
+    equip = _equipment(host, names, lambda files: runner, teller)
+    return _watch(
+        begin(found, settings=settings, host=host, agents=names, by=by, equip=equip), teller
+    )
+
+
+def _own_status(session: Session) -> int:
+    """Return the status of a first session that says by it what kept it from its rules."""
+    own = (pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED)
+    return session.status if session.status in own else 0
 
 
 def _resume(order: Order, teller: Teller) -> int:
     settings = _settings(order)
     run = resumable(order.root / settings["loop.root"], order.resume or order.alias)
-    if run.state.setup.get("kind") != KIND:
+    setup = run.state.setup
+    if setup.get("kind") != KIND:
         raise UsageError(
             f"{run.alias!r} is no loop over a pytest session",
             hint=f"continue it with `pytest-reflex loop resume {run.alias}`",
         )
-    recorded = tuple(run.state.setup["session"]["arguments"])
+    recorded = tuple(setup["session"]["arguments"])
     if order.own_arguments and order.arguments != recorded:
         raise UsageError(
-            f"the run {run.alias!r} was begun with other arguments: {' '.join(recorded)}",
+            f"the run {run.alias!r} was begun with these arguments: {' '.join(recorded)}",
             hint="leave them out: a resumed run keeps its own",
         )
-    wanted = {**run.state.setup["agents"]}
-    if order.agents:
-        wanted |= agents_by_step(order.agents, {**settings.values, "loop.agents": wanted})
-    host, names = _host(settings, wanted)
-    equip = _equipment(host, names, None, teller, settings["loop.session_timeout"])
+    host, names = _host(settings, chosen_agents(order.agents, setup["agents"]))
+    seconds = settings["loop.session_timeout"]
+    equip = _equipment(host, names, lambda files: runner_of(files, seconds), teller)
     return _watch(take_up(run.folder, host=host, equip=equip), teller)
 
 
 def _settings(order: Order) -> Settings:
-    return load(
-        order.root,
-        {
-            "loop.max_iterations": order.max_iterations,
-            "loop.budget": budget_changes(order.budgets) or None,
-        },
-    )
+    flags = {
+        "loop.max_iterations": order.max_iterations,
+        "loop.budget": budget_changes(order.budgets) or None,
+    }
+    return load(order.root, flags)
 
 
 def _host(settings: Settings, wanted: Mapping[str, str]) -> tuple[Host, Mapping[Step, str]]:
@@ -124,16 +133,15 @@ def _host(settings: Settings, wanted: Mapping[str, str]) -> tuple[Host, Mapping[
 def _equipment(
     host: Host,
     names: Mapping[Step, str],
-    runner: Runner | None,
+    runner: Callable[[TreeFiles], Runner],
     teller: Teller,
-    seconds: float = 0,
-) -> Callable[[TreeFiles], TreeSteps]:
+) -> Equip:
     """Return what makes the hooks of a run, once its files are there."""
 
     def equip(files: TreeFiles) -> TreeSteps:
         return TreeSteps(
             hooks=host.hooks,
-            runner=runner or runner_of(files, seconds),
+            runner=runner(files),
             watch=watch_of(files),
             files=files,
             offline=frozenset(s.value.lower() for s, name in names.items() if name == "offline"),
@@ -144,54 +152,10 @@ def _equipment(
     return equip
 
 
-def _confirmed(
-    found: Survey, names: Mapping[Step, str], teller: Teller, ask: Callable[[], bool]
-) -> str:
-    """Show criteria, limits and files, and return how they were confirmed; raises UsageError."""
-    if names[Step.REFINE] == "offline" and not found.mendable:
-        raise UsageError(
-            "the agent offline can only apply fixes that rules of suites carry, and none does",
-            hint="name an agent: --reflex-agent NAME",
-        )
-    order = found.order
-    if not (order.quiet and order.yes):
-        teller.show(found.session)
-        teller.say(proposal_text(found.criteria, found.limits, names))
-        teller.say(proposal_lines(found.limits, found.territory.patterns, found.warnings))
-    if order.yes:
-        return "--reflex-yes"
-    if not ask():
-        raise UsageError("criteria and limits were not confirmed", hint="nothing was written")
-    return "terminal"
-
-
-def _ask(config: pytest.Config) -> bool:
-    """Ask on the terminal; raises UsageError where there is none."""
-    with _without_capture(config):
-        if not sys.stdin.isatty():
-            raise UsageError(
-                "criteria and max iterations are not confirmed, and there is no terminal to ask on",
-                hint="add --reflex-yes; nothing was written",
-            )
-        return click.confirm("Start the loop with these criteria and limits?")
-
-
-@contextmanager
-def _without_capture(config: pytest.Config) -> Iterator[None]:
-    """Have the real standard input back while a question is asked."""
-    capture: Any = config.pluginmanager.get_plugin("capturemanager")
-    if capture is None:
-        yield
-        return
-    capture.suspend_global_capture(in_=True)
-    yield
-
-
 def _watch(run: AbstractContextManager[ReflexLoop], teller: Teller) -> int:
     """Drive a run, tell what happens, and return the exit status."""
     with run as loop:
-        for path in loop.files.aside:
-            teller.note(f"Recovered; what could not be read is kept as {path.name}")
+        teller.begin(loop)
         try:
             with closing(loop.events()) as events:
                 for event in events:
@@ -199,7 +163,12 @@ def _watch(run: AbstractContextManager[ReflexLoop], teller: Teller) -> int:
         except KeyboardInterrupt:
             teller.interrupted(loop.files.alias)
             return INTERRUPTED
-        teller.end(loop)
-        if loop.state.stop.reason is StopReason.USER_STOP:
+        except LimitError as error:
+            teller.note(error.problems[0].message)
+            teller.interrupted(loop.files.alias)
             return INTERRUPTED
-        return PASSED if loop.state.stop.passed else FAILED
+        teller.end(loop)
+        stop = loop.state.stop
+        if stop.reason is StopReason.USER_STOP:
+            return INTERRUPTED
+        return PASSED if stop.passed else FAILED

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from pytest_reflex.errors import UsageError
 from pytest_reflex.session import options
 from pytest_reflex.session.exits import only_looks
+from pytest_reflex.settings import STEPS, Settings
 
 TASK = "Make the tests pass"
 # What only changes how much is told is no other session.
 _MANNER = ("-v", "-vv", "-vvv", "-q", "-qq", "--verbose", "--quiet")
+
+_AGENTS_OF = ("plan", "critique", "refine")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,19 +107,24 @@ def _takes(kind: str, following: str) -> bool:
     return kind != "switch" and (kind != "optional" or not following.startswith("-"))
 
 
-def agents_by_step(chosen: Sequence[str], settings: Mapping[str, Any]) -> dict[str, str]:
-    """Return the agent of each step: offline but for REFINE, unless named for its step."""
-    refine = settings["loop.agents"].get("refine", settings["agent"])
-    found = dict.fromkeys(("plan", "produce", "prepare", "critique"), "offline")
-    found["refine"] = refine
+def usual_agents(settings: Settings) -> dict[str, str]:
+    """Return the agent of each step where none is chosen: offline, but for REFINE."""
+    found = dict.fromkeys(STEPS, "offline")
+    found["refine"] = settings["loop.agents"].get("refine", settings["agent"])
+    return found
+
+
+def chosen_agents(chosen: Sequence[str], usual: Mapping[str, str]) -> dict[str, str]:
+    """Return the agent of each step after `--reflex-agent`; raises UsageError."""
+    found = dict(usual)
     for value in chosen:
         step, separator, name = value.partition("=")
         if not separator:
-            found["refine"] = step
-        elif step not in ("plan", "critique", "refine"):
+            found["refine"] = value
+        elif step not in _AGENTS_OF:
             raise UsageError(
-                f"--reflex-agent {value}: no step of this loop is {step!r}",
-                hint="plan, critique or refine; NAME alone is the agent of refine",
+                f"--reflex-agent {value}: no agent is asked in a step {step!r}",
+                hint=f"one of {', '.join(_AGENTS_OF)}; NAME alone is the agent of refine",
             )
         else:
             found[step] = name

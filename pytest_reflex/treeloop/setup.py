@@ -27,6 +27,7 @@ from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import Limits
 from pytest_reflex.model.words import Level, RunStatus, Step
+from pytest_reflex.process.group import kill_abandoned
 from pytest_reflex.settings import Settings
 from pytest_reflex.treeloop.child import Runner, Session
 from pytest_reflex.treeloop.combined import criteria_of, fixes_of
@@ -234,12 +235,15 @@ def take_up(folder: Path, *, host: Host, equip: Equip) -> Iterator[ReflexLoop]:
     files = TreeFiles.open(folder)
     assert isinstance(files, TreeFiles)
     try:
-        if files.state.status is not RunStatus.RUNNING:
+        if files.state.status is not RunStatus.RUNNING:  # another process was quicker
             raise UsageError(f"loop {folder.name!r} has ended")
+        # We hold the lock: whoever works in this run's name works for nobody.
+        leftovers = kill_abandoned(f"PYTEST_REFLEX_RUN_DIR={files.folder}")
         steps = equip(files)
         host.manager.register(steps)
         yield ReflexLoop(
             files=files,
+            leftovers=leftovers,
             hooks=host.hooks,
             project=files.project,
             sequential=True,

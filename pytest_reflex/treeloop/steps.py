@@ -60,22 +60,23 @@ class TreeSteps:
 
     def pytest_reflex_evaluate(self, target: Target) -> Evaluation:
         """Run the session, and judge by what it reported; never by what it printed."""
-        session = self._session(digest(self.files.document()))
+        session = self._session(digest(self.files.document()), target.environment)
         self.watch.saw(session)
         # What the session did to the files itself shows here: the verdict is of what is there now.
         sha256 = digest(self.files.document())
         results = results_of(target.criteria, session)
         return judge(target, results, sha256=sha256, unsound=session.ended)
 
-    def _session(self, sha256: str) -> Session:
+    def _session(self, sha256: str, environment: Mapping[str, str]) -> Session:
         known, self.first = self.first, None
         if known is None or known[0] != sha256:
             territory = self.files.territory
             held = (Path(path) for path in self.files.start.files if path.endswith(".py"))
             sources = [*map(Path, territory.paths()), *held]
             root = self.files.project
-            known = (sha256, self.runner.run(root / source for source in sources))
-            self.show(known[1])
+            session = self.runner.run((root / source for source in sources), environment)
+            self.show(session)
+            return session
         return known[1]
 
     def pytest_reflex_critique(self, request: StepRequest) -> Reply | None:
@@ -131,17 +132,20 @@ class TreeSteps:
         )
         before = inventory(project, apart)
         reply: Reply = self.hooks.pytest_reflex_refine(request=shown)
-        if reply.error:
+        silent = bool(reply.details.get("silent"))
+        if reply.error and not silent:
             return reply
         self._tell_of_strangers(before, inventory(project, apart))
         now = self.files.territory.read()
+        if now == texts and silent:
+            return replace(reply, error="no file was changed, and it answered nothing")
         if now == texts:
             try:
                 answered = read_files(reply.text, self.files.territory.covers)
             except ContractError as error:
                 return replace(reply, error=f"no file was changed, and {error}")
             now = {**texts, **answered}
-        return replace(reply, text=document(self.files.beginning, now))
+        return replace(reply, text=document(self.files.beginning, now), error="")
 
     def _tell_of_strangers(
         self, before: Mapping[str, tuple[int, int]], after: Mapping[str, tuple[int, int]]

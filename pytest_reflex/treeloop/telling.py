@@ -11,7 +11,6 @@ import click
 from pytest_reflex.loops.driver import ReflexLoop
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.plain import visible
-from pytest_reflex.model.run import Limits
 from pytest_reflex.model.words import StopReason
 from pytest_reflex.reports import iteration
 from pytest_reflex.treeloop.child import Session
@@ -41,6 +40,11 @@ class Teller:
 
     def note(self, text: str) -> None:
         self.say(_wrapped(visible(text)))
+
+    def begin(self, loop: ReflexLoop) -> None:
+        """Tell what could not be read when the run was taken up."""
+        for path in loop.files.aside:
+            self.note(f"Recovered from the history; what could not be read is kept as {path.name}")
 
     def show(self, session: Session) -> None:
         """Show a session: its closing line, all of it with -v, its tail where it is unusable."""
@@ -102,12 +106,6 @@ class Teller:
             "\nInterrupted; nothing durable is lost. Continue with:\n"
             f"  pytest --reflex-loop --reflex-resume {alias}"
         )
-
-
-def proposal_lines(limits: Limits, patterns: tuple[str, ...], warnings: tuple[str, ...]) -> str:
-    """Return what may be changed, beside criteria and limits."""
-    lines = [f"May be changed: {visible(', '.join(patterns))}"]
-    return "\n".join([*lines, *(f"Warning: {visible(one)}" for one in warnings), ""])
 
 
 def _wrapped(text: str) -> str:
