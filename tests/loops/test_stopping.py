@@ -1,0 +1,180 @@
+"""A run is stopped, or told something, by a process that does not drive it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_reflex.errors import UsageError
+from pytest_reflex.loops import stopping
+from pytest_reflex.loops.overview import Run, find_run
+from pytest_reflex.loops.pointer import Requests, read_pointer
+from pytest_reflex.loops.survey import running
+from tests.loops.stage import Script, Stage, story
+from tests.loops.test_kill import Project, runs, wait_for
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Stage:
+    return Stage(tmp_path)
+
+
+def pointer(stage: Stage) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((stage.root / "current.json").read_text("utf-8"))
+    return found
+
+
+def run_of(stage: Stage, alias: str = "words") -> Run:
+    return find_run(stage.root, alias)
+
+
+def leave(stage: Stage, alias: str = "words", events: int = 6) -> None:
+    """Begin a run and leave it after some events."""
+    with stage.begin(Script(produce="alpha\n", refine="x\n"), alias=alias) as loop:
+        for event in loop.events():
+            if event.seq == events:
+                break
+
+
+def stop(stage: Stage, alias: str = "words", *, now: bool = False) -> stopping.Answer:
+    run = run_of(stage, alias)
+    return stopping.stop(run, "enough", now=now, patience=0, project=stage.project)
+
+
+def test_s11_a_run_that_nobody_drives_is_stopped_at_once(stage: Stage) -> None:
+    leave(stage, events=7)  # refined to something worse, and not yet evaluated
+    answer = stop(stage)
+    assert answer.done
+    assert stage.run_json()["stop"]["detail"] == "enough"
+    assert stage.run_json()["stop"]["restored_from"] == {"iteration": 1, "phase": "A"}
+    assert stage.artifact() == "alpha\n"
+    assert not (stage.root / "current.json").exists()
+
+
+def test_a_change_by_hand_is_kept_before_the_best_is_restored(stage: Stage) -> None:
+    leave(stage)
+    (stage.root / "words/artifact.md").write_text("by hand\n")
+    stop(stage)
+    history = (stage.root / "words/history.jsonl").read_text("utf-8")
+    assert '"+","by hand\\n"' in history
+    assert stage.artifact() == "alpha\n"
+
+
+def test_a_driven_run_stops_before_its_next_step(stage: Stage) -> None:
+    with stage.begin(script := Script(produce="x\n")) as loop:
+        events = loop.events()
+        next(events), next(events)
+        assert not stop(stage).done
+        assert pointer(stage)["stop_requested"] == "enough"
+        rest = story(list(events))
+    assert rest[-1:] == ["stopped"]
+    assert script.asked() == ["PLAN"]
+    assert stage.run_json()["stop"]["reason"] == "user_stop"
+    assert not (stage.root / "current.json").exists()
+
+
+def test_a_run_that_current_json_does_not_name_is_stopped_too(stage: Stage) -> None:
+    with stage.begin(Script(produce="x\n"), alias="older") as loop:
+        events = loop.events()
+        next(events)
+        leave(stage, alias="newer", events=1)
+        stop(stage, "older")
+        older = loop.state.run_id
+        assert pointer(stage)["task_alias"] == "newer"
+        assert "stop_requested" not in pointer(stage)
+        assert pointer(stage)["requests"] == {older: {"stop_requested": "enough"}}
+        assert story(list(events)) == ["stopped"]
+    assert "requests" not in pointer(stage)
+
+
+def test_a_request_survives_what_the_driver_writes_into_the_pointer(stage: Stage) -> None:
+    with stage.begin(Script(produce="x\n"), alias="words") as loop:
+        next(events := loop.events())
+        stopping.tell(run_of(stage), "be brief", patience=0)
+        leave(stage, alias="newer", events=1)  # takes the pointer over
+        asked = read_pointer(stage.root).asked_of(loop.state.run_id)
+        assert list(asked.feedback.values()) == ["be brief"]
+        events.close()
+
+
+def test_a_request_that_another_program_wrote_over_is_made_again(stage: Stage) -> None:
+    with stage.begin(Script(produce="x\n")) as loop:
+        next(events := loop.events())
+        stop(stage)
+        named = {k: v for k, v in pointer(stage).items() if k != "stop_requested"}
+        (stage.root / "current.json").write_text(json.dumps(named))
+        stop(stage)
+        assert story(list(events)) == ["stopped"]
+
+
+def test_a_request_that_was_seen_counts_when_it_is_taken_back(stage: Stage) -> None:
+    with stage.begin(Script(produce=["x\n"])) as loop:
+        next(events := loop.events())
+        stop(stage, now=True)
+        assert next(events).kind == "stopped"
+        assert loop.cancel.is_set()
+
+
+def test_the_pointer_goes_to_a_run_that_goes_on(stage: Stage) -> None:
+    leave(stage, alias="other", events=1)
+    stage.play(Script(produce="alpha beta gamma\n"))
+    assert pointer(stage)["task_alias"] == "other"
+    assert running(stage.root).alias == "other"
+
+
+def test_one_that_is_driven_is_named_before_one_that_is_interrupted(stage: Stage) -> None:
+    with stage.begin(Script(produce="x\n"), alias="driven") as loop:
+        next(loop.events())
+        leave(stage, alias="left", events=1)
+        stage.play(Script(produce="alpha beta gamma\n"))
+        assert pointer(stage)["task_alias"] == "driven"
+
+
+def test_where_none_runs_stop_has_nothing_to_do(stage: Stage) -> None:
+    with pytest.raises(UsageError, match=r"no loop is running.*loop list"):
+        running(stage.root)
+
+
+ODD: dict[str, Any] = {
+    "no object": [],
+    "feedback is no list": {"feedback": "x"},
+    "rows of another shape": {"feedback": [1, {"id": 2, "text": "x"}, {"id": "a"}]},
+    "now is no boolean": {"stop_now": "yes"},
+}
+
+
+@pytest.mark.parametrize("wire", ODD.values(), ids=ODD.keys())
+def test_requests_of_another_shape_count_as_none(wire: object) -> None:
+    assert Requests.from_json(wire) == Requests()
+
+
+@pytest.mark.parametrize("step", ["PRODUCE", "CRITIQUE"])
+def test_stop_now_ends_the_agent_and_is_no_failure(step: str, tmp_path: Path) -> None:
+    project = Project(tmp_path / "p")
+    (project.folder / f"hang-{step}").touch()
+    process = project.start(project.new())
+    wait_for(lambda: (project.folder / "hanging").exists() and project.hanging() > 0)
+    done = project.run(project.command("stop", "too slow", "--now", "--json"))
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["stop"]["detail"] == "too slow"
+    assert process.wait(20) == 2
+    wait_for(lambda: not runs(project.hanging()))
+    assert project.state()["stop"]["reason"] == "user_stop"
+    assert project.state()["spend"]["calls"] == len(project.calls())
+
+
+def test_a_driver_that_is_killed_leaves_the_stop_to_who_asked(tmp_path: Path) -> None:
+    project = Project(tmp_path / "p")
+    (project.folder / "hang-PLAN").touch()
+    process = project.start(project.new())
+    wait_for(lambda: (project.folder / "hanging").exists() and project.hanging() > 0)
+    asking = project.start(project.command("stop", "--wait", "60"))
+    current = project.folder / ".ai-factory/evolution/current.json"
+    wait_for(lambda: "stop_requested" in current.read_text())
+    process.kill()
+    process.wait()
+    assert asking.wait(20) == 0
+    assert project.state()["stop"]["reason"] == "user_stop"
