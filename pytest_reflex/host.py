@@ -188,11 +188,9 @@ def employ(
         host.manager.register(recorder)
     if replay is not None:
         return _replay(host, replay, recorder)
-    names = _names_by_step(settings, chosen, recorded or settings["loop.agents"])
-    factories: dict[str, AgentFactory] = {}
-    with _named("pytest_reflex_register_agents"):
-        host.hooks.pytest_reflex_register_agents(register=_adding("agent", factories))
-    made = {name: _agent(name, settings, factories) for name in dict.fromkeys(names.values())}
+    names = agents_by_step(settings, chosen, recorded or settings["loop.agents"])
+    kinds = agent_kinds(host)
+    made = {name: make_agent(name, settings, kinds) for name in dict.fromkeys(names.values())}
     if recorder is not None:
         recorder.watch(made.values())
     host.manager.register(AgentRouter({step: made[name] for step, name in names.items()}))
@@ -209,9 +207,18 @@ def _replay(host: Host, recording: str, recorder: Recorder | None) -> Mapping[St
     return dict.fromkeys((Step(step.upper()) for step in STEPS), NAME)
 
 
-def _names_by_step(
+def agent_kinds(host: Host) -> Mapping[str, AgentFactory]:
+    """Return the kinds of agents that plugins and the built-ins register."""
+    factories: dict[str, AgentFactory] = {}
+    with _named("pytest_reflex_register_agents"):
+        host.hooks.pytest_reflex_register_agents(register=_adding("agent", factories))
+    return factories
+
+
+def agents_by_step(
     settings: Settings, chosen: Iterable[str], by_step: Mapping[str, str]
 ) -> dict[Step, str]:
+    """Return the name of the agent of each step; `chosen` are values of ``--agent``."""
     names = dict.fromkeys((Step(step.upper()) for step in STEPS), settings["agent"])
     names |= {Step(step.upper()): name for step, name in by_step.items()}
     pairs = [value.partition("=") for value in chosen]
@@ -226,20 +233,25 @@ def _names_by_step(
     return names
 
 
-def _agent(name: str, settings: Settings, factories: Mapping[str, AgentFactory]) -> Agent:
-    """Return the agent called `name`: a table of the configuration, a registered kind, a preset."""
+def make_agent(name: str, settings: Settings, kinds: Mapping[str, AgentFactory]) -> Agent:
+    """Return the agent called `name`: a table of the configuration, a registered kind, a preset.
+
+    Raises UsageError where there is none, or where its program is not installed.
+    """
     table = settings["agents"].get(name)
     kind = name if table is None else table.get("kind", "")
-    if kind in factories:
+    if kind in kinds:
         with _named(f"the factory of agent {name!r}"):
-            return factories[kind](table or {})
+            return kinds[kind](table or {})
     from pytest_reflex.agents.configure import agent_from_table, preset_names
 
     presets = preset_names()
     if table is None and name not in presets:
-        known = [*settings["agents"], *factories, *presets]
+        known = [*settings["agents"], *kinds, *presets]
         raise UsageError(f"no agent named {name!r}", hint=did_you_mean(name, known))
-    agent: CommandAgent = agent_from_table(name, table or {})
+    agent: CommandAgent = agent_from_table(
+        name, table or {}, settings["agents"], timeout=settings["loop.command_timeout"]
+    )
     if program := agent.missing_program():
         hint = "install it, or name another agent; --agent offline needs nothing"
         raise UsageError(f"agent {name!r}: there is no program {program!r}", hint=hint)

@@ -20,6 +20,7 @@ from pytest_reflex.criteria.load import read_criteria
 from pytest_reflex.errors import ArtifactError, UsageError
 from pytest_reflex.loops.driver import ReflexLoop
 from pytest_reflex.loops.overview import Run, find_run
+from pytest_reflex.loops.own_orders import read_orders
 from pytest_reflex.loops.result import unusable
 from pytest_reflex.loops.runfiles import RunFiles
 from pytest_reflex.loops.runjson import SCHEMA_VERSION
@@ -61,7 +62,8 @@ class NewLoop:
 class Proposal:
     """A run that could begin: everything is read and nothing is written.
 
-    `sources` are the files that the criteria were read from.
+    `sources` are the files that the criteria were read from, `orders` the person's own texts in the
+    prompts of steps.
     """
 
     order: NewLoop
@@ -71,6 +73,7 @@ class Proposal:
     draft: str | None
     seal: str
     sources: tuple[Path, ...] = ()
+    orders: Mapping[str, str] = field(default_factory=dict)
 
 
 def propose(order: NewLoop, *, settings: Settings, registry: Registry, project: Path) -> Proposal:
@@ -99,6 +102,7 @@ def propose(order: NewLoop, *, settings: Settings, registry: Registry, project: 
         draft=draft,
         seal=seal_of(criteria, settings["plugins"]),
         sources=sources,
+        orders=read_orders(settings["loop.prompts"], project),
     )
 
 
@@ -184,6 +188,8 @@ def run_started(
         "allow_agent_commands": order.allow_agent_commands,
         "confirmation": {"by": order.confirmed_by, "at": datetime.now(UTC).isoformat()},
     }
+    if proposal.orders:
+        setup["prompts"] = dict(proposal.orders)
     if order.draft is not None:
         setup["input"] = _relative(order.draft, project)
         setup["link_base"] = str(order.draft.resolve().parent)

@@ -1,0 +1,241 @@
+"""``pytest-reflex doctor``: what is installed, what the configuration comes to, what is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pytest_reflex.cli.streams import give, give_json, say
+from pytest_reflex.errors import ExitCode, ReflexError
+
+if TYPE_CHECKING:
+    from pytest_reflex.model.steps import Agent
+    from pytest_reflex.settings import Settings
+
+# extra: (module, what is not there without it)
+EXTRAS = {
+    "re2": ("re2", "searches that could run away are tried in a process that can be killed"),
+    "openapi": ("openapi_spec_validator", "checks of OpenAPI documents are not measured"),
+    "parallel": ("xdist", "pytest -n is not there"),
+    "ui": ("rich", "a loop shows plain lines in the place of a live view"),
+}
+
+
+@click.command(short_help="Say what is installed, configured and wrong.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option(
+    "--probe",
+    "probes",
+    metavar="NAME",
+    multiple=True,
+    help="Ask this agent one question: it costs.",
+)
+def doctor(as_json: bool, probes: tuple[str, ...]) -> int:
+    """Say which tools are there, what the configuration comes to and why, and what is wrong.
+
+    No agent is asked unless it is named with --probe. Exit status: 0 all is well, 4 something has
+    to be mended.
+    """
+    found = examine(Path.cwd(), probes)
+    if as_json:
+        give_json(found)
+    else:
+        from pytest_reflex.reports.doctor import doctor_text
+
+        give(doctor_text(found))
+    return ExitCode.USAGE if found["problems"] else ExitCode.OK
+
+
+def examine(project: Path, probes: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return everything that doctor has to say, as one JSON document without secrets."""
+    from pytest_reflex.agents.surroundings import hide, secrets_of_tables
+    from pytest_reflex.settings import load
+
+    found: dict[str, Any] = {"versions": _versions(), "problems": []}
+    try:
+        settings = load(project)
+    except ReflexError as error:
+        found["problems"] += map(str, error.problems)
+        return found | {"extras": _extras()}
+    found["configuration"] = _configuration(settings)
+    _look_at_prompts(settings, project, found["problems"])
+    found["agents"] = _agents(settings, project, found["problems"], probes)
+    found["tools"] = _tools(settings)
+    found["extras"] = _extras()
+    found["state"] = _state(project / settings["loop.root"], found["problems"])
+    hidden = secrets_of_tables(os.environ, settings["agents"])
+    document: dict[str, Any] = json.loads(hide(json.dumps(found), hidden))
+    return document
+
+
+def _versions() -> dict[str, str]:
+    import pytest
+
+    from pytest_reflex import __version__
+
+    return {
+        "pytest_reflex": __version__,
+        "python": platform.python_version(),
+        "pytest": pytest.__version__,
+        "system": f"{platform.system()} {platform.machine()}",
+        "executable": sys.executable,
+    }
+
+
+def _configuration(settings: Settings) -> dict[str, Any]:
+    from pytest_reflex.settings import Tier, global_path
+    from pytest_reflex.settings.listing import rows
+
+    personal = global_path()
+    given = [row.to_json() for row in rows(settings) if row.origin.tier is not Tier.DEFAULT]
+    used = {one["file"] for one in given if one["tier"] == Tier.GLOBAL.value}
+    return {
+        "global": {"file": str(personal), "used": str(personal) in used},
+        "workspace": {"file": str(settings.file) if settings.file else None},
+        "values": given,
+    }
+
+
+def _look_at_prompts(settings: Settings, project: Path, problems: list[str]) -> None:
+    from pytest_reflex.loops.own_orders import read_orders
+
+    for step, name in settings["loop.prompts"].items():
+        try:
+            read_orders({step: name}, project)
+        except ReflexError as error:
+            problems += map(str, error.problems)
+
+
+def _agents(
+    settings: Settings, project: Path, problems: list[str], probes: tuple[str, ...]
+) -> list[dict[str, Any]]:
+    """Return the agents in use and those that are probed, with their steps."""
+    from pytest_reflex.host import agent_kinds, agents_by_step, make_agent, open_host
+
+    steps: dict[str, list[str]] = {}
+    for step, name in agents_by_step(settings, (), settings["loop.agents"]).items():
+        steps.setdefault(name, []).append(step.value.lower())
+    found: list[dict[str, Any]] = []
+    try:
+        kinds = agent_kinds(open_host(settings["plugins"], project))
+    except ReflexError as error:
+        problems += map(str, error.problems)
+        return [{"name": name, "steps": its} for name, its in steps.items()]
+    for name in dict.fromkeys([*steps, *probes]):
+        row: dict[str, Any] = {"name": name, "steps": steps.get(name, [])}
+        found.append(row)
+        try:
+            agent = make_agent(name, settings, kinds)
+        except ReflexError as error:
+            problems += map(str, error.problems)
+            continue
+        row |= _agent(agent, problems)
+        if name in probes:
+            row["probe"] = _probe(agent, problems)
+    return found
+
+
+def _agent(agent: Agent, problems: list[str]) -> dict[str, Any]:
+    """Return how an agent is run, and which variables it gets: names only."""
+    from pytest_reflex.agents.command import CommandAgent
+    from pytest_reflex.agents.surroundings import references
+
+    if not isinstance(agent, CommandAgent):
+        return {"kind": "built in or of a plugin"}
+    referred = [name for item in agent.command for name in references(item)]
+    for name in referred:
+        if name not in os.environ:
+            problems.append(
+                f"agent {agent.name!r}: the command names ${name}, which is not set "
+                "(set it in the environment)"
+            )
+    variables = {name: name in os.environ for name in (*agent.env, *referred)}
+    return {
+        "kind": "command",
+        "command": list(agent.command),
+        "timeout": agent.timeout,
+        "price": "told" if agent.cost else "unknown",
+        "tokens": "told" if agent.tokens else "unknown",
+        "variables": variables,
+    }
+
+
+def _probe(agent: Agent, problems: list[str]) -> dict[str, Any]:
+    """Ask an agent for a plan, once and without waiting for a limit."""
+    from pytest_reflex.agents.command import CommandAgent
+    from pytest_reflex.agents.patience import Patience
+    from pytest_reflex.agents.probe import ask_for_a_plan
+
+    say(f"Asking {agent.name} one question ...")
+    if isinstance(agent, CommandAgent):
+        agent = replace(agent, patience=Patience(tries=1))
+    answer, problem = ask_for_a_plan(agent)
+    if problem:
+        problems.append(f"agent {agent.name!r} did not answer as it should: {problem}")
+    return {
+        "answers": not problem,
+        "seconds": round(answer.seconds, 1),
+        "usd": answer.usd,
+        "tokens": answer.tokens,
+    }
+
+
+def _tools(settings: Settings) -> list[dict[str, Any]]:
+    """Return the programs of all presets and of the configured agents."""
+    from pytest_reflex.agents.installed import look
+    from pytest_reflex.agents.presets import preset, preset_names
+
+    programs = [preset(name)["command"][0] for name in preset_names()]
+    programs += _programs(settings["agents"].values())
+    return [asdict(tool) for tool in look(programs)]
+
+
+def _programs(tables: Any) -> Iterator[str]:
+    import shlex
+
+    for table in tables:
+        command = table.get("command")
+        try:
+            words = shlex.split(command) if isinstance(command, str) else command
+        except ValueError:
+            continue
+        first = words[0] if isinstance(words, list) and words else ""
+        if isinstance(first, str) and first and "$" not in first and "{" not in first:
+            yield first
+
+
+def _extras() -> list[dict[str, Any]]:
+    from importlib.util import find_spec
+
+    return [
+        {"name": name, "installed": find_spec(module) is not None, "without": without}
+        for name, (module, without) in EXTRAS.items()
+    ]
+
+
+def _state(root: Path, problems: list[str]) -> dict[str, Any]:
+    """Return whether runs can be kept in their folder, or in what is there of the way to it."""
+    from pytest_reflex.store.filesystem import is_remote, kind_of, nearest_folder, why_no_lock
+
+    folder = nearest_folder(root)
+    mode = os.W_OK | os.X_OK
+    writable = os.access(folder, mode, effective_ids=os.access in os.supports_effective_ids)
+    found: dict[str, Any] = {"root": str(root), "writable": writable, "locks": None}
+    found["file_system"] = kind = kind_of(folder)
+    found["remote"] = is_remote(kind)
+    if not writable:
+        problems.append(f"{root}: no run can be kept there: {folder} is not writable")
+        return found
+    why = why_no_lock(folder)
+    found["locks"] = not why
+    if why:
+        problems.append(f"{folder}: files cannot be locked there: {why} (set loop.root elsewhere)")
+    return found

@@ -1,0 +1,97 @@
+"""What `pytest-reflex doctor` tells people: a section for each thing, problems last."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pytest_reflex.model.plain import visible
+
+
+def doctor_text(found: Mapping[str, Any]) -> str:
+    """Return the findings as text."""
+    versions = found["versions"]
+    about = f"Python {versions['python']}, pytest {versions['pytest']}, {versions['system']}"
+    lines = [f"pytest-reflex {versions['pytest_reflex']} ({about})"]
+    sections: dict[str, tuple[str, Callable[[Any], Iterator[str]]]] = {
+        "configuration": ("Configuration", _configuration),
+        "agents": ("Agents", _agents),
+        "tools": ("Tools", _tools),
+        "extras": ("Extras", _extras),
+        "state": ("State", _state),
+    }
+    for key, (title, write) in sections.items():
+        if key in found:
+            lines += ["", title, *(f"  {line}" for line in write(found[key]))]
+    lines += ["", *_problems(found["problems"])]
+    return visible("\n".join(lines)) + "\n"
+
+
+def _configuration(found: Mapping[str, Any]) -> Iterator[str]:
+    personal, workspace = found["global"], found["workspace"]["file"]
+    yield f"your own file: {personal['file']}" + ("" if personal["used"] else " (nothing from it)")
+    yield f"of the project: {workspace or 'none'}"
+    for one in found["values"]:
+        value = json.dumps(one["value"], ensure_ascii=False)
+        where = f"{one['tier']}: {one['file']}" if one["file"] else one["tier"]
+        yield f"{one['key']} = {value}  ({where})"
+    if not found["values"]:
+        yield "every value is the default"
+
+
+def _agents(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for agent in found:
+        steps = ", ".join(agent["steps"]) or "no step"
+        yield f"{agent['name']}: {steps}"
+        if agent.get("kind") == "command":
+            yield f"  command: {json.dumps(agent['command'], ensure_ascii=False)}"
+            yield f"  price: {agent['price']}; tokens: {agent['tokens']}"
+            yield from _variables(agent["variables"])
+        if probe := agent.get("probe"):
+            price = "unknown cost" if probe["usd"] is None else f"${probe['usd']:.4f}"
+            verdict = "it answers" if probe["answers"] else "it does not answer as it should"
+            yield f"  probe: {verdict} ({probe['seconds']} s, {price})"
+
+
+def _variables(variables: Mapping[str, bool]) -> Iterator[str]:
+    there = [name for name, is_set in variables.items() if is_set]
+    missing = [name for name, is_set in variables.items() if not is_set]
+    if there:
+        yield f"  passed on: {', '.join(there)}"
+    if missing:
+        yield f"  not set: {', '.join(missing)}"
+
+
+def _tools(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for tool in found:
+        if tool["path"]:
+            version = tool["version"] or tool["problem"] or "tells no version"
+            yield f"{tool['program']}: {version} ({tool['path']})"
+    if missing := [tool["program"] for tool in found if not tool["path"]]:
+        yield f"not installed: {', '.join(missing)}"
+
+
+def _extras(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for extra in found:
+        missing = f"not installed: {extra['without']}"
+        yield f"{extra['name']}: {'installed' if extra['installed'] else missing}"
+
+
+def _state(found: Mapping[str, Any]) -> Iterator[str]:
+    yield f"{found['root']}: {'writable' if found['writable'] else 'not writable'}"
+    kind = found["file_system"] or "not known"
+    locks = {True: "hold", False: "do not hold", None: "were not tried"}[found["locks"]]
+    yield f"file system: {kind}; locks {locks}"
+    if found["remote"]:
+        yield (
+            "  WARNING: locks may not be seen by other machines; drive a loop from one of them only"
+        )
+
+
+def _problems(problems: Sequence[str]) -> Iterator[str]:
+    if not problems:
+        yield "No problems."
+        return
+    yield "Problems"
+    yield from (f"  - {problem}" for problem in problems)
