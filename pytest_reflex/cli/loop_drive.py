@@ -19,6 +19,7 @@ from pytest_reflex.cli.streams import say
 from pytest_reflex.errors import UsageError
 from pytest_reflex.loops.driver import ReflexLoop
 from pytest_reflex.model.words import Step
+from pytest_reflex.settings import Settings
 
 
 def running_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -61,6 +62,11 @@ def running_options(command: Callable[..., Any]) -> Callable[..., Any]:
     multiple=True,
     help="Limit of spending: seconds, usd, tokens or calls.",
 )
+@click.option(
+    "--guard",
+    metavar="off|report|strict",
+    help="Changes outside the critique: not looked at, told (the default), or taken back.",
+)
 @click.option("--sequential", is_flag=True, help="Run PRODUCE and PREPARE one after the other.")
 @click.option("--allow-agent-commands", is_flag=True, help="Run commands that PREPARE invents.")
 @click.option("--yes", is_flag=True, help="Confirm criteria and limits without a question.")
@@ -78,6 +84,7 @@ def new(
     max_iterations: str | None,
     budgets: tuple[str, ...],
     variables: tuple[str, ...],
+    guard: str | None,
     sequential: bool,
     allow_agent_commands: bool,
     yes: bool,
@@ -91,16 +98,8 @@ def new(
     """Start a loop for TASK and drive it to its end."""
     from pytest_reflex.host import employ, open_host
     from pytest_reflex.loops.setup import NewLoop, begin, propose
-    from pytest_reflex.settings import budget_changes
 
-    settings = configured(
-        {
-            "loop.max_iterations": max_iterations,
-            "loop.evaluator": evaluator,
-            "loop.record": record,
-            "loop.budget": budget_changes(budgets) or None,
-        }
-    )
+    settings = _settings(max_iterations, evaluator, guard, record, budgets)
     chosen = chosen_criteria(criteria, template, settings)
     if in_place and (output or not draft):
         raise UsageError("--in-place needs --input and no --output")
@@ -128,6 +127,27 @@ def new(
         return watch(run, names, quiet=quiet, as_json=as_json)
 
 
+def _settings(
+    max_iterations: str | None,
+    evaluator: str | None,
+    guard: str | None,
+    record: str | None,
+    budgets: tuple[str, ...],
+) -> Settings:
+    """Return the settings in force, with what the command line says."""
+    from pytest_reflex.settings import budget_changes
+
+    return configured(
+        {
+            "loop.max_iterations": max_iterations,
+            "loop.evaluator": evaluator,
+            "loop.guard": guard,
+            "loop.record": record,
+            "loop.budget": budget_changes(budgets) or None,
+        }
+    )
+
+
 @click.command(short_help="Continue an interrupted loop.")
 @alias_argument("is_interrupted")
 @running_options
@@ -141,7 +161,7 @@ def resume(
     settings = configured({"loop.evaluator": evaluator})
     run = resumable(Path.cwd() / settings["loop.root"], alias)
     settings = configured({"loop.evaluator": evaluator or run.state.setup["evaluator"]})
-    host = open_host(settings["plugins"], Path.cwd())
+    host = open_host(run.state.setup["plugins"], Path.cwd())
     names = employ(host, settings, agents, run.state.setup["agents"], **tape_of(run))
     again = take_up(run.folder, project=Path.cwd(), hooks=host.hooks)
     with taped(host):

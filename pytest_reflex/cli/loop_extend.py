@@ -47,7 +47,7 @@ def extend(
     more = More(max_iterations=max_iterations, budget=budget)
     limits = extended(run.state, more)
     settings = configured({"loop.evaluator": evaluator or run.state.setup["evaluator"]})
-    host = open_host(settings["plugins"], Path.cwd())
+    host = open_host(run.state.setup["plugins"], Path.cwd())
     names = employ(host, settings, agents, run.state.setup["agents"], **tape_of(run))
     _confirm(run.state, limits, asked=not yes, quiet=quiet)
     again = reopen(

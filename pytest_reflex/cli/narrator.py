@@ -76,9 +76,14 @@ class Narrator:
             self._block()
         elif event.kind is EventKind.CRITIQUE_DONE:
             self._critique(event.payload["issues"])
+        elif event.kind is EventKind.CHECKS_PREPARED and event.payload.get("agent_commands"):
+            self._say("Commands that an agent made:")
+            self._wrapped("\n".join(iteration.command_lines(event.payload["agent_commands"])))
         elif event.kind is EventKind.REFINEMENT_DONE:
             for rule_id, reason in event.payload.get("not_fixed", {}).items():
                 self._wrapped(f"The fix of {rule_id} changed nothing: {reason}")
+            for name, said in iteration.guard_lines(event.payload):
+                self._wrapped(f"{name}: {visible(said)}")
             self._say(f"Refined by: {_author(event.payload)}\n")
         elif event.kind is EventKind.PHASE_SWITCHED:
             self._say("\nPhase A passed; phase B judges the same artifact:\n")

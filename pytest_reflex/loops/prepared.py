@@ -6,6 +6,8 @@ criteria's `commands` by name; any other command is kept as a check that reports
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -15,6 +17,8 @@ from pytest_reflex.errors import CriteriaError
 from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
 
 WireCheck = Mapping[str, Any]
+
+ALLOW = "--allow-agent-commands"
 
 
 def own_checks(rules: Iterable[Rule]) -> list[dict[str, Any]]:
@@ -34,6 +38,34 @@ def settle(
     return [_settle(check, criteria, allow_commands) for check in checks]
 
 
+def commands_made(
+    checks: Iterable[WireCheck], criteria: Criteria, *, allow_commands: bool
+) -> list[dict[str, Any]]:
+    """Return the commands in an agent's checks that the criteria do not declare, exactly as made.
+
+    Each with the SHA-256 that an approval is for, and with what approved it (None: nothing did).
+    """
+    return [
+        {
+            "rule_id": check["rule_id"],
+            "command": check["command"],
+            "sha256": _hash_of(check["command"]),
+            "approved_by": ALLOW if allow_commands else None,
+        }
+        for check in checks
+        if check.get("type") in (None, "executable") and not _is_declared(check, criteria)
+    ]
+
+
+def _hash_of(command: Any) -> str:
+    text = json.dumps(command, ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _is_declared(check: WireCheck, criteria: Criteria) -> bool:
+    return isinstance(check["command"], str) and check["command"] in criteria.commands
+
+
 def unusable(checks: Iterable[WireCheck]) -> list[str]:
     """Return what keeps checks from being evaluated, each with its rule: a retry may mend it."""
     registry, problems = built_in(), []
@@ -49,8 +81,8 @@ def _settle(check: WireCheck, criteria: Criteria, allow_commands: bool) -> dict[
     if check.get("type") not in (None, "executable"):
         return dict(check)
     rest = {key: check[key] for key in ("rule_id", "expected") if key in check}
-    command = check.get("command")
-    if isinstance(command, str) and command in criteria.commands:
+    command = check["command"]
+    if _is_declared(check, criteria):
         argv = named_argv(criteria.commands[command], check.get("args") or {})
         if argv:
             return {**rest, "type": "executable", "command": argv}
@@ -62,7 +94,7 @@ def _settle(check: WireCheck, criteria: Criteria, allow_commands: bool) -> dict[
         }
     if allow_commands:
         return {**dict(check), "type": "executable"}
-    reason = "an agent made this command; --allow-agent-commands runs it"
+    reason = f"an agent made this command; {ALLOW} runs it"
     return {**rest, "type": "withheld", "command": str(command), "reason": reason}
 
 

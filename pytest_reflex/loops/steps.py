@@ -17,7 +17,13 @@ from pytest_reflex.contracts.steps import (
     read_issues,
     read_plan,
 )
-from pytest_reflex.loops.prepared import needs_agent, own_checks, settle, unusable
+from pytest_reflex.loops.prepared import (
+    commands_made,
+    needs_agent,
+    own_checks,
+    settle,
+    unusable,
+)
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.rules import Criteria, Rule
 from pytest_reflex.model.run import RunState
@@ -134,14 +140,16 @@ def _produce(request: StepRequest, ask: Ask) -> Done:
 def _prepare(state: RunState, request: StepRequest, ask: Ask, allow_commands: bool) -> Done:
     """Take the concrete checks that rules carry; an agent is asked for the prose ones only."""
     rules = state.criteria.active(state.level)
-    checks, payload = own_checks(rules), {"by": "rules"}
+    checks = own_checks(rules)
+    payload: dict[str, Any] = {"by": "rules"}
     prose = needs_agent(rules)
     if prose:
-        made, reply = _answer(
+        (made, commands), reply = _answer(
             ask, request, lambda text: _checks(text, prose, state.criteria, allow_commands)
         )
         checks += made
         payload = {"by": "agent", **_by(reply)}
+        payload |= {"agent_commands": commands} if commands else {}
     return Done(
         kind=EventKind.CHECKS_PREPARED,
         step=Step.PREPARE,
@@ -151,12 +159,16 @@ def _prepare(state: RunState, request: StepRequest, ask: Ask, allow_commands: bo
 
 def _checks(
     text: str, rules: Sequence[Rule], criteria: Criteria, allow_commands: bool
-) -> list[dict[str, Any]]:
-    """Return the checks in an answer as they will be evaluated; each can be compiled."""
-    made = settle(read_checks(text, rules), criteria, allow_commands=allow_commands)
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the checks in an answer as they will be evaluated, and the commands that it made up.
+
+    Each check can be compiled.
+    """
+    given = read_checks(text, rules)
+    made = settle(given, criteria, allow_commands=allow_commands)
     if problems := unusable(made):
         raise ContractError("; ".join(problems))
-    return made
+    return made, commands_made(given, criteria, allow_commands=allow_commands)
 
 
 def _critique(state: RunState, request: StepRequest, ask: Ask) -> Done:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -57,6 +58,14 @@ def guard_lines(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "Reverted", f"{', '.join(reverted)} (the critique did not name it)"
     if why := found.get("unguarded"):
         yield "Not guarded", f"changes outside the critique could not be taken back: {why}"
+
+
+def command_lines(commands: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a line for each command that an agent made, before any of them runs."""
+    for made in commands:
+        run = f"runs by {made['approved_by']}" if made["approved_by"] else "is not run"
+        shown = json.dumps(made["command"], ensure_ascii=False)
+        yield f"  - {visible(made['rule_id'])}, {made['sha256'][:8]}, {run}: {visible(shown)}"
 
 
 def _field(name: str, value: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -261,6 +262,26 @@ def test_a_command_that_an_agent_made_runs_where_it_was_allowed(tmp_path: Path) 
     script = Script(produce="alpha\n", prepare=json.dumps({"checks": [check]}))
     stage.play(script, allow_agent_commands=True)
     assert stage.run_json()["stop"]["passed"]
+
+
+@pytest.mark.parametrize("allowed", [False, True], ids=["withheld", "allowed"])
+def test_a_command_that_an_agent_made_is_recorded_with_its_hash_and_approval(
+    tmp_path: Path, allowed: bool
+) -> None:
+    check = {"rule_id": "a.x.alpha", "type": "executable", "command": ["sh", "-c", "exit 0"]}
+    script = Script(produce="alpha\n", prepare=json.dumps({"checks": [check]}), refine="alpha\n")
+    events = Stage(tmp_path, PROSE).play(script, allow_agent_commands=allowed)
+    prepared = next(e.payload for e in events if e.kind == "checks_prepared")
+    assert prepared["agent_commands"] == [
+        {
+            "rule_id": "a.x.alpha",
+            "command": ["sh", "-c", "exit 0"],
+            "sha256": hashlib.sha256(b'["sh", "-c", "exit 0"]').hexdigest(),
+            "approved_by": "--allow-agent-commands" if allowed else None,
+        }
+    ]
+    kind = prepared["checks"][0]["type"]
+    assert kind == ("executable" if allowed else "withheld")
 
 
 UNUSABLE = {

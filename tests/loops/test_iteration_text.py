@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import RunState
-from pytest_reflex.reports.iteration import block, changed_line, critique_lines, distance, summary
+from pytest_reflex.reports.iteration import (
+    block,
+    changed_line,
+    command_lines,
+    critique_lines,
+    distance,
+    summary,
+)
 from tests.loops.histories import History
 
 STOPPED = {"reason": "iteration_limit", "passed": False, "detail": ""}
@@ -95,3 +102,27 @@ def test_unknown_cost_stays_unknown() -> None:
     cost = {"calls": 2, "seconds": 1.5, "usd": None, "tokens": None}
     history.events[-1].payload["cost"] = cost  # type: ignore[index]
     assert "Spend: 2 calls, 1.5 s, unknown cost" in summary(history.state)
+
+
+def test_a_command_of_an_agent_is_shown_as_it_is() -> None:
+    made = {"rule_id": "a.x.y", "command": "rm -rf \x1b[2J", "sha256": "12" * 32}
+    lines = list(command_lines([{**made, "approved_by": "--allow-agent-commands"}]))
+    assert lines == [
+        '  - a.x.y, 12121212, runs by --allow-agent-commands: "rm -rf \\u001b[2J"',
+    ]
+    assert "is not run" in next(command_lines([{**made, "approved_by": None}]))
+
+
+def test_a_tampered_run_shows_no_score() -> None:
+    events = (
+        History()
+        .round("a.x.must")
+        .add(
+            EventKind.FAILED,
+            {"reason": "tampered", "passed": False, "detail": "x.yaml was changed"},
+        )
+    )
+    text = summary(events.state)
+    assert "Stop reason: tampered (x.yaml was changed)" in text
+    assert "Final score: none" in text
+    assert "Next: see to what was changed" in text
