@@ -72,7 +72,7 @@ class ReflexLoop:
             decision = decide(
                 self.state,
                 stop_requested=wishes.stop_reason(),
-                tampering=watch.tampering() or self.suspicion(),
+                tampering=self._tampering(watch),
                 elapsed=self.clock() - started,
             )
             if decision.act is Act.NOTHING:
@@ -88,6 +88,10 @@ class ReflexLoop:
                     limited = refused_by_limit(done) or limited
             if limited:
                 raise LimitError(limited, hint=f"later: loop resume {self.files.alias}")
+
+    def _tampering(self, watch: Watch) -> str:
+        """Return what was done to the run's record, to what judges, or to a session's files."""
+        return self.files.forgery() or watch.tampering() or self.suspicion()
 
     @property
     def state(self) -> RunState:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from pytest_reflex.checks.reading import SIZE_LIMIT
-from pytest_reflex.errors import ArtifactError, StateError, UsageError
+from pytest_reflex.errors import ArtifactError, StateError, TamperedError, UsageError
 from pytest_reflex.loops.fold import apply
 from pytest_reflex.loops.history import digest, hash_before_last_change, read_events, text_after
 from pytest_reflex.loops.pointer import (
@@ -38,7 +39,7 @@ from pytest_reflex.loops.steps import Done
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import EMPTY_SHA256, RunState
-from pytest_reflex.model.words import Level, Step
+from pytest_reflex.model.words import Level, RunStatus, Step, StopReason
 from pytest_reflex.store.aside import keep_aside
 from pytest_reflex.store.atomic import remove_strays, replace_file
 from pytest_reflex.store.delta import make_delta
@@ -50,6 +51,7 @@ from pytest_reflex.store.sections import changed_sections
 
 _REMOVE = "remove it to have the recorded artifact restored"
 MOVES = (EventKind.ITERATION_ADVANCED, EventKind.PHASE_SWITCHED)
+TAMPERED = StopReason.TAMPERED
 BEGINS = (EventKind.RUN_STARTED, EventKind.RUN_EXTENDED)
 
 
@@ -64,6 +66,8 @@ class RunFiles:
     ) -> None:
         self.folder, self._journal, self._events, self._state = folder, journal, events, state
         self._text = text_after(events)
+        self._written: bytes | None = None
+        self._forgery = ""
         self.aside = [journal.aside] if journal.aside else []
 
     @classmethod
@@ -127,7 +131,11 @@ class RunFiles:
         if done.artifact is not None:
             payload |= self._change(done.artifact, initial=self._text == "")
         event = self._event(done.kind, done.step, payload)
-        self._journal.append(event.to_json())
+        try:
+            self._journal.append(event.to_json())
+        except TamperedError as error:
+            self._condemn(error)
+            raise
         self._events.append(event)
         self._state = apply(self._state, event)
         if done.artifact is not None:
@@ -135,6 +143,28 @@ class RunFiles:
             self._write_artifact()
         self._write_state(event.kind)
         return event
+
+    def _condemn(self, error: TamperedError) -> None:
+        """Have run.json say that the history, which cannot say so itself, is not to be trusted."""
+        if self._state is None:
+            return
+        why = {"reason": TAMPERED.value, "passed": False, "detail": error.problems[0].message}
+        self._state = apply(self._state, self._event(EventKind.FAILED, self._state.step, why))
+        with suppress(StateError):
+            self._write_state()
+
+    def forgery(self) -> str:
+        """Return what another program did to run.json since this one wrote it; empty for nothing.
+
+        One that was removed claims nothing, and is written again.
+        """
+        try:
+            found = read_if_regular(self.folder / RUN)
+        except StateError:
+            found = b""
+        if self._written is not None and found not in (None, self._written):
+            self._forgery = f"{self.artifact_label.removesuffix(ARTIFACT)}{RUN} was changed"
+        return self._forgery
 
     def _change(self, new: str, *, initial: bool) -> dict[str, Any]:
         changed = changed_sections(self._text, new)
@@ -173,7 +203,9 @@ class RunFiles:
 
     def _write_state(self, kind: EventKind | None = None) -> None:
         """Write run.json, then current.json; `kind` is that of the event just committed."""
-        replace_file(self.folder / RUN, dump(run_json(self.state)))
+        self.forgery()
+        self._written = dump(run_json(self.state))
+        replace_file(self.folder / RUN, self._written)
         change = follow(self.folder.parent, self.state, began=kind in BEGINS, moved=kind in MOVES)
         change_pointer(self.folder.parent, change, self.folder)
 
@@ -271,6 +303,12 @@ class RunFiles:
         refuse_newer(written, self.folder / RUN)
         if not tells_of(written, state.run_id):
             return
+        running = state.status is RunStatus.RUNNING
+        if running and written.get("stop", {}).get("reason") == TAMPERED.value:
+            raise TamperedError(
+                f"{self.folder / HISTORY} was changed while the run was writing it",
+                hint=f"start a new loop, with {ARTIFACT} as --input",
+            )
         last = written.get("last_seq", 0)
         if last > state.last_seq + self._journal.torn_lines:
             raise StateError(

@@ -1,0 +1,191 @@
+"""What judges may not change: each kind of tampering ends a run before the next verdict."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pytest_reflex.errors import StateError, TamperedError
+from pytest_reflex.model.steps import StepRequest
+from tests.loops.stage import CRITERIA, Script, Stage, story
+
+BASE = CRITERIA
+EXTENDING = "name: words\nextends: base.yaml\n"
+COMMAND = """\
+name: words
+rules:
+  - {id: a.x.ok, description: it holds, severity: fail, check: {type: executable,
+     command: [python, checks/judge.py, --strict]}}
+  - {id: a.x.tests, description: its tests pass, severity: fail, check: {type: executable,
+     command: "pytest -q 'tests/test_a.py::test_b' more"}}
+"""
+
+
+class Tampering:
+    """An agent that does something to the project while it produces."""
+
+    def __init__(self, deed: Callable[[Path], object], project: Path) -> None:
+        self.deed, self.project = deed, project
+
+    def __call__(self, request: StepRequest) -> str:
+        self.deed(self.project)
+        return "alpha beta gamma\n"
+
+
+def _stage(folder: Path, criteria: str = CRITERIA) -> Stage:
+    for name in ("checks/judge.py", "tests/test_a.py", "more/b.py", "more/c.txt"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("x = 1\n")
+    (folder / "base.yaml").write_text(BASE)
+    (folder / "pyproject.toml").write_text("[tool.pytest.ini_options]\naddopts = '-q'\n")
+    return Stage(folder, criteria)
+
+
+def _write(name: str, text: str = "x = 2\n") -> Callable[[Path], object]:
+    def deed(project: Path) -> None:
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text(text)
+
+    return deed
+
+
+STATE = ".ai-factory/evolution/words"
+DEEDS: dict[str, tuple[str, Callable[[Path], object], str]] = {
+    "a lowered threshold": (
+        CRITERIA, _write("criteria.yaml", BASE.replace("0.9", "0.1")), "criteria.yaml was changed",
+    ),
+    "criteria that are gone": (
+        CRITERIA, lambda p: (p / "criteria.yaml").unlink(), "criteria.yaml was removed",
+    ),
+    "a file that the criteria extend": (
+        EXTENDING, _write("base.yaml", BASE.replace("gamma", "a")), "base.yaml was changed",
+    ),
+    "a script that a check runs": (
+        COMMAND, _write("checks/judge.py"), "checks/judge.py was changed",
+    ),
+    "a test that a check names by its id": (
+        COMMAND, _write("tests/test_a.py"), "tests/test_a.py was changed",
+    ),
+    "a module in a folder that a check names": (
+        COMMAND, _write("more/deep/conftest.py"), "more/deep/conftest.py was added",
+    ),
+    "a planted conftest.py": (CRITERIA, _write("conftest.py"), "conftest.py was added"),
+    "a planted conftest.py beside the artifact": (
+        CRITERIA, _write(f"{STATE}/conftest.py"), f"{STATE}/conftest.py was added",
+    ),
+    "addopts": (
+        CRITERIA,
+        _write("pyproject.toml", "[tool.pytest.ini_options]\naddopts = '-k nothing'\n"),
+        "pyproject.toml was changed",
+    ),
+    "options beside the draft": (
+        CRITERIA, _write("docs/.pytest.ini", "[pytest]\n"), "docs/.pytest.ini was added",
+    ),
+    "a sitecustomize.py on the path": (
+        CRITERIA, _write("lib/sitecustomize.py"), "lib/sitecustomize.py was added",
+    ),
+    "run.json edited": (CRITERIA, _write(f"{STATE}/run.json", "{}"), "run.json was changed"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("criteria", "deed", "told"), DEEDS.values(), ids=DEEDS.keys())
+def test_t12_tampering_ends_the_run_before_a_verdict(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    criteria: str,
+    deed: Callable[[Path], object],
+    told: str,
+) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/draft.md").write_text("alpha\n")
+    monkeypatch.syspath_prepend(tmp_path / "lib")
+    stage = _stage(tmp_path, criteria)
+    script = Script(produce=Tampering(deed, tmp_path))
+    events = stage.play(script, draft=tmp_path / "docs/draft.md", sequential=True)
+    assert story(events)[-2:] == ["artifact_created", "failed"]
+    assert "evaluation_done" not in story(events)
+    assert told in events[-1].payload["detail"]
+    assert stage.run_json()["stop"]["reason"] == "tampered"
+
+
+UNTOUCHED: dict[str, Callable[[Path], object]] = {
+    "nothing": lambda p: None,
+    "our own leavings": lambda p: _write("__pycache__/x.pyc")(p) or _write(".pytest_cache/a")(p),
+    "another table of pyproject.toml": _write(
+        "pyproject.toml", "[project]\nname = 'x'\n[tool.pytest.ini_options]\naddopts = '-q'\n"
+    ),
+    "the draft": _write("draft.md", "something else\n"),
+    "the output": _write("setup.cfg", "[tool:pytest]\naddopts = -q\n"),
+    "what no check names": _write("more/c.txt"),
+    "the same bytes": _write("criteria.yaml", CRITERIA),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("deed", UNTOUCHED.values(), ids=UNTOUCHED.keys())
+def test_what_bears_on_no_verdict_may_change(
+    tmp_path: Path, deed: Callable[[Path], object]
+) -> None:
+    (tmp_path / "draft.md").write_text("alpha\n")
+    stage = _stage(tmp_path)
+    script = Script(produce=Tampering(deed, tmp_path))
+    stage.play(script, draft=tmp_path / "draft.md", output=tmp_path / "setup.cfg")
+    assert stage.run_json()["stop"]["reason"] == "threshold_reached"
+
+
+def test_tampering_after_a_verdict_takes_it_back(tmp_path: Path) -> None:
+    stage = _stage(tmp_path)
+    with stage.begin(Script(produce="alpha beta gamma\n")) as loop:
+        for event in loop.events():
+            if event.kind == "evaluation_done" and event.level.value == "B":
+                (tmp_path / "conftest.py").touch()
+    stop = stage.run_json()["stop"]
+    assert (stop["reason"], stop["passed"]) == ("tampered", False)
+
+
+def test_what_changed_while_nobody_ran_ends_a_resume(tmp_path: Path) -> None:
+    stage = _stage(tmp_path)
+    with stage.begin(Script(produce="x\n")) as loop:
+        next(iter(loop.events()))
+    stage.criteria.write_text(CRITERIA.replace("0.9", "0.1"))
+    with stage.resume(Script(produce="alpha beta gamma\n")) as loop:
+        events = list(loop.events())
+    assert story(events) == ["failed"]
+    assert events[-1].payload["detail"] == "criteria.yaml was changed"
+
+
+def test_the_manifest_is_in_the_first_event(tmp_path: Path) -> None:
+    stage = _stage(tmp_path)
+    with stage.begin(Script(produce="x\n")) as loop:
+        first = next(iter(loop.events()))
+    sealed = first.payload["sealed"]
+    assert len(sealed["files"]["criteria.yaml"]) == 64
+    assert "conftest.py" in sealed["patterns"]
+
+
+def _rewritten(path: Path) -> None:
+    """Lower the threshold in a history, with every sum made anew."""
+    from pytest_reflex.store.lines import NO_LINE, digest_of, encode
+
+    data, last = b"", NO_LINE
+    for number, line in enumerate(path.read_bytes().splitlines(), 1):
+        record = json.loads(line)
+        if number == 1:
+            record["payload"]["criteria"]["phase"]["B"]["threshold"] = 0
+        made = encode({k: v for k, v in record.items() if k not in ("prev", "crc")}, number, last)
+        data, last = data + made, digest_of(made[:-1])
+    path.write_bytes(data)
+
+
+def test_a_history_made_anew_ends_the_run_and_every_resume(tmp_path: Path) -> None:
+    stage = _stage(tmp_path)
+    history = stage.root / "words/history.jsonl"
+    script = Script(produce=Tampering(lambda p: _rewritten(history), tmp_path))
+    with pytest.raises(TamperedError, match=r"history\.jsonl was changed"):
+        stage.play(script, sequential=True)
+    assert stage.run_json()["stop"]["reason"] == "tampered"
+    with pytest.raises(StateError, match=r"history\.jsonl"), stage.resume(Script()):
+        pass
