@@ -32,6 +32,10 @@ FIGURES: dict[str, tuple[str, str]] = {
     "clock": ("clock", "clocks that jump, stand or go back: order and verdict as ever"),
     "read-only": ("places", "places that cannot be written: told, and nobody paid"),
     "storage": ("storage", "errors of the disk told, and resumed from"),
+    "dry-run": ("dryrun", "dry runs that left nothing behind"),
+    "answers": ("answers", "answers of agents read or refused as they must be"),
+    "silent-agents": ("silent", "agents without an answer ended, and the artifact as it was"),
+    "secrets": ("planted", "planted secrets kept nowhere"),
 }
 
 
