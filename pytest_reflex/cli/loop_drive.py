@@ -13,6 +13,7 @@ import click
 from pytest_reflex.cli.aliases import alias_argument
 from pytest_reflex.cli.configured import configured
 from pytest_reflex.cli.criteria_option import chosen_criteria, criteria_options, parse_variables
+from pytest_reflex.cli.dry_run import dry_run_option, show_new, show_resumed, unfinished
 from pytest_reflex.cli.loop_tape import recorder_of, recording_options, tape_of, taped
 from pytest_reflex.cli.signals import Interruptions
 from pytest_reflex.cli.streams import say
@@ -71,6 +72,7 @@ def running_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--allow-agent-commands", is_flag=True, help="Run commands that PREPARE invents.")
 @click.option("--yes", is_flag=True, help="Confirm criteria and limits without a question.")
 @recording_options
+@dry_run_option
 @running_options
 def new(
     task: str,
@@ -90,6 +92,7 @@ def new(
     yes: bool,
     record: str | None,
     replay: str | None,
+    dry_run: bool,
     quiet: bool,
     as_json: bool,
     agents: tuple[str, ...],
@@ -104,7 +107,7 @@ def new(
     if in_place and (output or not draft):
         raise UsageError("--in-place needs --input and no --output")
     host = open_host(settings["plugins"], Path.cwd())
-    recorder = recorder_of(settings["loop.record"], replay, agents)
+    recorder = None if dry_run else recorder_of(settings["loop.record"], replay, agents)
     names = employ(host, settings, agents, replay=replay, recorder=recorder)
     order = NewLoop(
         task=task,
@@ -121,6 +124,8 @@ def new(
         replay=replay,
     )
     proposal = propose(order, settings=settings, registry=host.registry, project=Path.cwd())
+    if dry_run:
+        return show_new(host, proposal, settings, names, as_json=as_json)
     _confirm(proposal, names, asked=not yes, quiet=quiet)
     run = begin(proposal, settings=settings, project=Path.cwd(), hooks=host.hooks, agents=names)
     with taped(host):
@@ -150,19 +155,29 @@ def _settings(
 
 @click.command(short_help="Continue an interrupted loop.")
 @alias_argument("is_interrupted")
+@dry_run_option
 @running_options
 def resume(
-    alias: str | None, quiet: bool, as_json: bool, agents: tuple[str, ...], evaluator: str | None
+    alias: str | None,
+    dry_run: bool,
+    quiet: bool,
+    as_json: bool,
+    agents: tuple[str, ...],
+    evaluator: str | None,
 ) -> int:
     """Continue the loop ALIAS (default: the one that was running)."""
     from pytest_reflex.host import employ, open_host
     from pytest_reflex.loops.setup import resumable, take_up
 
     settings = configured({"loop.evaluator": evaluator})
-    run = resumable(Path.cwd() / settings["loop.root"], alias)
+    root = Path.cwd() / settings["loop.root"]
+    run = unfinished(root, alias) if dry_run else resumable(root, alias)
     settings = configured({"loop.evaluator": evaluator or run.state.setup["evaluator"]})
     host = open_host(run.state.setup["plugins"], Path.cwd())
-    names = employ(host, settings, agents, run.state.setup["agents"], **tape_of(run))
+    tape = {"replay": run.state.setup.get("replay")} if dry_run else tape_of(run)
+    names = employ(host, settings, agents, run.state.setup["agents"], **tape)
+    if dry_run:
+        return show_resumed(host, run, names, as_json=as_json)
     again = take_up(run.folder, project=Path.cwd(), hooks=host.hooks)
     with taped(host):
         return watch(again, names, quiet=quiet, as_json=as_json)

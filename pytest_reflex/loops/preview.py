@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from threading import Event as Signal
-from typing import Any
 
 from pytest_reflex.loops.decide import Act, Decision, decide
 from pytest_reflex.loops.fold import apply
@@ -18,7 +17,7 @@ from pytest_reflex.loops.prepared import needs_agent
 from pytest_reflex.loops.requests import request_for
 from pytest_reflex.loops.setup import Proposal, run_started
 from pytest_reflex.model.events import Event, EventKind
-from pytest_reflex.model.results import Evaluation, RuleResult
+from pytest_reflex.model.results import CheckResult, Evaluation, RuleResult
 from pytest_reflex.model.rules import Rule
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.steps import StepRequest
@@ -158,14 +157,15 @@ def _evaluation(state: RunState) -> Evaluation:
         weight=Fraction(0),
         level=state.level,
     )
-    found: dict[str, Any] = {"criteria": state.criteria.name, "version": state.criteria.version}
+    found = CheckResult(outcome=Outcome.FAIL, message="<what was found>")
     return Evaluation(
-        **found,
+        criteria=state.criteria.name,
+        version=state.criteria.version,
         level=state.level,
         threshold=Fraction(1),
         artifact="",
         artifact_sha256="",
-        results=(RuleResult(rule=rule, checks=(), outcome=Outcome.FAIL),),
+        results=(RuleResult(rule=rule, checks=(found,), outcome=Outcome.FAIL),),
         score=Fraction(0),
         passed=False,
     )

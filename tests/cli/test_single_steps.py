@@ -176,7 +176,7 @@ REFUSED = {
     "two criteria": ("critique --criteria a --template b", "", "exclude each other"),
     "an agent nobody knows": ("critique --agent robo", "", "did you mean robot?"),
     "a folder": ("critique folder", "", "is a folder"),
-    "a picture": ("refine picture", "", "what is no text can be judged, by `pytest-reflex evaluate`"),
+    "a picture": ("refine picture", "", "what is no text can be judged, by"),
     "an empty file": ("refine empty", "", "empty is empty"),
 }
 

@@ -1,0 +1,144 @@
+"""``--dry-run``: what a loop would be given and do, told without doing or writing anything."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pytest_reflex.cli.streams import give, give_json
+from pytest_reflex.errors import ExitCode
+from pytest_reflex.host import Host
+from pytest_reflex.loops.decide import Act
+from pytest_reflex.loops.overview import Run, find_run
+from pytest_reflex.loops.preview import START, Outlook, requests_of
+from pytest_reflex.loops.survey import has_ended
+from pytest_reflex.model.preview import StepPreview
+from pytest_reflex.model.steps import StepRequest
+from pytest_reflex.model.words import RunStatus, Step
+from pytest_reflex.settings import Settings
+
+
+def dry_run_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--dry-run``; where it is given, not even bytecode is written."""
+
+    def settle(context: click.Context, parameter: click.Parameter, value: bool) -> bool:
+        if value:
+            sys.dont_write_bytecode = True
+        return value
+
+    option = click.option(
+        "--dry-run",
+        is_flag=True,
+        is_eager=True,
+        callback=settle,
+        help="Show prompts and commands; write nothing, call no agent.",
+    )
+    return option(command)
+
+
+def show_new(
+    host: Host, proposal: Any, settings: Settings, agents: Mapping[Step, str], *, as_json: bool
+) -> int:
+    """Show what a loop would do that is not begun."""
+    from pytest_reflex.loops.preview import outlook_of_new
+
+    project = Path.cwd()
+    outlook = outlook_of_new(proposal, settings=settings, project=project, agents=agents)
+    note = f"where a prompt has {START}, the time of the start will be"
+    return _show(host, outlook, agents, as_json=as_json, note=note)
+
+
+def unfinished(root: Path, alias: str | None) -> Run:
+    """Return a run that could be resumed; raises UsageError where it has ended."""
+    run = find_run(root, alias)
+    if run.state.status is not RunStatus.RUNNING:
+        raise has_ended(run)
+    return run
+
+
+def show_resumed(host: Host, run: Run, agents: Mapping[Step, str], *, as_json: bool) -> int:
+    """Show what an interrupted loop would do; it is neither locked nor recovered."""
+    from pytest_reflex.loops.history import read_events, text_after
+    from pytest_reflex.loops.preview import outlook
+    from pytest_reflex.loops.statefile import ARTIFACT, HISTORY
+    from pytest_reflex.store.journal import read_journal
+
+    path = run.folder / HISTORY
+    events, state = read_events(path, read_journal(path).records)
+    text = text_after(events)
+    if run.state.artifact_status == "stale":
+        text = (run.folder / ARTIFACT).read_text(encoding="utf-8")
+        state = replace(state, planned=True, produced=True, evaluated=False, critiqued=False)
+    note = (
+        "another process drives this loop now: to resume it would be refused" if run.alive else ""
+    )
+    ahead = outlook(state, artifact=text, artifact_path=str(run.folder / ARTIFACT), events=events)
+    return _show(host, ahead, agents, as_json=as_json, note=note)
+
+
+def _show(
+    host: Host, outlook: Outlook, agents: Mapping[Step, str], *, as_json: bool, note: str = ""
+) -> int:
+    from pytest_reflex.reports.dry_run import DryRun, dry_run_document, dry_run_text
+
+    dry = DryRun(
+        state=outlook.state,
+        due=_due(outlook),
+        agents=agents,
+        steps=tuple(_preview(host, request, unknown) for request, unknown in requests_of(outlook)),
+        cwd=str(Path.cwd()),
+        note=note,
+    )
+    if as_json:
+        give_json(dry_run_document(dry))
+    else:
+        give(dry_run_text(dry))
+    return ExitCode.OK
+
+
+def _due(outlook: Outlook) -> str:
+    decision = outlook.decision
+    if decision.act is Act.STEP and decision.step:
+        return decision.step.value
+    reason = decision.reason.value if decision.reason else "nothing"
+    return f"the end: {reason}" + (f" ({decision.detail})" if decision.detail else "")
+
+
+def _preview(host: Host, request: StepRequest, unknown: tuple[str, ...]) -> StepPreview:
+    from pytest_reflex.agents.command import CommandAgent
+    from pytest_reflex.agents.preview import ANSWER_FILE, command_of
+    from pytest_reflex.agents.prompts import prompt_for
+
+    agent, first = answering(host, request.step)
+    is_command = isinstance(agent, CommandAgent)
+    return StepPreview(
+        step=request.step,
+        agent=agent.name,
+        prompt=agent.prompt_of(request, ANSWER_FILE) if is_command else prompt_for(request),
+        unknown=unknown,
+        asked_first=first,
+        command=command_of(agent, request) if is_command else None,
+    )
+
+
+def answering(host: Host, step: Step) -> tuple[Any, tuple[str, ...]]:
+    """Return the agent of a step, and the names of plugins whose hooks may answer before it."""
+    from pytest_reflex.agents.replay import ReplayRouter
+    from pytest_reflex.agents.router import AgentRouter
+
+    caller = getattr(host.hooks, f"pytest_reflex_{step.value.lower()}")
+    agent: Any = None
+    first: list[str] = []
+    for implementation in reversed(caller.get_hookimpls()):
+        router = implementation.plugin
+        if isinstance(router, AgentRouter):
+            return router.agents[step], tuple(first)
+        if isinstance(router, ReplayRouter):
+            return router.agent, tuple(first)
+        first.append(implementation.plugin_name)
+    return agent, tuple(first)

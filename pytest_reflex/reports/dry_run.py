@@ -1,0 +1,135 @@
+"""A dry run for people and as JSON: what is set, the prompts and the commands, nothing done."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_reflex.model.plain import visible
+from pytest_reflex.model.preview import CommandPreview, StepPreview
+from pytest_reflex.model.run import RunState
+from pytest_reflex.model.words import Step
+from pytest_reflex.reports.proposal import proposal_text
+
+RULER = "──"
+_MAKING = (Step.PLAN, Step.PRODUCE, Step.PREPARE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DryRun:
+    """What is shown: the state before the next step, `due` in words, and the steps to come.
+
+    `note` says what else a real run would meet; `agents` are the names by step.
+    """
+
+    state: RunState
+    due: str
+    agents: Mapping[Step, str]
+    steps: tuple[StepPreview, ...]
+    cwd: str
+    note: str = ""
+
+
+def dry_run_text(dry: DryRun) -> str:
+    """Return the whole of it for people; prompts stand as they are, but for control characters."""
+    state = dry.state
+    lines = [
+        "Dry run: nothing is written, and no agent and no check is run",
+        f"Run: {visible(state.run_id)}, iteration {state.iteration}, phase {state.level.value}",
+        f"Task: {visible(state.task)}",
+        proposal_text(state.criteria, state.limits, dry.agents).rstrip("\n"),
+        f"Next: {visible(dry.due)}",
+        *([f"Note: {visible(dry.note)}"] if dry.note else []),
+    ]
+    making = [step for step in dry.steps if step.step in _MAKING]
+    mending = [step for step in dry.steps if step.step not in _MAKING]
+    for step in making:
+        lines += ["", *_step(step)]
+    if dry.steps and not dry.state.evaluated:
+        lines += ["", *_evaluate(dry)]
+    for step in mending:
+        lines += ["", *_step(step)]
+    return "\n".join(lines)
+
+
+def _step(step: StepPreview) -> list[str]:
+    known = "exact" if step.exact else f"not known yet: {', '.join(step.unknown)}"
+    lines = [f"{RULER} {step.step.value} | agent {visible(step.agent)} | {known} {RULER}"]
+    if step.asked_first:
+        lines.append(f"Asked first: {visible(', '.join(step.asked_first))}")
+    lines += _command(step.command) if step.command else ["Command: none"]
+    return [*lines, "Prompt:", visible(step.prompt).rstrip("\n")]
+
+
+def _command(command: CommandPreview) -> list[str]:
+    return [
+        f"Command: {visible(shlex.join(command.argv))}",
+        f"Folder: {visible(command.cwd)}",
+        f"Environment: {', '.join(command.environment)}",
+        f"Prompt by: {command.prompt_by}",
+        f"Time-out: {command.timeout:g} s",
+    ]
+
+
+def dry_run_document(dry: DryRun) -> dict[str, Any]:
+    """Return the same as one JSON document."""
+    state = dry.state
+    return {
+        "dry_run": True,
+        "run_id": state.run_id,
+        "task_alias": state.alias,
+        "task": {"prompt": state.task, "ideal_result": state.ideal_result},
+        "iteration": state.iteration,
+        "phase": state.level.value,
+        "criteria": state.criteria.to_json(),
+        "limits": state.limits.to_json(),
+        "agents": {step.value.lower(): name for step, name in dry.agents.items()},
+        "next": dry.due,
+        "note": dry.note,
+        "steps": [_step_document(step) for step in dry.steps],
+        "evaluate": {"cwd": dry.cwd, "commands": list(_commands(state))},
+    }
+
+
+def _step_document(step: StepPreview) -> dict[str, Any]:
+    command = step.command
+    return {
+        "step": step.step.value,
+        "agent": step.agent,
+        "exact": step.exact,
+        "unknown": list(step.unknown),
+        "asked_first": list(step.asked_first),
+        "command": command
+        and {
+            "argv": list(command.argv),
+            "cwd": command.cwd,
+            "environment": list(command.environment),
+            "prompt_by": command.prompt_by,
+            "timeout": command.timeout,
+        },
+        "prompt": step.prompt,
+    }
+
+
+def _commands(state: RunState) -> Iterator[dict[str, Any]]:
+    """Yield the commands of executable checks, as the criteria have them."""
+    for rule in state.criteria.active(state.level):
+        for check in rule.checks:
+            if check.type == "executable":
+                yield {"rule_id": rule.id, "command": check.params.get("command")}
+
+
+def _evaluate(dry: DryRun) -> list[str]:
+    rules = dry.state.criteria.active(dry.state.level)
+    commands = list(_commands(dry.state))
+    checks = sum(len(rule.checks) for rule in rules)
+    counts = f"rules: {len(rules)}, checks: {checks}, of them commands: {len(commands)}"
+    lines = [f"{RULER} EVALUATE | {counts} {RULER}"]
+    lines += [f"Folder: {visible(dry.cwd)}"] if commands else []
+    for row in commands:
+        command = row["command"]
+        told = command if isinstance(command, str) else shlex.join(map(str, command))
+        lines.append(f"{row['rule_id']}: {visible(told)}")
+    return lines
