@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -10,6 +11,7 @@ import click
 from pytest_reflex.cli.aliases import alias_argument, state_root
 from pytest_reflex.cli.streams import give, give_artifact, give_json, say
 from pytest_reflex.errors import ExitCode, UsageError
+from pytest_reflex.store.lines import Content
 
 
 @click.command(short_help="Show where a loop stands.")
@@ -71,7 +73,10 @@ def list_(as_json: bool) -> int:
 @click.command(short_help="Show what happened in a loop.")
 @alias_argument()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def history(alias: str | None, as_json: bool) -> int:
+@click.option(
+    "--stable", is_flag=True, help="Print JSON lines without times, run id and places: to compare."
+)
+def history(alias: str | None, as_json: bool, stable: bool) -> int:
     """Show the events of the loop ALIAS (default: the one that runs, else the newest).
 
     Of a damaged history all that can be read is shown, and what cannot is named (exit status 12).
@@ -84,6 +89,8 @@ def history(alias: str | None, as_json: bool) -> int:
 
     path = find_folder(state_root(), alias) / HISTORY
     content = read_journal(path)
+    if stable:
+        return _stable(path, content)
     problems = [str(one) for one in (*content.damages, *content.breaks)]
     if as_json:
         document: dict[str, Any] = {"alias": path.parent.name, "events": list(content.records)}
@@ -95,6 +102,21 @@ def history(alias: str | None, as_json: bool) -> int:
             give(f"{record['seq']:>4}  not an event of a loop")
     if not content.whole:
         raise damaged(path, content)
+    return ExitCode.OK
+
+
+def _stable(path: Path, content: Content) -> int:
+    """Print what is equal in every run that went the same way, one event a line."""
+    import json
+
+    from pytest_reflex.loops.history import read_events
+    from pytest_reflex.loops.stable import stable_events
+    from pytest_reflex.store.journal import damaged
+
+    if not content.whole:
+        raise damaged(path, content)
+    for event in stable_events(read_events(path, content.records)[0], Path.cwd()):
+        give(json.dumps(event, ensure_ascii=False))
     return ExitCode.OK
 
 

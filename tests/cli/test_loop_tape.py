@@ -125,6 +125,37 @@ def test_two_replays_in_two_folders_have_equal_event_logs(
     )
 
 
+def test_equal_event_logs_are_equal_lines_on_the_command_line(
+    project: Path,
+    writer: Writer,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    recording, told = record(project, writer), []
+    for name in ("one", "two"):
+        enter(project.parent / name, monkeypatch)
+        assert play("--replay", str(recording)) == 0
+        capsys.readouterr()
+        assert main(["loop", "history", "words", "--stable"]) == 0
+        told.append(capsys.readouterr().out)
+    assert told[0] == told[1]
+    lines = [json.loads(line) for line in told[0].splitlines()]
+    assert [line["seq"] for line in lines] == list(range(1, len(lines) + 1))
+    assert {line["run_id"] for line in lines} == {"{run}"}
+
+
+def test_a_damaged_history_cannot_be_compared(
+    project: Path, writer: Writer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record(project, writer)
+    path = project / ".ai-factory/evolution/words/history.jsonl"
+    path.write_bytes(path.read_bytes().replace(b"say alpha", b"say ALPHA"))
+    assert main(["loop", "history", "words", "--stable"]) == 12
+    out, err = capsys.readouterr()
+    assert "is damaged: line " in err
+    assert '"seq"' not in out
+
+
 def test_a_replay_goes_the_way_of_the_recorded_run(
     project: Path, writer: Writer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

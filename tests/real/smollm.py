@@ -22,11 +22,24 @@ TASK = "A short guide to tidy, a command that sorts the files of a folder"
 CONFIGURATION = """\
 [loop]
 produce = "first"
+prompts = {produce = "produce.md", refine = "refine.md"}
 
 [agents.llm]
 model = "SmolLM2"
 timeout = 300
 """
+# A small model heeds short orders and what comes last.
+ORDERS = {
+    "produce.md": """\
+Write the guide now, in Markdown. The first line is: # tidy
+Then write six plain sentences: what the command tidy does with the files of a folder, how it sorts
+them, and when it is useful. Name tidy in each sentence.
+""",
+    "refine.md": """\
+Write the whole text again with the fix instructions carried out. Keep headings and commands.
+Name tidy in each sentence.
+""",
+}
 COMMAND = [
     "loop", "new", TASK, "--alias", ALIAS, "--criteria", str(CRITERIA), "--yes",
     "--agent", "offline", "--agent", "produce=llm", "--agent", "refine=llm",
@@ -42,6 +55,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="real-") as name:
         folder = Path(name)
         (folder / "pytest-reflex.toml").write_text(CONFIGURATION)
+        for file, orders in ORDERS.items():
+            (folder / file).write_text(orders)
         environment = bare(folder)
         environment["PATH"] = os.pathsep.join((str(PROGRAMS), environment["PATH"]))
         started = time.monotonic()
