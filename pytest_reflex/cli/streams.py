@@ -31,6 +31,7 @@ def prepare() -> bool:
         sys.stdout = _nowhere()
     if sys.stderr is None:
         sys.stderr = _nowhere()
+    sys.stdout, sys.stderr = _whole(sys.stdout), _whole(sys.stderr)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -95,6 +96,19 @@ def _named() -> Iterator[None]:
 def close_stdout() -> None:
     """Let the interpreter leave quietly when nobody takes what it has to write."""
     _let_go(sys.stdout.fileno())
+
+
+def _whole(stream: Any) -> Any:
+    """Return a stream that writes all it is given, or raises.
+
+    With PYTHONUNBUFFERED there is no buffer below it, and what a pipe did not take in one go would
+    be lost without a word.
+    """
+    ours = stream in (sys.__stdout__, sys.__stderr__)
+    if not ours or not isinstance(getattr(stream, "buffer", None), io.RawIOBase):
+        return stream
+    encoding, errors = stream.encoding, stream.errors
+    return io.TextIOWrapper(io.BufferedWriter(stream.detach()), encoding, errors, "")
 
 
 def _let_go(descriptor: int) -> None:

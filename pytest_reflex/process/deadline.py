@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 
 _LONGEST = 1.0
-_ASLEEP = 1.0
+_ASLEEP = 2.0  # no machine is that busy
 
 
 class Deadline:
     """A point on the monotonic clock, moved on by what this process slept through.
 
     Whoever stops a session with Ctrl-Z for an hour does not mean that its commands are late. A wait
-    that ends a second after its time is such a sleep; a wait takes a second at most.
+    that ends two seconds after its time is such a sleep; a wait takes a second at most.
     """
 
     __slots__ = ("_at", "_awake_at", "_pause")

@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable, Iterator
 _PROC = "/proc"
 _PATIENCE = 1.0  # seconds until a process that was sent KILL must be gone
 _LOOK = 0.005
+_TRIES, _MOMENT = 5, 0.001
+_OF_KERNEL = 0x0020_0000
 _FEW = 64  # process ids; beyond that the list of all processes is shorter
 
 
@@ -68,7 +70,16 @@ def kill_abandoned(mark: str) -> int:
 
 def _carries(mark: str) -> Callable[[int], bool]:
     wanted = b"\0" + os.fsencode(mark) + b"\0"
-    return lambda pid: wanted in b"\0" + _read(pid, "environ") + b"\0"
+    return lambda pid: wanted in b"\0" + _environment(pid) + b"\0"
+
+
+def _environment(pid: int) -> bytes:
+    """Return the environment of a process; it shows none for a moment while it starts a program."""
+    for _ in range(_TRIES):
+        if (found := _read(pid, "environ")) or not _is_program(pid):
+            return found
+        time.sleep(_MOMENT)
+    return b""
 
 
 def _kill_all(pids: Callable[[], Iterable[int]], is_meant: Callable[[int], bool]) -> int:
@@ -145,8 +156,14 @@ def _session(pid: int) -> int:
     return int(fields[3]) if len(fields) > 3 and fields[0] not in (b"Z", b"X") else 0
 
 
+def _is_program(pid: int) -> bool:
+    """Return whether a process lives, and is none of the kernel's own."""
+    fields = _status(pid)
+    return len(fields) > 6 and fields[0] not in (b"Z", b"X") and not int(fields[6]) & _OF_KERNEL
+
+
 def _status(pid: int) -> list[bytes]:
-    """Return the fields of a process after its name: state, parent, group, session ..."""
+    """Return what `stat` has after the name: state, parent, group, session, two more, flags ..."""
     # The name of the program may hold blanks and brackets; the fields follow its last bracket.
     return _read(pid, "stat").rpartition(b")")[2].split()
 

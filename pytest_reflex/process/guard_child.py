@@ -17,7 +17,8 @@ TOKEN = "REFLEX_GUARD_TOKEN"
 _BATCH = 0.1  # seconds; not awake for every command that begins and ends
 _WITHOUT_PIDFD = 0.5
 _GRACE = 1.0
-_PASSES = 20
+_LOOK = 0.05
+_PASSES, _SURE = 60, 3
 
 
 def main(owner: int) -> None:
@@ -77,16 +78,16 @@ def note(lines: list[bytes], leaders: set[int]) -> None:
 
 
 def end(leaders: set[int], token: str) -> None:
-    """Ask everything to end, and after a while make it."""
-    if not _signal(leaders, token, signal.SIGTERM):
-        return
+    """Ask everything to end, and after a while make it; be sure that nothing is left."""
     deadline = time.monotonic() + _GRACE
-    while time.monotonic() < deadline and _signal(leaders, token, 0):
-        time.sleep(0.02)
+    empty, number = 0, int(signal.SIGTERM)
     for _ in range(_PASSES):
-        if not _signal(leaders, token, signal.SIGKILL):
+        # One look is not enough: a process that starts a program has no environment then.
+        empty = 0 if _signal(leaders, token, number) else empty + 1
+        if empty == _SURE:
             return
-        time.sleep(0.02)
+        number = signal.SIGKILL if time.monotonic() > deadline else 0
+        time.sleep(_LOOK)
 
 
 def _signal(leaders: set[int], token: str, number: int) -> bool:

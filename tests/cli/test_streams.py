@@ -63,6 +63,22 @@ def test_f12_the_run_ends_whatever_became_of_the_streams(
     assert (done.returncode, status(project)) == (code, "completed")
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_f12_a_reader_of_stdout_that_goes_away_is_never_a_success(
+    unbuffered: str, project: Path
+) -> None:
+    (project / "draft.md").write_text("alpha\n" * 20_000)
+    script = '{ "$@"; echo $? >&2; } | head -c 1'
+    done = subprocess.run(
+        ["sh", "-c", script, "sh", *NEW, *CORE, "--quiet"],
+        cwd=project,
+        env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+        capture_output=True,
+        timeout=60,
+    )
+    assert (done.stdout, done.stderr.split()[-1], status(project)) == (b"a", b"12", "completed")
+
+
 def test_f12_a_full_stdout_is_named(project: Path) -> None:
     done = run(project, *CORE, redirect=">/dev/full")
     assert b"standard output could not be written: No space left on device" in done.stderr

@@ -75,6 +75,6 @@ def test_f23_a_command_is_not_late_because_we_were_stopped() -> None:
     assert owner.stdout.readline() == "up\n"
     time.sleep(0.3)
     os.kill(owner.pid, signal.SIGSTOP)
-    time.sleep(2.2)
+    time.sleep(3.5)
     os.kill(owner.pid, signal.SIGCONT)
     assert owner.communicate(timeout=30)[0] == "False 0\n"
