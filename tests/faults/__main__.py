@@ -36,6 +36,7 @@ FIGURES: dict[str, tuple[str, str]] = {
     "answers": ("answers", "answers of agents read or refused as they must be"),
     "silent-agents": ("silent", "agents without an answer ended, and the artifact as it was"),
     "secrets": ("planted", "planted secrets kept nowhere"),
+    "looking": ("looking", "looks at loops that wrote nothing"),
     "dry-run": ("dryrun", "dry runs that left nothing behind"),
 }
 

@@ -154,3 +154,10 @@ def test_f15_a_run_that_another_process_removed_is_told(left: Stage) -> None:
     shutil.rmtree(folder)
     with pytest.raises(UsageError, match="loop 'words' was removed at this moment"):
         left.resume(Script()).__enter__()
+
+
+def test_f01_what_a_killed_writer_left_is_removed_when_the_run_is_taken_up(left: Stage) -> None:
+    leftover = left.root / "words/.run.json.0123456789ab.tmp"
+    leftover.write_text("{")
+    with left.resume(Script()):
+        assert not leftover.exists()

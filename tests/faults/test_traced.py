@@ -1,0 +1,38 @@
+"""What strace sees of a run: no call writes state past the functions that faults are put in."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.faults import traced
+from tests.faults.project import Project
+from tests.faults.warm import Warm
+
+SYSTEM = {"replace": "rename", "unlink": "unlink", "mkdir": "mkdir"}
+
+
+@pytest.mark.skipif(not shutil.which("strace"), reason=traced.MISSING)
+def test_the_kernel_sees_the_calls_that_we_count(tmp_path: Path) -> None:
+    with Warm() as warm:
+        counted = Project(tmp_path / "counted")
+        calls = warm.one(counted.new(), counted.folder, below=counted.state).calls
+    seen = Project(tmp_path / "seen")
+    options = ["-e", "trace=" + ",".join(f"?{name}" for name in traced.SYSTEM_CALLS)]
+    assert traced.trace(seen, options, tmp_path / "log") == 0
+    points = traced.points_of(seen, tmp_path / "log")
+    # current.json is written where a second has passed: that often is left open here.
+    ours = Counter(_kind(call) for call in calls if "current.json" not in call)
+    theirs = Counter(_kind(point.name) for point in points if "current.json" not in point.what)
+    assert {kind: n for kind, n in theirs.items() if kind != "fsync"} == {
+        kind: n for kind, n in ours.items() if kind != "fsync"
+    }
+
+
+def _kind(call: str) -> str:
+    """Return the kind of a call by our name or the kernel's."""
+    name = call.split()[0].removesuffix("at2").removesuffix("at").removesuffix("64")
+    return SYSTEM.get(name, name)
