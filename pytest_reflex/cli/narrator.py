@@ -8,10 +8,9 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import Any
 
-import click
-
+from pytest_reflex.cli.paint import painted
 from pytest_reflex.cli.progress import Display, displayed
-from pytest_reflex.cli.streams import give, give_artifact, give_json, say
+from pytest_reflex.cli.streams import give, give_artifact, give_json, say, terminal_width
 from pytest_reflex.errors import ExitCode, StateError
 from pytest_reflex.loops.driver import ReflexLoop
 from pytest_reflex.loops.result import deliver
@@ -21,7 +20,9 @@ from pytest_reflex.model.plain import visible
 from pytest_reflex.model.words import Step, StopReason
 from pytest_reflex.reports import iteration
 from pytest_reflex.reports.spending import not_held
+from pytest_reflex.store.filesystem import lock_warning
 
+_NARROWEST = 20
 EXIT_OF_REASON: dict[StopReason, ExitCode] = {
     StopReason.THRESHOLD_REACHED: ExitCode.OK,
     StopReason.NO_MAJOR_ISSUES: ExitCode.OK,
@@ -60,6 +61,8 @@ class Narrator:
             number = self.loop.leftovers
             what = "1 process" if number == 1 else f"{number} processes"
             self._wrapped(f"Ended {what} that the interrupted run had left running")
+        if warning := lock_warning(self.loop.files.folder):
+            self._wrapped(warning)
         for path in self.loop.files.aside:
             self._wrapped(
                 f"Recovered from the history; what could not be read is kept as {path.name}"
@@ -108,18 +111,12 @@ class Narrator:
     def _block(self) -> None:
         state = self.loop.state
         assert state.evaluation is not None
-        text = iteration.block(state, state.evaluation, self.loop.files.artifact_label)
-        title, _, rest = text.partition("\n")
-        self._say(
-            click.style(title, bold=True, fg="green" if state.evaluation.passed else "yellow")
-        )
-        self._wrapped(rest)
+        self._wrapped(iteration.block(state, state.evaluation, self.loop.files.artifact_label))
 
     def _critique(self, issues: Any) -> None:
         evaluation = self.loop.state.evaluation
         assert evaluation is not None
-        self._say("Critique:")
-        self._wrapped("\n".join(iteration.critique_lines(evaluation, issues)))
+        self._wrapped("\n".join(["Critique:", *iteration.critique_lines(evaluation, issues)]))
 
     def end(self) -> int:
         """Deliver the artifact, print summary and artifact, and return the exit status.
@@ -136,7 +133,7 @@ class Narrator:
             give_json(run_json(state))
         else:
             if not self.quiet:
-                give(wrapped(iteration.summary(state, delivered)) + "\n\n")
+                give(painted(wrapped(iteration.summary(state, delivered))) + "\n\n")
             give_artifact(files.artifact_text())
         if failure:
             raise failure
@@ -151,7 +148,7 @@ class Narrator:
         )
 
     def _wrapped(self, text: str) -> None:
-        self._say(wrapped(text))
+        self._say(painted(wrapped(text)))
 
     def _say(self, text: str) -> None:
         (self._display.say if self._display else say)(text)
@@ -163,7 +160,12 @@ def _author(refined: Mapping[str, Any]) -> str:
 
 
 def wrapped(text: str, width: int = 80, indent: int = 4) -> str:
-    """Return lines broken at blanks, with what follows indented under its line."""
+    """Return lines broken at blanks, with what follows indented under its line.
+
+    A narrower terminal than `width` gets its own width.
+    """
+    columns = terminal_width()
+    width = max(min(width, columns), _NARROWEST) if columns else width
     return "\n".join(
         textwrap.fill(
             line,

@@ -10,7 +10,7 @@ import io
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import click
@@ -45,6 +45,14 @@ def is_coloured(stream: Any) -> bool:
     """
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM", "") in ("", "dumb")
     return bool(stream.isatty()) and not plain
+
+
+def terminal_width() -> int:
+    """Return the columns of the terminal that people read, 0 where there is none."""
+    for stream in (sys.stderr, sys.stdout):
+        with suppress(OSError, ValueError, AttributeError):  # no terminal, closed, no file
+            return os.get_terminal_size(stream.fileno()).columns
+    return 0
 
 
 def say(text: str) -> None:
