@@ -15,11 +15,11 @@ from pytest_reflex.cli.configured import configured
 from pytest_reflex.cli.criteria_option import chosen_criteria, criteria_options, parse_variables
 from pytest_reflex.cli.dry_run import dry_run_option, show_new, show_resumed, unfinished
 from pytest_reflex.cli.loop_tape import recorder_of, recording_options, tape_of, taped
-from pytest_reflex.cli.signals import Interruptions
 from pytest_reflex.cli.streams import say
 from pytest_reflex.errors import UsageError
 from pytest_reflex.loops.driver import ReflexLoop
 from pytest_reflex.model.words import Step
+from pytest_reflex.process.signals import Interruptions
 from pytest_reflex.settings import Settings
 
 

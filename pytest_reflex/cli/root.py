@@ -8,8 +8,8 @@ import sys
 import click
 
 from pytest_reflex.cli.lazy import LazyGroup
-from pytest_reflex.cli.signals import Interruptions, interruptible
 from pytest_reflex.cli.streams import close_stdout, prepare, say
+from pytest_reflex.process.signals import Interruptions, interruptible
 
 # verb: (module:command, one line of help). A new verb is one file and one line here.
 VERBS = {

@@ -36,10 +36,10 @@ def criteria_of(session: Session) -> Criteria:
     for part in session.parts:
         for row in part.evaluation["rule_results"]:
             shared = counts[row["id"]] > 1
-            name = f"{row['id']}.{_slug(part.id)}" if shared else row["id"]
+            name = f"{row['id']}.{_slug(part)}" if shared else row["id"]
             rules.append(_rule(_unique(name, taken), part, row))
     for part in session.parts:
-        rules.append(_gate(_unique(f"b.gate.{_slug(part.id)}", taken), part))
+        rules.append(_gate(_unique(f"b.gate.{_slug(part)}", taken), part))
     rules.append(_others())
     bar = min(exact(part.evaluation["threshold"]) for part in session.parts)
     return Criteria(
@@ -47,8 +47,10 @@ def criteria_of(session: Session) -> Criteria:
     )
 
 
-def _slug(part_id: str) -> str:
-    slug = re.sub(r"[^a-z0-9]+", "-", part_id.lower()).strip("-")
+def _slug(part: Part) -> str:
+    """Return what tells a part from others, as a part of an id."""
+    name = part.evaluation["artifact"] if part.artifact else part.id
+    slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
     return slug[-_LONGEST_SLUG:].strip("-") or "part"
 
 
@@ -64,7 +66,7 @@ def _unique(name: str, taken: set[str]) -> str:
 def _rule(name: str, part: Part, row: Mapping[str, Any]) -> Rule:
     known = part.rules[row["id"]]
     params = {"part": part.id, "rule": row["id"]}
-    if part.artifact and known["fix"]:
+    if part.artifact:
         params |= {"artifact": part.artifact, "fix": known["fix"]}
     return Rule(
         id=name,
@@ -107,10 +109,14 @@ def speaks_for_others(rule: Rule) -> bool:
     return "gate" in rule.checks[0].params
 
 
-def fixes_of(rule: Rule) -> tuple[str, tuple[Fix, ...]]:
-    """Return the artifact of a rule and the safe fixes that it carries for it."""
-    params = rule.checks[0].params
-    return params.get("artifact", ""), tuple(Fix.from_json(fix) for fix in params.get("fix", ()))
+def artifact_of(rule: Rule) -> str:
+    """Return the path of the artifact that a rule is about, empty for none."""
+    return str(rule.checks[0].params.get("artifact", ""))
+
+
+def fixes_of(rule: Rule) -> tuple[Fix, ...]:
+    """Return the safe fixes that a rule carries for its artifact."""
+    return tuple(Fix.from_json(fix) for fix in rule.checks[0].params.get("fix", ()))
 
 
 def results_of(criteria: Criteria, session: Session) -> Results:

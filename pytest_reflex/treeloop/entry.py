@@ -13,6 +13,7 @@ from pytest_reflex.host import Host, employ, open_host
 from pytest_reflex.loops.driver import ReflexLoop
 from pytest_reflex.loops.setup import resumable
 from pytest_reflex.model.words import Step, StopReason
+from pytest_reflex.process.signals import interruptible
 from pytest_reflex.settings import Settings, load
 from pytest_reflex.settings.readers import budget_changes
 from pytest_reflex.treeloop.child import Runner, Session
@@ -46,7 +47,8 @@ def drive(config: pytest.Config) -> int:
     try:
         order = order_of(config)
         teller = Teller(verbose=order.verbose, quiet=order.quiet, color=order.color)
-        with chdir(order.root):
+        with interruptible() as interruptions, chdir(order.root):
+            teller.interruptions = interruptions
             if order.resume is not None:
                 return _resume(order, teller)
             refuse_unasked(config)
@@ -161,6 +163,7 @@ def _watch(run: AbstractContextManager[ReflexLoop], teller: Teller) -> int:
                 for event in events:
                     teller.tell(event, loop)
         except KeyboardInterrupt:
+            teller.interruptions.deaf = True
             teller.interrupted(loop.files.alias)
             return INTERRUPTED
         except LimitError as error:

@@ -11,6 +11,7 @@ and could do there what it likes.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ from pytest_reflex.treeloop.territory import Territory
 
 _EVERYWHERE = ("conftest.py", "sitecustomize.py", "usercustomize.py", "*.pth", "*.reflex.yaml")
 _SPEAKS = (".py", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".pth")
+_HOOKS = (".pth", "entry_points.txt", "customize.py", "customize/__init__.py", "pyvenv.cfg")
 _MOST_TOLD = 3
 
 
@@ -54,7 +56,10 @@ class Start:
             files={},
         )
         found = take(noted._patterns(), root=territory.root).files
-        digests = {path: one.digest for path, one in found.items() if one.counts}
+        installed = _Installed(territory.root)
+        digests = {
+            path: one.digest for path, one in found.items() if one.counts and path not in installed
+        }
         return cls(
             read=noted.read,
             names=noted.names,
@@ -102,6 +107,7 @@ class TreeWatch:
     def __init__(self, start: Start, territory: Territory, began: int) -> None:
         self._territory, self._began = territory, began
         self._manifest = start.manifest(territory.root)
+        self._installed = _Installed(territory.root)
         self._data: Manifest | None = None
         self._planted: tuple[str, ...] = ()
 
@@ -113,8 +119,9 @@ class TreeWatch:
     def _changes(self) -> Iterator[Change]:
         looks = (self._manifest, self._data) if self._data else (self._manifest,)
         for change in (one for manifest in looks for one in changes(manifest)):
-            configures = change.path in CONFIGURATIONS
-            if configures or not self._territory.covers(change.path):
+            if change.path in self._installed:
+                continue
+            if change.path in CONFIGURATIONS or not self._territory.covers(change.path):
                 yield change
 
     def saw(self, session: Session) -> None:
@@ -140,6 +147,16 @@ class TreeWatch:
             return os.stat(self._territory.root / path).st_ctime_ns > self._began
         except OSError:
             return False
+
+
+class _Installed:
+    """What lies in an environment below the root and is started by no hook of the interpreter."""
+
+    def __init__(self, root: Path) -> None:
+        self._prefix = _inside(sys.prefix, root) + "/"
+
+    def __contains__(self, path: str) -> bool:
+        return path.startswith(self._prefix) and not path.endswith(_HOOKS)
 
 
 def _opened(session: Session, root: Path) -> Iterator[str]:

@@ -62,7 +62,7 @@ class Survey:
     @property
     def mendable(self) -> bool:
         """Whether a rule carries a fix that needs no agent."""
-        return any(fixes_of(rule)[1] for rule in self.criteria.rules)
+        return any(fixes_of(rule) for rule in self.criteria.rules)
 
 
 def survey(order: Order, settings: Settings, session: Session) -> Survey:

@@ -22,7 +22,12 @@ from pytest_reflex.model.steps import Files, Reply, StepRequest
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Severity
 from pytest_reflex.treeloop.child import Runner, Session
-from pytest_reflex.treeloop.combined import fixes_of, results_of, speaks_for_others
+from pytest_reflex.treeloop.combined import (
+    artifact_of,
+    fixes_of,
+    results_of,
+    speaks_for_others,
+)
 from pytest_reflex.treeloop.difference import document
 from pytest_reflex.treeloop.files import TreeFiles
 from pytest_reflex.treeloop.sealed import TreeWatch, inventory
@@ -86,8 +91,16 @@ class TreeSteps:
         rows = (*request.evaluation.failed, *request.evaluation.warnings)
         own = [row for row in rows if not speaks_for_others(row.rule)] or list(rows)
         worst = sorted(own, key=_urgency)[:MOST_ISSUES]
-        issues = {"issues": [_issue(row, self.files.territory.patterns) for row in worst]}
+        issues = {"issues": [_issue(row, self._where(row)) for row in worst]}
         return _free(json.dumps(issues, ensure_ascii=False), "offline")
+
+    def _where(self, row: RuleResult) -> str:
+        """Return what is to be changed for a rule: its artifact, or whatever may be."""
+        artifact = artifact_of(row.rule)
+        return self._relative(artifact) or ", ".join(self.files.territory.patterns)
+
+    def _relative(self, path: str) -> str:
+        return os.path.relpath(path, self.files.project).replace(os.sep, "/") if path else ""
 
     def pytest_reflex_refine(self, request: StepRequest) -> Reply | None:
         """Apply the fixes that rules carry, then let the agent mend what remains.
@@ -110,14 +123,13 @@ class TreeSteps:
         texts = dict(before)
         for issue in request.issues:
             rule = request.criteria.rule(issue["rule_id"])
-            artifact, safe = fixes_of(rule) if rule else ("", ())
-            path = os.path.relpath(artifact, self.files.project) if artifact else ""
-            if safe and path in texts:
-                new, _ = fixes.apply_all(safe, texts[path])
-                if new != texts[path]:
-                    texts[path] = new
-                    continue
-            remaining.append(issue)
+            path = self._relative(artifact_of(rule)) if rule else ""
+            safe = fixes_of(rule) if rule else ()
+            old = texts.get(path)
+            if safe and old is not None:
+                texts[path], _ = fixes.apply_all(safe, old)
+            if texts.get(path) == old:
+                remaining.append(issue)
         if texts != before:
             self.files.territory.write(texts)
         return texts, remaining
@@ -179,7 +191,7 @@ def _urgency(row: RuleResult) -> tuple[Any, ...]:
     return (row.rule.severity is not Severity.FAIL, -row.rule.weight)
 
 
-def _issue(row: RuleResult, patterns: Sequence[str]) -> dict[str, str]:
+def _issue(row: RuleResult, where: str) -> dict[str, str]:
     check = row.decisive
     problem = [row.message.strip() or f"{row.rule.id} did not pass"]
     if check and check.location and check.location.line:
@@ -190,8 +202,6 @@ def _issue(row: RuleResult, patterns: Sequence[str]) -> dict[str, str]:
     return {
         "rule_id": row.rule.id,
         "problem": "\n".join(problem)[:_LONGEST_WORDS],
-        "fix_instruction": f"Change {', '.join(patterns)} so that this holds: {wanted}"[
-            :_LONGEST_WORDS
-        ],
+        "fix_instruction": f"Change {where} so that this holds: {wanted}"[:_LONGEST_WORDS],
         "expected_effect": f"Rule {row.rule.id} passes",
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import click
 
@@ -12,6 +12,7 @@ from pytest_reflex.loops.driver import ReflexLoop
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.words import StopReason
+from pytest_reflex.process.signals import Interruptions
 from pytest_reflex.reports import iteration
 from pytest_reflex.treeloop.child import Session
 from pytest_reflex.treeloop.difference import counts
@@ -28,6 +29,7 @@ class Teller:
     verbose: bool
     quiet: bool
     color: bool | None
+    interruptions: Interruptions = field(default_factory=Interruptions)
 
     def say(self, text: str, *, bold: bool = False, colour: str | None = None) -> None:
         """Print lines; what cannot be told stops nothing."""

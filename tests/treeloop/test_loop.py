@@ -1,0 +1,149 @@
+"""Whole loops over a user's own session: green, restored, refused, tampered with, interrupted."""
+
+from __future__ import annotations
+
+import signal
+import time
+
+import pytest
+
+from tests.treeloop.stage import CODE, RIGHT, TESTS, Project
+
+Capture = pytest.CaptureFixture[str]
+
+
+def test_red_becomes_green(project: Project, capsys: Capture) -> None:
+    assert project.play() == 0
+    assert project.read() == RIGHT
+    assert project.stop() == ("threshold_reached", "")
+    assert "sums.py | +2 -2" in capsys.readouterr().out
+    assert project.read(".ai-factory/evolution/make-the-tests-pass/artifact.md").count("\n+ ") == 2
+
+
+def test_red_becomes_green_with_workers(project: Project) -> None:
+    assert project.play("-p", "xdist", "-n", "2") == 0
+    assert project.read() == RIGHT
+    assert project.state()["iteration"] == 2
+
+
+def test_what_passes_already_needs_no_loop(project: Project, capsys: Capture) -> None:
+    project.write("sums.py", RIGHT)
+    assert project.play() == 0
+    assert "passes already" in capsys.readouterr().out
+    assert not (project.folder / ".ai-factory").exists()
+
+
+def test_an_agent_without_files_answers_with_texts(project: Project) -> None:
+    project.agent(
+        f"""print("So:", json.dumps({{"files": [{{"path": "sums.py", "text": {RIGHT!r}}}]}}))"""
+    )
+    assert project.play() == 0
+    assert project.read() == RIGHT
+
+
+def test_texts_of_other_files_are_refused_with_one_retry(project: Project) -> None:
+    project.agent(
+        'assert calls == 1 or "may not be changed" in prompt\n'
+        'print(json.dumps({"files": [{"path": "test_sums.py", "text": ""}]}))'
+    )
+    assert project.play() == 1
+    reason, detail = project.stop()
+    assert (reason, project.calls()) == ("phase_error", 2)
+    assert "/files/0/path: 'test_sums.py' may not be changed" in detail
+    assert project.read("test_sums.py") == TESTS
+
+
+def test_the_best_is_restored_where_the_agent_breaks_everything(
+    project: Project, capsys: Capture
+) -> None:
+    project.agent(
+        "good = code.read_text().replace('a - b', 'a + b')\n"
+        "code.write_text(good if calls == 1 else 'x = 1')"
+    )
+    assert project.play("--reflex-max-iterations=3") == 1
+    assert project.stop()[0] == "iteration_limit"
+    assert project.read() == CODE.replace("a - b", "a + b")
+    assert "Restored: the best artifact, of iteration 2" in capsys.readouterr().out
+
+
+TAMPERING = {
+    "a test": ("pathlib.Path('test_sums.py').write_text('')", "test_sums.py was changed"),
+    "a planted conftest.py": (
+        "os.mkdir('deep'); pathlib.Path('deep/conftest.py').write_text('')",
+        "deep/conftest.py was added",
+    ),
+    "addopts": (
+        "pathlib.Path('pytest.ini').write_text('[pytest]\\naddopts = -k nothing')",
+        "pytest.ini was changed",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", TAMPERING)
+def test_an_agent_that_tampers_is_stopped(project: Project, capsys: Capture, kind: str) -> None:
+    act, told = TAMPERING[kind]
+    project.agent(f"mend()\n{act}")
+    assert project.play() == 1
+    assert project.stop() == ("tampered", told)
+    assert told in capsys.readouterr().out
+    assert project.state()["stop"]["passed"] is False
+
+
+def test_a_module_that_is_planted_and_imported_gives_no_verdict(project: Project) -> None:
+    project.agent(
+        "pathlib.Path('helper.py').write_text('')\n"
+        "code.write_text('import helper\\n' + code.read_text())\nmend()"
+    )
+    assert project.play() == 1
+    assert project.stop() == ("tampered", "helper.py was added and imported")
+
+
+def test_what_is_written_beside_the_artifacts_is_told(project: Project, capsys: Capture) -> None:
+    project.agent("mend()\npathlib.Path('notes.txt').write_text('done')")
+    assert project.play() == 0
+    assert "Changed beside the artifacts: calls.log, notes.txt" in capsys.readouterr().out
+
+
+def test_a_session_that_cannot_collect_any_more_never_passes(project: Project) -> None:
+    project.agent("code.write_text('def add(')")
+    assert project.play("--reflex-max-iterations=2") == 1
+    *_, last = project.events("evaluation_done")
+    rows = {row["id"]: row for row in last["evaluation"]["rule_results"]}
+    assert rows["a.sums.add"]["outcome"] == "not_measured"
+    assert "test_sums.py could not be collected" in rows["a.sums.add"]["details"]
+    assert rows["b.session.other-tests"]["outcome"] == "fail"
+
+
+def test_killed_in_refine_it_is_resumed_with_the_files_as_they_are(project: Project) -> None:
+    project.agent(
+        "if calls == 1:\n"
+        "    code.write_text(code.read_text() + '# half')\n"
+        "    time.sleep(60)\n"
+        "mend()"
+    )
+    driver = project.start()
+    wait_for_change(project)
+    driver.send_signal(signal.SIGKILL)
+    driver.communicate()
+    assert project.run(*project.arguments("--reflex-loop", "--reflex-resume")) == 0
+    assert project.read() == RIGHT + "# half"
+    assert [made["by"] for made in project.events("artifact_created")] == ["agent", "hand"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=str)
+def test_an_interrupted_loop_says_how_to_go_on(project: Project, number: signal.Signals) -> None:
+    project.agent("code.write_text(code.read_text() + '# half')\ntime.sleep(60)")
+    driver = project.start()
+    wait_for_change(project)
+    driver.send_signal(number)
+    output, _ = driver.communicate(timeout=60)
+    assert driver.returncode == 2
+    assert "pytest --reflex-loop --reflex-resume make-the-tests-pass" in output
+    assert "Traceback" not in output
+
+
+def wait_for_change(project: Project) -> None:
+    deadline = time.monotonic() + 60
+    while project.read() == CODE:
+        assert time.monotonic() < deadline, "the agent did not come to it"
+        time.sleep(0.05)
