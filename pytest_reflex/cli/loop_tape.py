@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
 
@@ -13,8 +13,10 @@ from pytest_reflex.agents.recorder import Recorder
 from pytest_reflex.agents.replay import ReplayRouter
 from pytest_reflex.cli.streams import say
 from pytest_reflex.errors import UsageError
-from pytest_reflex.host import Host
-from pytest_reflex.loops.overview import Run
+
+if TYPE_CHECKING:
+    from pytest_reflex.host import Host
+    from pytest_reflex.loops.overview import Run
 
 
 class Tape(TypedDict):

@@ -15,6 +15,7 @@ from pytest_reflex.cli.main import main
 from pytest_reflex.loops.history import read_events
 from pytest_reflex.loops.stable import stable_events
 from pytest_reflex.model.steps import Reply, StepRequest
+from pytest_reflex.model.words import Step
 from pytest_reflex.store.journal import read_journal
 
 CRITERIA = """\
@@ -260,6 +261,25 @@ def test_a_resumed_run_goes_on_recording(
     assert len(calls(recording)) > before
     folder = enter(project.parent / "again", monkeypatch)
     assert play("--replay", str(recording)) == 0
+    assert log(folder)[1:] == log(project)[1:]
+
+
+def test_an_answer_that_was_lost_is_asked_for_again_and_not_replayed(
+    project: Path, writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def leave(request: StepRequest, reply: Reply) -> None:
+        if request.step is Step.REFINE:  # by now it is recorded, and no event says so
+            raise KeyboardInterrupt
+
+    (project / "pytest-reflex.toml").write_text(f'plugins = ["{writer.__name__}"]\n')
+    with monkeypatch.context() as patch:
+        patch.setattr(writer, "pytest_reflex_answered", leave, raising=False)
+        assert play("--record", "run.jsonl") == 130
+    assert main(["loop", "resume", "words"]) == 0
+    refined = [call["try"] for call in calls(project / "run.jsonl") if call["step"] == "REFINE"]
+    assert refined == [1, 2]
+    folder = enter(project.parent / "again", monkeypatch)
+    assert play("--replay", str(project / "run.jsonl")) == 0
     assert log(folder)[1:] == log(project)[1:]
 
 

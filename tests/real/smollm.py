@@ -32,12 +32,11 @@ timeout = 300
 ORDERS = {
     "produce.md": """\
 Write the guide now, in Markdown. The first line is: # tidy
-Then write six plain sentences: what the command tidy does with the files of a folder, how it sorts
+Then write four plain sentences: what the command tidy does with the files of a folder, how it sorts
 them, and when it is useful. Name tidy in each sentence.
 """,
     "refine.md": """\
-Write the whole text again with the fix instructions carried out. Keep headings and commands.
-Name tidy in each sentence.
+Write the text again, with its headings and its commands, and do what the fix instructions say.
 """,
 }
 COMMAND = [
