@@ -35,7 +35,6 @@ FIGURES: dict[str, tuple[str, str]] = {
     "storage": ("storage", "errors of the disk told, and resumed from"),
     "answers": ("answers", "answers of agents read or refused as they must be"),
     "silent-agents": ("silent", "agents without an answer ended, and the artifact as it was"),
-    "endless-agents": ("endless", "agents without an end stopped by a cap"),
     "secrets": ("planted", "planted secrets kept nowhere"),
     "looking": ("looking", "looks at loops that wrote nothing"),
     "dry-run": ("dryrun", "dry runs that left nothing behind"),
