@@ -46,6 +46,17 @@ def is_remote(kind: str) -> bool:
     return _NETWORK.fullmatch(kind) is not None
 
 
+def lock_warning(folder: Path, mounts: str | None = None) -> str:
+    """Return what who drives a loop in a folder has to know of its lock, empty for a local one."""
+    kind = kind_of(folder, mounts)
+    if not is_remote(kind):
+        return ""
+    return (
+        f"The state folder is on a file system of kind {kind}: its lock may not reach other "
+        "machines. Drive a loop from one machine at a time."
+    )
+
+
 def why_no_lock(folder: Path) -> str:
     """Return why files in a folder cannot be locked, empty where they can; none is left there."""
     try:
