@@ -205,13 +205,10 @@ def damaged(path: Path, content: Content) -> StateError:
 
 
 def _refuse_removed(descriptor: int, path: Path) -> None:
-    """Raise StateError where the name stands for another file now: the lock binds nobody."""
-    try:
-        there = os.stat(path, follow_symlinks=False)
-    except OSError:
-        there = None
-    if there is None or not os.path.samestat(there, os.fstat(descriptor)):
-        raise StateError(f"{path} was removed by another process", hint="start a new loop")
+    """Raise FileNotFoundError where the name is gone or another file's: the lock binds nobody."""
+    there = os.stat(path, follow_symlinks=False)
+    if not os.path.samestat(there, os.fstat(descriptor)):
+        raise FileNotFoundError(errno.ENOENT, "removed by another process", str(path))
 
 
 def _watch(journal: Journal) -> None:
