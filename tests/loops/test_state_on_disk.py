@@ -161,3 +161,15 @@ def test_f01_what_a_killed_writer_left_is_removed_when_the_run_is_taken_up(left:
     leftover.write_text("{")
     with left.resume(Script()):
         assert not leftover.exists()
+
+
+def test_f02_an_artifact_one_event_behind_is_brought_to_it(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    with stage.begin(Script(produce="x\n", refine=GOOD)) as loop:
+        for event in loop.events():
+            if event.kind == "refinement_done":
+                break
+    (stage.root / "words/artifact.md").write_text("x\n")  # as it was when the event was written
+    with stage.resume(Script(produce=GOOD)) as loop:
+        assert stage.artifact() == GOOD
+        assert "artifact_created" not in [event.kind for event in loop.events() if event.seq < 9]
