@@ -15,6 +15,7 @@ from pytest_reflex.loops.prepared import needs_agent
 from pytest_reflex.model.events import Event
 from pytest_reflex.model.words import Step
 from pytest_reflex.reports.progress import (
+    LEAVING,
     Line,
     Running,
     progress_lines,
@@ -57,7 +58,10 @@ class Progress:
         """Return the lines of the live view as they are now."""
         self._turn += 1
         seconds = time.monotonic() - self._began
-        return progress_lines(self._loop.state, self._running(), seconds, self._turn)
+        lines = progress_lines(self._loop.state, self._running(), seconds, self._turn)
+        if self._loop.cancel.is_set():
+            lines[-1] = LEAVING
+        return lines
 
     def beat(self) -> None:
         """Tell that what runs goes on, in a plain line."""

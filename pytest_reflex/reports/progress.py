@@ -16,6 +16,7 @@ from pytest_reflex.verdict.figures import plain, shown_score
 Line = list[tuple[str, str]]
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+LEAVING: Line = [("  leaving: what runs is given time to end; once more kills it", "mild")]
 _BARS = "▁▂▃▄▅▆▇█"
 _MARKS = 6
 _NAME = 40
