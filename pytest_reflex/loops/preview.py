@@ -144,7 +144,7 @@ def _filled(step: Step, outlook: Outlook) -> tuple[RunState, str, tuple[str, ...
         unknown.append("the evaluation")
     if step is Step.REFINE and not state.critiqued:
         state = replace(state, issues=(_ISSUE,))
-        unknown.append("the issues, less those that safe fixes mend")
+        unknown.append("the issues that no fix mends")
     return state, artifact, tuple(unknown)
 
 
