@@ -91,7 +91,7 @@ class Narrator:
         elif event.kind is EventKind.PHASE_SWITCHED:
             self._say("\nPhase A passed; phase B judges the same artifact:\n")
             self._say(visible(self.loop.files.artifact_text()))
-        elif event.kind is EventKind.PHASE_ERROR:
+        elif event.kind is EventKind.PHASE_ERROR and not event.payload.get("limited"):
             message = visible(event.payload["message"])
             self._wrapped(f"{event.payload['step']} gave nothing usable: {message}")
         elif event.kind in (EventKind.STOPPED, EventKind.FAILED):

@@ -87,7 +87,8 @@ class ReflexLoop:
                     yield from self._recorded([self.files.commit(done)])
                     limited = refused_by_limit(done) or limited
             if limited:
-                raise LimitError(limited, hint=f"later: loop resume {self.files.alias}")
+                later = f"pytest-reflex loop resume {self.files.alias}"
+                raise LimitError(limited, hint=f"go on later: {later}")
 
     def _tampering(self, watch: Watch) -> str:
         """Return what was done to the run's record, to what judges, or to a session's files."""

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -84,7 +88,8 @@ def test_a_limit_that_stays_leaves_a_run_to_resume(
     assert main(NEW) == 9
     told = capsys.readouterr().err
     assert "PRODUCE: the tool ran into a limit: slow down (2 tries" in told
-    assert "loop resume say-it" in told
+    assert "(go on later: pytest-reflex loop resume say-it)" in told
+    assert "nothing usable" not in told
     assert main(["loop", "resume"]) == 0
     assert (project / "calls.txt").read_text().split().count("PLAN") == 1
     assert spend(project)["calls"] == 4
@@ -105,6 +110,39 @@ def test_no_wait_is_longer_than_the_budget_in_seconds(project: Path) -> None:
     settings.write_text(settings.read_text().replace("wait = 0.01", "wait = 600"))
     assert main([*NEW, "--budget", "seconds=500"]) == 9
     assert (project / "calls.txt").read_text().split() == ["PLAN"]
+
+
+@contextmanager
+def waiting(project: Path) -> Iterator[subprocess.Popen[str]]:
+    """A loop in a process of its own that has begun to wait for ten minutes."""
+    (project / "refused.txt").write_text("PLAN PLAN")
+    settings = project / "pytest-reflex.toml"
+    settings.write_text(settings.read_text().replace("wait = 0.01", "wait = 600"))
+    command = [sys.executable, "-m", "pytest_reflex", *NEW]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        assert any("waiting 600 s" in line for line in process.stderr)
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_ctrl_c_ends_a_wait_at_once(project: Path) -> None:
+    with waiting(project) as process:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        assert process.returncode == 130
+    (project / "refused.txt").write_text("")
+    assert main(["loop", "resume"]) == 0
+
+
+def test_stop_now_ends_a_wait(project: Path) -> None:
+    with waiting(project) as process:
+        assert main(["loop", "stop", "--now"]) == 0
+        process.communicate(timeout=60)
+        assert process.returncode == 2
 
 
 def test_a_budget_that_cannot_be_held_is_told_once(
