@@ -41,18 +41,40 @@ def spawn(
     if not argv:
         raise SpawnError("cannot start a program: the command is empty")
     try:
-        return subprocess.Popen(
-            argv,
-            cwd=cwd,
-            env=env,
-            stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE if stderr else subprocess.DEVNULL,
-            bufsize=0,
-            start_new_session=True,
-        )
+        try:
+            return _open(argv, cwd, env, stdin=stdin, stderr=stderr)
+        except UnicodeEncodeError:
+            # The locale has no such characters; what comes from rules is UTF-8 all the same.
+            words = [_utf8(word) for word in argv]
+            variables = {_utf8(name): _utf8(value) for name, value in env.items()}
+            return _open(words, cwd, variables, stdin=stdin, stderr=stderr)
     except (OSError, ValueError, TypeError) as error:
         raise _explained(argv[0], cwd, error) from None
+
+
+def _open(
+    argv: Sequence[str | bytes],
+    cwd: str | os.PathLike[str],
+    env: Mapping[str, str] | Mapping[bytes, bytes],
+    *,
+    stdin: bool,
+    stderr: bool,
+) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        argv,
+        cwd=cwd,
+        env=env,
+        stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE if stderr else subprocess.DEVNULL,
+        bufsize=0,
+        start_new_session=True,
+    )
+
+
+def _utf8(text: str) -> bytes:
+    # The bytes of names that the system gave us are kept as they were.
+    return text.encode("utf-8", "surrogateescape")
 
 
 def _explained(

@@ -17,6 +17,19 @@ from tests.faults.figure import Figure
 
 # name: (module, what is counted); one line for each figure
 FIGURES: dict[str, tuple[str, str]] = {
+    "zoo": ("zoo", "commands of every temper ended in time, with nothing left of them"),
+    "orphans": ("orphans", "grandchildren, daemons and commands of a killed owner gone"),
+    "signals": ("signals", "signals in a step: status, children gone, resumed to the same end"),
+    "floods": ("floods", "floods of output kept small and ended"),
+    "environment": ("environment", "surroundings worked in, or told in a line"),
+    "special-files": ("special_files", "special files refused as artifacts, without a wait"),
+    "closed-stdout": ("closed_stdout", "ways to lose stdout with the verdict kept and told by 12"),
+    "changed-by-check": ("changed", "checks that change what is judged found out"),
+    "log-volume": ("log_volume", "checks that write too much stored in little, and told"),
+    "exit-codes": ("exit_codes", "exit statuses told apart: said no, could not run"),
+    "random-bytes": ("random_bytes", "outputs of random bytes in valid JSON and XML"),
+    "questions": ("questions", "commands that ask somebody ended without an answer"),
+    "prompts": ("prompts", "long prompts arrived whole, or refused by name"),
     "kill": ("kill", "kills at a write-side call resumed with nothing lost or paid twice"),
     "recovery": ("recovery", "kills of a resume resumed"),
     "cuts": ("cuts", "cuts and damages of history.jsonl and run.json recovered or told"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,21 @@ def start(*argv: str, cwd: str | Path = "/") -> None:
 def test_program_that_cannot_start_is_one_clear_error(argv: list[str], message: str) -> None:
     with pytest.raises(SpawnError, match=message):
         start(*argv)
+
+
+def test_f32_text_beyond_the_locale_reaches_the_program_as_utf8(tmp_path: Path) -> None:
+    source = (
+        "from pytest_reflex.process.run import run;"
+        "env = {'PATH': '/usr/bin:/bin', 'Ä': 'ö 🎉'};"
+        "print(run(['printenv', 'Ä'], cwd='/', env=env).stdout)"
+    )
+    script = tmp_path / "script.py"
+    script.write_text(source, encoding="utf-8")
+    ascii_only = {"PYTHONUTF8": "0", "LC_ALL": "POSIX", "PYTHONCOERCECLOCALE": "0"}
+    done = subprocess.run(
+        [sys.executable, str(script)], env={**os.environ, **ascii_only}, capture_output=True
+    )
+    assert done.stdout == f"{'ö 🎉'.encode() + chr(10).encode()}\n".encode()
 
 
 def test_script_without_an_interpreter_line_is_told(tmp_path: Path) -> None:
