@@ -12,7 +12,7 @@ from pytest_reflex.loops.history import hash_before_last_change, read_events
 from pytest_reflex.loops.statefile import ARTIFACT, CURRENT, HISTORY, RUN, read_object
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.run import EMPTY_SHA256, RunState
-from pytest_reflex.model.words import RunStatus
+from pytest_reflex.model.words import EXTENDABLE, RunStatus
 from pytest_reflex.store.folders import run_folder
 from pytest_reflex.store.journal import damaged, read_journal
 from pytest_reflex.store.lock import is_locked
@@ -140,6 +140,8 @@ def status_text(run: Run) -> str:
         lines.append(f"Feedback: {len(state.feedback)} waiting for the next critique")
     if run.interrupted:
         lines.append(f"Continue with: pytest-reflex loop resume {run.alias}")
+    elif state.stop.reason in EXTENDABLE:
+        lines.append(f"Go on with: pytest-reflex loop extend {run.alias}")
     return "\n".join(lines)
 
 

@@ -14,10 +14,9 @@ from pytest_reflex.loops.decide import exhausted
 from pytest_reflex.loops.driver import ReflexLoop
 from pytest_reflex.loops.runfiles import RunFiles
 from pytest_reflex.loops.steps import Done
-from pytest_reflex.loops.survey import EXTENDABLE
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import Limits, RunState
-from pytest_reflex.model.words import RunStatus, StopReason
+from pytest_reflex.model.words import EXTENDABLE, RunStatus, StopReason
 from pytest_reflex.settings import budget_changes
 
 

@@ -21,10 +21,9 @@ from pytest_reflex.loops.pointer import Pointer, Requests, change_pointer, read_
 from pytest_reflex.loops.result import deliver
 from pytest_reflex.loops.runfiles import RunFiles
 from pytest_reflex.loops.statefile import HISTORY, RUN, read_object
-from pytest_reflex.loops.survey import EXTENDABLE
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import RunState
-from pytest_reflex.model.words import RunStatus, StopReason
+from pytest_reflex.model.words import EXTENDABLE, RunStatus, StopReason
 from pytest_reflex.store.journal import read_journal
 from pytest_reflex.store.lock import is_locked
 

@@ -12,19 +12,8 @@ from pytest_reflex.errors import ReflexError, UsageError
 from pytest_reflex.loops.overview import Run, read_run
 from pytest_reflex.loops.pointer import newest_running, read_pointer
 from pytest_reflex.loops.statefile import ARTIFACT, HISTORY, RUN
-from pytest_reflex.model.words import RunStatus, StopReason
+from pytest_reflex.model.words import EXTENDABLE, RunStatus
 from pytest_reflex.store.folders import run_folder
-
-# Runs that ended for one of these can go on with other limits.
-EXTENDABLE = frozenset(
-    (
-        StopReason.ITERATION_LIMIT,
-        StopReason.STAGNATION,
-        StopReason.BUDGET_EXCEEDED,
-        StopReason.USER_STOP,
-        StopReason.PHASE_ERROR,
-    )
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

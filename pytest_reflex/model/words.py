@@ -81,3 +81,14 @@ STATUS_OF_REASON: dict[StopReason, RunStatus] = {
     StopReason.PHASE_ERROR: RunStatus.FAILED,
     StopReason.TAMPERED: RunStatus.FAILED,
 }
+
+# A run that ended for one of these can go on under other limits.
+EXTENDABLE = frozenset(
+    (
+        StopReason.USER_STOP,
+        StopReason.STAGNATION,
+        StopReason.BUDGET_EXCEEDED,
+        StopReason.ITERATION_LIMIT,
+        StopReason.PHASE_ERROR,
+    )
+)
