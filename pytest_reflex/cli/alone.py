@@ -11,10 +11,12 @@ import click
 
 from pytest_reflex.cli.configured import configured
 from pytest_reflex.cli.criteria_option import chosen_criteria, criteria_options, parse_variables
+from pytest_reflex.cli.streams import say
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.loops.setup import read_draft
 from pytest_reflex.loops.single import Alone
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.plain import visible
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.targets import Target
 
@@ -68,7 +70,13 @@ def open_alone(
     )
     read = read_text_artifact(artifact)
     employ(host, settings, agents)
-    alone = Alone(artifact=read, criteria=target.criteria, level=target.level, hooks=host.hooks)
+    alone = Alone(
+        artifact=read,
+        criteria=target.criteria,
+        level=target.level,
+        hooks=host.hooks,
+        notice=lambda text: say(visible(text)),
+    )
     return alone, lambda: _evaluated(target, host.registry, read)
 
 

@@ -5,17 +5,17 @@ Promises: nothing is written; contracts and the one retry are those of the loop.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Event as Signal
 from typing import Any
 
-from pytest_reflex.errors import StepError
+from pytest_reflex.errors import LimitError, StepError
 from pytest_reflex.loops.asking import ask
 from pytest_reflex.loops.decide import MAX_TRIES
 from pytest_reflex.loops.requests import request_for
-from pytest_reflex.loops.steps import Done, perform
+from pytest_reflex.loops.steps import Done, perform, refused_by_limit
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.results import Evaluation
@@ -28,12 +28,16 @@ from pytest_reflex.model.words import Level, Step
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alone:
-    """An artifact outside of any run, what it is held to, and the hooks that answer."""
+    """An artifact outside of any run, what it is held to, and the hooks that answer.
+
+    `notice` is called with a line about what takes long.
+    """
 
     artifact: Artifact
     criteria: Criteria
     level: Level
     hooks: Any
+    notice: Callable[[str], object] = lambda text: None
 
 
 def criticise(alone: Alone, evaluation: Evaluation) -> Critique:
@@ -93,6 +97,8 @@ def _perform(step: Step, state: RunState, alone: Alone) -> tuple[Done, tuple[Cos
             costs.append(cost)
         if done.kind is not EventKind.PHASE_ERROR:
             return done, tuple(costs)
+        if limited := refused_by_limit(done):
+            raise LimitError(limited, hint="nothing was written; try again later")
         messages = (*state.errors.get(step.value, ()), done.payload["message"])
         state = replace(state, errors={step.value: messages})
     agent = done.payload.get("agent", "")
@@ -104,7 +110,7 @@ def _perform(step: Step, state: RunState, alone: Alone) -> tuple[Done, tuple[Cos
 
 def _request(step: Step, state: RunState, alone: Alone) -> StepRequest:
     artifact = alone.artifact
-    return request_for(
+    request = request_for(
         step,
         state,
         artifact=artifact.raw_text,
@@ -112,3 +118,4 @@ def _request(step: Step, state: RunState, alone: Alone) -> StepRequest:
         events=(),
         cancel=Signal(),
     )
+    return replace(request, tell=alone.notice)

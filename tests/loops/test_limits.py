@@ -43,7 +43,7 @@ import json, os, pathlib, sys
 sys.stdin.read()
 step = os.environ["PYTEST_REFLEX_STEP"]
 calls = pathlib.Path("calls.txt")
-calls.open("a").write(step + "\\n")
+calls.write_text(calls.read_text() + step + "\\n" if calls.exists() else step + "\\n")
 plan = json.dumps({"plan": ["a", "b", "c"]})
 refused = pathlib.Path("refused.txt")
 if step in refused.read_text().split():
@@ -110,6 +110,20 @@ def test_no_wait_is_longer_than_the_budget_in_seconds(project: Path) -> None:
     settings.write_text(settings.read_text().replace("wait = 0.01", "wait = 600"))
     assert main([*NEW, "--budget", "seconds=500"]) == 9
     assert (project / "calls.txt").read_text().split() == ["PLAN"]
+
+
+def test_a_limit_in_a_step_by_itself_is_told_and_not_asked_again(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "refused.txt").write_text("REFINE REFINE")
+    (project / "a.md").write_text("beta\n")
+    settings = project / "pytest-reflex.toml"
+    settings.write_text(settings.read_text() + "[loop.agents]\ncritique = 'offline'\n")
+    assert main(["refine", "a.md", "--criteria", "words.yaml"]) == 9
+    told = capsys.readouterr().err
+    assert "waiting 0.01 s" in told
+    assert "REFINE: the tool ran into a limit: slow down (2 tries) (nothing was written" in told
+    assert (project / "calls.txt").read_text().split() == ["REFINE", "REFINE"]
 
 
 @contextmanager
