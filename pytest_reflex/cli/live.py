@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
+from threading import Lock
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -48,7 +49,7 @@ class LiveView:
 
         self._lines, self._descriptor = lines, sys.stderr.fileno()
         self._console = Console(force_terminal=True, color_system="standard", legacy_windows=False)
-        self._height, self._busy = 0, False
+        self._height, self._pen = 0, Lock()
 
     @contextmanager
     def open(self) -> Iterator[None]:
@@ -60,33 +61,34 @@ class LiveView:
             yield
         finally:
             signal.signal(signal.SIGCONT, before)
-            self._put("")
+            with self._pen:
+                self._put("", redraw=False)
 
     def say(self, text: str) -> None:
-        """Write whole lines above the view."""
-        self._put(f"{text}\n", redraw=True)
+        """Write whole lines above the view, from any thread."""
+        with self._pen:
+            self._put(f"{text}\n", redraw=True)
 
     def draw(self) -> None:
-        """Draw the lines as they are now; may be called by a signal in the middle of `say`."""
-        if not self._busy:
-            self._put("", redraw=True)
+        """Draw the lines as they are now; a signal may ask for it in the middle of `say`."""
+        if self._pen.acquire(blocking=False):
+            try:
+                self._put("", redraw=True)
+            finally:
+                self._pen.release()
 
     def _continued(self, number: int, frame: FrameType | None) -> None:
         self._height = 0  # the shell has written where the lines were
 
-    def _put(self, text: str, *, redraw: bool = False) -> None:
-        self._busy = True
-        try:
-            if self._is_in_background():
-                self._height = 0
-                self._write(text)
-                return
-            drawn = self._drawn() if redraw else []
-            erased = "\r" + _CLEAR + (_UP + _CLEAR) * (self._height - 1) if self._height else ""
-            self._height = len(drawn)
-            self._write(erased + text + "\n".join(drawn))
-        finally:
-            self._busy = False
+    def _put(self, text: str, *, redraw: bool) -> None:
+        if self._is_in_background():
+            self._height = 0
+            self._write(text)
+            return
+        drawn = self._drawn() if redraw else []
+        erased = "\r" + _CLEAR + (_UP + _CLEAR) * (self._height - 1) if self._height else ""
+        self._height = len(drawn)
+        self._write(erased + text + "\n".join(drawn))
 
     def _drawn(self) -> list[str]:
         width, height = self._size()

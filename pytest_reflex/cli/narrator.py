@@ -17,7 +17,7 @@ from pytest_reflex.loops.result import deliver
 from pytest_reflex.loops.runjson import run_json
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.plain import visible
-from pytest_reflex.model.words import Step, StopReason
+from pytest_reflex.model.words import RunStatus, Step, StopReason
 from pytest_reflex.reports import iteration
 from pytest_reflex.reports.spending import not_held
 from pytest_reflex.store.filesystem import lock_warning
@@ -138,6 +138,8 @@ class Narrator:
         if failure:
             raise failure
         assert state.stop.reason is not None
+        if self.quiet and state.status is RunStatus.FAILED:
+            self._wrapped(f"{state.stop.reason.value}: {visible(state.stop.detail)}")
         return EXIT_OF_REASON[state.stop.reason]
 
     def interrupted(self) -> None:
@@ -148,7 +150,7 @@ class Narrator:
         )
 
     def _wrapped(self, text: str) -> None:
-        self._say(painted(wrapped(text)))
+        self._say(painted(wrapped(visible(text))))
 
     def _say(self, text: str) -> None:
         (self._display.say if self._display else say)(text)

@@ -6,7 +6,6 @@ import fcntl
 import os
 import pty
 import select
-import signal
 import struct
 import subprocess
 import sys
@@ -32,6 +31,7 @@ class Terminal:
         columns: int = 80,
         rows: int = 30,
         environment: Mapping[str, str] | None = None,
+        program: Sequence[str] = (sys.executable, "-m", "pytest_reflex"),
     ) -> None:
         self.screen = pyte.HistoryScreen(columns, rows, history=2000)
         self._stream = pyte.ByteStream(self.screen)
@@ -40,7 +40,7 @@ class Terminal:
         self._set_size(columns, rows)
         clean = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLUMNS", "LINES")}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "pytest_reflex", *argv],
+            [*program, *argv],
             cwd=cwd,
             env={**clean, "TERM": "xterm-256color", "PYTHONUTF8": "1", **(environment or {})},
             stdin=theirs,
@@ -68,9 +68,6 @@ class Terminal:
 
     def send(self, keys: bytes) -> None:
         os.write(self._ours, keys)
-
-    def signal(self, number: int) -> None:
-        os.kill(self.process.pid, number)
 
     @property
     def shown(self) -> str:
@@ -117,6 +114,3 @@ class Terminal:
     def interrupt(self) -> None:
         """Press Ctrl-C."""
         self.send(b"\x03")
-
-
-__all__ = ["Terminal", "signal"]

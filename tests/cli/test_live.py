@@ -16,6 +16,8 @@ from typing import Self
 
 import pyte
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pytest_reflex.cli import progress
 from pytest_reflex.cli.live import LiveView, can_be_live
@@ -106,6 +108,14 @@ def test_ctrl_c_leaves_a_clean_screen_with_a_cursor(project: Path) -> None:
         assert b"\x1b[?25l" not in terminal.raw
 
 
+def test_nothing_is_drawn_from_the_background(project: Path) -> None:
+    shell = ("sh", "-c", 'set -m; "$@" & wait', "sh", sys.executable, "-m", "pytest_reflex")
+    with Terminal(NEW, project, program=shell) as terminal:
+        assert terminal.end() == 0
+        assert "Gate: passed" in terminal.everything
+        assert b"\x1b[2K" not in terminal.raw
+
+
 @pytest.fixture
 def paper() -> Iterator[Paper]:
     with Paper() as paper:
@@ -129,11 +139,16 @@ class Paper:
         fcntl.ioctl(self._ours, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self.screen = pyte.Screen(columns, rows)
 
+    def read(self) -> bytes:
+        """Return what was written since it was read last."""
+        data = b""
+        while select.select([self._ours], [], [], 0)[0]:
+            data += os.read(self._ours, 65536)
+        return data
+
     def shown(self) -> list[str]:
         """Return the lines of the screen after everything that was written since it was resized."""
-        stream = pyte.ByteStream(self.screen)
-        while select.select([self._ours], [], [], 0)[0]:
-            stream.feed(os.read(self._ours, 65536))
+        pyte.ByteStream(self.screen).feed(self.read())
         return "\n".join(line.rstrip() for line in self.screen.display).rstrip().split("\n")
 
 
@@ -168,6 +183,34 @@ def test_f32_lines_are_cut_to_the_width(
         told = ["told"[i : i + columns] for i in range(0, 4, columns)]
         assert paper.shown() == [*told, *lines]
     assert paper.shown() == told
+
+
+@given(st.text(max_size=80), st.text(max_size=20))
+@settings(deadline=None, max_examples=40)
+def test_t06_no_text_in_a_line_acts_on_the_terminal(text: str, name: str) -> None:
+    with Paper() as paper, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stderr", paper.stream)
+        with LiveView(lambda: [[(text, "good"), (name, "")]]).open():
+            raw = re.sub(rb"\x1b\[(?:2K|1A|[0-9;]*m)|\r", b"", paper.read())
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", raw.decode())
+
+
+def test_a_draw_in_the_middle_of_another_is_left_out(
+    paper: Paper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stderr", paper.stream)
+    drawn: list[int] = []
+
+    def lines() -> list[Line]:
+        drawn.append(1)
+        view.draw()
+        return [[("x", "")]]
+
+    view = LiveView(lines)
+    with view.open():
+        view.say("told")
+        assert paper.shown() == ["told", "x"]
+    assert len(drawn) == 2
 
 
 def test_columns_of_the_environment_only_narrow(

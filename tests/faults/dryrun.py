@@ -50,10 +50,11 @@ def cases(place: Path, full: bool) -> Iterator[Case]:
     project = Project(place / "whole")
     new = (*project.new(), "--dry-run")
     yield Case("new", project.folder, new)
-    yield Case("new, as JSON", project.folder, (*new, "--json"))
+    if full:
+        yield Case("new, as JSON", project.folder, (*new, "--json"))
     _run(project.folder, project.new())
     count = len(read_journal(project.run / "history.jsonl").records)
-    for number in range(1, count) if full else (1, count // 2):
+    for number in range(1, count) if full else (count // 2,):
         folder = place / f"after-{number}"
         interrupted(project, folder, number)
         resume = ("loop", "resume", "run", "--dry-run")
