@@ -12,18 +12,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from pytest_reflex.criteria.suite import artifact_patterns
 from pytest_reflex.errors import UsageError
 from pytest_reflex.host import Host
 from pytest_reflex.loops.driver import ReflexLoop
+from pytest_reflex.loops.guard import OFF
 from pytest_reflex.loops.history import digest
-from pytest_reflex.loops.runjson import SCHEMA_VERSION
+from pytest_reflex.loops.own_orders import read_orders
 from pytest_reflex.loops.seal import seal_of
-from pytest_reflex.loops.setup import limits_of
+from pytest_reflex.loops.setup import NewLoop, Proposal, limits_of, run_started
 from pytest_reflex.loops.steps import Done
-from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import Limits
 from pytest_reflex.model.words import Level, RunStatus, Step
@@ -195,38 +194,36 @@ def _run_started(
     agents: Mapping[Step, str],
     by: str,
 ) -> Done:
+    """Return the first event: that of any loop, with what is needed of the project."""
     order = found.order
-    setup = {
-        "kind": KIND,
-        "session": {
-            "arguments": list(order.arguments),
-            "cwd": os.path.relpath(order.cwd, order.root),
-        },
-        "criteria_source": "the first session",
-        "agents": {step.value.lower(): name for step, name in agents.items()},
-        "evaluator": "pytest",
-        "plugins": list(settings["plugins"]),
-        "sequential": True,
-        "confirmation": {"by": by, "at": datetime.now(UTC).isoformat()},
+    wanted = NewLoop(
+        task=order.task,
+        criteria="the first session",
+        confirmed_by=by,
+        ideal="the whole session passes",
+        sequential=True,
+    )
+    proposal = Proposal(
+        order=wanted,
+        criteria=found.criteria,
+        limits=found.limits,
+        level=Level.B,
+        draft=None,
+        seal=seal_of(found.criteria, settings["plugins"]),
+        orders=read_orders(settings["loop.prompts"], order.root),
+    )
+    begun = run_started(proposal, files.alias, order.root, settings, agents)
+    session = {
+        "arguments": list(order.arguments),
+        "cwd": os.path.relpath(order.cwd, order.root),
     }
-    payload: dict[str, Any] = {
-        "schema_version": SCHEMA_VERSION,
-        "task_alias": files.alias,
-        "task": {"prompt": order.task, "ideal_result": "the whole session passes"},
-        "criteria": found.criteria.to_json(),
-        "limits": found.limits.to_json(),
-        "level": Level.B.value,
-        "seal": seal_of(found.criteria, settings["plugins"]),
-        "setup": setup,
-        TREE: tree_of(
-            order.root,
-            files.folder,
-            territory=found.territory,
-            texts=found.texts,
-            start=found.start,
-        ),
-    }
-    return Done(kind=EventKind.RUN_STARTED, step=Step.PLAN, payload=payload)
+    tree = tree_of(
+        order.root, files.folder, territory=found.territory, texts=found.texts, start=found.start
+    )
+    setup = {**begun.payload["setup"], "kind": KIND, "session": session}
+    if any(part.artifact is None for part in found.session.parts):
+        setup["guard"] = OFF  # a test does not say in which of the files its fault is
+    return replace(begun, payload={**begun.payload, "setup": setup, TREE: tree})
 
 
 @contextmanager

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 import textwrap
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import click
 
@@ -85,9 +87,11 @@ class Teller:
         state = loop.state
         assert state.evaluation is not None
         text = iteration.block(state, state.evaluation, loop.files.artifact_label)
-        title, _, rest = text.partition("\n")
+        title, *rest = text.splitlines()
         self.say(title, bold=True, colour="green" if state.evaluation.passed else "yellow")
-        self.say(_wrapped(rest))
+        # A section of the artifact is a file here, and one that comes in is none that was added.
+        changed = f"Changed: {visible(_changed_files(state.changed))}"
+        self.say(_wrapped("\n".join(changed if one[:9] == changed[:9] else one for one in rest)))
 
     def end(self, loop: ReflexLoop) -> None:
         """Print the summary, and what was changed since the start."""
@@ -108,6 +112,13 @@ class Teller:
             "\nInterrupted; nothing durable is lost. Continue with:\n"
             f"  pytest --reflex-loop --reflex-resume {alias}"
         )
+
+
+def _changed_files(changed: Mapping[str, Any]) -> str:
+    if not changed or changed.get("initial"):
+        return "nothing yet"
+    names = {name for word in ("added", "modified", "removed") for name in changed[word]}
+    return ", ".join(sorted(names)) or "nothing"
 
 
 def _wrapped(text: str) -> str:
