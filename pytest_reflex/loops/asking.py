@@ -93,7 +93,21 @@ def _fault(reply: Reply) -> str:
         unknown = value is None and name != "seconds"
         if not unknown and not _is_amount(value, whole=name == "tokens"):
             return f"{name} is no amount: {one_line(repr(value))}"
-    return "" if isinstance(reply.details, Mapping) else "details are no mapping"
+    if not isinstance(reply.details, Mapping):
+        return "details are no mapping"
+    tries = reply.details.get("refused", [])
+    if not isinstance(tries, list) or not all(map(_is_try, tries)):
+        return f"details have no refused tries: {one_line(repr(tries))}"
+    return ""
+
+
+def _is_try(value: object) -> bool:
+    """Return whether a value is what is known of a try that a rate limit refused."""
+    if not isinstance(value, Mapping) or not {"seconds", "usd", "tokens"} <= set(value):
+        return False
+    unknown = [value[key] for key in ("usd", "tokens") if value[key] is not None]
+    amounts = (value["seconds"], value.get("waited", 0), *unknown)
+    return all(_is_amount(amount, whole=False) for amount in amounts)
 
 
 def _is_amount(value: object, *, whole: bool) -> bool:

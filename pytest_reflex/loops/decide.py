@@ -127,6 +127,11 @@ def seconds_left(state: RunState) -> float | None:
     return None if limit is None else limit - state.spend.seconds
 
 
+def calls_left(state: RunState) -> float:
+    """Return how many calls the budget still allows."""
+    return state.limits.budget.get("calls", float("inf")) - state.spend.calls
+
+
 def _too_long(state: RunState, elapsed: float) -> str:
     """Return that a sitting took as long as it may, or an empty string."""
     cap = state.limits.wall_time

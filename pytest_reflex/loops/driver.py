@@ -19,7 +19,7 @@ from typing import Any
 from pytest_reflex.errors import LimitError
 from pytest_reflex.loops import ending
 from pytest_reflex.loops.asking import ask, judge, record
-from pytest_reflex.loops.decide import Act, Decision, decide, seconds_left
+from pytest_reflex.loops.decide import Act, Decision, calls_left, decide, seconds_left
 from pytest_reflex.loops.guard import guarded
 from pytest_reflex.loops.prepared import effective
 from pytest_reflex.loops.requests import request_for
@@ -138,7 +138,7 @@ class ReflexLoop:
 
     def _produce_and_prepare(self) -> Iterator[Done]:
         """Run PRODUCE beside PREPARE; both depend on the plan only, each is durable when done."""
-        if self.sequential:
+        if self.sequential or calls_left(self.state) < 2:
             yield self._step(Step.PRODUCE)
             return
         pair = [step for step in (Step.PRODUCE, Step.PREPARE) if not self._is_done(step)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,11 @@ import pytest
 
 from pytest_reflex.agents.configure import agent_from_table, preset_names
 from pytest_reflex.agents.prompts import prompt_for
+from pytest_reflex.cli.main import main
 from pytest_reflex.model.steps import Reply, StepRequest
 from pytest_reflex.model.words import Step
 from tests.agents.making import request, rule
-from tests.agents.played import TOOLS, Played, Tool, install
+from tests.agents.played import PLAN, TOOLS, Played, Tool, install
 
 RUNS = [(name, run) for name, tool in TOOLS.items() for run in tool.runs]
 ASKED = request(Step.PLAN, rule("a.x.y"), task="Say $HOME `x` {model} é")
@@ -76,3 +78,45 @@ def test_note_of_a_preset_stands_behind_the_prompt(bin_folder: Path) -> None:
 def test_b097_a_prompt_is_an_argument_only_where_a_tool_takes_nothing_else() -> None:
     agents = [agent_from_table(name, tool.table) for name, tool in TOOLS.items()]
     assert [agent.name for agent in agents if agent.prompt == "argument"] == ["cursor-agent"]
+
+
+CRITERIA = """\
+name: words
+rules:
+  - {id: a.x.alpha, description: says alpha, severity: fail, check: {type: content, search: alpha}}
+"""
+ISSUE = {"rule_id": "a.x.alpha", "problem": "p", "fix_instruction": "f", "expected_effect": "e"}
+STEPS = {
+    "PLAN": PLAN,
+    "PRODUCE": "beta",
+    "CRITIQUE": json.dumps({"issues": [ISSUE]}),
+    "REFINE": "alpha",
+}
+TALKS = {
+    "claude": "print(json.dumps({'result': a, 'total_cost_usd': 0.5, 'is_error': False,"
+    " 'usage': {'input_tokens': 10, 'output_tokens': 5}}))",
+    "codex": "open(sys.argv[sys.argv.index('-o') + 1], 'w').write(a)\n"
+    "print(json.dumps({'usage': {'input_tokens': 9, 'output_tokens': 6}}))",
+    "opencode": "print(json.dumps({'type': 'text', 'part': {'text': a}}))\n"
+    "print(json.dumps({'part': {'cost': 0.5, 'tokens': {'input': 9, 'output': 6}}}))",
+}
+PRICE = {"claude": 0.5, "codex": None, "opencode": 0.5}
+
+
+@pytest.mark.parametrize("name", TALKS)
+def test_a_loop_runs_with_a_preset_from_plan_to_pass(
+    bin_folder: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(bin_folder)
+    (bin_folder / "words.yaml").write_text(CRITERIA)
+    say = f"import json, os, sys; sys.stdin.read(); a = {STEPS!r}[os.environ['PYTEST_REFLEX_STEP']]"
+    (bin_folder / name).write_text(f"#!{sys.executable}\n{say}\n{TALKS[name]}\n")
+    (bin_folder / name).chmod(0o755)
+    (bin_folder / "pytest-reflex.toml").write_text("[loop]\nproduce = 'first'\n")
+    new = ["loop", "new", "say", "--criteria", "words.yaml", "--evaluator", "core", "--yes"]
+    assert main([*new, "--agent", name, "--alias", "say-it"]) == 0
+    run = json.loads((bin_folder / ".ai-factory/evolution/say-it/run.json").read_text())
+    spent = run["spend"]
+    price = PRICE[name]
+    assert spent["usd"] == (None if price is None else spent["calls"] * price)
+    assert spent["tokens"] == spent["calls"] * 15

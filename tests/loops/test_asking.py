@@ -38,6 +38,14 @@ REPLIES: dict[str, tuple[Reply, str]] = {
     "half a token": (odd(tokens=1.5), "tokens is no amount: 1.5"),
     "no time": (odd(seconds=None), "seconds is no amount: None"),
     "details that are none": (odd(details=None), "details are no mapping"),
+    "refused tries that are none": (
+        odd(details={"refused": [{"seconds": 1}]}),
+        "details have no refused tries: [{'seconds': 1}]",
+    ),
+    "a refused try with a price that is none": (
+        odd(details={"refused": [{"seconds": 1, "usd": "x", "tokens": None}]}),
+        "details have no refused tries: [{'seconds': 1, 'usd': 'x', 'tokens': None}]",
+    ),
 }
 
 

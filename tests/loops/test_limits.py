@@ -20,6 +20,7 @@ from pytest_reflex.model.steps import Reply
 from pytest_reflex.model.words import StopReason
 from pytest_reflex.reports.spending import not_held, spend_text
 from tests.loops.histories import History
+from tests.loops.stage import PLAN, Script, Stage
 
 CRITERIA = """\
 name: words
@@ -211,6 +212,32 @@ def test_only_limits_that_are_set_can_be_lost() -> None:
     assert both == (
         "cost and tokens unknown: the budget in usd and tokens cannot be held; max_iterations can"
     )
+
+
+PROSE = """\
+name: prose
+rules:
+  - {id: a.x.alpha, description: says alpha, severity: fail, check: "It says alpha"}
+"""
+CHECKS = json.dumps({"checks": [{"rule_id": "a.x.alpha", "type": "content", "search": "alpha"}]})
+
+
+def paid(text: str) -> Reply:
+    return Reply(text=text, agent="script", usd=0.25, tokens=10)
+
+
+@pytest.mark.parametrize(
+    ("calls", "asked"), [(2, ["PLAN", "PRODUCE"]), (3, ["PLAN", "PREPARE", "PRODUCE"])]
+)
+def test_produce_beside_prepare_keeps_to_the_calls_that_are_left(
+    project: Path, calls: int, asked: list[str]
+) -> None:
+    script = Script(plan=paid(PLAN), produce=paid("alpha"), prepare=paid(CHECKS))
+    stage = Stage(project, PROSE)
+    stage.play(script, {"loop.budget": {"calls": calls}})
+    assert sorted(script.asked()) == sorted(asked)
+    spent = stage.run_json()["spend"]
+    assert (spent["calls"], spent["usd"], spent["tokens"]) == (calls, calls * 0.25, calls * 10)
 
 
 def test_t19_a_sitting_has_an_end_whatever_the_budget() -> None:
