@@ -12,6 +12,7 @@ from typing import Any
 from pytest_reflex.errors import UsageError
 from pytest_reflex.loops.decide import exhausted
 from pytest_reflex.loops.driver import ReflexLoop
+from pytest_reflex.loops.kinds import refuse_session
 from pytest_reflex.loops.runfiles import RunFiles
 from pytest_reflex.loops.steps import Done
 from pytest_reflex.model.events import EventKind
@@ -84,6 +85,7 @@ def reopen(
     """Yield a run that had ended, ready to go on; that it does is durable then."""
     files = RunFiles.open(folder)
     try:
+        refuse_session(files.state, " --reflex-max-iterations +2")
         limits = extended(files.state, more)
         payload = {
             "limits": limits.to_json(),

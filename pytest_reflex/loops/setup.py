@@ -19,6 +19,7 @@ from pytest_reflex.checks.run import compile_checks
 from pytest_reflex.criteria.load import read_criteria
 from pytest_reflex.errors import ArtifactError, UsageError
 from pytest_reflex.loops.driver import ReflexLoop
+from pytest_reflex.loops.kinds import refuse_session
 from pytest_reflex.loops.overview import Run, find_run
 from pytest_reflex.loops.own_orders import read_orders
 from pytest_reflex.loops.result import unusable
@@ -256,6 +257,7 @@ def take_up(folder: Path, *, project: Path, hooks: Any) -> Iterator[ReflexLoop]:
     try:
         if files.state.status is not RunStatus.RUNNING:  # another process was quicker
             raise has_ended(Run(folder=folder, state=files.state, alive=True))
+        refuse_session(files.state)
         setup = files.state.setup
         # We hold the lock: whoever works in this run's name works for nobody.
         leftovers = kill_abandoned(f"PYTEST_REFLEX_RUN_DIR={files.folder}")
