@@ -124,3 +124,40 @@ def test_f31_a_check_that_always_changes_the_artifact_ends_the_run(tmp_path: Pat
     run = stage.run_json()
     assert "changed from outside" in run["stop"]["detail"]
     assert run["evaluation"]["rule_results"][0]["outcome"] == "error"
+
+
+FOUND = {
+    "edited": b"alpha\nbeta\nby hand\n",
+    "cut short": b"alpha\nbe",
+    "of an earlier iteration": b"x\n",
+    "with other line ends": b"alpha\r\nbeta\r\n",
+}
+
+
+def third_iteration(stage: Stage) -> Path:
+    """Leave a run whose artifact went from x over alpha to alpha and beta, evaluated."""
+    better = ["alpha\n", "alpha\nbeta\n"]
+    with stage.begin(Script(produce=lambda r: r.artifact or "x\n", refine=[*better])) as loop:
+        for event in loop.events():
+            if event.kind == "critique_done" and event.iteration == 3:
+                break
+    return stage.root / "words/artifact.md"
+
+
+@pytest.mark.parametrize("found", FOUND.values(), ids=FOUND.keys())
+def test_f08_what_a_person_left_there_is_judged_before_anything_else(
+    found: bytes, stage: Stage
+) -> None:
+    third_iteration(stage).write_bytes(found)
+    assert find_run(stage.root, None).state.artifact_status == "stale"
+    with stage.resume(again := Script()) as loop:
+        events = loop.events()
+        assert next(events).payload["by"] == "hand"
+        assert next(events).payload["evaluation"]["artifact_hash"] in loop.state.artifact_sha256
+    assert again.asked() == []
+
+
+def test_f08_a_missing_artifact_is_written_again(stage: Stage) -> None:
+    third_iteration(stage).unlink()
+    with stage.resume(Script()):
+        assert stage.artifact() == "alpha\nbeta\n"
