@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from pytest_reflex.errors import StateError
-from pytest_reflex.loops.history import read_events
+from pytest_reflex.loops.history import read_events, text_after
+from pytest_reflex.model.events import Event
 from tests.loops.stage import Script, Stage
 
 PATH = Path("words/history.jsonl")
@@ -47,3 +48,13 @@ def test_any_key_that_is_lost_from_a_real_history_is_named(tmp_path: Path) -> No
             less = {name: value for name, value in record.items() if name != key}
             with pytest.raises(StateError, match=rf"event {number + 1} cannot be used"):
                 read_events(PATH, [*records[:number], less])
+
+
+def test_w9_an_artifact_that_is_not_the_recorded_one_is_never_given_out(tmp_path: Path) -> None:
+    events = Stage(tmp_path).play(Script(produce="x\n", refine="alpha beta gamma\n"))
+    wires = [event.to_json() for event in events]
+    assert text_after(map(Event.from_json, wires)) == "alpha beta gamma\n"
+    made = next(wire for wire in wires if wire["event"] == "artifact_created")
+    made["payload"]["delta"] = [["+", "y\n"]]
+    with pytest.raises(StateError, match=f"history event {made['seq']}: its delta does not give"):
+        text_after(map(Event.from_json, wires))

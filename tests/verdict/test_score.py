@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.words import Outcome
-from pytest_reflex.verdict.score import cannot_fail, judge, outcome_of
+from pytest_reflex.verdict.score import cannot_fail, gate, judge, outcome_of
 from tests.verdict.sets import SHA, evaluation, rule, target
 
 GATES = {
@@ -137,3 +137,7 @@ def test_an_error_never_raises_the_score(rows, data) -> None:  # type: ignore[no
     after = evaluation(zip(rules, words, strict=True))
     assert after.score <= before.score
     assert before.passed or not after.passed
+
+
+def test_v4_where_nothing_was_judged_nothing_passes() -> None:
+    assert not gate(Fraction(1), Fraction("0.8"), ())
