@@ -13,7 +13,7 @@ from pytest_reflex.errors import UsageError
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.words import Step
 from pytest_reflex.reports.proposal import proposal_text
-from pytest_reflex.treeloop.setup import Survey
+from pytest_reflex.treeloop.survey import Survey
 
 NOT_CONFIRMED = "criteria and max iterations are not confirmed"
 QUESTION = "Start the loop with these criteria and limits?"
@@ -42,6 +42,11 @@ def confirmed(found: Survey, agents: Mapping[Step, str], say: Callable[[str], ob
         say("".join(f"Warning: {visible(one)}\n" for one in found.warnings))
     if order.yes:
         return "--reflex-yes"
-    if not click.confirm(QUESTION):
+    return by_terminal(QUESTION)
+
+
+def by_terminal(question: str) -> str:
+    """Ask, and return how it was confirmed; raises UsageError where it was not."""
+    if not click.confirm(question):
         raise UsageError(NOT_CONFIRMED, hint="nothing was written")
     return "terminal"

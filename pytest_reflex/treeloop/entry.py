@@ -11,25 +11,20 @@ import pytest
 from pytest_reflex.errors import LimitError, ReflexError, TamperedError, UsageError
 from pytest_reflex.host import Host, employ, open_host
 from pytest_reflex.loops.driver import ReflexLoop
-from pytest_reflex.loops.setup import resumable
-from pytest_reflex.model.words import Step, StopReason
+from pytest_reflex.loops.kinds import is_of_session
+from pytest_reflex.loops.overview import Run, find_run
+from pytest_reflex.loops.reopening import More, extended
+from pytest_reflex.model.words import EXTENDABLE, RunStatus, Step, StopReason
 from pytest_reflex.process.signals import interruptible
 from pytest_reflex.settings import Settings, load
 from pytest_reflex.settings.readers import budget_changes
 from pytest_reflex.treeloop.child import Runner, Session
-from pytest_reflex.treeloop.confirming import confirmed, refuse_unasked
-from pytest_reflex.treeloop.files import KIND, TreeFiles
+from pytest_reflex.treeloop.confirming import by_terminal, confirmed, refuse_unasked
+from pytest_reflex.treeloop.files import TreeFiles
 from pytest_reflex.treeloop.order import Order, chosen_agents, order_of, usual_agents
-from pytest_reflex.treeloop.setup import (
-    Equip,
-    NothingToDoError,
-    begin,
-    runner_of,
-    survey,
-    take_up,
-    watch_of,
-)
+from pytest_reflex.treeloop.setup import Equip, begin, runner_of, take_up, watch_of
 from pytest_reflex.treeloop.steps import TreeSteps
+from pytest_reflex.treeloop.survey import NothingToDoError, survey
 from pytest_reflex.treeloop.telling import Teller
 
 PASSED, FAILED, INTERRUPTED = (
@@ -50,7 +45,7 @@ def drive(config: pytest.Config) -> int:
         with interruptible() as interruptions, chdir(order.root):
             teller.interruptions = interruptions
             if order.resume is not None:
-                return _resume(order, teller)
+                return _resume(config, order, teller)
             refuse_unasked(config)
             return _new(order, teller)
     except TamperedError as error:
@@ -98,14 +93,14 @@ def _own_status(session: Session) -> int:
     return session.status if session.status in own else 0
 
 
-def _resume(order: Order, teller: Teller) -> int:
-    settings = _settings(order)
-    run = resumable(order.root / settings["loop.root"], order.resume or order.alias)
+def _resume(config: pytest.Config, order: Order, teller: Teller) -> int:
+    settings = load(order.root)
+    run = find_run(order.root / settings["loop.root"], order.resume or order.alias)
     setup = run.state.setup
-    if setup.get("kind") != KIND:
+    if not is_of_session(run.state):
         raise UsageError(
             f"{run.alias!r} is no loop over a pytest session",
-            hint=f"continue it with `pytest-reflex loop resume {run.alias}`",
+            hint=f"go on with `pytest-reflex loop resume {run.alias}`",
         )
     recorded = tuple(setup["session"]["arguments"])
     if order.own_arguments and order.arguments != recorded:
@@ -113,10 +108,34 @@ def _resume(order: Order, teller: Teller) -> int:
             f"the run {run.alias!r} was begun with these arguments: {' '.join(recorded)}",
             hint="leave them out: a resumed run keeps its own",
         )
+    more, by = _more(config, order, run, teller)
     host, names = _host(settings, chosen_agents(order.agents, setup["agents"]))
     seconds = settings["loop.session_timeout"]
     equip = _equipment(host, names, lambda files: runner_of(files, seconds), teller)
-    return _watch(take_up(run.folder, host=host, equip=equip), teller)
+    return _watch(take_up(run.folder, host=host, equip=equip, more=more, by=by), teller)
+
+
+def _more(config: pytest.Config, order: Order, run: Run, teller: Teller) -> tuple[More | None, str]:
+    """Return what a run that had ended may go on with, and how that was confirmed."""
+    state, given = run.state, bool(order.max_iterations or order.budgets)
+    ended = state.stop.to_json()["reason"]
+    if state.status is RunStatus.RUNNING:
+        if given:
+            raise UsageError(f"loop {run.alias!r} has not ended: its limits stay as they are")
+        return None, ""
+    if not run.alive:  # killed after its last event, its files may not have followed
+        TreeFiles.open(run.folder).close()
+    if not given:
+        extendable = state.stop.reason in EXTENDABLE
+        hint = "let it go on with --reflex-max-iterations +2" if extendable else "begin a new loop"
+        raise UsageError(f"loop {run.alias!r} has ended ({ended})", hint=hint)
+    more = More(max_iterations=order.max_iterations, budget=order.budgets)
+    limits = extended(state, more)
+    refuse_unasked(config)
+    budget = ", ".join(f"{key} {amount:g}" for key, amount in limits.budget.items()) or "none"
+    teller.say(f"Loop {run.alias} ({ended}) goes on after iteration {state.iteration}")
+    teller.say(f"Max iterations: {limits.max_iterations}\nBudget: {budget}\n")
+    return more, "--reflex-yes" if order.yes else by_terminal("Go on within these limits?")
 
 
 def _settings(order: Order) -> Settings:

@@ -14,16 +14,18 @@ from typing import Any
 
 from pytest_reflex.errors import StateError
 from pytest_reflex.loops.runfiles import RunFiles
+from pytest_reflex.loops.statefile import RUN, read_object
 from pytest_reflex.treeloop.difference import document, rebuilt
 from pytest_reflex.treeloop.sealed import Start
 from pytest_reflex.treeloop.territory import Territory
 
-KIND = "pytest-session"
 TREE = "tree"
 
 
 class TreeFiles(RunFiles):
     """A run whose artifact is the difference of the project's files from the start."""
+
+    _follow = True
 
     @property
     def tree(self) -> Mapping[str, Any]:
@@ -63,8 +65,19 @@ class TreeFiles(RunFiles):
         return text.encode()
 
     def _write_artifact(self) -> None:
-        self.territory.write(rebuilt(self.beginning, self._text))
+        if self._follow:
+            self.territory.write(rebuilt(self.beginning, self._text))
         super()._write_artifact()
+
+    def _roll_forward(self) -> None:
+        """Write the files that a crash kept from following the last event, and no others.
+
+        run.json is written after them: where it knows the event, they followed, and what a person
+        made of them since is theirs.
+        """
+        self._follow = read_object(self.folder / RUN).get("last_seq") != self.state.last_seq
+        super()._roll_forward()
+        self._follow = True
 
 
 def tree_of(

@@ -13,6 +13,7 @@ import click
 from pytest_reflex.loops.driver import ReflexLoop
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.plain import visible
+from pytest_reflex.model.run import RunState
 from pytest_reflex.model.words import StopReason
 from pytest_reflex.process.signals import Interruptions
 from pytest_reflex.reports import iteration
@@ -97,21 +98,33 @@ class Teller:
         """Print the summary, and what was changed since the start."""
         files, state = loop.files, loop.state
         assert isinstance(files, TreeFiles)
-        text = iteration.summary(state)
+        # What is advised there is for a run over one text.
+        lines = iteration.summary(state).splitlines()
+        text = "\n".join(line for line in lines if not line.startswith("Next: "))
         changed = counts(files.beginning, files.territory.read())
         self.say(("" if self.quiet else "\n") + _wrapped(text))
-        if state.stop.reason is StopReason.TAMPERED:
-            self.note("The files are left as they are: look at them before anything else.")
         rows = [f"  {visible(path)} | +{plus} -{minus}" for path, plus, minus in changed]
         if len(rows) > _MOST_FILES:
             rows = [*rows[:_MOST_FILES], f"  and {len(rows) - _MOST_FILES} more"]
         self.say("\n".join(["Changed:", *rows]) if rows else "Changed: nothing")
+        if advice := _advice(state):
+            self.note(f"Next: {advice}")
 
     def interrupted(self, alias: str) -> None:
         self.say(
             "\nInterrupted; nothing durable is lost. Continue with:\n"
             f"  pytest --reflex-loop --reflex-resume {alias}"
         )
+
+
+def _advice(state: RunState) -> str:
+    """Return what to do after a run that is no success."""
+    if state.stop.reason is StopReason.TAMPERED:
+        return "the files are left as they are; see to what was changed, then begin a new loop"
+    if state.stop.passed:
+        return ""
+    again = f"pytest --reflex-loop --reflex-resume {state.alias} --reflex-max-iterations +2"
+    return f"mend by hand what is left, or go on with `{again}`"
 
 
 def _changed_files(changed: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from pytest_reflex.cli.main import main
 from tests.treeloop.stage import CODE, RIGHT, TESTS, Project
 
 Capture = pytest.CaptureFixture[str]
@@ -112,6 +113,32 @@ def test_a_session_that_cannot_collect_any_more_never_passes(project: Project) -
     assert rows["a.sums.add"]["outcome"] == "not_measured"
     assert "test_sums.py could not be collected" in rows["a.sums.add"]["details"]
     assert rows["b.session.other-tests"]["outcome"] == "fail"
+
+
+def test_a_loop_that_had_ended_goes_on_with_more_iterations(
+    project: Project, capsys: Capture
+) -> None:
+    assert project.play("--reflex-max-iterations=1") == 1
+    again = project.arguments("--reflex-loop", "--reflex-resume")
+    assert project.run(*again) == 4
+    assert "let it go on with --reflex-max-iterations +2" in capsys.readouterr().err
+    assert project.run(*again, "--reflex-max-iterations=+1", "--reflex-yes") == 0
+    assert project.read() == RIGHT
+    assert project.stop() == ("threshold_reached", "")
+
+
+@pytest.mark.parametrize("verb", [["resume"], ["extend", "--yes", "--max-iterations=+2"]], ids=str)
+def test_the_command_line_says_what_drives_such_a_loop(
+    project: Project, capsys: Capture, monkeypatch: pytest.MonkeyPatch, verb: list[str]
+) -> None:
+    monkeypatch.chdir(project.folder)
+    if verb == ["resume"]:
+        project.agent("os.kill(os.getppid(), 2); time.sleep(60)")
+    assert project.play("--reflex-max-iterations=1" if verb != ["resume"] else "-q") in (1, 2)
+    name, *options = verb
+    assert main(["loop", name, "make-the-tests-pass", *options]) == 4
+    told = "go on with `pytest --reflex-loop --reflex-resume make-the-tests-pass"
+    assert told in capsys.readouterr().err
 
 
 def test_killed_in_refine_it_is_resumed_with_the_files_as_they_are(project: Project) -> None:

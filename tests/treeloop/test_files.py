@@ -1,0 +1,125 @@
+"""The project's files follow the history: after a crash, and never over what a person made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_reflex.errors import StateError
+from pytest_reflex.loops.kinds import KIND, SESSION
+from pytest_reflex.loops.steps import Done
+from pytest_reflex.model.events import EventKind
+from pytest_reflex.model.words import Step
+from pytest_reflex.treeloop.difference import document
+from pytest_reflex.treeloop.files import TREE, TreeFiles, tree_of
+from pytest_reflex.treeloop.sealed import Start
+from pytest_reflex.treeloop.territory import Territory
+
+OLD, NEW = {"a.py": "old\n"}, {"a.py": "new\n", "b.py": "more\n"}
+CRITERIA = {
+    "name": "n",
+    "version": 1,
+    "phase": {"A": {"threshold": 1}, "B": {"threshold": 1}},
+    "rules": [],
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The folder of a run that has just taken the files as they are."""
+    (tmp_path / "a.py").write_text("old\n")
+    files = TreeFiles.create(tmp_path / "state", "task", "run")
+    territory = Territory(root=tmp_path, patterns=("*.py",))
+    start = Start(read=(), names=(), search=(), tests=(), files={})
+    tree = tree_of(tmp_path, files.folder, territory=territory, texts=OLD, start=start)
+    payload = {
+        "task_alias": "run",
+        "task": {"prompt": "task", "ideal_result": ""},
+        "criteria": CRITERIA,
+        "limits": {},
+        "level": "B",
+        "seal": "",
+        "setup": {KIND: SESSION},
+        TREE: tree,
+    }
+    files.commit(Done(kind=EventKind.RUN_STARTED, step=Step.PLAN, payload=payload))
+    commit(files, OLD)
+    files.close()
+    return files.folder
+
+
+def commit(files: TreeFiles, texts: dict[str, str]) -> None:
+    made = {"by": "agent"}
+    files.commit(
+        Done(
+            kind=EventKind.ARTIFACT_CREATED,
+            step=Step.PRODUCE,
+            payload=made,
+            artifact=document(OLD, texts),
+        )
+    )
+
+
+def found(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text() for path in sorted(folder.parent.parent.glob("*.py"))}
+
+
+def test_files_follow_an_event(folder: Path) -> None:
+    files = TreeFiles.open(folder)
+    commit(files, NEW)
+    assert found(folder) == NEW
+    commit(files, OLD)
+    assert found(folder) == OLD
+
+
+def test_files_that_a_crash_left_behind_follow_at_the_next_start(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = TreeFiles.open(folder)
+    with monkeypatch.context() as patched:
+        patched.setattr(files, "_write_artifact", killed)
+        with pytest.raises(KeyboardInterrupt):
+            commit(files, NEW)
+    files.close()
+    assert found(folder) == OLD
+    TreeFiles.open(folder).close()
+    assert found(folder) == NEW
+
+
+def killed() -> None:
+    raise KeyboardInterrupt
+
+
+def test_files_that_a_person_put_back_stay(folder: Path) -> None:
+    files = TreeFiles.open(folder)
+    commit(files, NEW)
+    files.close()
+    (folder.parent.parent / "a.py").write_text("old\n")
+    (folder.parent.parent / "b.py").unlink()
+    again = TreeFiles.open(folder)
+    assert found(folder) == OLD
+    assert [event.payload["by"] for event in again.adopt_changes_by_hand()] == ["hand"]
+
+
+def test_an_edited_artifact_document_is_written_anew(folder: Path) -> None:
+    (folder / "artifact.md").write_text("scribble")
+    files = TreeFiles.open(folder)
+    assert files.adopt_changes_by_hand() == []
+    assert (folder / "artifact.md").read_text() == document(OLD, OLD)
+
+
+def test_a_project_may_be_moved_with_its_runs(folder: Path, tmp_path: Path) -> None:
+    moved = tmp_path.parent / f"{tmp_path.name}-moved"
+    tmp_path.rename(moved)
+    files = TreeFiles.open(moved / "state" / "run")
+    assert files.project == moved
+    assert files.territory.read() == OLD
+
+
+def test_a_run_of_one_text_is_none_of_a_session(folder: Path) -> None:
+    history = folder / "history.jsonl"
+    files = TreeFiles.open(folder)
+    del files.latest_events()[0].payload[TREE]  # type: ignore[attr-defined]
+    with pytest.raises(StateError, match=f"{history.parent.name} holds no loop over a pytest"):
+        _ = files.tree
