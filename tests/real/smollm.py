@@ -6,7 +6,6 @@ complete what a weak model leaves out. However the loop ends, it ends by its own
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import tempfile
@@ -16,7 +15,8 @@ from pathlib import Path
 from tests.real.clients import ROOT, bare
 from tests.real.play import ALIAS
 
-PROGRAMS = ROOT / ".real" / "llm" / "bin"
+PYTHON = ROOT / ".real" / "llm" / "bin" / "python"
+TOOL = Path(__file__).parent / "wide_llm.py"
 CRITERIA = Path(__file__).parent / "guide.yaml"
 TASK = "A short guide to tidy, a command that sorts the files of a folder"
 CONFIGURATION = """\
@@ -25,10 +25,13 @@ produce = "first"
 prompts = {produce = "produce.md", refine = "refine.md"}
 
 [agents.llm]
+preset = "llm"
+command = ["{PYTHON}", "{TOOL}", "--no-stream", "-m", "{model}"]
 model = "SmolLM2"
 timeout = 300
 """
-# A small model heeds short orders and what comes last.
+# A model this small heeds what comes last. It cannot keep a text as it is and change a line of it:
+# REFINE has it write anew, and the fixes of the rules put back what it left out.
 ORDERS = {
     "produce.md": """\
 Write the guide now, in Markdown. The first line is: # tidy
@@ -36,7 +39,9 @@ Then write four plain sentences: what the command tidy does with the files of a 
 them, and when it is useful. Name tidy in each sentence.
 """,
     "refine.md": """\
-Write the text again, with its headings and its commands, and do what the fix instructions say.
+Write the guide anew, in Markdown. The first line is: # tidy
+Then write four plain sentences about tidy and the files of a folder. The last sentence is:
+Run tidy --undo to take everything back.
 """,
 }
 COMMAND = [
@@ -48,19 +53,18 @@ ENDS = {0: "completed", 6: "the limit of iterations", 7: "stagnation", 9: "no us
 
 
 def main() -> int:
-    if not (PROGRAMS / "llm").exists():
-        print(f"{PROGRAMS / 'llm'} is not installed: make real-model")
+    if not PYTHON.with_name("llm").exists():
+        print("llm is not installed in .real/llm: make real-model")
         return 1
     with tempfile.TemporaryDirectory(prefix="real-") as name:
         folder = Path(name)
-        (folder / "pytest-reflex.toml").write_text(CONFIGURATION)
+        text = CONFIGURATION.replace("{PYTHON}", str(PYTHON)).replace("{TOOL}", str(TOOL))
+        (folder / "pytest-reflex.toml").write_text(text)
         for file, orders in ORDERS.items():
             (folder / file).write_text(orders)
-        environment = bare(folder)
-        environment["PATH"] = os.pathsep.join((str(PROGRAMS), environment["PATH"]))
         started = time.monotonic()
         command = [sys.executable, "-m", "pytest_reflex", *COMMAND]
-        status = subprocess.run(command, cwd=folder, env=environment, check=False).returncode
+        status = subprocess.run(command, cwd=folder, env=bare(folder), check=False).returncode
         calls = len((folder / "run.jsonl").read_bytes().splitlines()) - 1
         end = ENDS.get(status, "an end that is none of the loop's")
         took = time.monotonic() - started
