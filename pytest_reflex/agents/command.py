@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,6 +32,7 @@ from pytest_reflex.agents.surroundings import (
 from pytest_reflex.errors import ReflexError, UsageError
 from pytest_reflex.model.steps import Reply, StepRequest
 from pytest_reflex.process.run import Finished, run
+from pytest_reflex.process.temporary import temporary_folder
 
 STEP = "PYTEST_REFLEX_STEP"
 RUN_DIR = "PYTEST_REFLEX_RUN_DIR"
@@ -93,9 +93,9 @@ class CommandAgent:
             return hide_ends(hide(text, hidden), hidden)
 
         try:
-            with tempfile.TemporaryDirectory(prefix="reflex-") as folder:
-                finished = self._run(request, Path(folder), ours)
-                outcome = Outcome.of(finished, self, Path(folder) / "answer", redact)
+            with temporary_folder("reflex-") as folder:
+                finished = self._run(request, folder, ours)
+                outcome = Outcome.of(finished, self, folder / "answer", redact)
         except (ReflexError, OSError) as error:
             return Reply(text="", agent=self.name, error=redact(str(error)))
         return Reply(

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import tempfile
 import weakref
 from pathlib import Path
 from threading import Lock
 
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.process.temporary import make_folder, remove_folder
 
 _FENCE = re.compile(rb"^[ \t>*+-]*(?:```|~~~)", re.MULTILINE)
 _WORD = re.compile(r"[a-z0-9]{1,16}")
@@ -49,7 +48,7 @@ class BlocksFolder:
         """Return the folder; it is made by the first call."""
         with self._lock:
             if self._path is None:
-                self._path = Path(tempfile.mkdtemp(prefix="reflex-blocks-"))
+                self._path = make_folder("reflex-blocks-")
                 self._remove = weakref.finalize(self, _remove, self._path, os.getpid())
                 _fill(self._path, self._artifact)
             return self._path
@@ -94,6 +93,4 @@ def _remove(folder: Path, owner: int) -> None:
     # A fork of the owner has this to remove as well, and must not.
     if os.getpid() != owner:
         return
-    for parent, _, _ in os.walk(folder):
-        os.chmod(parent, 0o700)
-    shutil.rmtree(folder, ignore_errors=True)
+    remove_folder(folder)

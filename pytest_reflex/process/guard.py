@@ -2,8 +2,8 @@
 
 One small child for each process that starts commands, begun with the first of them. It waits for
 its owner to be gone, then ends the groups that were still running and, where the system shows the
-environment of processes (Linux), all that carries the owner's mark. A command costs two short
-writes to a pipe.
+environment of processes (Linux), all that carries the owner's mark, and removes temporary folders.
+A command costs two short writes to a pipe.
 
 Why not the parent-death signal: the kernel sends it when the *thread* that started a child ends,
 and setting it needs code between fork and exec, which is not safe beside other threads.
@@ -43,7 +43,7 @@ class Guard:
         self._writer: int | None = None
         self._pipe = 0
         self._process: subprocess.Popen[bytes] | None = None
-        self._watched: set[int] = set()
+        self._watched: set[int | Path] = set()
 
     @property
     def pid(self) -> int | None:
@@ -60,12 +60,26 @@ class Guard:
     def watch(self, leader: int) -> None:
         """Have the group of a child ended, should we be gone before it is released."""
         self._watched.add(leader)
-        self._tell(f"+{leader}\n")
+        self._tell(b"+%d" % leader)
 
     def release(self, leader: int) -> None:
         """Take a child from the watch: nothing is left of it."""
         self._watched.discard(leader)
-        self._tell(f"-{leader}\n")
+        self._tell(b"-%d" % leader)
+
+    def keep(self, folder: Path) -> None:
+        """Have a temporary folder removed, should we be gone before it is dropped."""
+        if b"\n" not in os.fsencode(folder):
+            with self._lock:
+                if self._writer is None:
+                    self._start()
+            self._watched.add(folder)
+            self._tell(b">" + os.fsencode(folder))
+
+    def drop(self, folder: Path) -> None:
+        """Take a folder from the watch: it was removed."""
+        self._watched.discard(folder)
+        self._tell(b"<" + os.fsencode(folder))
 
     @contextmanager
     def shared(self) -> Iterator[None]:
@@ -102,11 +116,11 @@ class Guard:
         self._hang_up()
         self._forget()
 
-    def _tell(self, line: str) -> None:
+    def _tell(self, line: bytes) -> None:
         # Full, or nobody there: the search for marked processes is left.
         with suppress(BlockingIOError, BrokenPipeError):
             if (writer := self._connected()) is not None:
-                os.write(writer, line.encode())
+                os.write(writer, line + b"\n")
 
     def _hang_up(self) -> None:
         if (writer := self._connected()) is not None:

@@ -10,6 +10,7 @@ import time
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
 MARK = "PYTEST_REFLEX_CHILD"
 TOKEN = "REFLEX_GUARD_TOKEN"
@@ -21,16 +22,26 @@ _LOOK = 0.05
 _PASSES, _SURE = 60, 3
 
 
+class Left:
+    """What has to be cleared away: leaders of groups that run, temporary folders."""
+
+    def __init__(self) -> None:
+        self.leaders: set[int] = set()
+        self.folders: set[str] = set()
+
+
 def main(owner: int) -> None:
     """Wait for `owner`, the process that started this one, then clean up after it."""
     for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"):
         signal.signal(getattr(signal, name), signal.SIG_IGN)
-    end(_watch(owner), os.environ.get(TOKEN, ""))
+    left = _watch(owner)
+    end(left.leaders, os.environ.get(TOKEN, ""))
+    _remove(left.folders)
 
 
-def _watch(owner: int) -> set[int]:
-    """Return the leaders of the groups that run when the owner is gone."""
-    leaders: set[int] = set()
+def _watch(owner: int) -> Left:
+    """Return what the owner had when it was gone."""
+    left = Left()
     poll = select.poll()
     poll.register(0, select.POLLIN | select.POLLHUP)
     patience: float | None = None
@@ -49,32 +60,46 @@ def _watch(owner: int) -> set[int]:
                 patience = 50
                 continue
             *lines, torn = (torn + data).split(b"\n")
-            note(lines, leaders)
+            note(lines, left)
             if os.getppid() == owner:
                 time.sleep(_BATCH)
-    return _rest(leaders, torn)
+    return _rest(left, torn)
 
 
-def _rest(leaders: set[int], torn: bytes) -> set[int]:
+def _rest(left: Left, torn: bytes) -> Left:
     """Read what was told last."""
     os.set_blocking(0, False)
     try:
         while data := os.read(0, 1 << 16):
             *lines, torn = (torn + data).split(b"\n")
-            note(lines, leaders)
+            note(lines, left)
     except BlockingIOError:
         pass
-    return leaders
+    return left
 
 
-def note(lines: list[bytes], leaders: set[int]) -> None:
-    """Take in lines like +123 (runs now) and -123 (has ended)."""
+def note(lines: list[bytes], left: Left) -> None:
+    """Take in what begins, +123 for a group and >/a/path for a folder, and what ends: - and <."""
     for line in lines:
-        number = int(line[1:])
-        if line[:1] == b"+":
-            leaders.add(number)
+        kind, name = line[:1], line[1:]
+        if kind == b"+":
+            left.leaders.add(int(name))
+        elif kind == b"-":
+            left.leaders.discard(int(name))
+        elif kind == b">":
+            left.folders.add(os.fsdecode(name))
         else:
-            leaders.discard(number)
+            left.folders.discard(os.fsdecode(name))
+
+
+def _remove(folders: set[str]) -> None:
+    if folders:
+        import shutil
+
+        for folder in folders:
+            for parent, _, _ in os.walk(folder):
+                _done(os.chmod, parent, 0o700)  # write-protected ones too
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def end(leaders: set[int], token: str) -> None:
@@ -95,15 +120,15 @@ def _signal(leaders: set[int], token: str, number: int) -> bool:
     found = False
     for leader in leaders:
         if leader > 1:
-            found = _sent(os.killpg, leader, number) or found
+            found = _done(os.killpg, leader, number) or found
     for pid in _marked(token):
-        found = _sent(os.kill, pid, number) or found
+        found = _done(os.kill, pid, number) or found
     return found
 
 
-def _sent(send: Callable[[int, int], None], target: int, number: int) -> bool:
+def _done(call: Callable[[Any, int], None], target: int | str, number: int) -> bool:
     try:
-        send(target, number)
+        call(target, number)
     except OSError:
         return False
     return True

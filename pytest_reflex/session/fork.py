@@ -23,6 +23,7 @@ from pytest_reflex.model.results import CheckResult, Evaluation
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Outcome
 from pytest_reflex.process.fork import Forked, Send, can_fork, run_in_fork
+from pytest_reflex.process.temporary import temporary_folder
 from pytest_reflex.session import options
 from pytest_reflex.session.desk import Desk
 from pytest_reflex.session.items import Subject
@@ -59,9 +60,9 @@ def evaluate_by_pytest(
         return evaluate(target, registry)
     mark = f"{os.getpid()}-{next(_numbers)}"
     prepared = prepare(replace(target, environment={**target.environment, MARK: mark}), registry)
-    with tempfile.TemporaryDirectory(prefix="pytest-reflex-") as folder:
+    with temporary_folder("pytest-reflex-") as folder:
         forked = run_in_fork(
-            lambda send: _session(prepared, Path(folder), send),
+            lambda send: _session(prepared, folder, send),
             seconds=_patience(prepared) if seconds is None else seconds,
             mark=f"{MARK}={mark}",
         )
@@ -99,6 +100,7 @@ def _session(prepared: Prepared, folder: Path, send: Send) -> int:
     for name in _DROPPED:
         os.environ.pop(name, None)
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    tempfile.tempdir = str(folder)  # removed also where this fork is killed
     empty = folder / "pytest.ini"
     empty.write_text("[pytest]\n")
     without = [part for name in _NEEDLESS for part in ("-p", f"no:{name}")]

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.process.guard import GUARD, Guard
-from pytest_reflex.process.guard_child import note
+from pytest_reflex.process.guard_child import Left, note
 from tests.process.zoo import ON_LINUX, PYTHON, gone_within, marked, shell
 
 pytestmark = pytest.mark.skipif(not ON_LINUX, reason="looks into /proc")
@@ -53,6 +53,38 @@ def test_f22_nothing_outlives_an_owner_that_was_killed(
         process.kill()
         process.wait()
         assert gone_within(5, living), living()
+
+
+FOLDERS = """
+import os, sys, time
+from pytest_reflex.process.temporary import make_folder, temporary_folder
+kept = make_folder("reflex-kept-")
+(kept / "in").mkdir()
+(kept / "in" / "prompt").write_text("x")
+(kept / "in").chmod(0o500)
+with temporary_folder("reflex-with-") as folder:
+    print(kept, folder, flush=True)
+    if sys.argv[1] == "killed":
+        time.sleep(60)
+print(kept.exists(), folder.exists(), flush=True)
+"""
+
+
+def test_f01_temporary_folders_go_with_an_owner_that_was_killed() -> None:
+    owner = subprocess.Popen([PYTHON, "-c", FOLDERS, "killed"], stdout=subprocess.PIPE, text=True)
+    assert owner.stdout
+    folders = [Path(name) for name in owner.stdout.readline().split()]
+    assert all(folder.exists() for folder in folders)
+    owner.kill()
+    owner.communicate()
+    assert gone_within(5, lambda: [folder for folder in folders if folder.exists()])
+
+
+def test_a_folder_that_nobody_removed_goes_with_its_owner() -> None:
+    done = subprocess.run([PYTHON, "-c", FOLDERS, "left"], capture_output=True, text=True)
+    (kept, _), was_there = (line.split() for line in done.stdout.splitlines())
+    assert was_there == ["True", "False"]
+    assert gone_within(5, lambda: [kept] if Path(kept).exists() else [])
 
 
 def test_f22_the_guard_goes_with_its_owner() -> None:
@@ -110,6 +142,6 @@ def test_another_fork_has_marks_of_its_own(guard: Guard) -> None:
 
 
 def test_what_began_and_has_not_ended_is_known() -> None:
-    leaders: set[int] = set()
-    note([b"+12", b"+34", b"-12", b"+56"], leaders)
-    assert leaders == {34, 56}
+    left = Left()
+    note([b"+12", b"+34", b"-12", b"+56", b">/a", b">/b c", b"</a", b"-99"], left)
+    assert (left.leaders, left.folders) == ({34, 56}, {"/b c"})

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -47,7 +47,7 @@ def _living(mark: bytes) -> Iterator[int]:
             continue
 
 
-def gone_within(seconds: float, living: Callable[[], list[int]]) -> bool:
+def gone_within(seconds: float, living: Callable[[], Sequence[object]]) -> bool:
     """Wait until nothing is alive any more; return whether that came in time."""
     deadline = time.monotonic() + seconds
     while living():
