@@ -31,11 +31,13 @@ def completer(wanted: str = "") -> Callable[..., list[CompletionItem]]:
     ) -> list[CompletionItem]:
         from pytest_reflex.errors import ReflexError
         from pytest_reflex.loops import survey
+        from pytest_reflex.store.folders import is_alias
 
         test = getattr(survey, wanted) if wanted else lambda found: found.run is not None
         try:
-            found = [one for one in survey.survey(state_root()) if one.alias.startswith(begun)]
-            return [CompletionItem(one.alias, help=one.status) for one in found if test(one)]
+            named = [one for one in survey.survey(state_root()) if is_alias(one.alias)]
+            found = [one for one in named if one.alias.startswith(begun) and test(one)]
+            return [CompletionItem(one.alias, help=one.status) for one in found]
         except (ReflexError, OSError):
             return []
 

@@ -13,6 +13,7 @@ from pytest_reflex.cli.aliases import alias_argument, completer, state_root
 from pytest_reflex.cli.streams import give, give_json, say
 from pytest_reflex.errors import ExitCode, LockedError, UsageError
 from pytest_reflex.loops.survey import Found
+from pytest_reflex.model.plain import one_line, visible
 
 PATIENCE = 15.0
 
@@ -56,7 +57,7 @@ def stop(reason: str, alias: str | None, now: bool, patience: float, as_json: bo
     else:
         give(_how_it_ended(answer.state) if answer.done else _still_running(run.alias, now))
     if answer.delivered and not as_json:
-        give(answer.delivered)
+        give(visible(answer.delivered))
     return ExitCode.LOCKED if patience and not answer.done else ExitCode.OK
 
 
@@ -146,7 +147,7 @@ def clean(alias: str | None, every: bool, yes: bool, as_json: bool) -> int:
             hint=f"stop it first: loop stop --alias {alias}",
         )
     for one in held:
-        say(f"Left alone, because a process drives it: {one.alias}")
+        say(f"Left alone, because a process drives it: {visible(one.alias)}")
     going = [one for one in found if is_idle(one)]
     _confirm(going, yes)
     left = remove(root, going)
@@ -166,7 +167,7 @@ def _confirm(going: Sequence[Found], yes: bool) -> None:
     if not going or yes:
         return
     for one in going:
-        say(f"{one.alias}: {_what_is_lost(one)}")
+        say(f"{visible(one.alias)}: {_what_is_lost(one)}")
     if not sys.stdin.isatty():
         raise UsageError(
             "this was not confirmed, and there is no terminal to ask on",
@@ -177,8 +178,6 @@ def _confirm(going: Sequence[Found], yes: bool) -> None:
 
 
 def _what_is_lost(one: Found) -> str:
-    from pytest_reflex.model.plain import one_line
-
     if one.run is None:
         return f"damaged: {one_line(one.problem)}"
     if one.run.interrupted:

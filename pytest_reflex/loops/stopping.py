@@ -103,7 +103,11 @@ def _ask(run: Run, wanted: Requests) -> None:
 
 
 def _has_ended(run: Run) -> bool:
-    return bool(read_object(run.folder / RUN).get("status") != RunStatus.RUNNING)
+    """Return whether a run has ended; run.json says so quickly where it can be read."""
+    written = read_object(run.folder / RUN)
+    if written.get("run_id") == run.state.run_id and written.get("status") == RunStatus.RUNNING:
+        return False
+    return read_run(run.folder).state.status is not RunStatus.RUNNING
 
 
 def _is_durable(run: Run, key: str) -> bool:

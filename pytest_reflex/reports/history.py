@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from pytest_reflex.model.events import Event, EventKind
-from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.plain import one_line, visible
 from pytest_reflex.verdict.figures import shown_score
 
 Payload = Mapping[str, Any]
@@ -21,7 +21,7 @@ def event_line(event: Event) -> str:
     except (LookupError, TypeError, ValueError, AttributeError):  # another program wrote it
         says = ""
     head = f"{event.seq:>4}  {event.ts}  {place:<3} {event.step.value:<15} {event.kind.value}"
-    return f"{head}: {one_line(says)}" if says else head
+    return visible(f"{head}: {one_line(says)}" if says else head)
 
 
 def _started(payload: Payload) -> str:

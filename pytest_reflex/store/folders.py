@@ -27,14 +27,14 @@ def slug(task: str) -> str:
     if len(alias) > _SLUG_LENGTH:
         whole_words = alias[: _SLUG_LENGTH + 1].rpartition("-")[0]
         alias = whole_words or alias[:_SLUG_LENGTH]
-    if _is_alias(alias):
+    if is_alias(alias):
         return alias
     return "loop-" + hashlib.sha256(task.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
 def check_alias(alias: str) -> str:
     """Return the alias; raises UsageError where it is none."""
-    if not _is_alias(alias):
+    if not is_alias(alias):
         raise UsageError(
             f"{alias!r} is no alias: 3 to {MAX_ALIAS} lower-case letters, digits and hyphens, "
             "no hyphen at an end, no name of a device",
@@ -43,7 +43,8 @@ def check_alias(alias: str) -> str:
     return alias
 
 
-def _is_alias(alias: str) -> bool:
+def is_alias(alias: str) -> bool:
+    """Return whether a name can be that of a run."""
     return bool(_ALIAS.fullmatch(alias)) and alias not in _DEVICES
 
 

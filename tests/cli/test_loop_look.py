@@ -235,3 +235,15 @@ def test_w10_looking_changes_nothing(words: list[str], stage: Stage, capsys: Cap
     before = everything(stage.project)
     main(["loop", *words])
     assert everything(stage.project) == before
+
+
+def test_t06_nothing_that_is_listed_moves_the_terminal(stage: Stage, capsys: Captured) -> None:
+    (stage.root / "left").rename(stage.root / "a\x1b[2Jb")
+    path = stage.root / "done/history.jsonl"
+    path.write_text('{"ts": "\\u001b[2J", "event": "stopped", "run_id": "r", "iteration": 1, '
+                    '"phase": "A", "step": "PLAN", "status": "ok", "payload": {}}\n')  # fmt: skip
+    for words in (["list"], ["history", "done"], ["clean", "--all"]):
+        main(["loop", *words])
+    out, err = capsys.readouterr()
+    assert "\x1b" not in out + err
+    assert "a\\x1b[2Jb" in out

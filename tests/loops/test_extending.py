@@ -14,6 +14,7 @@ from pytest_reflex.loops.decide import Act, decide
 from pytest_reflex.loops.driver import ReflexLoop
 from pytest_reflex.loops.overview import find_run
 from pytest_reflex.loops.reopening import More, extended, reopen
+from pytest_reflex.loops.runjson import run_json
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import Limits
 from pytest_reflex.model.steps import Reply
@@ -157,3 +158,12 @@ def test_what_counts_towards_a_stop_begins_anew() -> None:
     assert (state.recent, len(state.marks), state.stagnation_count) == ((), 1, 0)
     assert decide(state).step is Step.CRITIQUE
     assert decide(state).act is Act.STEP
+
+
+def test_w9_what_is_written_is_what_the_history_gives(stage: Stage) -> None:
+    stage.play(Script(produce=[BAD, WORSE], refine=WORSE), {"loop.max_iterations": 2})
+    stopping.tell(find_run(stage.root, "words"), "be brief", patience=0)
+    with extend(stage, Script(produce=WORSE, refine=WORSE), "+1") as loop:
+        for _ in loop.events():
+            assert stage.run_json() == run_json(find_run(stage.root, "words").state)
+    assert stage.run_json()["feedback"] == {"waiting": [], "heeded": []}
