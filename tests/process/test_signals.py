@@ -1,0 +1,109 @@
+"""Signals end a program cleanly, with their own status; who asks twice does not wait."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from pytest_reflex.process.signals import Interruptions, interruptible
+from tests.process.zoo import PYTHON, shell
+
+NUMBERS = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129, "SIGQUIT": 131}
+
+
+def received(*numbers: int, leaving: bool = False) -> Interruptions:
+    """Return what became of signals, each of which interrupts."""
+    with interruptible(leaving=leaving) as found:
+        for number in numbers:
+            with pytest.raises(KeyboardInterrupt):
+                signal.raise_signal(number)
+    return found
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_f23_each_signal_interrupts_and_has_its_own_status(name: str) -> None:
+    assert received(signal.Signals[name]).status() == NUMBERS[name]
+
+
+def test_f23_the_first_signal_decides_on_the_status() -> None:
+    assert received(signal.SIGTERM, signal.SIGINT).status() == 143
+
+
+def test_handlers_are_put_back() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    received(signal.SIGTERM)
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_f23_a_late_signal_does_not_change_how_we_leave() -> None:
+    before = {name: signal.getsignal(signal.Signals[name]) for name in [*NUMBERS, "SIGTSTP"]}
+    try:
+        found = received(signal.SIGTERM, leaving=True)
+        signal.raise_signal(signal.SIGINT)
+        assert found.status() == 143
+    finally:
+        for name, handler in before.items():
+            signal.signal(signal.Signals[name], handler)
+
+
+def test_what_nohup_ignores_stays_ignored() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with interruptible() as found:
+            signal.raise_signal(signal.SIGHUP)
+        assert found.received == []
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_other_threads_leave_signals_alone() -> None:
+    found: list[object] = []
+
+    def look() -> None:
+        with interruptible():
+            found.append(signal.getsignal(signal.SIGTERM))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    thread.join()
+    assert found == [signal.getsignal(signal.SIGTERM)]
+
+
+@pytest.mark.parametrize("numbers", [(signal.SIGINT, signal.SIGINT), (signal.SIGQUIT,)])
+def test_b103_who_asks_twice_or_quits_does_not_wait_for_the_command(
+    numbers: tuple[int, ...],
+) -> None:
+    def ask() -> None:
+        for number in numbers:
+            time.sleep(0.5)
+            os.kill(os.getpid(), number)
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    began = time.monotonic()
+    with interruptible(), pytest.raises(KeyboardInterrupt):
+        shell("trap '' TERM INT; while :; do sleep 0.1; done", timeout=60, grace=50)
+    asking.join()
+    assert time.monotonic() - began < 40  # else the grace was waited for
+
+
+def test_f23_evaluate_lets_its_command_tidy_up_and_leaves_with_143(tmp_path: Path) -> None:
+    command = "trap 'echo tidy > tidy; exit' TERM; touch up; sleep 60 & wait"
+    rule = {"id": "a.x.r", "description": "d", "severity": "fail"}
+    rule["check"] = {"type": "executable", "command": command}  # type: ignore[assignment]
+    (tmp_path / "words.yaml").write_text(json.dumps({"name": "c", "rules": [rule]}))
+    (tmp_path / "a.md").write_text("text\n")
+    argv = [PYTHON, "-m", "pytest_reflex", "evaluate", "a.md", "--criteria", "words.yaml"]
+    process = subprocess.Popen(argv, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    while not (tmp_path / "up").exists():
+        time.sleep(0.01)
+    process.terminate()
+    assert process.communicate(timeout=60)[1].strip() == "pytest-reflex: interrupted"
+    assert (process.returncode, (tmp_path / "tidy").read_text()) == (143, "tidy\n")
