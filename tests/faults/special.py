@@ -71,7 +71,8 @@ def _tried(
             wrong.append(f"{' '.join(verb)}: {ran.stderr}")
     if _contents(victims) != before:
         wrong.append("the victim was changed")
-    if len(project.calls()) > len(killed.calls()):
+    # What stands in place of the artifact may be a person's text, and is judged.
+    if name != PLACES["artifact.md"] and len(project.calls()) > len(killed.calls()):
         wrong += overpaid(project.calls())
     shutil.rmtree(project.folder)
     return wrong
