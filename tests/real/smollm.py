@@ -40,8 +40,7 @@ them, and when it is useful. Name tidy in each sentence.
 """,
     "refine.md": """\
 Write the guide anew, in Markdown. The first line is: # tidy
-Then write four plain sentences about tidy and the files of a folder. The last sentence is:
-Run tidy --undo to take everything back.
+Then write six plain sentences about tidy and the files of a folder. Name tidy in each sentence.
 """,
 }
 COMMAND = [
