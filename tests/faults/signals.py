@@ -26,8 +26,8 @@ STATUS = {
     "SIGTSTP": 0,
 }
 _PAUSE = 0.3
-_GRACE = 40  # of a stubborn agent: nobody waits that long for the second signal
-_PATIENCE = 20
+_GRACE = 100  # of a stubborn agent: nobody waits that long for the second signal
+_PATIENCE = 60
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,9 @@ from pytest_reflex.process.run import Finished, run
 from tests.faults.figure import Figure
 from tests.process.zoo import marked
 
-TIMEOUT, GRACE = 0.5, 0.2
+TIMEOUT, GRACE = 0.3, 0.2
 FULL_RUNS, SAMPLE_RUNS = 10_000, 48
-AT_ONCE = 6
+AT_ONCE = 4
 WORST_OVERRUN = 1.5
 
 
@@ -48,6 +48,11 @@ def _left(done: Finished) -> bool:
     return (done.returncode, done.stopped, done.left_children) == (0, False, True)
 
 
+def _returns(done: Finished) -> bool:
+    # What it leaves may end by itself before we are done with reading, or not.
+    return (done.returncode, done.stopped) == (0, False)
+
+
 def _late(done: Finished) -> bool:
     return done.timed_out
 
@@ -70,13 +75,13 @@ TEMPERS = {
     "read-stdin": Temper("cat; exit 5", _ends(5)),
     "die-by-signal": Temper("kill -SEGV $$", lambda d: d.signal == signal.SIGSEGV),
     "zombie-maker": Temper(
-        "(for i in 1 2 3; do (exit 0) & done; exec sleep 0.1) & exit 0", _ends(0)
+        "(for i in 1 2 3; do (exit 0) & done; exec sleep 0.1) & exit 0", _returns
     ),
 }
 
 
 def figure(full: bool) -> Figure:
-    """Run them, a few at a time."""
+    """Run them, a few at a time; how late the last one was is judged where all of them run."""
     runs = FULL_RUNS if full else SAMPLE_RUNS
     names = [name for name in TEMPERS for _ in range(runs // len(TEMPERS) + 1)][:runs]
     random.Random(7).shuffle(names)
@@ -87,7 +92,7 @@ def figure(full: bool) -> Figure:
         before = held(folder)
         with marked() as (env, living):
             with ThreadPoolExecutor(AT_ONCE) as pool:
-                for late, wrong in pool.map(lambda name: _one(name, env), names):
+                for late, wrong in pool.map(lambda name: _one(name, env, full), names):
                     worst = max(worst, late)
                     failures += wrong
             left = living()
@@ -101,11 +106,11 @@ def figure(full: bool) -> Figure:
                   failures=tuple(failures))  # fmt: skip
 
 
-def _one(name: str, env: dict[str, str]) -> tuple[float, list[str]]:
+def _one(name: str, env: dict[str, str], strict: bool) -> tuple[float, list[str]]:
     temper = TEMPERS[name]
     done = _run(temper, env)
     late = _lateness(temper, done)
-    if late < WORST_OVERRUN and temper.holds(done):
+    if temper.holds(done) and (late < WORST_OVERRUN or not strict):
         return late, []
     how = f"timed out: {done.timed_out}, left children: {done.left_children}"
     return late, [f"{name}: status {done.returncode}, {late:.2f} s late, {how}"]
