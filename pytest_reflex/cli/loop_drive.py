@@ -154,7 +154,7 @@ def _settings(
 
 
 @click.command(short_help="Continue an interrupted loop.")
-@alias_argument("is_interrupted")
+@alias_argument("resumes_here")
 @dry_run_option
 @running_options
 def resume(

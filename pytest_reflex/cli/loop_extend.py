@@ -17,7 +17,7 @@ from pytest_reflex.errors import UsageError
 
 
 @click.command(short_help="Let a loop that has stopped go on.")
-@alias_argument("is_extendable", required=True)
+@alias_argument("extends_here", required=True)
 @click.option("--max-iterations", metavar="+N", help="So many more, or N: so many in all.")
 @click.option(
     "--budget", multiple=True, metavar="KEY=+N", help="More seconds, usd, tokens or calls."

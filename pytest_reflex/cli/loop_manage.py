@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +14,10 @@ from pytest_reflex.cli.streams import give, give_json, say
 from pytest_reflex.errors import ExitCode, LockedError, UsageError
 from pytest_reflex.loops.survey import Found
 from pytest_reflex.model.plain import one_line, visible
+
+if TYPE_CHECKING:
+    from pytest_reflex.loops.runfiles import RunFiles
+    from pytest_reflex.model.run import RunState
 
 PATIENCE = 15.0
 
@@ -51,7 +55,14 @@ def stop(reason: str, alias: str | None, now: bool, patience: float, as_json: bo
     run = running(root) if alias is None else find_run(root, alias)
     if run.state.status is not RunStatus.RUNNING:
         raise has_ended(run)
-    answer = stopping.stop(run, reason, now=now, patience=patience, project=Path.cwd())
+    answer = stopping.stop(
+        run,
+        reason,
+        now=now,
+        patience=patience,
+        project=Path.cwd(),
+        open_run=_opener(run.state),
+    )
     if as_json:
         give_json(_told(run.alias, answer.state, ended=answer.done))
     else:
@@ -59,6 +70,18 @@ def stop(reason: str, alias: str | None, now: bool, patience: float, as_json: bo
     if answer.delivered and not as_json:
         give(visible(answer.delivered))
     return ExitCode.LOCKED if patience and not answer.done else ExitCode.OK
+
+
+def _opener(state: RunState) -> Callable[[Path], RunFiles]:
+    """Return what takes the lock of a run of this kind, and keeps its files in step."""
+    from pytest_reflex.loops.kinds import is_of_session
+    from pytest_reflex.loops.runfiles import RunFiles
+
+    if not is_of_session(state):
+        return RunFiles.open
+    from pytest_reflex.treeloop.files import TreeFiles
+
+    return TreeFiles.open
 
 
 def _told(alias: str, state: Any, **more: Any) -> dict[str, Any]:
@@ -102,7 +125,7 @@ def feedback(alias: str, text: str, patience: float, as_json: bool) -> int:
     if not text.strip():
         raise UsageError("the feedback is empty")
     run = find_run(state_root(), alias)
-    answer = stopping.tell(run, text, patience=patience)
+    answer = stopping.tell(run, text, patience=patience, open_run=_opener(run.state))
     if as_json:
         give_json(_told(alias, answer.state, durable=answer.done))
     else:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pytest_reflex.errors import UsageError, did_you_mean
 from pytest_reflex.loops.history import hash_before_last_change, read_events
+from pytest_reflex.loops.kinds import is_of_session
 from pytest_reflex.loops.statefile import ARTIFACT, CURRENT, HISTORY, RUN, read_object
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.run import EMPTY_SHA256, RunState
@@ -139,10 +140,16 @@ def status_text(run: Run) -> str:
     if state.feedback:
         lines.append(f"Feedback: {len(state.feedback)} waiting for the next critique")
     if run.interrupted:
-        lines.append(f"Continue with: pytest-reflex loop resume {run.alias}")
+        lines.append(f"Continue with: {_going_on(state, 'resume')}")
     elif state.stop.reason in EXTENDABLE:
-        lines.append(f"Go on with: pytest-reflex loop extend {run.alias}")
+        lines.append(f"Go on with: {_going_on(state, 'extend')}")
     return "\n".join(lines)
+
+
+def _going_on(state: RunState, verb: str) -> str:
+    if is_of_session(state):
+        return f"pytest --reflex-loop --reflex-resume {state.alias}"
+    return f"pytest-reflex loop {verb} {state.alias}"
 
 
 def _ended(state: RunState) -> str:

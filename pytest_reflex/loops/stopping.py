@@ -39,27 +39,39 @@ class Answer:
     delivered: str = ""
 
 
-def stop(run: Run, reason: str, *, now: bool, patience: float, project: Path) -> Answer:
+Open = Callable[[Path], RunFiles]
+
+
+def stop(
+    run: Run,
+    reason: str,
+    *,
+    now: bool,
+    patience: float,
+    project: Path,
+    open_run: Open = RunFiles.open,
+) -> Answer:
     """End a run as `user_stop`; `patience` are the seconds to wait for a process that drives it.
 
     With `now` its agent is ended too. A run that ends by itself meanwhile keeps its reason.
+    `open_run` takes the lock of a run of its kind.
     """
     return _settle(
         run,
         Requests(stop=reason, now=now),
-        alone=lambda: _stop_idle(run.folder, reason, project),
+        alone=lambda: _stop_idle(open_run(run.folder), reason, project),
         is_done=lambda: _has_ended(run),
         patience=patience,
     )
 
 
-def tell(run: Run, text: str, *, patience: float) -> Answer:
+def tell(run: Run, text: str, *, patience: float, open_run: Open = RunFiles.open) -> Answer:
     """Hand a person's critique to a run; raises UsageError where it cannot use it any more."""
     key = secrets.token_hex(6)
     return _settle(
         run,
         Requests(feedback={key: text}),
-        alone=lambda: _tell_idle(run.folder, key, text),
+        alone=lambda: _tell_idle(open_run(run.folder), key, text),
         is_done=lambda: _is_durable(run, key),
         patience=patience,
     )
@@ -120,8 +132,8 @@ def _is_durable(run: Run, key: str) -> bool:
     )
 
 
-def _stop_idle(folder: Path, reason: str, project: Path) -> Answer:
-    with closing(RunFiles.open(folder)) as files:
+def _stop_idle(held: RunFiles, reason: str, project: Path) -> Answer:
+    with closing(held) as files:
         if files.state.status is not RunStatus.RUNNING:
             return Answer(state=files.state, done=True)
         files.adopt_changes_by_hand()
@@ -131,13 +143,13 @@ def _stop_idle(folder: Path, reason: str, project: Path) -> Answer:
         return Answer(state=files.state, done=True, delivered=deliver(files, project))
 
 
-def _tell_idle(folder: Path, key: str, text: str) -> Answer:
-    with closing(RunFiles.open(folder)) as files:
+def _tell_idle(held: RunFiles, key: str, text: str) -> Answer:
+    with closing(held) as files:
         files.adopt_feedback()
         state = files.state
         if state.status is not RunStatus.RUNNING and state.stop.reason not in EXTENDABLE:
             raise UsageError(
-                f"loop {folder.name!r} has ended ({state.stop.to_json()['reason']}): "
+                f"loop {files.alias!r} has ended ({state.stop.to_json()['reason']}): "
                 "there is no critique to come",
                 hint="start over with `loop new`",
             )

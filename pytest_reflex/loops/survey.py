@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.errors import ReflexError, UsageError
+from pytest_reflex.loops.kinds import is_of_session
 from pytest_reflex.loops.overview import Run, read_run
 from pytest_reflex.loops.pointer import newest_running, read_pointer
 from pytest_reflex.loops.statefile import ARTIFACT, HISTORY, RUN
@@ -117,8 +118,14 @@ def is_extendable(found: Found) -> bool:
     return found.run is not None and found.run.state.stop.reason in EXTENDABLE
 
 
-def is_interrupted(found: Found) -> bool:
-    return found.run is not None and found.run.interrupted
+def resumes_here(found: Found) -> bool:
+    """Return whether `loop resume` takes it."""
+    return found.run is not None and found.run.interrupted and not is_of_session(found.run.state)
+
+
+def extends_here(found: Found) -> bool:
+    """Return whether `loop extend` takes it."""
+    return found.run is not None and is_extendable(found) and not is_of_session(found.run.state)
 
 
 def is_running(found: Found) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,20 @@ def test_one_that_is_driven_is_named_before_one_that_is_interrupted(stage: Stage
 def test_where_none_runs_stop_has_nothing_to_do(stage: Stage) -> None:
     with pytest.raises(UsageError, match=r"no loop is running.*loop list"):
         running(stage.root)
+
+
+def test_f15_of_many_that_ask_at_once_each_is_heard(stage: Stage) -> None:
+    with stage.begin(Script(produce="x\n")) as loop, ThreadPoolExecutor(8) as pool:
+        events = loop.events()
+        next(events)
+        run = run_of(stage)
+        said = [f"number {n}" for n in range(16)]
+        asking = [pool.submit(stopping.tell, run, text, patience=0) for text in said]
+        while not all(answer.done() for answer in asking):
+            loop.files.adopt_feedback()
+        loop.files.adopt_feedback()
+    given = [e.payload["text"] for e in loop.files.latest_events() if e.kind == "feedback_given"]
+    assert sorted(given) == sorted(said)
 
 
 ODD: dict[str, Any] = {
