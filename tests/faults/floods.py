@@ -18,7 +18,7 @@ _KEPT = 2 * 2 * (256 * 1024 + 1000)
 _WRITERS = {
     "lines": "yes 'a line of the usual length, as tools write them by the thousand'",
     "one line": "cat /dev/zero",
-    "random bytes": "while :; do head -c 4000000 /dev/urandom; done",
+    "random bytes": "while head -c 4000000 /dev/urandom; do :; done",
     "both streams": "yes & yes >&2",
     "a deaf one": "trap '' TERM PIPE; cat /dev/zero",
 }
