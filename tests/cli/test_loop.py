@@ -9,6 +9,7 @@ import pytest
 
 from pytest_reflex.cli.main import main
 from pytest_reflex.host import employ, open_host
+from pytest_reflex.loops.setup import NewLoop, begin, propose
 from pytest_reflex.model.words import Step
 from pytest_reflex.settings import load
 
@@ -285,3 +286,63 @@ def test_a_state_folder_with_a_nul_is_refused(
     (project / "pytest-reflex.toml").write_text('[loop]\nroot = "a\\u0000b"\n')
     assert main([*NEW, "--input", "draft.md", "--yes"]) == 4
     assert "loop.root = 'a\\x00b': expected a non-empty string" in capsys.readouterr().err
+
+
+def test_the_guard_is_recorded_and_an_unknown_one_refused(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*NEW, "--alias", "held", "--guard", "strict", "--yes", "--quiet"]) == 0
+    run = json.loads((project / ".ai-factory/evolution/held/run.json").read_text())
+    assert run["setup"]["guard"] == "strict"
+    assert main([*NEW, "--guard", "sometimes", "--yes"]) == 4
+    assert "sometimes" in capsys.readouterr().err
+
+
+AGENT = """\
+case $PYTEST_REFLEX_STEP in
+PLAN) echo '{"plan": ["a", "b", "c"]}' ;;
+PRODUCE) printf '# One\\n\\nx\\n\\n# Two\\n\\ny\\n' ;;
+PREPARE) echo '{"checks": [{"rule_id": "a.x.say", "type": "executable", "command": "exit 7"}]}' ;;
+CRITIQUE) echo '{"issues": [{"rule_id": "a.x.say", "problem": "p", "fix_instruction": "mend One",'
+    echo '"expected_effect": "e"}]}' ;;
+REFINE) printf '# One\\n\\nX\\n\\n# Two\\n\\nZ\\n' ;;
+esac
+"""
+
+
+def test_what_an_agent_made_and_changed_unasked_is_told(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "agent.sh").write_text(AGENT)
+    (project / "pytest-reflex.toml").write_text(
+        'agent = "own"\n[agents.own]\ncommand = ["sh", "agent.sh"]\n'
+    )
+    rule = "{id: a.x.say, description: It says so, severity: fail, check: Look whether it does}"
+    (project / "prose.yaml").write_text(f"name: prose\nrules: [{rule}]\n")
+    words = ["--criteria", "prose.yaml", "--evaluator", "core", "--max-iterations", "2", "--yes"]
+    assert main(["loop", "new", "say it", *words, "--guard", "strict"]) == 6
+    out, err = capsys.readouterr()
+    assert '  - a.x.say, 9a75b4e2, is not run: "exit 7"' in err
+    assert "Reverted: Two (the critique did not name it)" in err
+    assert "Flips: still failing a.x.say" in err
+    assert out.endswith("# One\n\nx\n\n# Two\n\ny\n")
+
+
+def test_a_resume_loads_the_plugins_that_the_run_began_with(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(project)
+    (project / "late.py").write_text("raise SystemExit('it was loaded')\n")
+    host = open_host((), project)
+    settings = load(project)
+    names = employ(host, settings)
+    proposal = propose(
+        NewLoop(task="say words", criteria="words.yaml", alias="held", confirmed_by="test"),
+        settings=settings,
+        registry=host.registry,
+        project=project,
+    )
+    with begin(proposal, settings=settings, project=project, hooks=host.hooks, agents=names):
+        pass
+    (project / "pytest-reflex.toml").write_text('plugins = ["late"]\n')
+    assert main(["loop", "resume", "held", "--evaluator", "core", "--quiet"]) == 0

@@ -91,6 +91,18 @@ def test_a_stop_that_is_no_success_restores_the_best(stage: Stage) -> None:
     assert (stop["restored_from"], stage.artifact()) == ({"iteration": 1, "phase": "A"}, "alpha\n")
 
 
+def test_a_run_that_fails_restores_the_best_too(stage: Stage) -> None:
+    script = Script(
+        produce=["alpha\n", "nothing\n"],
+        critique=[issues("a.x.beta"), "no JSON"],
+        refine="nothing\n",
+    )
+    stage.play(script, {"loop.max_iterations": 3})
+    stop = stage.run_json()["stop"]
+    assert (stop["reason"], stage.artifact()) == ("phase_error", "alpha\n")
+    assert stop["restored_from"] == {"iteration": 1, "phase": "A"}
+
+
 def test_only_warnings_at_b_ends_completed_and_not_passed(stage: Stage) -> None:
     rules = stage.criteria.read_text().replace("A: {threshold: 0.8}", "A: {threshold: 0.5}")
     stage.criteria.write_text(rules)
