@@ -1,8 +1,8 @@
 """A child of our own that stays for many questions, each with a deadline.
 
 A question and its answer are one frame each: 8 bytes of length (big-endian), then the payload. The
-child ends by itself when its standard input closes. A worker that missed a deadline is killed: what
-it says later belongs to no question.
+child ends by itself when its standard input closes, and where it is too busy to notice, the guard
+ends it. A worker that missed a deadline is killed: what it says later belongs to no question.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from pytest_reflex.process.group import signal_group
+from pytest_reflex.process.guard import GUARD
 from pytest_reflex.process.spawn import spawn
 
 _CHUNK = 1 << 16
@@ -33,7 +34,9 @@ class Worker:
     """One warm child. Not for several threads at once, and not across a fork."""
 
     def __init__(self, argv: Sequence[str], *, env: Mapping[str, str]) -> None:
-        self._process = spawn(argv, cwd="/", env=env, stdin=True, stderr=False)
+        name, _, value = GUARD.mark().partition("=")
+        self._process = spawn(argv, cwd="/", env={**env, name: value}, stdin=True, stderr=False)
+        GUARD.watch(self._process.pid)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._to, self._from = self._process.stdin.fileno(), self._process.stdout.fileno()
@@ -59,9 +62,11 @@ class Worker:
 
     def close(self) -> None:
         """End the child and reap it; in a fork of its owner, only let go of it."""
-        if self._owner == os.getpid() and self._process.returncode is None:
-            signal_group(self._process.pid, signal.SIGKILL)
-            self._process.wait()
+        if self._owner == os.getpid():
+            if self._process.returncode is None:
+                signal_group(self._process.pid, signal.SIGKILL)
+                self._process.wait()
+            GUARD.release(self._process.pid)
         self._process.returncode = self._process.returncode or 0
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 
 import pytest
 
 from pytest_reflex.process.worker import DiedError, LateError, Worker
+from tests.process.zoo import ON_LINUX, gone_within, marked
 
 ECHO = """
 import os, time
@@ -61,6 +63,28 @@ def test_dead_worker_is_told(worker: Worker) -> None:
     with pytest.raises(DiedError):
         worker.ask(b"die", 10)
     assert not worker.usable
+
+
+OWNER = """
+import os, sys
+from pytest_reflex.process.worker import Worker
+worker = Worker([sys.executable, "-I", "-S", "-c", sys.argv[1]], env=dict(os.environ))
+print("up", flush=True)
+worker.ask(b"hang", 60)
+"""
+
+
+@pytest.mark.skipif(not ON_LINUX, reason="looks into /proc")
+def test_f22_a_busy_worker_goes_with_an_owner_that_was_killed() -> None:
+    with marked() as (env, living):
+        argv = [sys.executable, "-c", OWNER, ECHO]
+        owner = subprocess.Popen(argv, env=env, stdout=subprocess.PIPE, text=True)
+        assert owner.stdout
+        owner.stdout.readline()
+        assert len(living()) == 2
+        owner.kill()
+        owner.communicate()
+        assert gone_within(30, living)
 
 
 def test_closing_twice_is_fine(worker: Worker) -> None:
