@@ -11,7 +11,7 @@ from typing import Any
 from tests.faults.intercepted import Fault
 from tests.faults.memory import memory_folder
 from tests.faults.project import CALLS, Project, differences, faults_of, overpaid
-from tests.faults.warm import Warm
+from tests.faults.warm import Warm, warm_interpreter
 
 STATUS, RESUME = ("loop", "status"), ("loop", "resume", "run", "--quiet")
 
@@ -44,8 +44,7 @@ class Ground:
     def killed(self, kind: str = "kill") -> Project:
         """Return a project whose run was killed in its second iteration; torn: within a line."""
         project = self.project()
-        writes = [n for n, call in enumerate(self.calls, 1) if call == "write history.jsonl"]
-        fault = Fault(at=writes[11], kind=kind)
+        fault = Fault(at=12, kind=kind, only="write history")
         ran = self.warm.one(project.new(), project.folder, below=project.state, fault=fault)
         assert ran.status == -9, ran.stderr
         self.killed_calls = project.calls()
@@ -89,8 +88,8 @@ def began(project: Project) -> bool:
 @contextmanager
 def ground() -> Iterator[Ground]:
     """Yield a place in memory where there is one, since thousands of runs call fsync."""
-    with memory_folder() as folder, Warm() as warm:
-        yield Ground(folder, warm)
+    with memory_folder() as folder:
+        yield Ground(folder, warm_interpreter())
 
 
 def spread(items: Sequence[Any], most: int) -> list[Any]:

@@ -125,7 +125,7 @@ class Fault:
 
     `kind` is "kill" (before the call), "torn" (half of a write, then killed), "error" with an error
     `number`, or "short" (half of a write, then the error). What is `sticky` comes again at every
-    later call. Other calls than `only` are let through (empty: none is).
+    later call. Only calls that begin with `only` are counted ("write history"; empty: all).
     """
 
     at: int = 0
@@ -151,14 +151,16 @@ class Faulty:
     """A watch that counts calls and brings a fault about; `seen` has the calls' names and files."""
 
     def __init__(self, fault: Fault) -> None:
-        self._fault = fault
+        self._fault, self._counted = fault, 0
         self.seen: list[str] = []
 
     def __call__(self, call: Call, perform: Callable[[], Any]) -> Any:
         self.seen.append(f"{call.name} {os.path.basename(call.to or call.path)}")
-        fault, number = self._fault, len(self.seen)
+        fault = self._fault
+        self._counted += self.seen[-1].startswith(fault.only)
+        number = self._counted
         due = fault.at and (number == fault.at or (fault.sticky and number > fault.at))
-        if not due or (fault.only and call.name != fault.only):
+        if not due or not self.seen[-1].startswith(fault.only):
             return perform()
         if fault.kind in ("torn", "short") and call.name == "write":
             with open(call.path, "ab") as file:

@@ -9,7 +9,7 @@ from tests.faults.aftermath import Ground, ground, spread
 from tests.faults.figure import Figure, of_cases
 from tests.faults.intercepted import Fault
 
-SAMPLE = 5
+SAMPLE = 4
 
 
 def figure(full: bool) -> Figure:

@@ -10,7 +10,7 @@ from tests.faults.figure import Figure, of_cases
 from tests.faults.intercepted import Fault
 
 STATES, PER_STATE = 60, 6
-SAMPLE = 3
+SAMPLE = 2
 
 
 def figure(full: bool) -> Figure:

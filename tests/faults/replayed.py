@@ -17,7 +17,7 @@ from tests.faults.intercepted import Intercepted
 from tests.faults.memory import memory_folder
 from tests.loops.stage import Script, Stage
 
-SAMPLE = 20
+SAMPLE = 12
 KEYS = ("status", "iteration", "phase", "plan", "stop", "last_score_exact", "artifact", "last_seq")
 
 

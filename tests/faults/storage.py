@@ -14,7 +14,7 @@ from tests.faults.intercepted import Fault
 from tests.faults.project import CALLS, faults_of
 
 ERRORS = (errno.ENOSPC, errno.EIO, errno.EDQUOT)
-SAMPLE = 4
+SAMPLE = 3
 
 
 def figure(full: bool) -> Figure:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import importlib
 import json
@@ -18,6 +19,7 @@ import time
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -95,6 +97,14 @@ class Warm:
     def __exit__(self, *error: object) -> None:
         with contextlib.suppress(OSError):
             self._server.communicate(timeout=PATIENCE)
+
+
+@cache
+def warm_interpreter() -> Warm:
+    """Return the one that all figures of this process share; it ends with the process."""
+    warm = Warm()
+    atexit.register(warm.__exit__)
+    return warm
 
 
 def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
