@@ -46,9 +46,9 @@ class Command:
 def command_of(value: str | Sequence[str], shell: str, environment: Mapping[str, str]) -> Command:
     """Return the command for a text (run as `SHELL -c TEXT`) or a list (run as it is).
 
-    `shell` may have options ("bash -o pipefail"), or be "bash-strict"; without it, bash is taken where it is on the
-    PATH, else sh. Nothing is ever put into the text: braces, dollars and percent signs reach the
-    shell byte for byte.
+    `shell` may have options ("bash -o pipefail"), or be "bash-strict"; without it, bash is taken
+    where it is on the PATH, else sh. Nothing is ever put into the text: braces, dollars and percent
+    signs reach the shell byte for byte.
     """
     path = environment.get("PATH")
     if not isinstance(value, str):
@@ -56,7 +56,8 @@ def command_of(value: str | Sequence[str], shell: str, environment: Mapping[str,
         return Command(argv, one_line(" ".join(argv)))
     if not shell:
         shell = "bash" if shutil.which("bash", path=path) else "sh"
-    return Command((*shlex.split(_STRICT.get(shell, shell)), "-c", value), one_line(value), is_text=True)
+    argv = (*shlex.split(_STRICT.get(shell, shell)), "-c", value)
+    return Command(argv, one_line(value), is_text=True)
 
 
 def signal_name(number: int) -> str:
