@@ -77,7 +77,7 @@ class Manifest:
         return {
             "patterns": list(self.patterns),
             "apart": list(self.apart),
-            "files": {path: found.digest for path, found in self.files.items() if found.counts},
+            "files": {path: one.digest for path, one in sorted(self.files.items()) if one.counts},
         }
 
     @classmethod
@@ -129,7 +129,7 @@ def look_again(manifest: Manifest) -> Manifest:
     finder, root = Finder(manifest.root), os.path.abspath(manifest.root)
     files: dict[str, Print] = {}
     for pattern in manifest.patterns:
-        for path in finder.find(pattern):
+        for path in finder.candidates(pattern):
             name = _name(path, root)
             if name in files or is_meant(name, manifest.apart):
                 continue
@@ -146,11 +146,17 @@ def _name(path: str, root: str) -> str:
 
 
 def _print_of(path: str, known: Print | None) -> Print | None:
-    """Return the print of a file, None where there is none."""
+    """Return the print of a file, None where there is none, or a folder."""
     try:
-        status = os.stat(path)
+        status = os.lstat(path)
     except OSError:
-        return Print(UNREADABLE) if os.path.lexists(path) else None
+        return None
+    try:
+        status = os.stat(path) if stat.S_ISLNK(status.st_mode) else status
+    except OSError:  # a link that leads nowhere
+        return Print(UNREADABLE)
+    if stat.S_ISDIR(status.st_mode):
+        return None
     if not stat.S_ISREG(status.st_mode):
         return Print(NO_FILE)
     stamp = _stamp(status)

@@ -7,9 +7,10 @@ number of folders, none too. It is relative to a root, or absolute; ``escaped`` 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from fnmatch import fnmatchcase
+from fnmatch import translate
 from functools import lru_cache
 from glob import escape, has_magic
 from pathlib import Path, PurePath
@@ -23,7 +24,7 @@ NOT_ENTERED = frozenset(
     }
 )
 
-Names = tuple[tuple[str, ...], tuple[str, ...]]
+Names = tuple[list[str], list[str]]
 
 
 def escaped(path: Path | str) -> str:
@@ -40,13 +41,19 @@ class Finder:
         self._followed: set[str] = set()
 
     def find(self, pattern: str) -> Iterator[str]:
-        """Yield the paths of what is no folder and matches, or is named outright and exists."""
+        """Yield the paths of what is there, is no folder, and matches."""
+        for path in self.candidates(pattern):
+            if os.path.lexists(path) and not os.path.isdir(path):
+                yield path
+
+    def candidates(self, pattern: str) -> Iterator[str]:
+        """Yield the paths that match; where a last part has no wildcard, whatever is there."""
         fixed, parts = _split(pattern)
         self._followed = set()
         start = os.path.join(self._root, fixed)
         if parts:
             yield from self._below(start, parts)
-        elif os.path.lexists(start) and not os.path.isdir(start):
+        else:
             yield start
 
     def _below(self, folder: str, parts: tuple[str, ...]) -> Iterator[str]:
@@ -59,14 +66,12 @@ class Finder:
                     yield from self._below(path, parts)
         elif not has_magic(part):
             path = os.path.join(folder, part)
-            if rest:
-                yield from self._below(path, rest)
-            elif os.path.lexists(path) and not os.path.isdir(path):
-                yield path
+            yield from self._below(path, rest) if rest else (path,)
         else:
             folders, files = self._names(folder)
+            fits = _matcher(part)
             for name in folders if rest else files:
-                if fnmatchcase(name, part):
+                if fits(name):
                     path = os.path.join(folder, name)
                     yield from self._below(path, rest) if rest else (path,)
 
@@ -80,15 +85,20 @@ class Finder:
         return not known
 
     def _names(self, folder: str) -> Names:
-        """Return the names of the folders and of everything else in a folder, in order."""
+        """Return the names of the folders and of everything else in a folder."""
         if folder not in self._read:
-            found: tuple[list[str], list[str]] = ([], [])
+            found: Names = ([], [])
             # Where there is no folder, or nobody may look, nobody finds anything.
             with suppress(OSError), os.scandir(folder) as entries:
                 for entry in entries:
                     found[not entry.is_dir()].append(entry.name)
-            self._read[folder] = (tuple(sorted(found[0])), tuple(sorted(found[1])))
+            self._read[folder] = found
         return self._read[folder]
+
+
+@lru_cache(maxsize=512)
+def _matcher(part: str) -> Callable[[str], object]:
+    return re.compile(translate(part)).match
 
 
 @lru_cache(maxsize=4096)
@@ -111,4 +121,4 @@ def _matches(parts: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
         return True  # what is below a folder that matches
     if wanted[0] == ANY_DEPTH:
         return _matches(parts, wanted[1:]) or (bool(parts) and _matches(parts[1:], wanted))
-    return bool(parts) and fnmatchcase(parts[0], wanted[0]) and _matches(parts[1:], wanted[1:])
+    return bool(parts) and bool(_matcher(wanted[0])(parts[0])) and _matches(parts[1:], wanted[1:])
