@@ -36,7 +36,8 @@ class Interruptions:
         self.received.append(number)
         if number == _AT_ONCE or len(self.received) > 1:
             _signal_commands(signal.SIGKILL)
-        if not self.deaf:
+        # A third one would only keep us from clearing up.
+        if not self.deaf and len(self.received) <= 2:
             raise KeyboardInterrupt
 
 
@@ -55,7 +56,9 @@ def interruptible(*, leaving: bool = False) -> Iterator[Interruptions]:
         yield interruptions
     finally:
         if leaving and interruptions.received:
+            # The interpreter takes its handlers away before it ends: a mask stays.
             interruptions.deaf = True
+            signal.pthread_sigmask(signal.SIG_BLOCK, before)
         else:
             for number, handler in before.items():
                 signal.signal(number, handler)

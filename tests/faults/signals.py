@@ -28,6 +28,7 @@ STATUS = {
 _PAUSE = 0.3
 _GRACE = 100  # of a stubborn agent: nobody waits that long for the second signal
 _PATIENCE = 60
+_ORPHANED = 5.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,9 @@ def _judged(
     seconds = time.monotonic() - since
     if status != STATUS[case.signal]:
         wrong.append(f"exit {status}, not {STATUS[case.signal]}: {driven.log()[-200:]}")
-    if alive(held):
+    try:
+        wait_until(lambda: not alive(held), _ORPHANED)
+    except TimeoutError:
         wrong.append("what it had started is alive")
     (driven.folder / "stubborn").unlink(missing_ok=True)
     driven.release(case.step)

@@ -48,7 +48,7 @@ def test_f22_nothing_outlives_an_owner_that_was_killed(
     with marked() as (env, living):
         script = f"cd {tmp_path}; {command}"
         process = subprocess.Popen([PYTHON, "-c", owner, script], env=env, stdout=-3, stderr=-3)
-        while not (tmp_path / "up").exists():
+        while not (tmp_path / "up").exists() and process.poll() is None:
             time.sleep(0.01)
         process.kill()
         process.wait()

@@ -36,6 +36,15 @@ def test_f23_the_first_signal_decides_on_the_status() -> None:
     assert received(signal.SIGTERM, signal.SIGINT).status() == 143
 
 
+def test_a_third_signal_does_not_keep_us_from_clearing_up() -> None:
+    with interruptible() as found:
+        for _ in range(2):
+            with pytest.raises(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+    assert len(found.received) == 3
+
+
 def test_handlers_are_put_back() -> None:
     before = signal.getsignal(signal.SIGTERM)
     received(signal.SIGTERM)
@@ -48,7 +57,11 @@ def test_f23_a_late_signal_does_not_change_how_we_leave() -> None:
         found = received(signal.SIGTERM, leaving=True)
         signal.raise_signal(signal.SIGINT)
         assert found.status() == 143
+        assert signal.SIGINT in signal.sigpending()
     finally:
+        for name in before:
+            signal.signal(signal.Signals[name], signal.SIG_IGN)  # what is pending goes
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.Signals[name] for name in before])
         for name, handler in before.items():
             signal.signal(signal.Signals[name], handler)
 
@@ -102,7 +115,7 @@ def test_f23_evaluate_lets_its_command_tidy_up_and_leaves_with_143(tmp_path: Pat
     (tmp_path / "a.md").write_text("text\n")
     argv = [PYTHON, "-m", "pytest_reflex", "evaluate", "a.md", "--criteria", "words.yaml"]
     process = subprocess.Popen(argv, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    while not (tmp_path / "up").exists():
+    while not (tmp_path / "up").exists() and process.poll() is None:
         time.sleep(0.01)
     process.terminate()
     assert process.communicate(timeout=60)[1].strip() == "pytest-reflex: interrupted"
