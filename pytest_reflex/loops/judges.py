@@ -13,6 +13,7 @@ from pytest_reflex.model.rules import Criteria
 from pytest_reflex.seals.patterns import ANY_DEPTH, escaped
 
 _SELF = "pytest_reflex"
+_OUTPUTS = ("-o", "--out", "--output", "--output-file")
 
 
 def sources_of(plugin: str) -> tuple[Path, ...]:
@@ -87,16 +88,27 @@ def _words(criteria: Criteria) -> Iterator[str]:
     commands = [check.params.get("command") for rule in criteria.rules for check in rule.checks]
     commands += [command.get("argv") for command in criteria.commands.values()]
     for command in commands:
-        for word in _split(command):
+        for word in _read(_split(command)):
             yield word
             if "::" in word:
                 yield word.partition("::")[0]
 
 
+def _read(words: Iterable[str]) -> Iterator[str]:
+    """Yield words that are no place where a command writes to: it may write there each time."""
+    before = ""
+    for word in words:
+        if before not in _OUTPUTS and not before.endswith((">", ">|")):
+            yield word
+        before = word
+
+
 def _split(command: Any) -> Iterable[str]:
     if isinstance(command, str):
+        lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
+        lexer.whitespace_split, lexer.commenters = True, ""
         try:
-            return shlex.split(command, comments=True)
+            return list(lexer)
         except ValueError:  # the shell may read it all the same
             return command.split()
     return [word for word in command or () if isinstance(word, str)]

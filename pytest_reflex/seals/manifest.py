@@ -142,7 +142,9 @@ def look_again(manifest: Manifest) -> Manifest:
 
 def _name(path: str, root: str) -> str:
     base = root.rstrip(os.sep) + os.sep
-    return path.removeprefix(base).replace(os.sep, "/")
+    name = path.removeprefix(base).replace(os.sep, "/")
+    # A name that is no UTF-8 could not be written into a history.
+    return name if name.isascii() else name.encode("utf-8", "backslashreplace").decode()
 
 
 def _print_of(path: str, known: Print | None) -> Print | None:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pytest_reflex.errors import StateError, TamperedError
+from pytest_reflex.loops.judges import files_of_commands
+from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.steps import StepRequest
 from tests.loops.stage import CRITERIA, Script, Stage, story
+from tests.verdict.sets import criteria as criteria_of
+from tests.verdict.sets import rule
 
 BASE = CRITERIA
 EXTENDING = "name: words\nextends: base.yaml\n"
@@ -110,6 +115,29 @@ def test_t12_tampering_ends_the_run_before_a_verdict(
     assert "evaluation_done" not in story(events)
     assert told in events[-1].payload["detail"]
     assert stage.run_json()["stop"]["reason"] == "tampered"
+
+
+WORDS = {
+    "a list": (["python", "judge.py", "more/c.txt"], {"judge.py", "more/c.txt"}),
+    "a shell's line": ("cd . && sh 'judge.sh'; ./judge.py|cat", {"judge.sh", "judge.py"}),
+    "a test by its id": ("pytest tests/test_a.py::test_b", {"tests/test_a.py"}),
+    "a folder": ("ruff check tests", {"tests/**/*.py"}),
+    "where it writes": ("sh judge.sh > more/c.txt 2>> judge.py -o tests/test_a.py", {"judge.sh"}),
+    "an open quote": ("sh judge.sh 'oops", {"judge.sh"}),
+    "what is not there, or not ours": ("sh nothing.sh /etc/passwd ../x .", set()),
+}
+
+
+@pytest.mark.parametrize(("command", "held"), WORDS.values(), ids=WORDS.keys())
+def test_the_files_that_a_command_names_are_held(
+    tmp_path: Path, command: str | list[str], held: set[str]
+) -> None:
+    for name in ("judge.py", "judge.sh", "more/c.txt", "tests/test_a.py"):
+        _write(name)(tmp_path)
+    check = CheckSpec(type="executable", params={"command": command})
+    judged = criteria_of(replace(rule("a.x.y"), checks=(check,)))
+    found = files_of_commands(judged, project=tmp_path, artifact=tmp_path / "state/artifact.md")
+    assert set(found) == held
 
 
 UNTOUCHED: dict[str, Callable[[Path], object]] = {

@@ -105,3 +105,15 @@ def test_a_file_nobody_may_read_is_held_by_that(root: Path) -> None:
     if os.access(root / "docs/a.md", os.R_OK):
         pytest.skip("this user reads everything")
     assert take(PATTERNS, root=root).files["docs/a.md"].digest == "unreadable"
+
+
+def test_a_name_that_is_no_utf_8_can_be_written_down(root: Path) -> None:
+    try:
+        (root / "docs/\udcff.md").touch()
+    except OSError:
+        pytest.skip("this file system has no such names")
+    manifest = take(PATTERNS, root=root)
+    assert (
+        r"docs/\udcff.md" in json.loads(json.dumps(manifest.to_json(), ensure_ascii=False))["files"]
+    )
+    assert changes(manifest) == ()
