@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import chdir
 from pathlib import Path
 from typing import Any
@@ -86,11 +87,14 @@ class Project:
         with chdir(self.folder):
             return int(pytest.main(list(arguments)))
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
+    def start(
+        self, *arguments: str, environment: Mapping[str, str] | None = None
+    ) -> subprocess.Popen[str]:
         """Start a new loop in a process of its own."""
         return subprocess.Popen(
             [sys.executable, "-m", "pytest", *self.new(*arguments)],
             cwd=self.folder,
+            env={**(environment or os.environ), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
+from contextlib import chdir
 
 import pytest
 
@@ -14,10 +15,13 @@ Capture = pytest.CaptureFixture[str]
 
 
 def test_red_becomes_green(project: Project, capsys: Capture) -> None:
+    project.agent("mend()\npathlib.Path('notes.txt').write_text('done')")
     assert project.play() == 0
     assert project.read() == RIGHT
     assert project.stop() == ("threshold_reached", "")
-    assert "sums.py | +2 -2" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "sums.py | +2 -2" in told
+    assert "Changed beside the artifacts: calls.log, notes.txt" in told
     assert project.read(".ai-factory/evolution/make-the-tests-pass/artifact.md").count("\n+ ") == 2
 
 
@@ -67,42 +71,17 @@ def test_the_best_is_restored_where_the_agent_breaks_everything(
     assert "Restored: the best artifact, of iteration 2" in capsys.readouterr().out
 
 
-TAMPERING = {
-    "a test": ("pathlib.Path('test_sums.py').write_text('')", "test_sums.py was changed"),
-    "a planted conftest.py": (
-        "os.mkdir('deep'); pathlib.Path('deep/conftest.py').write_text('')",
-        "deep/conftest.py was added",
-    ),
-    "addopts": (
-        "pathlib.Path('pytest.ini').write_text('[pytest]\\naddopts = -k nothing')",
-        "pytest.ini was changed",
-    ),
-}
-
-
-@pytest.mark.parametrize("kind", TAMPERING)
-def test_an_agent_that_tampers_is_stopped(project: Project, capsys: Capture, kind: str) -> None:
-    act, told = TAMPERING[kind]
-    project.agent(f"mend()\n{act}")
-    assert project.play() == 1
-    assert project.stop() == ("tampered", told)
-    assert told in capsys.readouterr().out
-    assert project.state()["stop"]["passed"] is False
-
-
-def test_a_module_that_is_planted_and_imported_gives_no_verdict(project: Project) -> None:
+def test_an_agent_that_tampers_is_stopped_and_told(project: Project, capsys: Capture) -> None:
     project.agent(
-        "pathlib.Path('helper.py').write_text('')\n"
-        "code.write_text('import helper\\n' + code.read_text())\nmend()"
+        "mend()\n"
+        "pathlib.Path('test_sums.py').write_text('')\n"
+        "pathlib.Path('conftest.py').write_text('')\n"
+        "pathlib.Path('pytest.ini').write_text('[pytest]\\naddopts = -k nothing')"
     )
     assert project.play() == 1
-    assert project.stop() == ("tampered", "helper.py was added and imported")
-
-
-def test_what_is_written_beside_the_artifacts_is_told(project: Project, capsys: Capture) -> None:
-    project.agent("mend()\npathlib.Path('notes.txt').write_text('done')")
-    assert project.play() == 0
-    assert "Changed beside the artifacts: calls.log, notes.txt" in capsys.readouterr().out
+    told = "conftest.py was added; pytest.ini was changed; test_sums.py was changed"
+    assert project.stop() == ("tampered", told)
+    assert "the files are left as they are" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_session_that_cannot_collect_any_more_never_passes(project: Project) -> None:
@@ -119,6 +98,9 @@ def test_a_loop_that_had_ended_goes_on_with_more_iterations(
     project: Project, capsys: Capture
 ) -> None:
     assert project.play("--reflex-max-iterations=1") == 1
+    with chdir(project.folder):
+        assert main(["loop", "extend", "make-the-tests-pass", "--yes", "--max-iterations=+2"]) == 4
+    assert "go on with `pytest --reflex-loop --reflex-resume make-" in capsys.readouterr().err
     again = project.arguments("--reflex-loop", "--reflex-resume")
     assert project.run(*again) == 4
     assert "let it go on with --reflex-max-iterations +2" in capsys.readouterr().err
@@ -127,21 +109,9 @@ def test_a_loop_that_had_ended_goes_on_with_more_iterations(
     assert project.stop() == ("threshold_reached", "")
 
 
-@pytest.mark.parametrize("verb", [["resume"], ["extend", "--yes", "--max-iterations=+2"]], ids=str)
-def test_the_command_line_says_what_drives_such_a_loop(
-    project: Project, capsys: Capture, monkeypatch: pytest.MonkeyPatch, verb: list[str]
+def test_killed_in_refine_it_is_resumed_with_the_files_as_they_are(
+    project: Project, capsys: Capture
 ) -> None:
-    monkeypatch.chdir(project.folder)
-    if verb == ["resume"]:
-        project.agent("os.kill(os.getppid(), 2); time.sleep(60)")
-    assert project.play("--reflex-max-iterations=1" if verb != ["resume"] else "-q") in (1, 2)
-    name, *options = verb
-    assert main(["loop", name, "make-the-tests-pass", *options]) == 4
-    told = "go on with `pytest --reflex-loop --reflex-resume make-the-tests-pass"
-    assert told in capsys.readouterr().err
-
-
-def test_killed_in_refine_it_is_resumed_with_the_files_as_they_are(project: Project) -> None:
     project.agent(
         "if calls == 1:\n"
         "    code.write_text(code.read_text() + '# half')\n"
@@ -152,6 +122,9 @@ def test_killed_in_refine_it_is_resumed_with_the_files_as_they_are(project: Proj
     wait_for_change(project)
     driver.send_signal(signal.SIGKILL)
     driver.communicate()
+    with chdir(project.folder):
+        assert main(["loop", "resume"]) == 4
+    assert "go on with `pytest --reflex-loop --reflex-resume make-" in capsys.readouterr().err
     assert project.run(*project.arguments("--reflex-loop", "--reflex-resume")) == 0
     assert project.read() == RIGHT + "# half"
     assert [made["by"] for made in project.events("artifact_created")] == ["agent", "hand"]
