@@ -134,12 +134,14 @@ def feedback(alias: str, text: str, patience: float, as_json: bool) -> int:
 
 
 def _where_it_goes(alias: str, state: Any, *, durable: bool) -> str:
-    from pytest_reflex.model.words import RunStatus
+    from pytest_reflex.model.words import EXTENDABLE, RunStatus
 
     if not durable:
         return f"Handed to {alias}; it is taken up before the next step."
     if state.status is RunStatus.RUNNING:
         return f"Recorded; it joins the next critique of {alias}."
+    if state.stop.reason not in EXTENDABLE:
+        return f"Recorded; {alias} has ended meanwhile ({state.stop.reason.value})."
     return f"Recorded; it joins the next critique after `pytest-reflex loop extend {alias}`."
 
 

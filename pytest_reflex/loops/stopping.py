@@ -145,14 +145,16 @@ def _stop_idle(held: RunFiles, reason: str, project: Path) -> Answer:
 
 def _tell_idle(held: RunFiles, key: str, text: str) -> Answer:
     with closing(held) as files:
-        files.adopt_feedback()
         state = files.state
+        if files.has_feedback(key):  # its driver took it up, and may have ended since
+            return Answer(state=state, done=True)
         if state.status is not RunStatus.RUNNING and state.stop.reason not in EXTENDABLE:
             raise UsageError(
                 f"loop {files.alias!r} has ended ({state.stop.to_json()['reason']}): "
                 "there is no critique to come",
                 hint="start over with `loop new`",
             )
+        files.adopt_feedback()
         if not files.has_feedback(key):
             files.give_feedback(key, text)
         return Answer(state=files.state, done=True)

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from pytest_reflex.cli.loop_manage import _where_it_goes
 from pytest_reflex.cli.main import main
+from pytest_reflex.loops.overview import find_run
 from tests.cli.terminal import Terminal
 from tests.loops.stage import Script, Stage
 
@@ -209,3 +211,10 @@ def test_extend_has_to_be_confirmed(stuck: Path, capsys: Captured) -> None:
     assert "add --yes; nothing was written" in capsys.readouterr().err
     assert main(["loop", "status", "stuck"]) == 0
     assert "Loop: stuck (stopped)" in capsys.readouterr().out
+
+
+def test_feedback_to_one_that_ended_meanwhile_is_said(stage: Stage) -> None:
+    stage.play(Script(produce="alpha beta gamma\n"), alias="ended")
+    state = find_run(stage.root, "ended").state
+    said = _where_it_goes("ended", state, durable=True)
+    assert said == "Recorded; ended has ended meanwhile (threshold_reached)."

@@ -193,3 +193,17 @@ def test_a_driver_that_is_killed_leaves_the_stop_to_who_asked(tmp_path: Path) ->
     process.wait()
     assert asking.wait(20) == 0
     assert project.state()["stop"]["reason"] == "user_stop"
+
+
+def test_f15_feedback_taken_up_just_before_the_end_counts_as_heard(stage: Stage) -> None:
+    script = Script(produce="alpha beta gamma\n")
+    with ThreadPoolExecutor(1) as pool:
+        with stage.begin(script) as loop:
+            events = loop.events()
+            next(events)
+            told = pool.submit(stopping.tell, run_of(stage), "louder", patience=30)
+            wait_for(lambda: read_pointer(stage.root).asked_of(loop.state.run_id) != Requests())
+            kinds = story(list(events))
+        assert told.result().done
+    assert kinds.count("feedback_given") == 1
+    assert kinds[-1] == "stopped"
