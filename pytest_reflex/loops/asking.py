@@ -17,15 +17,20 @@ from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.steps import Reply, StepRequest
 from pytest_reflex.model.targets import Target
 
+TOLD = "told"
 _EVALUATE = "pytest_reflex_evaluate"
 # A plugin may raise anything, and SystemExit would leave without a word.
 _ANYTHING = (Exception, SystemExit)
 
 
 def ask(hooks: Any, request: StepRequest) -> Reply:
-    """Return the answer to a step, told to all listeners; a fault is a Reply with `error`."""
+    """Return the answer to a step, told to all listeners; a fault is a Reply with `error`.
+
+    Whoever answers by asking on, with another request, marks what it returns as `told`.
+    """
     reply = _answer(hooks, request)
-    _tell(hooks, "pytest_reflex_answered", request=request, reply=reply)
+    if not reply.details.get(TOLD):
+        _tell(hooks, "pytest_reflex_answered", request=request, reply=reply)
     return reply
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, chdir, closing
+from contextlib import AbstractContextManager, ExitStack, chdir, closing
 from pathlib import Path
 
 import pytest
 
+from pytest_reflex.agents.recorder import Recorder
 from pytest_reflex.errors import LimitError, ReflexError, TamperedError, UsageError
 from pytest_reflex.host import Host, employ, open_host
 from pytest_reflex.loops.driver import ReflexLoop
@@ -22,6 +23,7 @@ from pytest_reflex.treeloop.child import Runner, Session
 from pytest_reflex.treeloop.confirming import by_terminal, confirmed, refuse_unasked
 from pytest_reflex.treeloop.files import TreeFiles
 from pytest_reflex.treeloop.order import Order, chosen_agents, order_of, usual_agents
+from pytest_reflex.treeloop.recording import close_recording, recorder_again, recorder_of
 from pytest_reflex.treeloop.setup import Equip, begin, runner_of, take_up, watch_of
 from pytest_reflex.treeloop.steps import TreeSteps
 from pytest_reflex.treeloop.survey import NothingToDoError, survey
@@ -59,7 +61,8 @@ def drive(config: pytest.Config) -> int:
 
 def _new(order: Order, teller: Teller) -> int:
     settings = _settings(order)
-    host, names = _host(settings, chosen_agents(order.agents, usual_agents(settings)))
+    wanted = chosen_agents(order.agents, usual_agents(settings))
+    host, names = _host(settings, wanted, recorder_of(settings, order.root))
     runner = Runner(
         arguments=order.arguments, cwd=order.cwd, seconds=settings["loop.session_timeout"]
     )
@@ -82,9 +85,8 @@ def _new(order: Order, teller: Teller) -> int:
         )
     by = confirmed(found, names, teller.say)
     equip = _equipment(host, names, lambda files: runner, teller)
-    return _watch(
-        begin(found, settings=settings, host=host, agents=names, by=by, equip=equip), teller
-    )
+    run = begin(found, settings=settings, host=host, agents=names, by=by, equip=equip)
+    return _watch(run, host, teller)
 
 
 def _own_status(session: Session) -> int:
@@ -109,10 +111,14 @@ def _resume(config: pytest.Config, order: Order, teller: Teller) -> int:
             hint="leave them out: a resumed run keeps its own",
         )
     more, by = _more(config, order, run, teller)
-    host, names = _host(settings, chosen_agents(order.agents, setup["agents"]))
+    recorder, warning = recorder_again(run.state, order.root)
+    if warning:
+        teller.note(warning)
+    host, names = _host(settings, chosen_agents(order.agents, setup["agents"]), recorder)
     seconds = settings["loop.session_timeout"]
     equip = _equipment(host, names, lambda files: runner_of(files, seconds), teller)
-    return _watch(take_up(run.folder, host=host, equip=equip, more=more, by=by), teller)
+    again = take_up(run.folder, host=host, equip=equip, more=more, by=by)
+    return _watch(again, host, teller)
 
 
 def _more(config: pytest.Config, order: Order, run: Run, teller: Teller) -> tuple[More | None, str]:
@@ -146,9 +152,11 @@ def _settings(order: Order) -> Settings:
     return load(order.root, flags)
 
 
-def _host(settings: Settings, wanted: Mapping[str, str]) -> tuple[Host, Mapping[Step, str]]:
+def _host(
+    settings: Settings, wanted: Mapping[str, str], recorder: Recorder | None
+) -> tuple[Host, Mapping[Step, str]]:
     host = open_host(settings["plugins"], Path.cwd())
-    return host, employ(host, settings, (), wanted)
+    return host, employ(host, settings, (), wanted, recorder=recorder)
 
 
 def _equipment(
@@ -173,9 +181,10 @@ def _equipment(
     return equip
 
 
-def _watch(run: AbstractContextManager[ReflexLoop], teller: Teller) -> int:
+def _watch(run: AbstractContextManager[ReflexLoop], host: Host, teller: Teller) -> int:
     """Drive a run, tell what happens, and return the exit status."""
-    with run as loop:
+    with run as loop, ExitStack() as at_end:
+        at_end.callback(close_recording, host)
         teller.begin(loop)
         try:
             with closing(loop.events()) as events:

@@ -90,6 +90,7 @@ def _run_started(
         confirmed_by=by,
         ideal="the whole session passes",
         sequential=True,
+        record=settings["loop.record"] or None,
     )
     proposal = Proposal(
         order=wanted,

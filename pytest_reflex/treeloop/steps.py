@@ -16,6 +16,7 @@ from typing import Any
 from pytest_reflex import fixes
 from pytest_reflex.contracts.steps import ContractError, read_files
 from pytest_reflex.errors import ReflexError
+from pytest_reflex.loops.asking import TOLD, ask
 from pytest_reflex.loops.history import digest
 from pytest_reflex.model.results import Evaluation, RuleResult
 from pytest_reflex.model.steps import Files, Reply, StepRequest
@@ -143,7 +144,8 @@ class TreeSteps:
             files=_shown(self.files.territory.patterns, texts),
         )
         before = inventory(project, apart)
-        reply: Reply = self.hooks.pytest_reflex_refine(request=shown)
+        reply = ask(self.hooks, shown)
+        reply = replace(reply, details={**reply.details, TOLD: True})
         silent = bool(reply.details.get("silent"))
         if reply.error and not silent:
             return reply
