@@ -11,6 +11,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 
 _PROC = "/proc"
 _PATIENCE = 1.0  # seconds until a process that was sent KILL must be gone
@@ -66,6 +67,15 @@ def kill_abandoned(mark: str) -> int:
     spared = {os.getpid(), *_ancestors()}
     carries = _carries(mark)
     return _kill_all(_numbers, lambda pid: pid not in spared and carries(pid))
+
+
+def signal_marked(start: str, number: int) -> None:
+    """Send a signal to every process with a mark (NAME=value) that starts so. Linux only."""
+    wanted = b"\0" + os.fsencode(start)
+    for pid in _numbers():
+        if pid > 1 and pid != os.getpid() and wanted in b"\0" + _environment(pid):
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, number)
 
 
 def _carries(mark: str) -> Callable[[int], bool]:

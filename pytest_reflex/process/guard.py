@@ -25,6 +25,7 @@ from pathlib import Path
 from threading import Lock
 
 from pytest_reflex.process import guard_child
+from pytest_reflex.process.group import signal_group, signal_marked
 
 MARK = guard_child.MARK
 
@@ -66,6 +67,13 @@ class Guard:
         """Take a child from the watch: nothing is left of it."""
         self._watched.discard(leader)
         self._tell(b"-%d" % leader)
+
+    def signal(self, number: int) -> None:
+        """Send a signal to all that is watched, and to whatever carries our mark."""
+        for leader in tuple(self._watched):
+            if isinstance(leader, int):
+                signal_group(leader, number)
+        signal_marked(f"{MARK}={self._token}-", number)
 
     def keep(self, folder: Path) -> None:
         """Have a temporary folder removed, should we be gone before it is dropped."""

@@ -125,14 +125,9 @@ def run(
 
 def kill_running() -> None:
     """Kill the groups of all commands that run now, in whatever thread: nobody wants to wait."""
-    signal_running(signal.SIGKILL)
-
-
-def signal_running(number: int) -> None:
-    """Send a signal to the groups of all commands that run now."""
     for child in tuple(_running):
         if not child.exited:
-            child.signal(number)
+            child.signal(signal.SIGKILL)
 
 
 class _Why(Enum):

@@ -35,7 +35,9 @@ class Interruptions:
         """Handle a signal that ends us."""
         self.received.append(number)
         if number == _AT_ONCE or len(self.received) > 1:
-            _signal_commands(signal.SIGKILL)
+            kill = _loaded("run", "kill_running")
+            if kill is not None:
+                kill()
         # A third one would only keep us from clearing up.
         if not self.deaf and len(self.received) <= 2:
             raise KeyboardInterrupt
@@ -75,13 +77,14 @@ def _install(interruptions: Interruptions) -> Iterator[tuple[int, Any]]:
 
 def _pause(number: int, frame: FrameType | None) -> None:
     """Stop with our commands; they have sessions of their own, where Ctrl-Z does not reach."""
-    _signal_commands(signal.SIGSTOP)
+    guard = _loaded("guard", "GUARD")
+    if guard is not None:
+        guard.signal(signal.SIGSTOP)
     os.kill(os.getpid(), signal.SIGSTOP)
-    _signal_commands(signal.SIGCONT)
+    if guard is not None:
+        guard.signal(signal.SIGCONT)
 
 
-def _signal_commands(number: int) -> None:
+def _loaded(module: str, name: str) -> Any:
     # Where it was not imported, nothing runs; a handler is no place to import it.
-    running = getattr(sys.modules.get("pytest_reflex.process.run"), "signal_running", None)
-    if running is not None:
-        running(number)
+    return getattr(sys.modules.get(f"pytest_reflex.process.{module}"), name, None)

@@ -125,8 +125,11 @@ def alive(pid: int) -> bool:
 
 
 def stopped(pid: int) -> bool:
-    """Return whether a process is stopped, as by Ctrl-Z."""
+    """Return whether a process is stopped, as by Ctrl-Z.
+
+    One that was about to start a program waits (D) for its child, which is stopped in its place.
+    """
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "TD"
     except OSError:
         return False

@@ -144,14 +144,13 @@ def _signalled(process: Popen[bytes], held: int, case: Case) -> Iterator[str]:
 
 
 def _paused(process: Popen[bytes], held: int, case: Case) -> Iterator[str]:
-    """Stop and continue, as Ctrl-Z and fg do; a fork that evaluates goes on by itself."""
+    """Stop and continue, as Ctrl-Z and fg do."""
     process.send_signal(signal.SIGTSTP)
     wait_until(lambda: stopped(process.pid))
-    if case.step != "EVALUATE":
-        try:
-            wait_until(lambda: stopped(held), _PATIENCE)
-        except TimeoutError:
-            yield "its agent went on while it was stopped"
+    try:
+        wait_until(lambda: stopped(held), _PATIENCE)
+    except TimeoutError:
+        yield "what it had started went on while it was stopped"
     process.send_signal(signal.SIGCONT)
     wait_until(lambda: not stopped(process.pid) and not stopped(held))
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.process.signals import Interruptions, interruptible
-from tests.process.zoo import PYTHON, shell
+from tests.process.zoo import ON_LINUX, PYTHON, marked, shell
 
 NUMBERS = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129, "SIGQUIT": 131}
 
@@ -105,6 +105,33 @@ def test_b103_who_asks_twice_or_quits_does_not_wait_for_the_command(
         shell("trap '' TERM INT; while :; do sleep 0.1; done", timeout=60, grace=50)
     asking.join()
     assert time.monotonic() - began < 40  # else the grace was waited for
+
+
+STOPS_ITSELF = """
+import os, sys
+from pytest_reflex.process.run import run
+from pytest_reflex.process.signals import interruptible
+with interruptible():
+    done = run(["bash", "-c", "touch up; sleep 1"], cwd=sys.argv[1], env=dict(os.environ))
+print(done.returncode)
+"""
+
+
+@pytest.mark.skipif(not ON_LINUX, reason="looks into /proc")
+def test_f23_ctrl_z_pauses_the_command_and_fg_lets_it_go_on(tmp_path: Path) -> None:
+    def state(pid: int) -> str:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+    with marked() as (env, living):
+        argv = [PYTHON, "-c", STOPS_ITSELF, str(tmp_path)]
+        process = subprocess.Popen(argv, env=env, stdout=subprocess.PIPE, text=True)
+        while not (tmp_path / "up").exists() and process.poll() is None:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGTSTP)
+        while {state(pid) for pid in living()} - {"T", "D"}:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGCONT)
+        assert process.communicate(timeout=60)[0] == "0\n"
 
 
 def test_f23_evaluate_lets_its_command_tidy_up_and_leaves_with_143(tmp_path: Path) -> None:
