@@ -22,6 +22,7 @@ from pytest_reflex.model.words import Outcome
 
 KINDS = {
     "path": "data_path",
+    "json_schema": "json_schema",
     "headings": "headings",
     "links": "links",
     "openapi": "openapi",
@@ -50,18 +51,26 @@ class StructureCheck:
         kind, faults = _chosen(spec)
         if kind:
             faults += problems_of(_outer(spec, kind), _outer_kinds(kind))
-            if _is_table(spec.params[kind.key]):
+            if _has_table(spec, kind):
                 faults += problems_of(_inner(spec, kind), kind.inside)
             if not faults and not _has_variables(spec, kind):
                 faults += _unusable(spec, kind)
         return faults
+
+    def inlined(self, spec: CheckSpec) -> CheckSpec:
+        """Return the check with what it names in files put into it; raises CriteriaError."""
+        if "json_schema" not in spec.params:
+            return spec
+        from pytest_reflex.checks.json_schema import inlined
+
+        return inlined(spec)
 
     def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
         kind, faults = _chosen(spec)
         if kind is None:
             raise CriteriaError(faults)
         params = settle(_outer(spec, kind), _outer_kinds(kind), variables)
-        if _is_table(spec.params[kind.key]):
+        if _has_table(spec, kind):
             params |= settle(_inner(spec, kind), kind.inside, variables)
         judge = _made(spec, kind, params)
         files = params.get("files")
@@ -95,8 +104,7 @@ def _made(spec: CheckSpec, kind: StructureKind, params: Mapping[str, Any]) -> Ju
 
 def _unusable(spec: CheckSpec, kind: StructureKind) -> Iterable[Problem]:
     """Return what only making the judge brings to light: a bad path, a bad pattern."""
-    inner = spec.params[kind.key]
-    table = inner if _is_table(inner) else {}
+    table = spec.params[kind.key] if _has_table(spec, kind) else {}
     try:
         _made(spec, kind, {**_outer(spec, kind).params, **table})
     except CriteriaError as error:
@@ -130,13 +138,15 @@ def _listed(strange: list[str]) -> str:
     return f", but {', '.join(repr(key) for key in strange[:3])}" if strange else ""
 
 
-def _is_table(value: Any) -> bool:
-    return isinstance(value, Mapping) and not variable_name(value)
+def _has_table(spec: CheckSpec, kind: StructureKind) -> bool:
+    """Return whether the check has a table of keys that are ours."""
+    value = spec.params[kind.key]
+    return isinstance(value, Mapping) and not kind.whole and not variable_name(value)
 
 
 def _outer(spec: CheckSpec, kind: StructureKind) -> CheckSpec:
     """Return the check without the table of its kind."""
-    table = _is_table(spec.params[kind.key])
+    table = _has_table(spec, kind)
     params = {k: v for k, v in spec.params.items() if not (table and k == kind.key)}
     return replace(spec, params=params, type=f"structure ({kind.key})")
 

@@ -21,7 +21,8 @@ class StructureKind:
     `value` is what the key may hold beside a table with the keys `inside` (None: a table only);
     `beside` are keys that may stand next to it in the check. `make` gets all of them in one
     mapping, the settled value under `key` where it is no table, and returns the judge; it raises
-    ValueError, the message a sentence about the parameters, where they cannot be used.
+    ValueError, the message a sentence about the parameters, where they cannot be used. `whole`
+    where the keys of a table are not ours: the table as it is stands under `key`.
     """
 
     key: str
@@ -29,3 +30,4 @@ class StructureKind:
     value: Kind | None = None
     inside: Mapping[str, Kind] = field(default_factory=dict)
     beside: Mapping[str, Kind] = field(default_factory=dict)
+    whole: bool = False

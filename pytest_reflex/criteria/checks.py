@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.criteria.faults import Faults
@@ -18,11 +18,12 @@ from pytest_reflex.criteria.nodes import Items, Table
 from pytest_reflex.criteria.scalars import CONTROL
 from pytest_reflex.criteria.values import lookup, plain
 from pytest_reflex.criteria.wording import nearest, quoted
-from pytest_reflex.errors import Problem
+from pytest_reflex.errors import CriteriaError, Problem
 from pytest_reflex.model.rules import CheckSpec
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
+    from pytest_reflex.model.targets import CheckType
 
 _LooseSpec = twin_of(CheckSpec)
 _NO_PARAMETERS = frozenset({"type", "expected", "rule_id"})
@@ -48,9 +49,20 @@ def finish_check(
         message = f"the check belongs to this rule, but names {kind_of(table['rule_id'])}"
         faults.add(message, table.at("rule_id"), rule_id=rule_id)
     if known and len(faults.found) == before:
-        for problem in registry.get(made.type).problems(made):
+        made, problems = _looked_at(made, registry.get(made.type))
+        for problem in problems:
             _note(problem, table, faults, rule_id)
     return made
+
+
+def _looked_at(spec: CheckSpec, check_type: CheckType) -> tuple[CheckSpec, Iterable[Problem]]:
+    """Return the check, with what it names in files put into it, and what is wrong with it."""
+    if inlined := getattr(check_type, "inlined", None):  # few types have it
+        try:
+            spec = inlined(spec)
+        except CriteriaError as error:
+            return spec, error.problems
+    return spec, check_type.problems(spec)
 
 
 def _refuse_type(table: Table, faults: Faults, rule_id: str, registry: Registry) -> None:

@@ -44,6 +44,28 @@ class Data:
         offset = _json_line(self.text, path) if self.language == "json" else self._yaml_line(path)
         return self.first_line + max(offset, 1) - 1
 
+    def position(self, path: Sequence[Any]) -> tuple[int, int]:
+        """Return line and column of the value at `path`, or of what holds it.
+
+        The line counts in the artifact, the column in `text`; it is 0 where only the line is known.
+        """
+        from pytest_reflex.documents.data_tree import read_tree
+        from pytest_reflex.documents.nodes import descend
+
+        try:
+            node = None if self.language == "toml" else read_tree(self.text, is_json=self.is_json)
+        except DataSyntaxError:  # several documents
+            node = None
+        if node is None:
+            return self.line(path), 0
+        start = max([node.start, *(entry.value.start for _, entry in descend(node, tuple(path)))])
+        line = self.text.count("\n", 0, start)
+        return self.first_line + line, start - self.text.rfind("\n", 0, start)
+
+    @property
+    def is_json(self) -> bool:
+        return self.language == "json"
+
     def _yaml_line(self, path: Sequence[Any]) -> int:
         value, line = self.value, 1
         for step in path:

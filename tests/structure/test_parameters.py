@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.checks.structure import KINDS, StructureCheck
+from pytest_reflex.checks.structure import KINDS, StructureCheck, kind_of
 from pytest_reflex.errors import CriteriaError, Place
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.rules import CheckSpec
@@ -17,7 +17,7 @@ from tests.structure.judging import problems
 
 REFUSED: dict[str, dict[str, Any]] = {
     "did you mean headings?": {"heading": {"levels": True}},
-    "one of path, headings, links": {},
+    "one of path, json_schema, headings": {},
     "not both path and links": {"path": "a", "links": True},
     "did you mean equals?": {"path": "a", "equal": 1},
     "did you mean levels?": {"headings": {"level": True}},
@@ -59,7 +59,7 @@ def test_unusable_check_does_not_compile(params: dict[str, Any]) -> None:
 
 
 def test_kinds_are_known_by_their_keys() -> None:
-    assert list(KINDS) == ["path", "headings", "links", "openapi", "code_blocks", "prose"]
+    assert {kind_of(key).key for key in KINDS} == set(KINDS)
 
 
 def test_variables_reach_into_the_table_of_a_kind() -> None:
