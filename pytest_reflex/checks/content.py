@@ -65,7 +65,7 @@ class ContentCheck:
             raise CriteriaError(found)
         most = params.get("max_count")
         search = _Search(
-            pattern=_pattern(spec, params),
+            pattern=pattern_of(spec, params),
             shown=one_line(_wanted(params), 80),
             least=params.get("min_count", 1 if most is None else 0),
             most=0 if params.get("negate") else most,
@@ -203,7 +203,8 @@ def _wanted(params: Mapping[str, Any]) -> str:
     return search.removesuffix("\n") or search if params.get("literal") else search
 
 
-def _pattern(spec: CheckSpec, params: Mapping[str, Any]) -> Pattern:
+def pattern_of(spec: CheckSpec, params: Mapping[str, Any]) -> Pattern:
+    """Return what a check with settled parameters looks for; raises CriteriaError."""
     wanted, ignore_case = _wanted(params), params.get("ignore_case", False)
     if not params.get("literal"):
         return compile_pattern(wanted, ignore_case=ignore_case, place=spec.place)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pytest_reflex.criteria.packs import SUFFIXES, find_in_packs, pack_references
 from pytest_reflex.criteria.wording import quoted
 from pytest_reflex.errors import CriteriaError, did_you_mean
 
-SUFFIXES = (".yaml", ".yml", ".json")
 _FOLDER = "criteria_templates"
 
 
@@ -26,8 +26,9 @@ def stock_names() -> list[str]:
 def find_template(name: str | Path, *, relative_to: Path | None = None) -> Path:
     """Return the file that a template's name or a path means.
 
-    A name is a stock template's; anything with a folder or a suffix in it is a path, relative to
-    `relative_to` (default: the working directory). Raises CriteriaError with the paths tried.
+    A name is a stock template's; anything else is a path, relative to `relative_to` (default: the
+    working directory), or where there is no such file a template of an installed pack, as `name`
+    or `pack/name`. Raises CriteriaError with the paths tried.
     """
     folder = relative_to or Path()
     text = str(name)
@@ -44,6 +45,8 @@ def find_template(name: str | Path, *, relative_to: Path | None = None) -> Path:
     for candidate in tried:
         if _may_be_meant(candidate, folder_too=len(tried) == 1):
             return candidate
+    if isinstance(name, str) and path.suffix not in SUFFIXES and (found := find_in_packs(name)):
+        return found
     raise CriteriaError(
         f"there are no criteria {quoted(text)}; tried {', '.join(str(path) for path in tried)}",
         hint=_remedy(text, path),
@@ -63,5 +66,6 @@ def _remedy(text: str, path: Path) -> str:
         beside = [other.name for other in path.parent.iterdir() if other.suffix in SUFFIXES]
     except (OSError, ValueError):
         beside = []
-    hint = did_you_mean(path.name if path.suffix else text, [*stock_names(), *sorted(beside)])
-    return hint if hint.startswith("did") else f"stock templates: {', '.join(stock_names())}"
+    known = [*stock_names(), *pack_references()]
+    hint = did_you_mean(path.name if path.suffix else text, [*known, *sorted(beside)])
+    return hint if hint.startswith("did") else f"templates: {', '.join(known)}"

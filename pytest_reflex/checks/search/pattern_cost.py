@@ -56,6 +56,11 @@ class Cost:
             except (OverflowError, RecursionError):
                 self._ways = inf
 
+    @property
+    def bounded(self) -> bool:
+        """Whether there is a bound that depends on the text alone."""
+        return callable(self._ways) or self._ways < inf
+
     def steps(self, text: str) -> float:
         """Return how many steps a search through the whole text may take at most."""
         return self._starts(text) * _value(self._ways, text) * self._length + len(text)

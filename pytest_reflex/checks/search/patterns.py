@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from enum import StrEnum
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -27,7 +28,25 @@ LONG = 4000
 
 _META = re.compile(r"[\\^$.|?*+()\[\]{}]")
 
-__all__ = ["LONG", "STEPS", "Pattern", "SearchError", "Spans", "compile_pattern", "compile_text"]
+__all__ = [
+    "LONG",
+    "STEPS",
+    "Engine",
+    "Pattern",
+    "SearchError",
+    "Spans",
+    "compile_pattern",
+    "compile_text",
+]
+
+
+class Engine(StrEnum):
+    """How a pattern is looked for."""
+
+    TEXT = "text"
+    RE2 = "re2"
+    RE = "re"
+    WORKER = "re worker"
 
 
 class Pattern:
@@ -60,6 +79,15 @@ class Pattern:
         if self._cost.steps(text) <= STEPS:
             return _found(self._compiled, text, begin, limit)
         return SEARCHES.spans(self.source, self._compiled.flags, text, limit, seconds)
+
+    @property
+    def engine(self) -> Engine:
+        """What searches long texts; a short one is searched by `re` where that is bounded."""
+        if self._compiled is None:
+            return Engine.TEXT
+        if self._other:
+            return Engine.RE2
+        return Engine.RE if self._cost.bounded else Engine.WORKER
 
     @cached_property
     def _tree(self) -> Any:

@@ -1,0 +1,21 @@
+"""``pytest-reflex criteria``: the group; each verb's module is loaded when it is used."""
+
+from __future__ import annotations
+
+from pytest_reflex.cli.lazy import LazyGroup
+
+# verb: (module:command, one line of help)
+VERBS = {
+    "list": ("criteria_look:list_", "List the templates that can be named."),
+    "show": ("criteria_look:show", "Show rules as they count, whatever they were made from."),
+    "explain": ("criteria_look:explain", "Explain one rule."),
+    "normalize": ("criteria_written:normalize", "Print the full rules, nothing inherited."),
+    "compile": ("criteria_written:compile_", "Show what will run, and run nothing."),
+}
+
+criteria = LazyGroup(
+    VERBS,
+    name="criteria",
+    short_help="Look at criteria and templates, write them, put them to the test.",
+    help="Look at criteria and templates, write them, and put them to the test.",
+)

@@ -1,0 +1,95 @@
+"""``pytest-reflex criteria list``, ``show``, ``explain``: they look and write nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pytest_reflex.cli.configured import configured
+from pytest_reflex.cli.criteria_option import parse_variables
+from pytest_reflex.cli.streams import give, give_json
+from pytest_reflex.errors import ExitCode, UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    from pytest_reflex.checks.registry import Registry
+    from pytest_reflex.criteria.origins import Traced
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+variables_option = click.option(
+    "--var", "variables", metavar="K=V", multiple=True, help="Set a variable."
+)
+
+
+def named(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the argument for criteria, the option for their variables, and ``--json``."""
+    return click.argument("reference", metavar="NAME|FILE")(variables_option(json_option(command)))
+
+
+def registry_here() -> Registry:
+    """Return the kinds of checks of this project, those of its plugins included."""
+    from pytest_reflex.host import open_host
+
+    return open_host(configured()["plugins"], Path.cwd()).registry
+
+
+def traced(reference: str, variables: tuple[str, ...], registry: Registry) -> Traced:
+    """Return the criteria that a name or a file means, with where everything was said."""
+    from pytest_reflex.criteria.origins import trace
+
+    return trace(reference, registry=registry, variables=parse_variables(variables))
+
+
+@click.command("list", short_help="List the templates that can be named.")
+@json_option
+def list_(as_json: bool) -> int:
+    """List the stock templates and those of installed packs.
+
+    A template that cannot be read is listed with what is wrong with it.
+    """
+    from pytest_reflex.criteria.catalog import catalog
+    from pytest_reflex.reports.criteria import catalog_text
+
+    found = catalog(registry_here())
+    if as_json:
+        give_json({"templates": [one.to_json() for one in found]})
+    else:
+        give(catalog_text(found))
+    return ExitCode.OK
+
+
+@click.command(short_help="Show rules as they count, whatever they were made from.")
+@named
+def show(reference: str, variables: tuple[str, ...], as_json: bool) -> int:
+    """Show the rules of NAME|FILE after extends, overrides, drop and variables."""
+    from pytest_reflex.reports.criteria import rules_text
+
+    criteria = traced(reference, variables, registry_here()).criteria
+    if as_json:
+        give_json({**criteria.to_json(), "source": criteria.source})
+    else:
+        give(rules_text(criteria))
+    return ExitCode.OK
+
+
+@click.command(short_help="Explain one rule.")
+@click.argument("reference", metavar="NAME|FILE")
+@click.argument("rule_id", metavar="RULE")
+@variables_option
+@json_option
+def explain(reference: str, rule_id: str, variables: tuple[str, ...], as_json: bool) -> int:
+    """Say what RULE of NAME|FILE holds, why, how it is checked, and where it was declared."""
+    from pytest_reflex.reports.criteria import rule_json, rule_text
+
+    found = traced(reference, variables, registry_here())
+    rule = found.criteria.rule(rule_id)
+    if rule is None:
+        hint = did_you_mean(rule_id, [one.id for one in found.criteria.rules])
+        raise UsageError(f"{found.criteria.name} has no rule {rule_id!r}", hint=hint)
+    if as_json:
+        give_json(rule_json(found, rule))
+    else:
+        give(rule_text(found, rule))
+    return ExitCode.OK

@@ -1,0 +1,46 @@
+"""What criteria will run at a level, check by check, told without running anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_reflex.checks.compiled import compile_checks
+from pytest_reflex.checks.planned import planned
+from pytest_reflex.checks.run import VARIABLE_PREFIX
+from pytest_reflex.model.rules import Criteria, number
+from pytest_reflex.model.words import Level
+
+if TYPE_CHECKING:
+    from pytest_reflex.checks.registry import Registry
+
+
+def plan(criteria: Criteria, level: Level, registry: Registry, root: Path) -> dict[str, Any]:
+    """Return what an evaluation at `level` runs, as plain data.
+
+    Raises CriteriaError with every check that cannot be compiled, those of other levels included.
+    """
+    compile_checks(criteria, level, registry)
+    return {
+        "criteria": criteria.name,
+        "version": criteria.version,
+        "source": criteria.source,
+        "phase": level.value,
+        "threshold": number(criteria.thresholds[level]),
+        "variables": {VARIABLE_PREFIX + name.upper(): v for name, v in criteria.vars.items()},
+        "checks": list(_checks(criteria, level, registry, root)),
+    }
+
+
+def _checks(
+    criteria: Criteria, level: Level, registry: Registry, root: Path
+) -> Iterator[dict[str, Any]]:
+    for rule in criteria.active(level):
+        head = {"rule": rule.id, "severity": rule.severity.value, "weight": number(rule.weight)}
+        if not rule.checks:
+            yield {**head, "check": None, "type": None, "prose": rule.prose}
+        for index, spec in enumerate(rule.checks):
+            what = planned(spec, criteria.vars, root)
+            in_process = registry.get(spec.type).in_process
+            yield {**head, "check": index, "in_process": in_process, **what}

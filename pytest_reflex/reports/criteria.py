@@ -1,0 +1,211 @@
+"""Criteria for people: the list of templates, a table of rules, one rule explained, what runs."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pytest_reflex.checks.in_words import in_words
+from pytest_reflex.criteria.catalog import Listed
+from pytest_reflex.criteria.origins import Saying, Traced
+from pytest_reflex.model.plain import one_line, visible
+from pytest_reflex.model.rules import Criteria, Rule, number
+from pytest_reflex.model.words import Level, Severity
+from pytest_reflex.verdict.figures import plain
+
+WIDTH = 80
+INDENT = 12
+_MEANING = {
+    Severity.FAIL: "a failure blocks the gate",
+    Severity.WARN: "a failure costs weight and blocks nothing by itself",
+    Severity.INFO: "a failure is only told",
+}
+
+
+def catalog_text(templates: Iterable[Listed]) -> str:
+    """Return a table of templates; under it what is wrong with broken ones."""
+    found = list(templates)
+    rows = [
+        (
+            one_line(one.name),
+            str(one.criteria.version),
+            thresholds(one.criteria),
+            str(len(one.criteria.rules)),
+            one_line(one.origin),
+        )
+        for one in found
+        if one.criteria
+    ]
+    broken = [f"{one.name}: {one.problem}" for one in found if not one.criteria]
+    table = _table(rows, ("template", "version", "thresholds", "rules", "from"))
+    return "\n".join([table, *(["", *map(visible, broken)] if broken else [])])
+
+
+def rules_text(criteria: Criteria) -> str:
+    """Return what criteria are, and a table of their rules as they count."""
+    head = [
+        ("CRITERIA", f"{criteria.name} version {criteria.version} ({criteria.source})"),
+        ("THRESHOLDS", thresholds(criteria)),
+    ]
+    if criteria.vars:
+        shown = (f"{name} = {json.dumps(value)}" for name, value in criteria.vars.items())
+        head.append(("VARIABLES", ", ".join(shown)))
+    rows = [
+        (
+            rule.id,
+            rule.severity.value,
+            plain(rule.weight),
+            rule.level.value,
+            kinds_of(rule),
+        )
+        for rule in criteria.rules
+    ]
+    table = _table(rows, ("rule", "severity", "weight", "phase", "checks"))
+    return "\n".join([*_page(head), "", table])
+
+
+def rule_text(traced: Traced, rule: Rule) -> str:
+    """Return everything that is known of one rule."""
+    share = _share(traced.criteria, rule)
+    rows = [
+        ("RULE", rule.id),
+        ("HOLDS", rule.description),
+        *([("WHY", rule.why)] if rule.why else []),
+        ("SEVERITY", f"{rule.severity.value}: {_MEANING[rule.severity]}"),
+        ("WEIGHT", f"{plain(rule.weight)}{share}"),
+        ("PHASE", f"{rule.level.value}: {_active(rule.level)}"),
+        *_checks(rule),
+        *([("HINT", rule.hint)] if rule.hint else []),
+        *(("FIX", _fix(fix.to_json())) for fix in rule.fixes),
+        *_samples(rule.samples),
+        *_told(traced.sayings(rule.id)),
+    ]
+    return "\n".join(_page(rows))
+
+
+def plan_text(plan: Mapping[str, Any]) -> str:
+    """Return what `criteria.plan.plan` found, check by check."""
+    head = [
+        ("CRITERIA", f"{plan['criteria']} version {plan['version']}, phase {plan['phase']}"),
+        ("THRESHOLD", str(plan["threshold"])),
+        *(("VARIABLE", f"{name}={_inline(value)}") for name, value in plan["variables"].items()),
+    ]
+    lines = list(_page(head))
+    for check in plan["checks"]:
+        lines += ["", *_page(_planned(check))]
+    return "\n".join(lines)
+
+
+def thresholds(criteria: Criteria) -> str:
+    return ", ".join(f"{level.value} {plain(t)}" for level, t in criteria.thresholds.items())
+
+
+def kinds_of(rule: Rule) -> str:
+    """Return the types of a rule's checks, "prose" where an agent has to make them."""
+    kinds = list(dict.fromkeys(check.type for check in rule.checks))
+    return ", ".join(kinds) or ("prose" if rule.prose else "none")
+
+
+def _planned(check: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    number_ = "" if check["check"] is None else f" #{check['check']}"
+    yield "RULE", f"{check['rule']}{number_} ({check['severity']}, weight {check['weight']})"
+    if check["type"] is None:
+        yield "RUNS", "nothing: an agent that prepares checks is needed"
+        return
+    yield "TYPE", check["type"]
+    if "argv" in check:
+        yield "ARGV", shlex.join(check["argv"])
+        yield "CWD", check["cwd"]
+        retries = f", {check['retries']} retries" if check["retries"] else ""
+        yield "LIMITS", f"timeout {check['timeout']:g} s{retries}"
+        yield "PASSES", f"with exit status {check['expect_exit']}"
+    else:
+        yield from _looked_for(check)
+    for key, label in (("expect_output", "OUTPUT"), ("matches", "MATCHES")):
+        if key in check:
+            inner = check[key]
+            yield label, f"/{inner['search']}/ ({inner['engine']}: {inner['engine_is']})"
+
+
+def _looked_for(what: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if "search" in what:
+        yield "SEARCH", what["search"]
+        yield "ENGINE", f"{what['engine']}: {what['engine_is']}"
+        yield "LIMITS", f"timeout {what['timeout']:g} s for one search"
+    elif "engine" in what:
+        yield "ENGINE", what["engine"]
+    for key in ("options", "parameters"):
+        if what.get(key):
+            yield key.upper(), _inline(what[key])
+
+
+def _checks(rule: Rule) -> Iterator[tuple[str, str]]:
+    for spec in rule.checks:
+        yield "CHECK", in_words(spec) + (f" (wanted: {spec.expected})" if spec.expected else "")
+    if rule.prose:
+        yield "CHECK", f"{rule.prose} (prose: an agent makes checks of it)"
+
+
+def _samples(samples: Mapping[str, Sequence[Any]]) -> Iterator[tuple[str, str]]:
+    for kind in ("good", "bad"):
+        for sample in samples.get(kind, ()):
+            yield kind.upper(), one_line(_inline(sample), 200)
+
+
+def _told(sayings: Sequence[Saying]) -> Iterator[tuple[str, str]]:
+    yield "DECLARED", str(sayings[0].place)
+    for saying in sayings[1:]:
+        keys = ", ".join(saying.keys) or "nothing"
+        yield "OVERRIDDEN", f"{saying.place} gives {keys}"
+
+
+def _share(criteria: Criteria, rule: Rule) -> str:
+    total = sum(other.weight for other in criteria.active(rule.level))
+    return f" of {plain(total)} in phase {rule.level.value}" if total else ""
+
+
+def _active(level: Level) -> str:
+    return "counts in phases A and B" if level is Level.A else "counts in phase B"
+
+
+def _fix(wire: Mapping[str, Any]) -> str:
+    kind = next(iter(wire))
+    unsafe = "" if wire.get("safe", True) else " (unsafe: only where it is asked for)"
+    return f"{kind} {_inline(wire[kind])}{unsafe}"
+
+
+def _inline(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _table(rows: Sequence[Sequence[str]], headers: Sequence[str]) -> str:
+    from tabulate import tabulate
+
+    return tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True)
+
+
+def _page(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
+    for label, text in rows:
+        lines = textwrap.wrap(
+            one_line(text, 2000),
+            WIDTH - INDENT,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        first, *others = lines or [""]
+        yield f"{label:<{INDENT - 1}} {first}"
+        yield from (" " * INDENT + line for line in others)
+
+
+def rule_json(traced: Traced, rule: Rule) -> dict[str, Any]:
+    """Return what `rule_text` tells as plain data."""
+    return {
+        **rule.to_json(),
+        "weight": number(rule.weight),
+        "in_words": [in_words(spec) for spec in rule.checks],
+        "samples": {kind: list(texts) for kind, texts in rule.samples.items()},
+        "said": [saying.to_json() for saying in traced.sayings(rule.id)],
+    }
