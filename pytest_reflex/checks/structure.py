@@ -28,6 +28,7 @@ KINDS = {
     "openapi": "openapi",
     "code_blocks": "code_blocks",
     "prose": "prose",
+    "configuration": "configuration",
 }
 """The keys, and the module beside this one that makes each of them, imported when it is used."""
 

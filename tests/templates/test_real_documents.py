@@ -30,6 +30,20 @@ MISSING: dict[str, dict[str, str]] = {
         "a.completeness.errors": "GET /board documents no error response",
         "b.style.naming": "the operationId 'markOperationCallback' is not kebab-case",
     },
+    "config/compose-nginx-flask-mysql.yaml": {},
+    "config/compose-prometheus-grafana.yaml": {
+        "a.security.no-secrets": "GF_SECURITY_ADMIN_PASSWORD holds a secret in clear",
+        "b.completeness.comments": "0 comments of at least three words, 1 are wanted",
+        "b.quality.portability": "the image prom/prometheus has no tag (and 1 more)",
+    },
+    "config/compose-wordpress-mysql.yaml": {
+        "a.security.no-secrets": "MYSQL_ROOT_PASSWORD holds a secret in clear (and 2 more)",
+        "b.quality.portability": "the image wordpress:latest has a tag that moves",
+    },
+    "config/github-python-package.yml": {
+        "b.quality.defaults": "the job 'build' has no timeout-minutes",
+        "b.security.permissions": "the job 'build' does not say which permissions its token",
+    },
     "docs/museum-README.md": {},
     "docs/httpx-README.md": {
         "b.quality.structure": "there is no title: no heading of level 1",
@@ -46,6 +60,14 @@ PASSED: dict[tuple[str, Level], bool] = {
     ("api/petstore-expanded.yaml", Level.B): False,
     ("api/tictactoe.yaml", Level.A): True,
     ("api/tictactoe.yaml", Level.B): False,
+    ("config/compose-nginx-flask-mysql.yaml", Level.A): True,
+    ("config/compose-nginx-flask-mysql.yaml", Level.B): True,
+    ("config/compose-prometheus-grafana.yaml", Level.A): False,
+    ("config/compose-prometheus-grafana.yaml", Level.B): False,
+    ("config/compose-wordpress-mysql.yaml", Level.A): False,
+    ("config/compose-wordpress-mysql.yaml", Level.B): False,
+    ("config/github-python-package.yml", Level.A): True,
+    ("config/github-python-package.yml", Level.B): False,
     ("docs/museum-README.md", Level.A): True,
     ("docs/museum-README.md", Level.B): True,
     ("docs/httpx-README.md", Level.A): True,
@@ -55,8 +77,11 @@ PASSED: dict[tuple[str, Level], bool] = {
 }
 
 
+TEMPLATES = {"api": "api-spec", "config": "configuration", "docs": "documentation"}
+
+
 def template_for(document: str) -> str:
-    return "api-spec" if document.startswith("api/") else "documentation"
+    return TEMPLATES[document.split("/")[0]]
 
 
 def found(document: str) -> Path:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.checks import content, executable
+from pytest_reflex.checks.configuration import ASPECTS as CONFIGURATION
 from pytest_reflex.checks.markdown import blocks
 from pytest_reflex.checks.openapi import ASPECTS
 from pytest_reflex.checks.registry import built_in
@@ -30,7 +31,12 @@ EXAMPLES = [
 
 
 @pytest.mark.parametrize("check", EXAMPLES, ids=str)
-def test_example_of_the_reference_compiles(check: dict[str, object]) -> None:
+def test_example_of_the_reference_compiles(
+    check: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "schemas").mkdir()
+    (tmp_path / "schemas" / "service.json").write_text('{"type": "object"}')
+    monkeypatch.chdir(tmp_path)
     spec = CheckSpec.from_json(check)
     check_type = REGISTRY.get(spec.type)
     assert list(check_type.problems(spec)) == []
@@ -41,7 +47,8 @@ STRUCTURE = {key for kind in map(kind_of, KINDS) for key in (kind.key, *kind.ins
 
 
 @pytest.mark.parametrize(
-    "word", sorted({*content.KINDS, *executable.KINDS, *STRUCTURE, *COMMON, *ASPECTS})
+    "word",
+    sorted({*content.KINDS, *executable.KINDS, *STRUCTURE, *COMMON, *ASPECTS, *CONFIGURATION}),
 )
 def test_option_is_described(word: str) -> None:
     assert re.search(rf"^\|[^|]*`{word}`", CHECKS, re.MULTILINE) or f"### {word}\n" in CHECKS
@@ -57,7 +64,10 @@ def test_template_is_described_as_it_is(name: str) -> None:
     assert f"Thresholds: {a:g} at A, {b:g} at B." in part
 
 
-def test_variables_of_documentation_are_described() -> None:
-    rows = re.findall(r"^\| `(\w+)` \| (\d+) \|", PAGE, re.MULTILINE)
-    found = {name: int(value) for name, value in rows}
-    assert found == dict(TEMPLATES["documentation"].vars)
+@pytest.mark.parametrize("name", RULES)
+def test_variables_of_a_template_are_described(name: str) -> None:
+    part = PAGE.split(f"\n## {name}\n")[1].split("\n## ")[0]
+    rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", part, re.MULTILINE))
+    assert rows.keys() == TEMPLATES[name].vars.keys()
+    numbers = {key: str(v) for key, v in TEMPLATES[name].vars.items() if isinstance(v, int)}
+    assert numbers.items() <= rows.items()

@@ -15,7 +15,8 @@ from pytest_reflex.model.words import Level, Outcome
 
 REGISTRY = built_in()
 TEMPLATES: dict[str, Criteria] = {
-    name: load_criteria(name, registry=REGISTRY) for name in ("base", "api-spec", "documentation")
+    name: load_criteria(name, registry=REGISTRY)
+    for name in ("base", "api-spec", "configuration", "documentation")
 }
 RULES = {
     "base": {"a.correctness.artifact-non-empty": "fail"},
@@ -30,6 +31,17 @@ RULES = {
         "b.completeness.auth": "fail",
         "b.quality.descriptions": "warn",
     },
+    "configuration": {
+        "a.correctness.artifact-non-empty": "fail",
+        "a.correctness.syntax": "fail",
+        "a.correctness.required": "fail",
+        "a.completeness.env-vars": "warn",
+        "a.security.no-secrets": "fail",
+        "b.quality.defaults": "warn",
+        "b.completeness.comments": "warn",
+        "b.quality.portability": "warn",
+        "b.security.permissions": "warn",
+    },
     "documentation": {
         "a.correctness.artifact-non-empty": "fail",
         "a.correctness.accuracy": "fail",
@@ -42,7 +54,12 @@ RULES = {
         "b.quality.audience": "warn",
     },
 }
-THRESHOLDS = {"base": "4/5 9/10", "api-spec": "4/5 9/10", "documentation": "3/4 17/20"}
+THRESHOLDS = {
+    "base": "4/5 9/10",
+    "api-spec": "4/5 9/10",
+    "configuration": "4/5 9/10",
+    "documentation": "3/4 17/20",
+}
 
 
 @pytest.mark.parametrize("name", TEMPLATES)

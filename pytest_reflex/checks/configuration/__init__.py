@@ -1,0 +1,89 @@
+"""`configuration`: one aspect of a configuration file, whatever its format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pytest_reflex.checks.configuration.comments import comments
+from pytest_reflex.checks.configuration.defaults import defaults
+from pytest_reflex.checks.configuration.file import LINES_PER_COMMENT, ConfigFile, Wishes
+from pytest_reflex.checks.configuration.formats import read_config
+from pytest_reflex.checks.configuration.permissions import permissions
+from pytest_reflex.checks.configuration.portability import portability
+from pytest_reflex.checks.configuration.required import required
+from pytest_reflex.checks.configuration.secrecy import secrets
+from pytest_reflex.checks.configuration.variables import variables
+from pytest_reflex.checks.finding import Report
+from pytest_reflex.checks.options import Kind
+from pytest_reflex.checks.structure_kind import Judge, StructureKind
+from pytest_reflex.documents import paths
+from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.targets import CheckContext
+
+
+def syntax(config: ConfigFile, wishes: Wishes) -> Report:
+    """Say in which format the file was read; that it could be read is what is asked."""
+    return Report((), f"reads as {config.label}")
+
+
+ASPECTS: dict[str, Callable[[ConfigFile, Wishes], Report]] = {
+    "syntax": syntax,
+    "required": required,
+    "variables": variables,
+    "secrets": secrets,
+    "defaults": defaults,
+    "comments": comments,
+    "portability": portability,
+    "permissions": permissions,
+}
+
+
+def _make(params: Mapping[str, Any]) -> Judge:
+    aspect = ASPECTS[params["configuration"]]
+    wishes = _wishes(params)
+
+    def judge(artifact: Artifact, context: CheckContext) -> Report:
+        found = read_config(artifact)
+        return found if isinstance(found, Report) else aspect(found, wishes)
+
+    return judge
+
+
+def _wishes(params: Mapping[str, Any]) -> Wishes:
+    aspect = params["configuration"]
+    for key, owner in (("paths", "required"), ("lines_per_comment", "comments")):
+        if key in params and aspect != owner:
+            raise ValueError(f"{key} goes with {owner}, not with {aspect}")
+    wanted = []
+    for text in params.get("paths", ()):
+        try:
+            wanted.append((text, paths.parse(text)))
+        except paths.PathSyntaxError as error:
+            raise ValueError(str(error)) from None
+    return Wishes(tuple(wanted), params.get("lines_per_comment", LINES_PER_COMMENT))
+
+
+def _is_list_of_texts(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(t, str) and t for t in value)
+
+
+KIND = StructureKind(
+    key="configuration",
+    make=_make,
+    value=Kind(
+        "one of " + ", ".join(ASPECTS), lambda value: isinstance(value, str) and value in ASPECTS
+    ),
+    beside={
+        "paths": Kind(
+            "a list of paths such as server.port, perhaps empty",
+            _is_list_of_texts,
+            lambda text: [part.strip() for part in text.split(",") if part.strip()],
+        ),
+        "lines_per_comment": Kind(
+            "a whole number above 0",
+            lambda value: isinstance(value, int) and not isinstance(value, bool) and value > 0,
+            int,
+        ),
+    },
+)

@@ -1,0 +1,62 @@
+"""Whether a configuration file says what holds, where leaving it out would hide a decision."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pytest_reflex.checks.configuration.comments import explains
+from pytest_reflex.checks.configuration.file import ConfigFile, Format, Meaning, Setting, Wishes
+from pytest_reflex.checks.finding import Finding, Report
+
+_EXPLICIT_NULL = re.compile(r"(?:null|Null|NULL|~)[ \t,\]}]*(?:#.*)?$")
+
+
+def defaults(config: ConfigFile, wishes: Wishes) -> Report:
+    """Find services without `restart`, jobs without `timeout-minutes`, settings without value."""
+    judge = _JUDGES.get(config.meaning, _empty)
+    return Report(list(judge(config)), _SUMMARIES.get(config.meaning, "every setting has a value"))
+
+
+def _services(config: ConfigFile) -> Iterator[Finding]:
+    for document, name, service in config.tables("services"):
+        deploy = service.get("deploy")
+        stated = isinstance(deploy, dict) and "restart_policy" in deploy
+        if not stated and not {"restart", "extends"} & service.keys():
+            message = f"the service {name!r} does not say when it restarts"
+            yield Finding(message, document.line(("services", name)))
+
+
+def _jobs(config: ConfigFile) -> Iterator[Finding]:
+    for document, name, job in config.tables("jobs"):
+        if not {"timeout-minutes", "uses"} & job.keys():
+            message = f"the job {name!r} has no timeout-minutes; without it, it may run six hours"
+            yield Finding(message, document.line(("jobs", name)))
+
+
+def _empty(config: ConfigFile) -> Iterator[Finding]:
+    lines = config.text.splitlines()
+    for setting in config.settings():
+        if setting.value in (None, "") and not _is_meant(setting, config, lines):
+            message = f"{setting.name} has no value, and no comment says why"
+            yield Finding(message, setting.line)
+
+
+def _is_meant(setting: Setting, config: ConfigFile, lines: list[str]) -> bool:
+    """Whether the line says null in so many words, or a comment on it or above it says why."""
+    own = lines[setting.line - 1] if setting.line <= len(lines) else ""
+    if config.format is Format.JSON:
+        return setting.value is None
+    if config.format is Format.YAML and setting.value is None and _EXPLICIT_NULL.search(own):
+        return True
+    above = lines[setting.line - 2].strip() if setting.line > 1 else ""
+    mark = "#;" if config.format is Format.INI else "#"
+    beside = own.partition(" #")[2]
+    return explains(beside) or (above[:1] in mark and above != "" and explains(above.lstrip("#; ")))
+
+
+_JUDGES = {Meaning.COMPOSE: _services, Meaning.WORKFLOW: _jobs}
+_SUMMARIES = {
+    Meaning.COMPOSE: "every service says when it restarts",
+    Meaning.WORKFLOW: "every job has a timeout",
+}

@@ -1,0 +1,94 @@
+"""Rights that a configuration file gives away: privileged containers, tokens, open modes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from pytest_reflex.checks.configuration.file import ConfigFile, Format, Meaning, Setting, Wishes
+from pytest_reflex.checks.finding import Finding, Report
+
+_FLAGS = {
+    "privileged": "runs privileged, that is with the rights of root on the host",
+    "allowPrivilegeEscalation": "may raise its own rights",
+    "hostNetwork": "shares the network of the host",
+    "hostPID": "sees the processes of the host",
+    "hostIPC": "shares the memory of the host",
+}
+_CAPABILITIES = frozenset({"ALL", "SYS_ADMIN", "CAP_SYS_ADMIN"})
+_MODE_NAME = re.compile(r"(?:.*[._-])?(?:mode|chmod|permissions?|perms?)|defaultMode", re.I)
+_MODE = re.compile(r"(?:0o?)?([0-7]{3,4})")
+_CHMOD = re.compile(
+    r"\bchmod\s+(?:-[A-Za-z]+\s+)*(0?[0-7]{2}[2367]\b|[ugoa]*[oa][ugoa]*[+=][rx]*w\S*|\+[rx]*w)"
+)
+_UMASK = re.compile(r"\bumask\s+0+\b")
+
+
+def permissions(config: ConfigFile, wishes: Wishes) -> Report:
+    """Find what may do more than it needs."""
+    findings = [f for setting in config.settings() for f in _of_setting(setting, config)]
+    if config.meaning is Meaning.COMPOSE:
+        findings += _of_services(config)
+    if config.meaning is Meaning.WORKFLOW:
+        findings += _of_workflow(config)
+    return Report(findings, "no right is given away")
+
+
+def _of_setting(setting: Setting, config: ConfigFile) -> Iterator[Finding]:
+    value = setting.value
+    if value is True and setting.name in _FLAGS:
+        yield Finding(f"{setting.name}: true {_FLAGS[setting.name]}", setting.line)
+    if _MODE_NAME.fullmatch(setting.name) and _is_open(setting, config):
+        yield Finding(f"{setting.name} {value} lets everybody write", setting.line)
+    if isinstance(value, str) and (found := _CHMOD.search(value) or _UMASK.search(value)):
+        yield Finding(f"{found[0]!r} lets everybody write", setting.line)
+    if isinstance(value, str) and "/docker.sock" in value and config.meaning is Meaning.COMPOSE:
+        yield Finding("the socket of Docker gives the rights of root on the host", setting.line)
+
+
+def _is_open(setting: Setting, config: ConfigFile) -> bool:
+    value = setting.value
+    if isinstance(value, int) and not isinstance(value, bool):
+        lines = config.text.splitlines()
+        own = lines[setting.line - 1] if setting.line <= len(lines) else ""
+        if config.format is Format.JSON or "0o" in own:
+            return bool(value & 0o002)
+        value = str(value)
+    found = _MODE.fullmatch(value.strip()) if isinstance(value, str) else None
+    return bool(found) and bool(int(found[1], 8) & 0o002) if found else False
+
+
+def _of_services(config: ConfigFile) -> Iterator[Finding]:
+    for document, name, service in config.tables("services"):
+        for key in ("network_mode", "pid", "ipc", "userns_mode"):
+            if service.get(key) == "host":
+                message = f"the service {name!r} shares the {key.split('_')[0]} of the host"
+                yield Finding(message, document.line(("services", name, key)))
+        added = service.get("cap_add")
+        for capability in added if isinstance(added, list) else ():
+            if capability in _CAPABILITIES:
+                message = f"the service {name!r} gets the capability {capability}"
+                yield Finding(message, document.line(("services", name, "cap_add")))
+        options = service.get("security_opt")
+        if isinstance(options, list) and any("unconfined" in str(o) for o in options):
+            message = f"the service {name!r} runs unconfined"
+            yield Finding(message, document.line(("services", name, "security_opt")))
+
+
+def _of_workflow(config: ConfigFile) -> Iterator[Finding]:
+    document = config.documents[0]
+    top = document.value
+    if _is_all(top.get("permissions")):
+        yield Finding("permissions: write-all", document.line(("permissions",)))
+    for _, name, job in config.tables("jobs"):
+        if _is_all(job.get("permissions")):
+            message = f"the job {name!r} has permissions: write-all"
+            yield Finding(message, document.line(("jobs", name, "permissions")))
+        elif "permissions" not in job and "permissions" not in top:
+            message = f"the job {name!r} does not say which permissions its token has"
+            yield Finding(message, document.line(("jobs", name)))
+
+
+def _is_all(value: Any) -> bool:
+    return bool(value == "write-all")

@@ -1,0 +1,82 @@
+"""What ties a configuration file to one machine or one day: floating tags, a person's folders."""
+
+from __future__ import annotations
+
+import re
+
+from pytest_reflex.checks.configuration.file import ConfigFile, Meaning, Setting, Wishes, texts
+from pytest_reflex.checks.finding import Finding, Report
+
+_HOME = re.compile(
+    r"""(?<![\w.$}~-])(?:/home|/Users)/([A-Za-z][\w.-]*)|[A-Za-z]:\\+Users\\+([\w.-]+)"""
+)
+_ACCOUNTS = frozenset(
+    {
+        *("runner", "node", "app", "appuser", "user", "vscode", "jovyan", "ubuntu", "ec2-user"),
+        *("vagrant", "git", "www-data", "circleci", "coder", "nonroot", "Shared", "Public"),
+    }
+)
+"""Users of machines and images; the others are people."""
+
+_FLOATING = frozenset({"latest", "edge", "nightly", "stable"})
+_BRANCHES = frozenset({"main", "master", "latest", "develop", "dev", "trunk", "HEAD"})
+_IMAGE = re.compile(r"[a-z0-9][\w.:/@-]*")
+
+
+def portability(config: ConfigFile, wishes: Wishes) -> Report:
+    """Find images and actions without a fixed version, and paths into a person's home."""
+    findings: list[Finding] = []
+    for setting, value in texts(config):
+        if message := _floating(setting, value, config) or _homely(setting, value):
+            findings.append(Finding(message, setting.line))
+    return Report(findings, "versions are fixed, and no path leads to a person's home")
+
+
+def _homely(setting: Setting, value: str) -> str:
+    for found in _HOME.finditer(value):
+        if (found[1] or found[2]) not in _ACCOUNTS:
+            return f"{setting.name} holds a path of one person: {found[0]}"
+    return ""
+
+
+def _floating(setting: Setting, value: str, config: ConfigFile) -> str:
+    last = setting.path[-1]
+    if last == "uses" and config.meaning is Meaning.WORKFLOW:
+        return _action(value)
+    if config.meaning is Meaning.WORKFLOW and last in ("image", "container"):
+        return _image(value)
+    if last == "image" and not _is_built(setting, config):
+        return _image(value)
+    if last == "tag" and value in _FLOATING and "image" in setting.path:
+        return f"the image has the tag {value!r}, which moves"
+    return ""
+
+
+def _action(value: str) -> str:
+    if value.startswith("docker://"):
+        return _image(value.removeprefix("docker://"))
+    if value.startswith("./"):
+        return ""
+    name, _, version = value.partition("@")
+    if not version:
+        return f"the action {name} names no version"
+    return f"the action {name} follows the branch {version}" if version in _BRANCHES else ""
+
+
+def _image(value: str) -> str:
+    if not _IMAGE.fullmatch(value) or "@sha256:" in value:
+        return ""
+    tag = value.rpartition("/")[2].partition(":")[2]
+    if not tag:
+        return f"the image {value} has no tag"
+    return f"the image {value} has a tag that moves" if tag in _FLOATING else ""
+
+
+def _is_built(setting: Setting, config: ConfigFile) -> bool:
+    """Whether the image of a service is what its own build makes, so that it needs no tag."""
+    if config.meaning is not Meaning.COMPOSE:
+        return False
+    for _, name, service in config.tables("services"):
+        if setting.path == ("services", name, "image"):
+            return "build" in service
+    return True  # not the image of a service

@@ -1,0 +1,83 @@
+"""Compose files and GitHub workflows against their published schemas (extra `config`).
+
+The schemas are those that check-jsonschema carries; nothing is fetched.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from pytest_reflex.checks.configuration.file import ConfigFile, Meaning
+from pytest_reflex.checks.finding import Finding, Report
+
+MISSING = "check-jsonschema is not installed: pip install 'pytest-reflex[config]'"
+SCHEMAS = {Meaning.COMPOSE: "compose-spec", Meaning.WORKFLOW: "github-workflows"}
+MAX_FINDINGS = 20
+
+
+def valid(config: ConfigFile) -> Report:
+    """Find what the schema of its kind does not allow; a file of no known kind has none."""
+    name = SCHEMAS.get(config.meaning)
+    if name is None:
+        return Report()
+    folder = _folder()
+    if folder is None:
+        return Report(unmeasured=MISSING)
+    return Report(list(_findings(config, _validator(str(folder / f"{name}.json")))))
+
+
+def _folder() -> Path | None:
+    found = find_spec("check_jsonschema")
+    if found is None or found.origin is None:
+        return None
+    folder = Path(found.origin).parent / "builtin_schemas" / "vendor"
+    return folder if folder.is_dir() else None
+
+
+@cache
+def _validator(path: str) -> Any:
+    from jsonschema.validators import validator_for
+    from referencing import Registry
+
+    schema = json.loads(Path(path).read_bytes())
+    registry: Registry[Any] = Registry()
+    return validator_for(schema)(schema, registry=registry)
+
+
+def _findings(config: ConfigFile, validator: Any) -> Iterator[Finding]:
+    for document in config.documents:
+        for error in islice(validator.iter_errors(document.value), MAX_FINDINGS):
+            nearest = _nearest(error)
+            path = tuple(nearest.absolute_path)
+            where = ".".join(map(str, path)) or "the document"
+            if named := _strange(nearest):
+                yield Finding(f"{where} has no key {named!r}", document.line((*path, named)))
+            else:
+                yield Finding(f"{where}: {_told(nearest)}", document.line(path))
+
+
+def _nearest(error: Any) -> Any:
+    """Return, of a choice that nothing fits, the fault that lies deepest: it says most."""
+    while error.context:
+        error = max(error.context, key=lambda e: (len(e.absolute_path), e.validator != "type"))
+    return error
+
+
+def _strange(error: Any) -> str:
+    """Return the first key that the schema does not know, where that is the fault."""
+    if error.validator not in ("additionalProperties", "unevaluatedProperties"):
+        return ""
+    keys = error.instance if isinstance(error.instance, dict) else ()
+    return next((key for key in keys if repr(key) in error.message), "")
+
+
+def _told(error: Any) -> str:
+    shown = repr(error.instance)
+    message = str(error.message)
+    return message.replace(shown, "it") if len(shown) > 60 else message

@@ -1,0 +1,115 @@
+"""Secrets written in clear, by the detectors of detect-secrets (extra `secrets`).
+
+Promises: no detector asks the network whether a secret is alive; no message holds the secret.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
+
+from pytest_reflex.checks.configuration.file import ConfigFile, Setting, Wishes, texts
+from pytest_reflex.checks.finding import Finding, Report
+from pytest_reflex.errors import ArtifactError
+
+MISSING = "detect-secrets is not installed: pip install 'pytest-reflex[secrets]'"
+LONGEST_LINE = 20_000
+_LEFT_OUT = frozenset({"IPPublicDetector", "KeywordDetector"})
+_ELSEWHERE = re.compile(r"\$|%[(\w]|/|\./|~/|\{\{|<[^<>]+>$|file:|vault:|ref\+|inherit$|env\.")
+"""How a value begins that says where the secret is, and is none."""
+
+_POINTS = re.compile(r"(?:file|path|name|ref|arn|url|uri|id|length|policy|hash|algorithm)$", re.I)
+_DIGEST = re.compile(r"sha\d*|hash|digest|checksum|integrity|rev|commit|fingerprint|uuid", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class _Detectors:
+    by_form: tuple[Any, ...]
+    by_entropy: tuple[Any, ...]
+    by_name: Any
+
+
+def secrets(config: ConfigFile, wishes: Wishes) -> Report:
+    """Find values that have the form of a secret, or a name that says they are one."""
+    if find_spec("detect_secrets") is None:
+        return Report(unmeasured=MISSING)
+    found: dict[int, Finding] = {}
+    for finding in (*_by_form(config), *_by_value(config)):
+        found.setdefault(finding.line, finding)
+    return Report([found[line] for line in sorted(found)], "no secret is written in clear")
+
+
+def _by_form(config: ConfigFile) -> Iterator[Finding]:
+    for number, line in enumerate(config.text.splitlines(), start=1):
+        if len(line) > LONGEST_LINE:
+            raise ArtifactError(
+                f"line {number} is too long to look for secrets: {len(line):,} characters, "
+                f"the limit is {LONGEST_LINE:,}"
+            )
+        for detector in _detectors().by_form:
+            for secret in detector.analyze_string(line):
+                if not _is_elsewhere(secret):
+                    yield Finding(f"it looks like a secret: {detector.secret_type}", number)
+
+
+def _by_value(config: ConfigFile) -> Iterator[Finding]:
+    detectors = _detectors()
+    for setting, value in texts(config):
+        if len(value) > LONGEST_LINE or "\n" in value or _is_elsewhere(value):
+            continue
+        if _says_secret(detectors.by_name, setting, value):
+            yield Finding(f"{setting.name} holds a secret in clear", setting.line)
+        elif kind := _is_random(detectors, setting, value):
+            yield Finding(f"{setting.name} looks like a secret: {kind}", setting.line)
+
+
+def _says_secret(detector: Any, setting: Setting, value: str) -> bool:
+    from detect_secrets.filters.heuristic import is_not_alphanumeric_string
+
+    if setting.name == "secrets" or _POINTS.search(setting.name):
+        return False  # names of secrets, or the way to them
+    if is_not_alphanumeric_string(value):
+        return False
+    plain = value.replace('"', "").replace("'", "")
+    return any(True for _ in detector.analyze_string(f'{setting.name} = "{plain}"'))
+
+
+def _is_random(detectors: _Detectors, setting: Setting, value: str) -> str:
+    from detect_secrets.filters.heuristic import is_potential_uuid, is_sequential_string
+
+    if _DIGEST.search(setting.name) or is_potential_uuid(value) or is_sequential_string(value):
+        return ""
+    for detector in detectors.by_entropy:
+        for secret in detector.analyze_string(f'"{value}"'):
+            if detector.calculate_shannon_entropy(secret) > detector.entropy_limit:
+                return str(detector.secret_type)
+    return ""
+
+
+def _is_elsewhere(value: str) -> bool:
+    return bool(_ELSEWHERE.match(value)) or len(value) < 2
+
+
+@cache
+def _detectors() -> _Detectors:
+    from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
+    from detect_secrets.plugins.base import RegexBasedDetector
+    from detect_secrets.plugins.high_entropy_strings import (
+        Base64HighEntropyString,
+        HexHighEntropyString,
+    )
+    from detect_secrets.plugins.keyword import KeywordDetector
+
+    known: Any = get_mapping_from_secret_type_to_class().values()
+    by_form = tuple(
+        kind()
+        for kind in known
+        if issubclass(kind, RegexBasedDetector) and kind.__name__ not in _LEFT_OUT
+    )
+    return _Detectors(
+        by_form, (Base64HighEntropyString(), HexHighEntropyString()), KeywordDetector()
+    )

@@ -1,0 +1,61 @@
+"""Variables that a configuration file takes from outside, and whether it says what they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pytest_reflex.checks.configuration.comments import comment_texts
+from pytest_reflex.checks.configuration.file import ConfigFile, Format, Meaning, Setting, Wishes
+from pytest_reflex.checks.finding import Finding, Report
+
+_BRACED = re.compile(r"(?<!\$)(?:\$\$)*\$\{([A-Za-z_]\w*)(:?[-?+=][^}]*)?\}")
+_BARE = re.compile(r"(?<!\$)(?:\$\$)*\$([A-Za-z_]\w*)")
+_UPPER = re.compile(r"[A-Z_][A-Z0-9_]*")
+_ENV_CONTEXT = re.compile(r"\$\{\{[^}]*?\benv\.([A-Za-z_]\w*)[^}]*\}\}")
+_GIVEN = re.compile(r"(?:GITHUB|RUNNER|ACTIONS)_\w+|CI|HOME|PATH|PWD|USER|COMPOSE_\w+")
+
+
+def variables(config: ConfigFile, wishes: Wishes) -> Report:
+    """Find variables without a default, a definition in the file, or a comment that names them."""
+    comments = "\n".join(comment_texts(config))
+    defined = {setting.name for setting in config.settings() if setting.value is not None}
+    if config.meaning is Meaning.WORKFLOW and "GITHUB_ENV" in config.text:
+        defined |= set(re.findall(r"\b([A-Za-z_]\w*)=", config.text))
+    seen: set[str] = set()
+    findings = []
+    for name, line in _taken(config):
+        if name in seen:
+            continue
+        seen.add(name)
+        told = name in defined or re.search(rf"\b{re.escape(name)}\b", comments)
+        if not told and not _GIVEN.fullmatch(name):
+            message = f"the variable {name} has no default and no comment that names it"
+            findings.append(Finding(message, line))
+    return Report(findings, f"{len(seen)} variables without a default, each explained")
+
+
+def _taken(config: ConfigFile) -> Iterator[tuple[str, int]]:
+    for setting in config.settings():
+        if isinstance(setting.value, str):
+            yield from ((name, setting.line) for name in _in(setting.value, config))
+        elif setting.value is None and _passed_through(setting, config):
+            yield setting.name, setting.line
+
+
+def _in(text: str, config: ConfigFile) -> Iterator[str]:
+    if config.meaning is Meaning.WORKFLOW:
+        yield from _ENV_CONTEXT.findall(text)
+        return
+    compose = config.meaning is Meaning.COMPOSE
+    for name, rest in _BRACED.findall(text):
+        if not rest and (compose or config.format is Format.ENV or _UPPER.fullmatch(name)):
+            yield name
+    if compose:
+        yield from _BARE.findall(text)
+
+
+def _passed_through(setting: Setting, config: ConfigFile) -> bool:
+    """Whether the value comes from the environment of whoever starts Compose."""
+    compose = config.meaning is Meaning.COMPOSE
+    return compose and len(setting.path) == 4 and setting.path[2] == "environment"
