@@ -16,6 +16,7 @@ from pytest_reflex.errors import ExitCode, UsageError, did_you_mean
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
     from pytest_reflex.criteria.origins import Traced
+    from pytest_reflex.model.rules import Criteria, Rule
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 variables_option = click.option(
@@ -40,6 +41,15 @@ def traced(reference: str, variables: tuple[str, ...], registry: Registry) -> Tr
     from pytest_reflex.criteria.origins import trace
 
     return trace(reference, registry=registry, variables=parse_variables(variables))
+
+
+def rule_called(rule_id: str, criteria: Criteria) -> Rule:
+    """Return the rule of that id; raises UsageError where there is none."""
+    rule = criteria.rule(rule_id)
+    if rule is None:
+        hint = did_you_mean(rule_id, [one.id for one in criteria.rules])
+        raise UsageError(f"{criteria.name} has no rule {rule_id!r}", hint=hint)
+    return rule
 
 
 @click.command("list", short_help="List the templates that can be named.")
@@ -84,10 +94,7 @@ def explain(reference: str, rule_id: str, variables: tuple[str, ...], as_json: b
     from pytest_reflex.reports.criteria import rule_json, rule_text
 
     found = traced(reference, variables, registry_here())
-    rule = found.criteria.rule(rule_id)
-    if rule is None:
-        hint = did_you_mean(rule_id, [one.id for one in found.criteria.rules])
-        raise UsageError(f"{found.criteria.name} has no rule {rule_id!r}", hint=hint)
+    rule = rule_called(rule_id, found.criteria)
     if as_json:
         give_json(rule_json(found, rule))
     else:

@@ -1,0 +1,158 @@
+"""Rules put to the test by their own samples: good ones have to pass, bad ones have to fail.
+
+Promises: a sample is judged by the checks that judge artifacts, as a file `sample.md` in a folder
+of its own; a check that could not judge proves nothing, whichever way the sample was meant.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_reflex.checks.run import prepare, run_one
+from pytest_reflex.model.results import CheckResult
+from pytest_reflex.model.rules import Criteria, Rule
+from pytest_reflex.model.targets import Target
+from pytest_reflex.model.words import Outcome
+
+if TYPE_CHECKING:
+    from pytest_reflex.checks.registry import Registry
+
+NAME = "sample.md"
+
+
+class Verdict(StrEnum):
+    """What became of a sample; of a rule, the worst of its samples or `none`."""
+
+    VALIDATED = "validated"
+    REPORTED = "reported"
+    NOISY = "noisy"
+    MISSING = "missing"
+    UNCLEAR = "unclear"
+    NONE = "none"
+
+
+MEANING = {
+    Verdict.VALIDATED: "a good sample passes",
+    Verdict.REPORTED: "a bad sample fails",
+    Verdict.NOISY: "a good sample fails",
+    Verdict.MISSING: "a bad sample passes",
+    Verdict.UNCLEAR: "a check could not judge",
+    Verdict.NONE: "there are no samples",
+}
+BROKEN = (Verdict.UNCLEAR, Verdict.NOISY, Verdict.MISSING)
+"""The verdicts that speak against a rule, the worst first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried:
+    """One sample with its verdict; `kind` is good or bad, `number` counts from 1 within it."""
+
+    kind: str
+    number: int
+    text: str
+    verdict: Verdict
+    message: str
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "number": self.number,
+            "verdict": self.verdict.value,
+            "message": self.message,
+            "text": self.text,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RuleTried:
+    """A rule with all of its samples."""
+
+    rule: Rule
+    samples: tuple[Tried, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        found = {sample.verdict for sample in self.samples}
+        order = (*BROKEN, Verdict.VALIDATED, Verdict.REPORTED)
+        return next((verdict for verdict in order if verdict in found), Verdict.NONE)
+
+    def count(self, kind: str, verdict: Verdict | None = None) -> int:
+        """Return how many samples of a kind there are, or have a verdict."""
+        of_kind = [one for one in self.samples if one.kind == kind]
+        return len([one for one in of_kind if verdict in (None, one.verdict)])
+
+    def to_json(self) -> dict[str, Any]:
+        samples = [sample.to_json() for sample in self.samples]
+        return {"rule": self.rule.id, "verdict": self.verdict.value, "samples": samples}
+
+
+def try_samples(
+    criteria: Criteria, rules: Iterable[Rule], registry: Registry, root: Path
+) -> Iterator[RuleTried]:
+    """Yield each rule with what became of its samples; commands run in `root`.
+
+    Raises CriteriaError where a check of a rule cannot be compiled.
+    """
+    with tempfile.TemporaryDirectory(prefix="reflex-samples-") as folder:
+        for rule in rules:
+            yield RuleTried(rule, tuple(_tried(criteria, rule, registry, root, Path(folder))))
+
+
+def judge_text(
+    criteria: Criteria, rule: Rule, text: str, registry: Registry, root: Path, folder: Path
+) -> list[CheckResult]:
+    """Return what each check of a rule says about a text, which is put into `folder` for it."""
+    path = folder / NAME
+    path.write_bytes(text.encode())
+    alone = replace(criteria, rules=(rule,))
+    target = Target(criteria=alone, level=rule.level, artifact=path, root=root, label=NAME)
+    prepared = prepare(target, registry)
+    try:
+        return [run_one(prepared, rule.id, index) for index in range(len(rule.checks))]
+    finally:
+        prepared.close()
+
+
+def passes(results: Iterable[CheckResult]) -> bool | None:
+    """Return whether a rule holds by what its checks say; None where that is not known."""
+    outcomes = {result.outcome for result in results}
+    if not outcomes or outcomes - {Outcome.PASS, Outcome.FAIL}:
+        return None
+    return outcomes == {Outcome.PASS}
+
+
+def _tried(
+    criteria: Criteria, rule: Rule, registry: Registry, root: Path, folder: Path
+) -> Iterator[Tried]:
+    for kind in ("good", "bad"):
+        for number, text in enumerate(rule.samples.get(kind, ()), 1):
+            results = judge_text(criteria, rule, text, registry, root, folder)
+            yield Tried(
+                kind=kind,
+                number=number,
+                text=text,
+                verdict=_verdict(kind, passes(results)),
+                message=_message(results),
+            )
+
+
+def _verdict(kind: str, passed: bool | None) -> Verdict:
+    if passed is None:
+        return Verdict.UNCLEAR
+    if kind == "good":
+        return Verdict.VALIDATED if passed else Verdict.NOISY
+    return Verdict.MISSING if passed else Verdict.REPORTED
+
+
+def _message(results: list[CheckResult]) -> str:
+    """Return what the check says that decided: the first that did not pass, else the first."""
+    if not results:
+        return "the rule has no check that a program can run"
+    undecided = [r for r in results if r.outcome not in (Outcome.PASS, Outcome.FAIL)]
+    failed = [r for r in results if r.outcome is Outcome.FAIL]
+    return (undecided or failed or results)[0].message

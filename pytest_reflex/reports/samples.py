@@ -1,0 +1,60 @@
+"""What became of the samples of rules, as a table, with a word on each that is not as it should."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from pytest_reflex.criteria.samples import BROKEN, MEANING, RuleTried, Tried, Verdict
+from pytest_reflex.model.plain import one_line
+
+WIDTH = 80
+_INDENT = " " * 4
+
+
+def samples_text(tried: Sequence[RuleTried]) -> str:
+    """Return the table, the samples that speak against their rule, and the sum of it all."""
+    from tabulate import tabulate
+
+    rows = [
+        (one.rule.id, one.verdict.value, _share(one, "good"), _share(one, "bad")) for one in tried
+    ]
+    table = tabulate(rows, ("rule", "samples", "good", "bad"), "simple", disable_numparse=True)
+    details = [line for one in tried for sample in one.samples for line in _detail(one, sample)]
+    return "\n".join([table, *details, "", summary(tried)])
+
+
+def summary(tried: Sequence[RuleTried]) -> str:
+    """Return how many samples came to what: "3 rules, 5 samples: 2 validated, 3 reported"."""
+    counts = Counter(sample.verdict for one in tried for sample in one.samples)
+    told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
+    bare = [one for one in tried if one.verdict is Verdict.NONE]
+    without = f"; {_counted(len(bare), 'rule')} without samples" if bare else ""
+    samples = _counted(sum(counts.values()), "sample")
+    return f"{_counted(len(tried), 'rule')}, {samples}" + (f": {told}" if told else "") + without
+
+
+def _share(one: RuleTried, kind: str) -> str:
+    fine = Verdict.VALIDATED if kind == "good" else Verdict.REPORTED
+    return f"{one.count(kind, fine)}/{one.count(kind)}"
+
+
+def _detail(one: RuleTried, sample: Tried) -> Iterator[str]:
+    if sample.verdict not in BROKEN:
+        return
+    place = f" ({one.rule.place})" if one.rule.place else ""
+    yield ""
+    head = f"{one.rule.id}: {sample.kind} sample {sample.number} is {sample.verdict}: "
+    yield from textwrap.wrap(f"{head}{MEANING[sample.verdict]}{place}", WIDTH)
+    for label, text in (("said", sample.message), ("text", sample.text)):
+        yield from textwrap.wrap(
+            f"{label}: {one_line(text, 300)}",
+            WIDTH,
+            initial_indent=_INDENT,
+            subsequent_indent=_INDENT + " " * 6,
+        )
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number} {word}" + ("" if number == 1 else "s")
