@@ -24,7 +24,7 @@ from pytest_reflex.process.child import Child
 from pytest_reflex.process.deadline import Deadline
 from pytest_reflex.process.group import kill_escaped, kill_marked
 from pytest_reflex.process.guard import GUARD
-from pytest_reflex.process.spawn import spawn
+from pytest_reflex.process.spawn import SpawnError, spawn
 
 HARD_CAP = 2_000_000_000
 _DRAIN = 1.0
@@ -95,8 +95,6 @@ def run(
     deadline = Deadline(timeout, float("inf") if cancel is None else _CANCEL_POLL)
     name, _, value = (mark := GUARD.mark()).partition("=")
     out, err = Capture(head, tail), Capture(head, tail)
-    process = spawn(argv, cwd=cwd, env={**env, name: value}, stdin=stdin is not None)
-    child = Child(process, stdin, out, err)
 
     def why_stop() -> _Why:
         if deadline.passed():
@@ -105,8 +103,17 @@ def run(
             return _Why.CANCELLED
         return _Why.OVERFLOW if out.total + err.total > hard_cap else _Why.NOTHING
 
-    with _known(child):
-        why, left = _attend(child, mark, grace, deadline, why_stop)
+    try:
+        process = spawn(argv, cwd=cwd, env={**env, name: value}, stdin=stdin is not None)
+        child = Child(process, stdin, out, err)
+        with _known(child):
+            why, left = _attend(child, mark, grace, deadline, why_stop)
+    except SpawnError:
+        raise
+    except BaseException:
+        # Interrupted while it was being started, it is known by its mark only.
+        kill_marked(mark)
+        raise
     return Finished(
         returncode=child.returncode,
         stdout=out.data(),

@@ -145,6 +145,23 @@ def test_first_interrupt_lets_a_command_tidy_up(tmp_path: Path) -> None:
     assert (tmp_path / "tidy").read_text() == "tidy\n"
 
 
+@linux
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # a lost Popen
+def test_f23_an_interrupt_at_any_moment_of_the_start_leaves_nothing() -> None:
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    shell("true")  # the guard is there
+    try:
+        for number in range(40):
+            with marked() as (env, living):
+                signal.setitimer(signal.ITIMER_REAL, 0.0002 * (number + 1))
+                with pytest.raises(KeyboardInterrupt):
+                    shell("sleep 60", env=env)
+                assert living() == []
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def test_stopped_command_hears_that_it_has_to_end() -> None:
     finished = shell("trap 'echo heard; exit' TERM; kill -STOP $$", timeout=0.4, grace=10)
     assert (finished.timed_out, finished.stdout) == (True, b"heard\n")
