@@ -21,8 +21,7 @@ def test_the_kernel_sees_the_calls_that_we_count(tmp_path: Path) -> None:
         counted = Project(tmp_path / "counted")
         calls = warm.one(counted.new(), counted.folder, below=counted.state).calls
     seen = Project(tmp_path / "seen")
-    options = ["-e", "trace=" + ",".join(f"?{name}" for name in traced.SYSTEM_CALLS)]
-    assert traced.trace(seen, options, tmp_path / "log") == 0
+    assert traced.trace(seen, traced.SYSTEM_CALLS, tmp_path / "log") == 0
     points = traced.points_of(seen, tmp_path / "log")
     # current.json is written where a second has passed: that often is left open here.
     ours = Counter(_kind(call) for call in calls if "current.json" not in call)

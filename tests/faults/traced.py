@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +24,7 @@ SYSTEM_CALLS = (
     *("mkdir", "mkdirat", "truncate", "ftruncate", "fallocate", "chmod", "fchmod", "fchmodat"),
     *("link", "linkat", "symlink", "symlinkat"),
 )
-_OPENS = ("open", "openat", "creat")
+OPENS = ("open", "openat", "creat")
 _OFFSETS = (0, 0, -1, 1, -2, 2, -4, 4, 0, 0, 0, 0)
 
 
@@ -37,9 +37,18 @@ class Point:
     what: str
 
 
-def trace(project: Project, options: Sequence[str], log: Path) -> int:
-    """Run the loop of a project under strace; return its exit status (-9: killed)."""
-    argv = ["strace", "-qq", "-y", "-s", "0", "-o", str(log), *options]
+def trace(
+    project: Project, names: Iterable[str], log: Path, *options: str, opens: bool = False
+) -> int:
+    """Run the loop of a project under strace; return its exit status (-9: killed).
+
+    With `opens` only calls on the state's folders and history are seen: a program opens many files,
+    and now and then one more.
+    """
+    argv = ["strace", "-qq", "-y", "-s", "0", "-o", str(log)]
+    argv += ["-e", "trace=" + ",".join(f"?{name}" for name in names), *options]
+    for path in (project.root, project.run, project.run / "history.jsonl") if opens else ():
+        argv += ["-P", str(path)]
     argv += [sys.executable, "-m", "pytest_reflex", *project.new()]
     return subprocess.run(argv, cwd=project.folder, capture_output=True, timeout=120).returncode
 
@@ -59,7 +68,7 @@ def points_of(project: Project, log: Path) -> list[Point]:
 
 
 def _writes(name: str, line: str) -> bool:
-    return name not in _OPENS or "O_CREAT" in line or "O_TRUNC" in line
+    return name not in OPENS or "O_CREAT" in line or "O_TRUNC" in line
 
 
 def _what(project: Project, line: str) -> str:
@@ -71,11 +80,11 @@ def _what(project: Project, line: str) -> str:
 def kills(place: Ground) -> Iterator[tuple[str, list[str]]]:
     """Kill a run at each point; yield the point and what was wrong afterwards."""
     log = place.folder / "strace.log"
-    project = place.project()
-    trace(project, ["-e", "trace=" + ",".join(f"?{name}" for name in SYSTEM_CALLS)], log)
-    points = points_of(project, log)
-    if len(points) != len(place.calls):
-        yield "every call", [f"{len(points)} by the kernel, {len(place.calls)} by our own count"]
+    points = []
+    for names, opens in ((OPENS, True), (set(SYSTEM_CALLS) - set(OPENS), False)):
+        project = place.project()
+        trace(project, names, log, opens=opens)
+        points += points_of(project, log)
     for number, point in enumerate(points, 1):
         yield f"{number}: {point.what}", _killed(place, point, log)
 
@@ -91,7 +100,7 @@ def _killed(place: Ground, point: Point, log: Path) -> list[str]:
         project = place.project()
         number = max(point.number + offset, 1)
         inject = f"inject={point.name}:signal=KILL:when={number}"
-        trace(project, ["-e", f"trace={point.name}", "-e", inject], log)
+        trace(project, [point.name], log, "-e", inject, opens=point.name in OPENS)
         lines = log.read_text("utf-8", "backslashreplace").splitlines()
         last = next((line for line in reversed(lines) if line.startswith(f"{point.name}(")), "")
         if last.endswith("= ?") and _what(project, last) == point.what:
