@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from pytest_reflex.model.plain import one_line
 
-_NOT_EXECUTABLE, _NOT_FOUND = 126, 127
+NOT_EXECUTABLE, NOT_FOUND = 126, 127
 # Ends with the first command that fails, the unset variable, the failure within a pipeline.
 _STRICT = {"bash-strict": "bash -euo pipefail"}
 
@@ -32,9 +32,9 @@ class Command:
             return "its exit status was lost: another part of this process reaped it"
         if returncode < 0:
             return f"it was ended by {signal_name(-returncode)}"
-        if returncode == _NOT_FOUND:
+        if returncode == NOT_FOUND:
             return "exit status 127: a command was not found"
-        if returncode == _NOT_EXECUTABLE:
+        if returncode == NOT_EXECUTABLE:
             return "exit status 126: a command could not be executed"
         if self.is_text and returncode - 128 in signal.valid_signals():
             return (

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-import os
-import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pytest_reflex.checks.blocks_folder import BlocksFolder
 from pytest_reflex.checks.command import Command, command_of
-from pytest_reflex.checks.options import COUNT, SECONDS, TEXT, Kind, problems_of, settle
+from pytest_reflex.checks.command_run import (
+    ARTIFACT_VARIABLE,
+    BLOCKS_VARIABLE,
+    COMMAND_KINDS,
+    TIMEOUT,
+    remarks,
+    run_command,
+    shell_problems,
+    stopped,
+)
+from pytest_reflex.checks.options import COUNT, TEXT, Kind, problems_of, settle
 from pytest_reflex.checks.output import last_lines, text_of
 from pytest_reflex.checks.search.patterns import Pattern, SearchError, compile_pattern
 from pytest_reflex.errors import CriteriaError, Problem
@@ -21,35 +28,15 @@ from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.targets import CheckContext, RunCheck
 from pytest_reflex.model.words import Outcome
 from pytest_reflex.process.environment import inherited
-from pytest_reflex.process.run import Finished, run
+from pytest_reflex.process.run import Finished
 from pytest_reflex.process.spawn import SpawnError
 
-TIMEOUT = 60.0
+__all__ = ["ARTIFACT_VARIABLE", "BLOCKS_VARIABLE", "KINDS", "TIMEOUT", "ExecutableCheck"]
+
 MOST_RETRIES = 20
 
-ARTIFACT_VARIABLE = "PYTEST_REFLEX_ARTIFACT"
-BLOCKS_VARIABLE = "PYTEST_REFLEX_BLOCKS"
-
-
-def _is_command(value: Any) -> bool:
-    if isinstance(value, str):
-        return bool(value.strip()) and "\0" not in value
-    if not isinstance(value, Sequence) or not value:
-        return False
-    return all(isinstance(part, str) and "\0" not in part for part in value) and bool(value[0])
-
-
-def _is_shell(value: Any) -> bool:
-    try:
-        return isinstance(value, str) and bool(shlex.split(value)) and "\0" not in value
-    except ValueError:
-        return False
-
-
 KINDS = {
-    "command": Kind("a command for the shell, or a list of program and arguments", _is_command),
-    "shell": Kind("a program with its options, quoted as in a shell", _is_shell),
-    "timeout": SECONDS,
+    **COMMAND_KINDS,
     "retries": Kind(
         f"a whole number from 0 to {MOST_RETRIES}",
         lambda value: COUNT.fits(value) and value <= MOST_RETRIES,
@@ -77,11 +64,11 @@ class ExecutableCheck:
 
     def problems(self, spec: CheckSpec) -> Iterable[Problem]:
         yield from problems_of(spec, KINDS, required=("command",))
-        yield from _contradictions(spec, spec.params)
+        yield from shell_problems(spec, spec.params)
 
     def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
         params = settle(spec, KINDS, variables, required=("command",))
-        if found := list(_contradictions(spec, params)):
+        if found := list(shell_problems(spec, params)):
             raise CriteriaError(found)
         if self._environment is None:
             self._environment = inherited()
@@ -122,16 +109,8 @@ class _Execution:
         return replace(attempts[-1], notes=attempts[-1].notes + told)
 
     def _attempt(self, artifact: Artifact, context: CheckContext) -> CheckResult:
-        blocks = context.blocks or BlocksFolder(artifact)
-        own = {ARTIFACT_VARIABLE: os.fspath(artifact.path), BLOCKS_VARIABLE: str(blocks())}
         try:
-            finished = run(
-                self.command.argv,
-                cwd=context.root,
-                env={**self.environment, **context.environment, **own},
-                timeout=self.timeout,
-                cancel=context.cancel,
-            )
+            finished = run_command(self.command, self.environment, self.timeout, artifact, context)
         except SpawnError as error:
             return CheckResult(outcome=Outcome.ERROR, message=str(error))
         outcome, message = self._verdict(finished, context)
@@ -139,11 +118,11 @@ class _Execution:
             outcome=outcome,
             message=message,
             evidence=last_lines(finished),
-            notes=tuple(_remarks(finished)),
+            notes=tuple(remarks(finished)),
         )
 
     def _verdict(self, finished: Finished, context: CheckContext) -> tuple[Outcome, str]:
-        if why := self._stopped(finished):
+        if why := stopped(finished, self.command, self.timeout):
             return Outcome.ERROR, why
         code = finished.returncode
         if code != self.expect_exit:
@@ -153,13 +132,6 @@ class _Execution:
         if self.expect_output is None:
             return Outcome.PASS, f"exit status {code}"
         return self._judge_output(self.expect_output, finished, context)
-
-    def _stopped(self, finished: Finished) -> str:
-        if finished.timed_out:
-            return f"it ran longer than {self.timeout:g} s and was stopped ({self.command.text})"
-        if finished.cancelled:
-            return "it was stopped because the session ended"
-        return "it wrote too much and was stopped" if finished.overflow else ""
 
     def _judge_output(
         self, pattern: Pattern, finished: Finished, context: CheckContext
@@ -178,20 +150,3 @@ class _Execution:
             return Outcome.PASS, f"exit status {finished.returncode}, the output has '{shown}'"
         empty = "" if finished.stdout_total else "; there was none"
         return Outcome.FAIL, f"the output has no match for '{shown}'{empty}"
-
-
-def _contradictions(spec: CheckSpec, params: Mapping[str, Any]) -> Iterator[Problem]:
-    if "shell" in params and not isinstance(params.get("command", ""), str):
-        yield Problem(
-            message="shell goes with a command that is a text, not a list",
-            place=spec.place,
-            hint="a list is run without a shell",
-        )
-
-
-def _remarks(finished: Finished) -> Iterator[str]:
-    if finished.left_children:
-        yield "left children: processes that it started were still running, and were killed"
-    if finished.truncated:
-        total = finished.stdout_total + finished.stderr_total
-        yield f"output truncated: {total} bytes, beginning and end were kept"

@@ -53,11 +53,13 @@ def register_built_ins(register: Callable[[CheckType], None]) -> None:
     """Register the check types of this package, the way a plugin does it."""
     from pytest_reflex.checks.content import ContentCheck
     from pytest_reflex.checks.executable import ExecutableCheck
+    from pytest_reflex.checks.findings import FindingsCheck
     from pytest_reflex.checks.session import SessionCheck
     from pytest_reflex.checks.withheld import WithheldCheck
 
     register(ContentCheck())
     register(ExecutableCheck())
+    register(FindingsCheck())
     register(WithheldCheck())
     register(SessionCheck())
     try:

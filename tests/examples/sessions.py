@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-WITH_A_GATE = ("guide", "api", "marked")
+WITH_A_GATE = ("guide", "api", "marked", "linters")
 
 # What these tests do not look at costs seconds to load.
 _QUICK = tuple(f"-pno:{name}" for name in ("hypothesispytest", "pytest_cov", "anyio"))
@@ -39,6 +39,8 @@ def run_pytest(folder: Path, *arguments: str) -> Ended:
     command = [sys.executable, "-m", "pytest", *_QUICK, *arguments]
     dropped = ("PYTEST_", "CI", "PYTHONPATH")
     env = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
+    # As in an environment that was activated: the examples call tools by name.
+    env["PATH"] = os.pathsep.join((os.path.dirname(sys.executable), env.get("PATH", "")))
     done = subprocess.run(
         command, cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False
     )

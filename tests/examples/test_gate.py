@@ -12,13 +12,16 @@ BROKEN = {
     "guide": ("guide/guide.md", "tidy undo\n", "tidy back\n", "a.completeness.undo"),
     "api": ("api/loans.yaml", "security:\n  - readerCard: []\n", "", "b.completeness.auth"),
     "marked": ("marked/temperature.py", "-273.15", "-999", "a.correctness.limits"),
+    "ruff": ("linters/shop.py", "RATE = 19", "import os", "a.style.python"),
+    "spectral": ("linters/reports/spectral.json", '"severity": 1', '"severity": 0', "a.style.api"),
+    "hadolint": ("linters/reports/hadolint.sarif", "2.1.0", "2.0.0", "a.style.container"),
 }
 
 
 def test_the_examples_pass_their_gate_inside_the_checkout() -> None:
     ended = run_pytest(EXAMPLES, "-p", "no:cacheprovider")
     assert ended.status == 0, ended.output
-    assert ended.output.count("PASSED") == 5, "four evaluations and the gate"
+    assert ended.output.count("PASSED") == 6, "five evaluations and the gate"
 
 
 @pytest.mark.parametrize(("file", "good", "bad", "rule"), BROKEN.values(), ids=BROKEN)
@@ -29,7 +32,7 @@ def test_a_broken_blocking_rule_fails_the_gate_and_is_named(
     text = path.read_text(encoding="utf-8")
     assert good in text
     path.write_text(text.replace(good, bad), encoding="utf-8")
-    ended = run_pytest(tmp_path, path.parent.name)
+    ended = run_pytest(tmp_path, file.partition("/")[0])
     assert ended.status == 1, ended.output
     assert f"blocked by {rule}" in " ".join(ended.output.split())
 

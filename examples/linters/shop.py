@@ -1,0 +1,7 @@
+"""Prices of a small shop."""
+
+RATE = 19
+
+
+def gross(net: int) -> int:
+    return net + net * RATE // 100

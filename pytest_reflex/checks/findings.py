@@ -1,0 +1,277 @@
+"""Checks of type `findings`: another tool is run, and what it reports is counted."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pytest_reflex.checks.command import NOT_FOUND, Command, command_of
+from pytest_reflex.checks.command_run import (
+    COMMAND_KINDS,
+    TIMEOUT,
+    remarks,
+    run_command,
+    shell_problems,
+    stopped,
+)
+from pytest_reflex.checks.options import COUNT, FLAG, TEXT, Kind, problems_of, settle, variable_name
+from pytest_reflex.checks.output import last_lines
+from pytest_reflex.checks.reading import read_artifact
+from pytest_reflex.checks.reported.counting import ALL, IGNORE, Counted, Limits
+from pytest_reflex.checks.reported.finding import LEVELS, Reader, ToolFinding, UnreadableError
+from pytest_reflex.checks.reported.forms import FORMS, is_fields, reader_of
+from pytest_reflex.errors import ArtifactError, CriteriaError, Place, Problem, did_you_mean
+from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.results import CheckResult
+from pytest_reflex.model.rules import CheckSpec
+from pytest_reflex.model.targets import CheckContext, RunCheck
+from pytest_reflex.model.words import Outcome
+from pytest_reflex.process.environment import inherited
+from pytest_reflex.process.run import Finished
+from pytest_reflex.process.spawn import SpawnError
+
+LONGEST = 10_000_000
+SHOWN = 5
+STREAMS = ("stdout", "stderr")
+
+
+def _is_status(value: Any) -> bool:
+    return COUNT.fits(value) and bool(value <= 255)
+
+
+def _is_statuses(value: Any) -> bool:
+    return isinstance(value, list | tuple) and bool(value) and all(map(_is_status, value))
+
+
+def _is_limits(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return bool(value) and all(
+            level in (*LEVELS, ALL) and COUNT.fits(most) for level, most in value.items()
+        )
+    return COUNT.fits(value)
+
+
+def _is_levels(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(
+        isinstance(name, str) and level in (*LEVELS, IGNORE) for name, level in value.items()
+    )
+
+
+_LEVELS = Kind("a mapping to error, warning, note or ignore", _is_levels)
+KINDS = {
+    **COMMAND_KINDS,
+    "format": Kind("one of " + ", ".join(FORMS), lambda value: value in FORMS),
+    "fields": Kind(
+        "a mapping of message, and perhaps rule, level, file, line and column, to paths", is_fields
+    ),
+    "items": Kind("a path", lambda value: isinstance(value, str)),
+    "first": Kind("0 or 1", lambda value: value in (0, 1) and not isinstance(value, bool), int),
+    "stream": Kind("stdout or stderr", lambda value: value in STREAMS),
+    "report": TEXT,
+    "silent": FLAG,
+    "ran": Kind("a list of exit statuses from 0 to 255", _is_statuses),
+    "levels": _LEVELS,
+    "rules": _LEVELS,
+    "max_findings": Kind(
+        "a whole number >= 0, or a mapping of error, warning, note or all to one", _is_limits, int
+    ),
+    "install": TEXT,
+}
+_NEEDED = ("command", "format")
+
+
+class FindingsCheck:
+    """Run a tool, read its report, and count what it found."""
+
+    name = "findings"
+    in_process = False
+
+    def __init__(self) -> None:
+        self._environment: dict[str, str] | None = None
+
+    def problems(self, spec: CheckSpec) -> Iterable[Problem]:
+        yield from _better_named(problems_of(spec, KINDS, required=_NEEDED), spec)
+        yield from shell_problems(spec, spec.params)
+        if not any(variable_name(value) for value in spec.params.values()):
+            yield from _contradictions(spec, spec.params)
+
+    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
+        params = settle(spec, KINDS, variables, required=_NEEDED)
+        if found := [*shell_problems(spec, params), *_contradictions(spec, params)]:
+            raise CriteriaError(found)
+        if self._environment is None:
+            self._environment = inherited()
+        most = params.get("max_findings", 0)
+        return _Tool(
+            command=command_of(params["command"], params.get("shell", ""), self._environment),
+            environment=self._environment,
+            timeout=float(params.get("timeout", TIMEOUT)),
+            read=_reader(params),
+            stream=params.get("stream", "stdout"),
+            report=params.get("report", ""),
+            silent=params.get("silent", params["format"] == "jsonl"),
+            ran=tuple(params.get("ran", (0, 1))),
+            limits=Limits(
+                most=most if isinstance(most, Mapping) else {ALL: most},
+                levels=params.get("levels", {}),
+                rules=params.get("rules", {}),
+            ),
+            install=params.get("install", ""),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Tool:
+    command: Command
+    environment: Mapping[str, str]
+    timeout: float
+    read: Reader
+    stream: str
+    report: str
+    silent: bool
+    ran: tuple[int, ...]
+    limits: Limits
+    install: str
+
+    def __call__(self, artifact: Artifact, context: CheckContext) -> CheckResult:
+        path = Path(context.root, self.report) if self.report else None
+        before = _stamp(path)
+        try:
+            finished = run_command(
+                self.command, self.environment, self.timeout, artifact, context, LONGEST
+            )
+        except SpawnError as error:
+            return CheckResult(outcome=Outcome.ERROR, message=f"{error}{self._remedy()}")
+        try:
+            findings = self._findings(finished, path, before)
+        except (UnreadableError, ArtifactError) as error:
+            return CheckResult(
+                outcome=Outcome.ERROR,
+                message=str(error),
+                evidence=last_lines(finished),
+                notes=tuple(remarks(finished)),
+            )
+        here = [_seen_from(context.root, artifact, finding) for finding in findings]
+        return self._verdict(self.limits.counted(here), artifact)
+
+    def _findings(
+        self, finished: Finished, path: Path | None, before: tuple[int, ...] | None
+    ) -> list[ToolFinding]:
+        if why := stopped(finished, self.command, self.timeout):
+            raise UnreadableError(why)
+        code = finished.returncode
+        if code is None or code not in self.ran:
+            told = self.command.trouble(code) or f"exit status {code}: it did not come to its end"
+            remedy = self._remedy() if code == NOT_FOUND else ""
+            raise UnreadableError(f"{told} ({self.command.text}){remedy}")
+        data = self._written(finished, path, before)
+        silent = self.silent and not data.strip()
+        findings = [] if silent else self.read(data)
+        if code and not findings:
+            message = f"exit status {code}, but it reports nothing ({self.command.text})"
+            raise UnreadableError(message)
+        return findings
+
+    def _written(
+        self, finished: Finished, path: Path | None, before: tuple[int, ...] | None
+    ) -> bytes:
+        """Return the report, which this very run has written."""
+        if path is not None:
+            after = _stamp(path)
+            if after is None or after == before:
+                raise UnreadableError(f"it did not write its report {one_line(self.report, 120)}")
+            return read_artifact(path, name=self.report, limit=LONGEST).data
+        is_out = self.stream == "stdout"
+        total = finished.stdout_total if is_out else finished.stderr_total
+        if finished.stdout_truncated if is_out else finished.stderr_truncated:
+            raise UnreadableError(f"its report is too long: {total:,} bytes, {LONGEST:,} are read")
+        return finished.stdout if is_out else finished.stderr
+
+    def _verdict(self, counted: Counted, artifact: Artifact) -> CheckResult:
+        too_many = self.limits.exceeded(counted)
+        location = _location(counted, artifact)
+        told = [f"{level}: {finding}" for level, finding in counted.findings]
+        more = [f"... {len(told) - SHOWN} more"] if len(told) > SHOWN else []
+        message = counted.summary()
+        if too_many:
+            level, first = counted.findings[0]
+            at_location = location and (location.line, location.column) == (
+                first.line,
+                first.column,
+            )
+            message += f", {too_many}; {level}: {first.words if at_location else first}"
+        return CheckResult(
+            outcome=Outcome.FAIL if too_many else Outcome.PASS,
+            message=message,
+            evidence="\n".join([*told[:SHOWN], *more]),
+            location=location,
+            notes=(f"{counted.ignored} more are ignored by the rule",) if counted.ignored else (),
+        )
+
+    def _remedy(self) -> str:
+        return f"; to install it: {one_line(self.install, 120)}" if self.install else ""
+
+
+def _seen_from(root: Path, artifact: Artifact, finding: ToolFinding) -> ToolFinding:
+    """Return the finding with the artifact's own name, or a path that no machine has alone."""
+    if not finding.file:
+        return finding
+    full = os.path.join(root, finding.file)
+    if not artifact.is_folder and os.path.realpath(full) == os.path.realpath(artifact.path):
+        return replace(finding, file=artifact.name)
+    relative = os.path.relpath(os.path.realpath(full), os.path.realpath(root))
+    return finding if relative.startswith(os.pardir) else replace(finding, file=relative)
+
+
+def _location(counted: Counted, artifact: Artifact) -> Place | None:
+    """Return the place of the first finding in the artifact itself, if there is one."""
+    here = (f for _, f in counted.findings if f.line and f.file == artifact.name)
+    first = next(here, None)
+    return Place(artifact.name, first.line, first.column) if first else None
+
+
+def _stamp(path: Path | None) -> tuple[int, ...] | None:
+    """Return what tells one writing of a file from the next; None where there is no such file."""
+    try:
+        status = os.stat(path) if path else None
+    except (OSError, ValueError):
+        return None
+    if status is None or not stat.S_ISREG(status.st_mode):
+        return None
+    return (status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size)
+
+
+def _reader(params: Mapping[str, Any]) -> Reader:
+    return reader_of(
+        params["format"], params.get("fields"), params.get("items"), params.get("first", 1)
+    )
+
+
+def _better_named(problems: Iterable[Problem], spec: CheckSpec) -> Iterator[Problem]:
+    """Yield the problems; a format of a mistyped name is told by the nearest one."""
+    for problem in problems:
+        name = spec.params.get("format")
+        if problem.message.startswith("format must be") and isinstance(name, str):
+            hint = did_you_mean(name, FORMS)
+            yield Problem(message=problem.message, place=problem.place, hint=hint)
+        else:
+            yield problem
+
+
+def _contradictions(spec: CheckSpec, params: Mapping[str, Any]) -> Iterator[Problem]:
+    if "report" in params and "stream" in params:
+        message = "stream and report both say where the report is"
+        yield Problem(message=message, place=spec.place)
+    if not all(key in params and KINDS[key].fits(params[key]) for key in _NEEDED):
+        return
+    try:
+        _reader(params)
+    except (TypeError, AttributeError):
+        return  # told already
+    except ValueError as error:
+        yield Problem(message=str(error), place=spec.place)
