@@ -11,6 +11,7 @@ VERBS = {
     "explain": ("criteria_look:explain", "Explain one rule."),
     "normalize": ("criteria_written:normalize", "Print the full rules, nothing inherited."),
     "compile": ("criteria_written:compile_", "Show what will run, and run nothing."),
+    "lint": ("criteria_lint:lint", "Say what is wrong with criteria files, and what is odd."),
     "test": ("criteria_test:test", "Try rules on their good and bad samples."),
 }
 

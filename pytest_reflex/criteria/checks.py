@@ -19,13 +19,17 @@ from pytest_reflex.criteria.scalars import CONTROL
 from pytest_reflex.criteria.values import lookup, plain
 from pytest_reflex.criteria.wording import nearest, quoted
 from pytest_reflex.errors import CriteriaError, Problem
-from pytest_reflex.model.rules import CheckSpec
+from pytest_reflex.model.rules import ALTERNATIVES, CheckSpec
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
     from pytest_reflex.model.targets import CheckType
 
 _LooseSpec = twin_of(CheckSpec)
+_NOT_FOR_AUTHORS = ("session", "withheld")
+"""Types that the program gives to checks that it makes."""
+
+_FLAGS = {"yes": "true", "on": "true", "no": "false", "off": "false"}
 _NO_PARAMETERS = frozenset({"type", "expected", "rule_id"})
 
 
@@ -33,6 +37,8 @@ def finish_check(
     table: Table, faults: Faults, rule_id: str, variables: Mapping[str, Any], registry: Registry
 ) -> CheckSpec:
     """Return the check; what is wrong with it is noted in `faults`."""
+    if ALTERNATIVES in table and table.get("type", ALTERNATIVES) == ALTERNATIVES:
+        return _any_of(table, faults, rule_id, variables, registry)
     before = len(faults.found)
     kind = table.get("type")
     known = type(kind) is str and kind in registry
@@ -55,6 +61,36 @@ def finish_check(
     return made
 
 
+def _any_of(
+    table: Table, faults: Faults, rule_id: str, variables: Mapping[str, Any], registry: Registry
+) -> CheckSpec:
+    """Return the check whose alternatives are given, each looked at in its own place."""
+    before = len(faults.found)
+    given = table[ALTERNATIVES]
+    found: list[CheckSpec] = []
+    for index, entry in enumerate(given if isinstance(given, Items) else ()):
+        if isinstance(entry, Table):
+            found.append(finish_check(entry, faults, rule_id, variables, registry))
+        else:
+            message = f"a check in any_of must be a mapping, not {kind_of(entry)}"
+            faults.add(message, given.at(index), rule_id=rule_id)
+    for key in table:
+        if key not in (ALTERNATIVES, *_NO_PARAMETERS):
+            message = f"{quoted(key)} is no key beside any_of"
+            hint = "put it into one of the alternatives"
+            faults.add(message, table.at_key(key), hint=hint, rule_id=rule_id)
+    spec = CheckSpec(
+        type=ALTERNATIVES,
+        params={ALTERNATIVES: [each.to_json() for each in found]},
+        expected=text_at(table, "expected", faults, rule_id),
+        place=faults.place(table.spot),
+    )
+    if len(faults.found) == before:
+        for problem in registry.get(ALTERNATIVES).problems(spec):
+            faults.add(problem.message, table.at(ALTERNATIVES), hint=problem.hint, rule_id=rule_id)
+    return spec
+
+
 def _looked_at(spec: CheckSpec, check_type: CheckType) -> tuple[CheckSpec, Iterable[Problem]]:
     """Return the check, with what it names in files put into it, and what is wrong with it."""
     if inlined := getattr(check_type, "inlined", None):  # few types have it
@@ -67,14 +103,15 @@ def _looked_at(spec: CheckSpec, check_type: CheckType) -> tuple[CheckSpec, Itera
 
 def _refuse_type(table: Table, faults: Faults, rule_id: str, registry: Registry) -> None:
     kind = table.get("type")
+    known = [name for name in registry.names if name not in _NOT_FOR_AUTHORS]
     if type(kind) is str:
-        hint = nearest(kind, registry.names)
+        hint = nearest(kind, known)
         message = f"unknown check type {quoted(kind)}"
         faults.add(message, table.at("type"), hint=hint, rule_id=rule_id)
     elif "type" in table:
         refuse_text("type", kind, table.at("type"), faults, rule_id)
     else:
-        hint = f"one of {', '.join(registry.names)}"
+        hint = f"one of {', '.join(known)}"
         faults.add("the check has no type", table.spot, hint=hint, rule_id=rule_id)
 
 
@@ -98,5 +135,12 @@ def _note(problem: Problem, table: Table, faults: Faults, rule_id: str) -> None:
     """Note what a check type found, at the parameter that its message names first."""
     params = [key for key in table if key not in _NO_PARAMETERS]
     key, spot = named_parameter(problem.message, table, params)
-    hint = problem.hint or ("string" in problem.message and quoting_hint(table.get(key))) or ""
+    hint = problem.hint or _hint(problem.message, table.get(key))
     faults.add(problem.message, spot, hint=hint, rule_id=rule_id)
+
+
+def _hint(message: str, value: Any) -> str:
+    """Return what to do where YAML did not read what was meant."""
+    if "true or false" in message and value in _FLAGS:
+        return f"write {_FLAGS[value]}"
+    return quoting_hint(value) if "string" in message else ""

@@ -99,7 +99,13 @@ def number_at(table: Table, key: str, faults: Faults, rule_id: str = "") -> Frac
 
 
 def word_at(
-    table: Table, key: str, words: Collection[str], faults: Faults, rule_id: str = ""
+    table: Table,
+    key: str,
+    words: Collection[str],
+    faults: Faults,
+    rule_id: str = "",
+    *,
+    hint: str = "",
 ) -> str | None:
     """Return the value under `key` if it is one of `words`, else None (a problem then)."""
     value = table.get(key)
@@ -109,7 +115,7 @@ def word_at(
     faults.add(
         f"{key} must be one of {', '.join(known)}, not {kind_of(value)}",
         table.at(key),
-        hint=nearest(value, known) if isinstance(value, str) else "",
+        hint=hint or (nearest(value, known) if isinstance(value, str) else ""),
         rule_id=rule_id,
     )
     return None

@@ -52,7 +52,9 @@ def read_version(table: Table, faults: Faults) -> int | None:
     version = table["version"]
     if type(version) is int and version >= 0:
         return version
-    faults.add(f"version must be a whole number, not {kind_of(version)}", table.at("version"))
+    hint = "write it without quotes" if isinstance(version, str) and version.isdigit() else ""
+    message = f"version must be a whole number, not {kind_of(version)}"
+    faults.add(message, table.at("version"), hint=hint)
     return None
 
 
@@ -92,7 +94,12 @@ def _read_level(level: Level, table: Table, faults: Faults) -> Fraction | None:
         return None
     threshold = number_at(table, "threshold", faults)
     if threshold is not None and not 0 <= threshold <= 1:
-        faults.add("threshold must lie between 0 and 1", table.at("threshold"))
+        hint = (
+            f"for {float(threshold):g} % write {float(threshold / 100):g}"
+            if 1 < threshold <= 100
+            else ""
+        )
+        faults.add("threshold must lie between 0 and 1", table.at("threshold"), hint=hint)
     return threshold
 
 

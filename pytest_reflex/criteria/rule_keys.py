@@ -29,6 +29,13 @@ from pytest_reflex.model.rules import Fix
 from pytest_reflex.model.words import Level, Severity
 
 _SEVERITIES = {word.value: word for word in Severity}
+_MEANT = {
+    **dict.fromkeys(("error", "critical", "major", "blocker", "high", "must"), Severity.FAIL),
+    **dict.fromkeys(("warning", "minor", "medium", "should"), Severity.WARN),
+    **dict.fromkeys(("note", "notice", "hint", "low", "may"), Severity.INFO),
+}
+"""What other tools call severities."""
+
 _LEVELS = {word.value: word for word in Level}
 _WHOLE = {number: Fraction(number) for number in range(101)}
 
@@ -51,7 +58,9 @@ def _why(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
 def _severity(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
     value = table["severity"]
     if type(value) is not str or value not in _SEVERITIES:
-        value = word_at(table, "severity", _SEVERITIES, faults, rule_id) or "fail"
+        other = _MEANT.get(value.lower()) if type(value) is str else None
+        hint = f"did you mean {other}?" if other else ""
+        value = word_at(table, "severity", _SEVERITIES, faults, rule_id, hint=hint) or "fail"
     rule.severity = _SEVERITIES[value]
 
 

@@ -13,6 +13,7 @@ import pytest
 from pytest_reflex import hookspecs
 from pytest_reflex.cli.narrator import EXIT_OF_REASON
 from pytest_reflex.cli.root import VERBS
+from pytest_reflex.criteria.linting.remark import WARNINGS
 from pytest_reflex.criteria.load import SUITE_KEYS, TEMPLATE_KEYS
 from pytest_reflex.criteria.rule_keys import READERS
 from pytest_reflex.errors import ExitCode
@@ -132,3 +133,9 @@ def test_the_kinds_of_fixes_are_listed_with_their_parameters() -> None:
 def test_the_events_of_a_run_are_listed() -> None:
     events = section(page("run-files"), "history.jsonl").split("| event | payload |")[1]
     assert first_cells(events) == [kind.value for kind in EventKind]
+
+
+def test_the_warnings_of_the_lint_are_listed() -> None:
+    text = section(page("command-line"), "criteria lint")
+    rows = re.findall(r"^\| `(.*?)` \| (.*) \|$", text, re.MULTILINE)
+    assert rows == list(WARNINGS.items())

@@ -1,0 +1,61 @@
+"""Warnings about what a content check searches for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pytest_reflex.criteria.faults import Faults
+from pytest_reflex.criteria.linting.certainty import always_matches, never_matches
+from pytest_reflex.criteria.linting.remark import Remark, warning
+from pytest_reflex.criteria.nodes import Table
+from pytest_reflex.criteria.wording import quoted
+from pytest_reflex.model.rules import CheckSpec
+
+_SLASHES = re.compile(r"/.+/[gimsux]*", re.DOTALL)
+_LOOSE_DOT = re.compile(r"[\w /-]*(?:\w\.\w[\w /-]*)+")
+_TWO_BACKSLASHES = re.compile(r"(?<!\\)\\\\[bBdDsSwW](?![a-zA-Z])")
+_QUOTES = "in single quotes, one backslash is enough"
+
+
+def pattern_warnings(
+    spec: CheckSpec, table: Table, faults: Faults, rule_id: str
+) -> Iterator[Remark]:
+    """Yield what is odd about the pattern of a content check; `table` is the check as written."""
+    search = spec.params.get("search")
+    if spec.type != "content" or spec.params.get("literal") or not isinstance(search, str):
+        return
+    spot = table.at("search")
+    for code, message, hint in _odd(search, spec):
+        yield warning(code, message, faults, spot, hint=hint, rule_id=rule_id)
+
+
+def _odd(search: str, spec: CheckSpec) -> Iterator[tuple[str, str, str]]:
+    params = spec.params
+    negative = params.get("negate") is True or params.get("max_count") == 0
+    counts = "min_count" in params or "max_count" in params
+    if always_matches(search) and (negative or not counts):
+        end = "so that the check can never pass" if negative else "so that the check cannot fail"
+        hint = "say what has to be there: + instead of *, or an anchor at both ends"
+        yield "always-matches", f"{quoted(search)} matches every text, {end}", hint
+    elif reason := never_matches(search, raw=params.get("raw") is True):
+        end = "so that the check cannot fail" if negative else "so that the check can never pass"
+        yield "never-matches", f"{quoted(search)} matches nowhere, {end}: {reason}", ""
+    elif not counts and (where := _idle(search)):
+        message = f".* at the {where} of {quoted(search)} changes nothing"
+        yield "idle-dots", message, "leave it out: a search looks everywhere"
+    if _SLASHES.fullmatch(search):
+        message = f"the slashes of {quoted(search)} are part of the pattern"
+        yield "slashes", message, "leave them out; ignore_case: true takes the place of /i"
+    if _LOOSE_DOT.fullmatch(search):
+        message = f"the dot in {quoted(search)} stands for any character"
+        yield "loose-dot", message, r"write \. or add literal: true"
+    if found := _TWO_BACKSLASHES.search(search):
+        yield "two-backslashes", f"{found[0]} is a backslash and a letter", _QUOTES
+
+
+def _idle(search: str) -> str:
+    if search.startswith((".*", ".*?")) and len(search) > 3:
+        return "beginning"
+    plain_end = search.endswith(".*") and not search.endswith(("\\.*", "[.*", "(.*"))
+    return "end" if plain_end and len(search) > 2 else ""

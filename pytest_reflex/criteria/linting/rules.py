@@ -1,0 +1,123 @@
+"""Warnings about one rule as a file gives it: its words, weight, samples and checks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pytest_reflex.criteria.faults import Spot
+from pytest_reflex.criteria.linting.commands import command_warnings
+from pytest_reflex.criteria.linting.patterns import pattern_warnings
+from pytest_reflex.criteria.linting.remark import Remark, warning
+from pytest_reflex.criteria.nodes import Items, Table
+from pytest_reflex.criteria.rules import Draft
+from pytest_reflex.criteria.values import plain
+from pytest_reflex.criteria.wording import quoted
+from pytest_reflex.model.rules import Rule
+from pytest_reflex.model.words import Severity
+
+_PLACEHOLDER = re.compile(r"\W*\b(?:TODO|TBD|FIXME|XXX)\b|lorem ipsum dolor", re.IGNORECASE)
+_WORDS = ("description", "why", "hint")
+
+Odd = tuple[str, str, Spot, str]
+"""A warning's code, its message, where it is, and a hint."""
+
+
+def rule_warnings(rule: Rule, draft: Draft) -> Iterator[Remark]:
+    """Yield what is odd about a rule that this file declares or overrides."""
+    found = [*_override(draft), *_words(rule, draft), *_weight(rule, draft)]
+    found += [*_judged(rule, draft), *_samples(rule, draft)]
+    for code, message, spot, hint in found:
+        yield warning(code, message, draft.faults, spot, hint=hint, rule_id=rule.id)
+    for spec, table in zip(rule.checks, own_checks(draft.table), strict=False):
+        yield from pattern_warnings(spec, table, draft.faults, rule.id)
+        yield from command_warnings(spec, table, draft.faults, rule.id)
+
+
+def own_checks(table: Table) -> list[Table]:
+    """Return the checks that a rule gives in this file, as they are written."""
+    value = table.get("checks", table.get("check"))
+    values = value if isinstance(value, Items) else [value]
+    return [entry for entry in values if isinstance(entry, Table)]
+
+
+def _override(draft: Draft) -> Iterator[Odd]:
+    if draft.base is None:
+        return
+    before: dict[str, Any] = {}
+    for part in draft.base.parts():
+        before.update(_plain(part.table))
+    given = {key: value for key, value in _plain(draft.table).items() if key != "id"}
+    same = [key for key, value in given.items() if key in before and before[key] == value]
+    if len(same) == len(given):
+        what = f"gives {', '.join(same)} as inherited" if same else "gives nothing"
+        yield (
+            "overrides-nothing",
+            f"it overrides an inherited rule, but {what}",
+            draft.table.spot,
+            "leave it out, or change something",
+        )
+
+
+def _plain(table: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: plain(value) for key, value in table.items()}
+
+
+def _words(rule: Rule, draft: Draft) -> Iterator[Odd]:
+    table = draft.table
+    for key in _WORDS:
+        text = table.get(key)
+        if isinstance(text, str) and (found := _PLACEHOLDER.match(text)):
+            yield "placeholder", f"{key} still says {quoted(found[0])}", table.at(key), ""
+    if "description" not in table:
+        return
+    if not rule.why:
+        message = f"it does not say why: {quoted(rule.description)}"
+        yield "no-why", message, table.at("description"), "why: what goes wrong without it"
+    if not rule.hint and not rule.fixes and rule.severity is not Severity.INFO:
+        hint = "hint: what to write; or a fix"
+        yield "no-remedy", "it does not say how to mend it", table.spot, hint
+
+
+def _weight(rule: Rule, draft: Draft) -> Iterator[Odd]:
+    table = draft.table
+    if not {"severity", "weight"} & set(table):
+        return
+    spot = table.at("weight") if "weight" in table else table.at("severity")
+    if rule.severity is Severity.WARN and not rule.weight:
+        message = "a warning of weight 0 changes neither score nor gate"
+        yield "weightless", message, spot, "severity: info says that"
+    if rule.severity is Severity.INFO and rule.weight:
+        message = "severity info is only told, but its weight lowers the score"
+        yield "weighty-info", message, spot, "severity: warn says that"
+
+
+def _judged(rule: Rule, draft: Draft) -> Iterator[Odd]:
+    table = draft.table
+    if rule.checks or not ({"check", "checks", "description"} & set(table)):
+        return
+    if rule.prose:
+        message = f"nobody judges {quoted(rule.prose)} without an agent"
+        hint = "give a check with a type; see the reference of checks"
+        yield "prose-check", message, table.at("check"), hint
+    else:
+        yield "no-check", "nothing judges this rule", table.spot, "check: {type: ...}"
+
+
+def _samples(rule: Rule, draft: Draft) -> Iterator[Odd]:
+    table = draft.table
+    if not ({"samples", "check", "checks"} & set(table)) or not rule.checks:
+        return
+    good, bad = rule.samples.get("good", ()), rule.samples.get("bad", ())
+    spot = table.at("samples")
+    if not good and not bad:
+        hint = "samples: {good: [...], bad: [...]}, and `criteria test` tries them"
+        yield "no-samples", "nothing shows that it can pass and fail", spot, hint
+    elif not good or not bad:
+        kind, other, verb = ("good", "bad", "fail") if good else ("bad", "good", "pass")
+        message = f"all samples are {kind}: nothing shows that it can {verb}"
+        yield "one-sided-samples", message, spot, f"add a {other} one"
+    for text in good:
+        if text in bad:
+            yield "same-sample", f"{quoted(text)} is a good and a bad sample", spot, ""

@@ -1,0 +1,150 @@
+"""Warnings about the rules of a file together, and about what it says besides its rules."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from pytest_reflex.checks.run import VARIABLE_PREFIX
+from pytest_reflex.criteria.faults import Faults
+from pytest_reflex.criteria.linting.remark import Remark, warning
+from pytest_reflex.criteria.load import is_suite
+from pytest_reflex.criteria.nodes import Items, Table
+from pytest_reflex.criteria.rules import Draft
+from pytest_reflex.criteria.values import VAR
+from pytest_reflex.criteria.wording import quoted
+from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
+from pytest_reflex.model.words import Level
+
+_ABSENCE = ("negate", "min_count", "max_count")
+
+
+def set_warnings(
+    criteria: Criteria, drafts: Mapping[str, Draft], table: Table, faults: Faults
+) -> Iterator[Remark]:
+    """Yield what is odd about a file as a whole; `drafts` are all rules, `table` is the file."""
+    own = [rule for rule in criteria.rules if drafts[rule.id].faults is faults]
+    yield from _twins(criteria.rules, own, drafts, faults)
+    yield from _contradictions(criteria.rules, own, drafts, faults)
+    yield from _variables(table, faults, drafts)
+    yield from _commands(criteria, table, faults)
+    yield from _thresholds(criteria, table, faults)
+    if is_suite(table) and table.get("phase") == "A":
+        for rule in (rule for rule in own if rule.level is Level.B):
+            yield warning(
+                "unreached-rules",
+                "it is of phase B, and this suite stops at phase A",
+                faults,
+                drafts[rule.id].table.spot,
+                hint="phase: B, or make it a rule of A",
+                rule_id=rule.id,
+            )
+
+
+def _twins(
+    rules: Iterable[Rule], own: list[Rule], drafts: Mapping[str, Draft], faults: Faults
+) -> Iterator[Remark]:
+    checks: dict[str, str] = {}
+    words: dict[str, str] = {}
+    ours = {rule.id for rule in own}
+    for rule in rules:
+        table = drafts[rule.id].table
+        same = checks.setdefault(_key(rule.checks), rule.id) if rule.checks else rule.id
+        if same != rule.id and rule.id in ours:
+            message = f"it has the same checks as {same}, so that both count one fault"
+            hint = "drop one of them"
+            spot = table.at("check")
+            yield warning("same-checks", message, faults, spot, hint=hint, rule_id=rule.id)
+        same = words.setdefault(rule.description.casefold(), rule.id)
+        if same != rule.id and rule.id in ours:
+            spot = table.at("description")
+            message = f"it has the same description as {same}"
+            yield warning("same-description", message, faults, spot, rule_id=rule.id)
+
+
+def _key(checks: Iterable[CheckSpec]) -> str:
+    return json.dumps([[c.type, c.params] for c in checks], sort_keys=True, default=str)
+
+
+def _contradictions(
+    rules: Iterable[Rule], own: list[Rule], drafts: Mapping[str, Draft], faults: Faults
+) -> Iterator[Remark]:
+    """Yield pairs of content checks, one of which wants what the other forbids."""
+    wanted: dict[tuple[str, bool], str] = {}
+    ours = {rule.id for rule in own}
+    for rule in rules:
+        for spec in rule.checks:
+            if spec.type != "content" or "max_count" in spec.params or "min_count" in spec.params:
+                continue
+            negated = bool(spec.params.get("negate"))
+            key = json.dumps(
+                {k: v for k, v in spec.params.items() if k not in _ABSENCE}, default=str
+            )
+            other = wanted.get((key, not negated))
+            wanted.setdefault((key, negated), rule.id)
+            if other and rule.id in ours:
+                message = (
+                    f"{other} and it want the opposite of {quoted(str(spec.params['search']))}"
+                )
+                yield warning(
+                    "contradiction",
+                    message,
+                    faults,
+                    drafts[rule.id].table.at("check"),
+                    hint="no artifact can meet both",
+                    rule_id=rule.id,
+                )
+
+
+def _variables(table: Table, faults: Faults, drafts: Mapping[str, Draft]) -> Iterator[Remark]:
+    declared = table.get("vars")
+    if not isinstance(declared, Table):
+        return
+    used: set[str] = set()
+    texts: list[str] = []
+    for draft in drafts.values():
+        for part in draft.parts():
+            for kind, text in _texts(part.table):
+                (used.add if kind == VAR else texts.append)(text)
+    for name in declared:
+        in_commands = any(VARIABLE_PREFIX + name.upper() in text for text in texts)
+        if name not in used and not in_commands:
+            hint = f"{{var: {name}}} as a value, or ${VARIABLE_PREFIX}{name.upper()} in a command"
+            message = f"nothing uses the variable {quoted(name)}"
+            yield warning("unused-variable", message, faults, declared.at_key(name), hint=hint)
+
+
+def _texts(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """Yield every text below a value, with the key that it stands under."""
+    if isinstance(value, Table):
+        for name, item in value.items():
+            yield from _texts(item, name)
+    elif isinstance(value, Items):
+        for item in value:
+            yield from _texts(item, key)
+    elif isinstance(value, str):
+        yield key, value
+
+
+def _commands(criteria: Criteria, table: Table, faults: Faults) -> Iterator[Remark]:
+    if table.get("commands") and all(rule.checks for rule in criteria.rules):
+        message = "no rule needs an agent's checks, so that nothing calls these commands"
+        spot = table.at_key("commands")
+        hint = "a rule whose check is prose is what they are for"
+        yield warning("unused-command", message, faults, spot, hint=hint)
+
+
+def _thresholds(criteria: Criteria, table: Table, faults: Faults) -> Iterator[Remark]:
+    key = "phases" if "phases" in table else "phase"
+    levels = table.get(key)
+    if not isinstance(levels, Table):
+        return
+    for level in Level:
+        if level.value in levels and criteria.thresholds[level] == 0:
+            message = f"with a threshold of 0 the score of phase {level} counts for nothing"
+            yield warning("zero-threshold", message, faults, levels.at(level.value))
+    if criteria.thresholds[Level.B] < criteria.thresholds[Level.A]:
+        message = "the threshold of phase B is below that of phase A"
+        hint = "B is the stricter phase"
+        yield warning("falling-threshold", message, faults, table.at(key), hint=hint)
