@@ -10,7 +10,7 @@ from typing import Any
 from pytest_reflex.checks.executable import TIMEOUT
 from pytest_reflex.checks.options import variable_name
 from pytest_reflex.model.plain import one_line
-from pytest_reflex.model.rules import CheckSpec
+from pytest_reflex.model.rules import ALTERNATIVES, CheckSpec
 
 _LONGEST = 400
 
@@ -66,6 +66,18 @@ def _executable(spec: CheckSpec) -> str:
     return told + (f", in {params['retries']} more tries if need be" if "retries" in params else "")
 
 
+def _findings(spec: CheckSpec) -> str:
+    params = spec.params
+    command = params.get("command")
+    shown = command if isinstance(command, str) else shlex.join(map(str, command or ()))
+    told = f"`{shown}` reports as {_value(params.get('format'))}"
+    return f"{told} at most {_value(params.get('max_findings', 0))} findings"
+
+
+def _any_of(spec: CheckSpec) -> str:
+    return "one of these holds: " + "; or: ".join(map(in_words, spec.alternatives))
+
+
 def _structure(spec: CheckSpec) -> str:
     return "the structure has " + ", ".join(f"{k} {_value(v)}" for k, v in spec.params.items())
 
@@ -84,4 +96,6 @@ _TELLERS: Mapping[str, Callable[[CheckSpec], str]] = {
     "content": _content,
     "executable": _executable,
     "structure": _structure,
+    "findings": _findings,
+    ALTERNATIVES: _any_of,
 }

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.checks import content, executable, structure
+from pytest_reflex.checks import content, executable, findings, structure
 from pytest_reflex.checks.command import command_of
 from pytest_reflex.checks.options import settle
 from pytest_reflex.checks.search.patterns import LONG, Engine, compile_pattern
@@ -35,6 +35,10 @@ def planned(spec: CheckSpec, variables: Mapping[str, Any], root: Path) -> dict[s
         return {"type": spec.type, **_executable(spec, variables, root)}
     if spec.type == "structure":
         return {"type": spec.type, **_structure(spec)}
+    if spec.type == "findings":
+        return {"type": spec.type, **_findings(spec, variables, root)}
+    if alternatives := spec.alternatives:
+        return {"type": spec.type, "one_of": [planned(a, variables, root) for a in alternatives]}
     return {"type": spec.type, "parameters": dict(spec.params)}
 
 
@@ -69,6 +73,19 @@ def _executable(spec: CheckSpec, variables: Mapping[str, Any], root: Path) -> di
         pattern = compile_pattern(output, key="expect_output", place=spec.place)
         found["expect_output"] = _searched(pattern.engine, pattern.source)
     return found
+
+
+def _findings(spec: CheckSpec, variables: Mapping[str, Any], root: Path) -> dict[str, Any]:
+    params = settle(spec, findings.KINDS, variables, required=("command", "format"))
+    command = command_of(params["command"], params.get("shell", ""), inherited())
+    of_command = ("command", "shell", "timeout")
+    return {
+        "argv": list(command.argv),
+        "cwd": str(root),
+        "timeout": float(params.get("timeout", executable.TIMEOUT)),
+        "environment": [executable.ARTIFACT_VARIABLE, executable.BLOCKS_VARIABLE],
+        "options": {key: value for key, value in params.items() if key not in of_command},
+    }
 
 
 def _structure(spec: CheckSpec) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from pytest_reflex.checks.any_of import AnyOfCheck
 from pytest_reflex.errors import CriteriaError, UsageError, did_you_mean
 from pytest_reflex.model.targets import CheckType
 
@@ -39,6 +40,8 @@ class Registry:
                 hint="rename one of them, or switch one of the plugins off",
             )
         self._types[name] = check_type
+        if isinstance(check_type, AnyOfCheck):
+            check_type.look_up_in(self)
 
     def get(self, name: str) -> CheckType:
         """Return the kind of check called `name`; raises CriteriaError where there is none."""
@@ -60,6 +63,7 @@ def register_built_ins(register: Callable[[CheckType], None]) -> None:
     register(ContentCheck())
     register(ExecutableCheck())
     register(FindingsCheck())
+    register(AnyOfCheck())
     register(WithheldCheck())
     register(SessionCheck())
     try:

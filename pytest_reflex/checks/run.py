@@ -17,10 +17,11 @@ from typing import Any
 
 from pytest_reflex.checks.blocks_folder import BlocksFolder
 from pytest_reflex.checks.compiled import Key, compile_checks
+from pytest_reflex.checks.guarded import guarded
 from pytest_reflex.checks.reading import SIZE_LIMIT, read_artifact
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.checks.watch import Watch, watches
-from pytest_reflex.errors import CriteriaError, ReflexError
+from pytest_reflex.errors import CriteriaError
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult, Evaluation
@@ -103,16 +104,7 @@ def run_one(prepared: Prepared, rule_id: str, index: int) -> CheckResult:
     """
     key = (rule_id, index)
     started = time.perf_counter()
-    try:
-        result = prepared.checks[key](prepared.artifact, prepared.context)
-        if not isinstance(result, CheckResult):
-            message = f"the check returned {one_line(repr(result), 60)}, not a CheckResult"
-            result = CheckResult(outcome=Outcome.ERROR, message=message)
-    except ReflexError as error:
-        result = CheckResult(outcome=Outcome.ERROR, message=str(error))
-    except Exception as error:
-        told = one_line(f"{type(error).__name__}: {error}", 200)
-        result = CheckResult(outcome=Outcome.ERROR, message=f"the check itself failed: {told}")
+    result = guarded(prepared.checks[key], prepared.artifact, prepared.context)
     if not prepared.in_process(*key) and (name := prepared.changed()):
         message = f"{one_line(name)} changed while this check ran"
         result = replace(result, outcome=Outcome.ERROR, message=message)

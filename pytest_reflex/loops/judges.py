@@ -85,7 +85,8 @@ def files_of_commands(criteria: Criteria, *, project: Path, artifact: Path) -> I
 
 def _words(criteria: Criteria) -> Iterator[str]:
     """Yield the words of every command, and the file of a test that is named by its id."""
-    commands = [check.params.get("command") for rule in criteria.rules for check in rule.checks]
+    checks = [check for rule in criteria.rules for check in rule.checks]
+    commands = [command for check in checks for command in check.commands]
     commands += [command.get("argv") for command in criteria.commands.values()]
     for command in commands:
         for word in _read(_split(command)):

@@ -10,6 +10,9 @@ from typing import Any
 from pytest_reflex.errors import Place
 from pytest_reflex.model.words import Level, Severity
 
+ALTERNATIVES = "any_of"
+"""The type of a check that is a list of checks, of which one has to pass; and its only key."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckSpec:
@@ -22,6 +25,18 @@ class CheckSpec:
     params: Mapping[str, Any]
     expected: str = ""
     place: Place | None = None
+
+    @property
+    def alternatives(self) -> tuple[CheckSpec, ...]:
+        """The checks of which one has to pass, where it is such a list; else none."""
+        given = self.params[ALTERNATIVES] if self.type == ALTERNATIVES else ()
+        return tuple(CheckSpec.from_json(each) for each in given)
+
+    @property
+    def commands(self) -> tuple[Any, ...]:
+        """The commands that it names, those of its alternatives included."""
+        own = (self.params["command"],) if "command" in self.params else ()
+        return own + tuple(command for each in self.alternatives for command in each.commands)
 
     def to_json(self) -> dict[str, Any]:
         wire: dict[str, Any] = {"type": self.type, **self.params}

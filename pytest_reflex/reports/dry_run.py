@@ -114,11 +114,11 @@ def _step_document(step: StepPreview) -> dict[str, Any]:
 
 
 def _commands(state: RunState) -> Iterator[dict[str, Any]]:
-    """Yield the commands of executable checks, as the criteria have them."""
+    """Yield the commands that checks run, as the criteria have them."""
     for rule in state.criteria.active(state.level):
         for check in rule.checks:
-            if check.type == "executable":
-                yield {"rule_id": rule.id, "command": check.params.get("command")}
+            if check.type != "withheld":
+                yield from ({"rule_id": rule.id, "command": c} for c in check.commands)
 
 
 def _evaluate(dry: DryRun) -> list[str]:

@@ -1,0 +1,100 @@
+"""Checks of type `any_of`: alternatives, of which one has to pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from pytest_reflex.checks.guarded import guarded
+from pytest_reflex.errors import CriteriaError, Problem
+from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.results import CheckResult
+from pytest_reflex.model.rules import ALTERNATIVES, CheckSpec
+from pytest_reflex.model.targets import CheckContext, RunCheck
+from pytest_reflex.model.words import Outcome
+
+if TYPE_CHECKING:
+    from pytest_reflex.checks.registry import Registry
+
+# Of alternatives that do not pass, what was not judged may have passed.
+_WORST_FIRST = (Outcome.ERROR, Outcome.NOT_MEASURED, Outcome.FAIL)
+
+
+class AnyOfCheck:
+    """Try alternatives in their order until one passes; `look_up_in` says where their types are.
+
+    Its only parameter is a list of checks on the wire. The reader of criteria has looked at each of
+    them at its own place.
+    """
+
+    name = ALTERNATIVES
+    # An alternative may start a process.
+    in_process = False
+
+    def __init__(self) -> None:
+        self._registry: Registry | None = None
+
+    def look_up_in(self, registry: Registry) -> None:
+        """Take the types of alternatives from a registry: the one that this type was put into."""
+        self._registry = registry
+
+    def problems(self, spec: CheckSpec) -> Iterable[Problem]:
+        given = spec.params.get(ALTERNATIVES)
+        usable = isinstance(given, list | tuple) and all(isinstance(a, Mapping) for a in given)
+        if given is None or not usable or len(spec.params) > 1:
+            yield Problem(message="any_of is a list of checks, and nothing else", place=spec.place)
+        elif len(given) < 2:
+            message = f"any_of needs two checks at least, and has {len(given)}"
+            yield Problem(message=message, place=spec.place)
+        elif any(a.get("type") == ALTERNATIVES for a in given):
+            message = "any_of cannot have alternatives within alternatives"
+            yield Problem(message=message, place=spec.place, hint="make one list of them")
+
+    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
+        if found := list(self.problems(spec)):
+            raise CriteriaError(found)
+        assert self._registry is not None
+        specs = [replace(each, place=spec.place) for each in spec.alternatives]
+        runs = tuple(self._registry.get(each.type).compile(each, variables) for each in specs)
+        expected = " | or: ".join(each.expected for each in specs if each.expected)
+        return _Alternatives(runs, expected)
+
+
+@dataclass(frozen=True, slots=True)
+class _Alternatives:
+    runs: tuple[RunCheck, ...]
+    expected: str
+
+    def __call__(self, artifact: Artifact, context: CheckContext) -> CheckResult:
+        tried: list[CheckResult] = []
+        for run in self.runs:
+            tried.append(guarded(run, artifact, context))
+            if tried[-1].outcome is Outcome.PASS or context.cancelled:
+                break
+        return self._joined(tried)
+
+    def _joined(self, tried: Sequence[CheckResult]) -> CheckResult:
+        last, total = tried[-1], len(self.runs)
+        if last.outcome is Outcome.PASS:
+            message = f"alternative {len(tried)} of {total} holds: {last.message}"
+            notes = _told(tried[:-1]) + last.notes
+            return replace(last, message=message, notes=notes, expected=self.expected)
+        outcome = next(o for o in _WORST_FIRST if any(r.outcome is o for r in tried))
+        decisive = next(r for r in tried if r.outcome is outcome)
+        return CheckResult(
+            outcome=outcome,
+            message=f"none of {total} alternatives holds: "
+            + "; or: ".join(result.message for result in tried),
+            expected=self.expected,
+            evidence=decisive.evidence,
+            location=decisive.location,
+            notes=_told(tried) + tuple(note for result in tried for note in result.notes),
+        )
+
+
+def _told(tried: Sequence[CheckResult]) -> tuple[str, ...]:
+    return tuple(
+        f"alternative {number}: {result.outcome.value}: {result.message}"
+        for number, result in enumerate(tried, start=1)
+    )
