@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.checks import content, executable
+from pytest_reflex.checks.code import check as code
 from pytest_reflex.checks.configuration import ASPECTS as CONFIGURATION
 from pytest_reflex.checks.markdown import blocks
 from pytest_reflex.checks.openapi import ASPECTS
@@ -25,9 +26,10 @@ REGISTRY = built_in()
 EXAMPLES = [
     check
     for block in blocks(CHECKS)
-    if block.language == "yaml"
+    if block.language == "yaml" and block.text.startswith("- ")
     for check in read_data(block.text, "yaml")[0].value
 ]
+"""What stands in lists of checks; a page of rules has its own tests."""
 
 
 @pytest.mark.parametrize("check", EXAMPLES, ids=str)
@@ -48,7 +50,18 @@ STRUCTURE = {key for kind in map(kind_of, KINDS) for key in (kind.key, *kind.ins
 
 @pytest.mark.parametrize(
     "word",
-    sorted({*content.KINDS, *executable.KINDS, *STRUCTURE, *COMMON, *ASPECTS, *CONFIGURATION}),
+    sorted(
+        {
+            *content.KINDS,
+            *executable.KINDS,
+            *STRUCTURE,
+            *code.KINDS,
+            *code.ASPECTS,
+            *COMMON,
+            *ASPECTS,
+            *CONFIGURATION,
+        }
+    ),
 )
 def test_option_is_described(word: str) -> None:
     assert re.search(rf"^\|[^|]*`{word}`", CHECKS, re.MULTILINE) or f"### {word}\n" in CHECKS

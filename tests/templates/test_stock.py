@@ -16,7 +16,7 @@ from pytest_reflex.model.words import Level, Outcome
 REGISTRY = built_in()
 TEMPLATES: dict[str, Criteria] = {
     name: load_criteria(name, registry=REGISTRY)
-    for name in ("base", "api-spec", "configuration", "documentation")
+    for name in ("base", "api-spec", "code", "configuration", "documentation")
 }
 RULES = {
     "base": {"a.correctness.artifact-non-empty": "fail"},
@@ -30,6 +30,17 @@ RULES = {
         "b.completeness.pagination": "warn",
         "b.completeness.auth": "fail",
         "b.quality.descriptions": "warn",
+    },
+    "code": {
+        "a.correctness.artifact-non-empty": "fail",
+        "a.correctness.compiles": "fail",
+        "a.correctness.logic": "fail",
+        "a.completeness.functions": "fail",
+        "a.completeness.types": "warn",
+        "b.quality.error-handling": "warn",
+        "b.quality.logging": "warn",
+        "b.style.conventions": "warn",
+        "b.security.input-validation": "fail",
     },
     "configuration": {
         "a.correctness.artifact-non-empty": "fail",
@@ -57,6 +68,7 @@ RULES = {
 THRESHOLDS = {
     "base": "4/5 9/10",
     "api-spec": "4/5 9/10",
+    "code": "4/5 9/10",
     "configuration": "4/5 9/10",
     "documentation": "3/4 17/20",
 }

@@ -1,0 +1,135 @@
+"""The check type `code`: its parameters, and who judges, one of ours or the user's command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
+
+from pytest_reflex.checks.code.sources import Found, Reading, Seen, sources_of
+from pytest_reflex.checks.executable import ExecutableCheck
+from pytest_reflex.checks.finding import Finding, Report, result_of
+from pytest_reflex.checks.options import COUNT, SECONDS, Kind, problems_of, settle, variable_name
+from pytest_reflex.errors import CriteriaError, Place, Problem
+from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.results import CheckResult
+from pytest_reflex.model.rules import CheckSpec
+from pytest_reflex.model.targets import CheckContext, RunCheck
+from pytest_reflex.model.words import Outcome
+
+ASPECTS = {
+    "compiles": "syntax",
+    "bugs": "linted",
+    "tests": "suite",
+    "functions": "bodies",
+    "annotations": "annotated",
+    "types": "typed",
+    "errors": "linted",
+    "logging": "linted",
+    "conventions": "linted",
+    "input": "linted",
+}
+"""What may be asked, and the module beside this one that answers, imported when it is used."""
+
+_NAMES = Kind(
+    "a list of names, perhaps empty",
+    lambda value: isinstance(value, list | tuple) and all(isinstance(n, str) and n for n in value),
+    lambda text: [part.strip() for part in text.split(",") if part.strip()],
+)
+_WORDS = Kind("a text", lambda value: isinstance(value, str) and "\0" not in value)
+KINDS = {
+    "aspect": Kind(
+        "one of " + ", ".join(ASPECTS), lambda value: isinstance(value, str) and value in ASPECTS
+    ),
+    "language": _WORDS,
+    "command": _WORDS,
+    "timeout": SECONDS,
+    "names": _NAMES,
+    "line_length": COUNT,
+}
+_OF = {"names": ("functions",), "line_length": ("conventions",)}
+TIMEOUT = 300.0
+
+Judge = Callable[[Reading, CheckContext], Seen]
+
+
+class CodeCheck:
+    """Look at one aspect of source code; what is not Python is left to `command`."""
+
+    name = "code"
+    in_process = False
+
+    def problems(self, spec: CheckSpec) -> Iterable[Problem]:
+        yield from problems_of(spec, KINDS, required=("aspect",))
+        yield from _misplaced(spec)
+
+    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
+        params = settle(spec, KINDS, variables, required=("aspect",))
+        if found := list(_misplaced(spec)):
+            raise CriteriaError(found)
+        timeout = float(params.get("timeout", TIMEOUT))
+        if params.get("command", "").strip():
+            own = {"command": params["command"], "timeout": timeout}
+            return ExecutableCheck().compile(replace(spec, type="executable", params=own), {})
+        language = params.get("language", "python").lower()
+        variable = variable_name(spec.params.get("command"))
+        params = {**params, "timeout": timeout}
+
+        def run(artifact: Artifact, context: CheckContext) -> CheckResult:
+            sources = sources_of(artifact, language)
+            if not sources:
+                return _not_ours(artifact, language, params["aspect"], variable)
+            return _judged(Reading(artifact, sources, params), context)
+
+        return run
+
+
+def _judged(reading: Reading, context: CheckContext) -> CheckResult:
+    aspect = reading.params["aspect"]
+    broken = [source for source in reading.sources if source.fault]
+    if broken:
+        found = [source.told(source.fault) for source in broken if source.fault]
+        return _result(reading, found, "")
+    judge: Judge = import_module(f"pytest_reflex.checks.code.{ASPECTS[aspect]}").judge
+    seen = judge(reading, context)
+    if seen.unmeasured:
+        return CheckResult(outcome=Outcome.NOT_MEASURED, message=seen.unmeasured)
+    if seen.trouble:
+        return CheckResult(outcome=Outcome.ERROR, message=seen.trouble)
+    return _result(reading, seen.found, seen.summary)
+
+
+def _result(reading: Reading, found: Sequence[Found], summary: str) -> CheckResult:
+    """Return the outcome; of a folder, messages and location name the file."""
+    artifact = reading.artifact
+    if not artifact.is_folder:
+        return result_of(Report([one.finding for one in found], summary), artifact)
+    named = [
+        Finding(f"{one.file}: {one.finding.message}", one.finding.line, one.finding.column)
+        for one in found
+    ]
+    result = result_of(Report(named, summary), artifact)
+    if not found or result.location is None:
+        return result
+    first = next((one for one in found if one.finding.line), found[0])
+    place = Place(f"{artifact.name}/{first.file}", first.finding.line, first.finding.column)
+    return replace(result, location=place)
+
+
+def _not_ours(artifact: Artifact, language: str, aspect: str, variable: str) -> CheckResult:
+    if language == "python" and artifact.is_folder:
+        message = f"there is no Python file in {artifact.name}"
+        return CheckResult(outcome=Outcome.FAIL, message=message)
+    named = f"the variable {variable}" if variable else "the key command"
+    kind = language if language != "python" else "no Python"
+    message = f"{artifact.name} is {kind}: name a command that judges it ({aspect}) with {named}"
+    return CheckResult(outcome=Outcome.NOT_MEASURED, message=message)
+
+
+def _misplaced(spec: CheckSpec) -> Iterable[Problem]:
+    aspect = spec.params.get("aspect")
+    for key, owners in _OF.items():
+        if key in spec.params and aspect in ASPECTS and aspect not in owners:
+            message = f"{key} goes with {' and '.join(owners)}, not with {aspect}"
+            yield Problem(message=message, place=spec.place)

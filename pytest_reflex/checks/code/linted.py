@@ -1,0 +1,105 @@
+"""`bugs`, `errors`, `logging`, `conventions`, `input`: what ruff finds, by its own rule codes."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator
+from pathlib import PurePath
+from typing import Any
+
+from pytest_reflex.checks.code.sources import Found, Reading, Seen, Source
+from pytest_reflex.checks.code.tool import ToolError, laid_out, missing, run_module
+from pytest_reflex.checks.finding import Finding
+from pytest_reflex.model.targets import CheckContext
+
+SELECTED: dict[str, tuple[str, ...]] = {
+    "bugs": (
+        *("E9", "F", "PLE", "B002", "B003", "B005", "B006", "B012", "B014", "B015", "B016", "B018"),
+        *("B020", "B021", "B023", "B025", "B026", "B029", "B030", "B031", "B032", "B033", "B035"),
+        *("PLW0127", "PLW0128", "PLW0129", "PLW0131", "PLW0133", "PLW0711"),
+        *("SIM220", "SIM221", "SIM222", "SIM223"),
+    ),
+    "errors": ("E722", "BLE001", "S110", "S112", "B904", "SIM115", "TRY002", "TRY203"),
+    "logging": ("LOG", "G", "T20"),
+    "conventions": ("E4", "E5", "E7", "W", "N", "F401"),
+    "input": (
+        *("S101", "S102", "S301", "S302", "S307", "S313", "S314", "S315", "S316", "S317", "S318"),
+        *("S319", "S506", "S602", "S604", "S605", "S608", "S609", "S701", "S702"),
+    ),
+}
+"""The rules of ruff that each aspect stands for."""
+
+_ELSEWHERE = {"bugs": {"F401"}, "conventions": {"N999"}}
+"""Rules that a prefix brings along: another aspect has them, or the name is not the user's."""
+
+_IN_TESTS = frozenset({"S101", "T201", "T203"})
+_IN_PROGRAMS = frozenset({"T201", "T203", "LOG015"})
+LINE_LENGTH = 100
+
+
+def judge(reading: Reading, context: CheckContext) -> Seen:
+    """Find what ruff finds by the rules of the aspect, without any configuration of its own."""
+    if why := missing("ruff"):
+        return Seen(unmeasured=why)
+    aspect = reading.params["aspect"]
+    length = reading.params.get("line_length", LINE_LENGTH)
+    arguments = ["check", "--isolated", "--no-cache", "--no-respect-gitignore", "--quiet"]
+    arguments += ["--output-format", "json", "--config", f"line-length={length}"]
+    arguments += ["--select", ",".join(SELECTED[aspect]), "."]
+    try:
+        with laid_out(reading) as folder:
+            finished = run_module("ruff", arguments, reading, context, folder)
+            if finished.returncode not in (0, 1):
+                said = finished.stderr.decode("utf-8", "replace").strip().splitlines()
+                raise ToolError(f"ruff could not judge: {said[0] if said else 'no reason given'}")
+            found = list(_read(finished.stdout, str(folder.resolve()), reading, aspect))
+    except ToolError as error:
+        return Seen(trouble=str(error))
+    return Seen(found, f"ruff finds nothing ({aspect})")
+
+
+def _read(output: bytes, folder: str, reading: Reading, aspect: str) -> Iterator[Found]:
+    try:
+        entries: list[dict[str, Any]] = json.loads(output or b"[]")
+    except ValueError:
+        raise ToolError("ruff could not judge: what it wrote is no JSON") from None
+    by_name = {source.python_name: source for source in reading.sources}
+    for entry in entries:
+        path = PurePath(entry["filename"])
+        name = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.name
+        source = by_name.get(name)
+        code = entry.get("code") or "syntax"
+        place = entry.get("location") or {}
+        if source is None or code in _ELSEWHERE.get(aspect, ()):
+            continue
+        if _is_allowed(code, source, place.get("row", 0)):
+            continue
+        finding = Finding(
+            f"{entry['message']} ({code})", place.get("row", 0), place.get("column", 0)
+        )
+        yield source.told(finding)
+
+
+def _is_allowed(code: str, source: Source, line: int) -> bool:
+    """Tests assert, programs talk, and an assert may tell a type checker what it cannot see."""
+    if code == "S101" and line in _narrowing(source):
+        return True
+    return (source.is_test and code in _IN_TESTS) or (source.is_program and code in _IN_PROGRAMS)
+
+
+def _narrowing(source: Source) -> set[int]:
+    """Return the lines of asserts about None, types and truth, which check no value."""
+    found = set()
+    for node in ast.walk(source.tree) if source.tree else ():
+        if isinstance(node, ast.Assert):
+            test = node.test
+            is_none = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Is | ast.IsNot)
+            by_type = (
+                isinstance(test, ast.Call)
+                and isinstance(test.func, ast.Name)
+                and test.func.id == "isinstance"
+            )
+            if is_none or by_type or isinstance(test, ast.Name | ast.Attribute):
+                found.add(node.lineno)
+    return found

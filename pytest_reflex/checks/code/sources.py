@@ -1,0 +1,114 @@
+"""The Python files of an artifact, each parsed once."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+from pytest_reflex.checks.finding import Finding
+from pytest_reflex.model.artifact import Artifact
+
+_PYTHON = (".py", ".pyi")
+_ANY_TEXT = ("", ".md", ".txt")
+"""Endings that say nothing: a loop calls every artifact artifact.md."""
+
+MAX_CHARACTERS = 2_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A finding and the file in which it was made."""
+
+    file: str
+    finding: Finding
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """One file: its name in the artifact, its text, and its tree or the fault that kept it."""
+
+    name: str
+    text: str
+    tree: ast.Module | None
+    fault: Finding | None = None
+
+    @property
+    def is_test(self) -> bool:
+        stem = PurePath(self.name).stem
+        return stem.startswith("test_") or stem.endswith("_test") or stem == "conftest"
+
+    @property
+    def is_program(self) -> bool:
+        """Whether it is meant to be started: it speaks to people on its standard output."""
+        if PurePath(self.name).stem == "__main__" or self.tree is None:
+            return True
+        return any(
+            isinstance(node, ast.If) and "__name__" in ast.dump(node.test)
+            for node in self.tree.body
+        )
+
+    @property
+    def python_name(self) -> str:
+        """Its name, ending in .py where the ending says nothing."""
+        path = PurePath(self.name)
+        if path.suffix in _PYTHON:
+            return self.name
+        return (path.stem if path.stem.isidentifier() else "artifact") + ".py"
+
+    def told(self, finding: Finding) -> Found:
+        return Found(self.name, finding)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a judge saw: faults, or none and a `summary`.
+
+    `unmeasured` says what has to be installed before it can judge, `trouble` why it could not.
+    """
+
+    found: Sequence[Found] = ()
+    summary: str = ""
+    unmeasured: str = ""
+    trouble: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a judge gets: the artifact, its Python files, and the settled parameters."""
+
+    artifact: Artifact
+    sources: tuple[Source, ...]
+    params: Mapping[str, Any]
+
+
+def sources_of(artifact: Artifact, language: str) -> tuple[Source, ...]:
+    """Return the Python files; none where the language, or the ending of a file, is another."""
+    if language != "python":
+        return ()
+    if artifact.is_folder:
+        files = artifact.select(("*.py", "*.pyi"))
+        return tuple(_read(file) for file in files)
+    suffix = PurePath(artifact.name).suffix.lower()
+    return (_read(artifact),) if suffix in _PYTHON + _ANY_TEXT else ()
+
+
+def _read(file: Artifact) -> Source:
+    text = file.text
+    if len(text) > MAX_CHARACTERS:
+        return Source(file.name, text, None, Finding("too long to read as Python", 1))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text, file.name)
+            compile(tree, file.name, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        message = f"not valid Python: {error.msg}"
+        return Source(file.name, text, None, Finding(message, error.lineno or 1, error.offset or 0))
+    except (ValueError, RecursionError, MemoryError) as error:
+        message = f"not valid Python: {error or 'nested too deeply'}"
+        return Source(file.name, text, None, Finding(message, 1))
+    return Source(file.name, text, tree)

@@ -1,0 +1,73 @@
+"""Run a tool of the extra `code` over the Python files of an artifact."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+from pytest_reflex.checks.code.sources import Reading
+from pytest_reflex.model.targets import CheckContext
+from pytest_reflex.process.environment import inherited
+from pytest_reflex.process.run import Finished, run
+from pytest_reflex.process.spawn import SpawnError
+from pytest_reflex.process.temporary import temporary_folder
+
+_MOST_OUTPUT = 20_000_000
+
+
+class ToolError(Exception):
+    """The tool gave no verdict; the message says why."""
+
+
+def missing(tool: str) -> str:
+    """Return what to install where a tool is not there, else the empty string."""
+    if find_spec(tool) is None:
+        return f"{tool} is not installed: pip install 'pytest-reflex[code]'"
+    return ""
+
+
+@contextmanager
+def laid_out(reading: Reading) -> Iterator[Path]:
+    """Yield a folder that holds copies of the Python files, and nothing that could configure."""
+    with temporary_folder("reflex-code-") as folder:
+        for source in reading.sources:
+            path = folder / source.python_name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(source.text.encode("utf-8"))
+        yield folder
+
+
+def run_module(
+    tool: str,
+    arguments: Sequence[str],
+    reading: Reading,
+    context: CheckContext,
+    folder: Path,
+    environment: Mapping[str, str] | None = None,
+) -> Finished:
+    """Run `python -m TOOL`; raises ToolError where it did not come to its own end."""
+    argv = [sys.executable, "-m", tool, *arguments]
+    own = {"PYTHONDONTWRITEBYTECODE": "1", "NO_COLOR": "1", **(environment or {})}
+    timeout = reading.params["timeout"]
+    try:
+        finished = run(
+            argv,
+            cwd=os.fspath(folder),
+            env={**inherited(), **own},
+            timeout=timeout,
+            head=_MOST_OUTPUT,
+            cancel=context.cancel,
+        )
+    except SpawnError as error:
+        raise ToolError(str(error)) from None
+    if finished.timed_out:
+        raise ToolError(f"{tool} ran longer than {timeout:g} s and was stopped")
+    if finished.stopped or finished.truncated:
+        raise ToolError(f"{tool} was stopped, or wrote too much")
+    if finished.returncode is None or finished.returncode < 0:
+        raise ToolError(f"{tool} was ended from outside")
+    return finished

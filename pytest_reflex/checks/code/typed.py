@@ -1,0 +1,71 @@
+"""`types`: what mypy finds, without any configuration and without installed packages.
+
+What mypy learns about the standard library is kept as long as this process lives, in a folder that
+nobody else writes to: a run of 1.3 seconds takes a fifth of it then.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from threading import Lock
+
+from pytest_reflex.checks.code.sources import Found, Reading, Seen
+from pytest_reflex.checks.code.tool import ToolError, laid_out, missing, run_module
+from pytest_reflex.checks.finding import Finding
+from pytest_reflex.model.targets import CheckContext
+from pytest_reflex.process.temporary import make_folder, remove_folder
+
+_OPTIONS = (
+    *("--config-file=", "--output=json"),
+    *("--no-site-packages", "--ignore-missing-imports", "--explicit-package-bases"),
+    *("--namespace-packages", "--check-untyped-defs", "--no-error-summary"),
+)
+
+
+_ALONE = Lock()
+"""Two runs of mypy do not share a cache at the same time."""
+
+
+def judge(reading: Reading, context: CheckContext) -> Seen:
+    """Find values that do not have the type that the code says; imports from outside are Any."""
+    if why := missing("mypy"):
+        return Seen(unmeasured=why)
+    files = [source.python_name for source in reading.sources]
+    try:
+        with laid_out(reading) as folder:
+            environment = {"MYPYPATH": str(folder)}
+            with _ALONE:
+                arguments = [*_OPTIONS, "--cache-dir", str(_learnt()), "--", *files]
+                finished = run_module("mypy", arguments, reading, context, folder, environment)
+            found = list(_read(finished.stdout, reading))
+            if finished.returncode not in (0, 1) and not found:
+                said = finished.stderr.decode("utf-8", "replace").strip().splitlines()
+                raise ToolError(f"mypy could not judge: {said[-1] if said else 'no reason given'}")
+    except ToolError as error:
+        return Seen(trouble=str(error))
+    return Seen(found, "mypy finds nothing")
+
+
+@cache
+def _learnt() -> Path:
+    folder = make_folder("reflex-mypy-")
+    atexit.register(remove_folder, folder)
+    return folder
+
+
+def _read(output: bytes, reading: Reading) -> Iterator[Found]:
+    by_name = {source.python_name: source for source in reading.sources}
+    for line in output.decode("utf-8", "replace").splitlines():
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue  # a word of mypy about itself
+        source = by_name.get(entry.get("file", ""))
+        if entry.get("severity") == "error" and source is not None:
+            column = entry["column"] + 1 if entry.get("column", -1) >= 0 else 0
+            message = f"{entry['message']} ({entry.get('code') or 'mypy'})"
+            yield source.told(Finding(message, max(entry.get("line", 0), 0), column))

@@ -1,0 +1,135 @@
+"""What each aspect finds in one file of code, without tools and with them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_reflex.checks.code import tool
+from pytest_reflex.errors import CriteriaError
+from pytest_reflex.model.words import Outcome
+from tests.code.judging import judge, problems
+
+FOUND = [
+    ("compiles", "a = (\n", 1, "not valid Python: '(' was never closed"),
+    ("compiles", "x = 1\nreturn x\n", 2, "not valid Python: 'return' outside function"),
+    ("compiles", "\n# words\n", 1, "there is no statement in it"),
+    ("functions", "x = 1\n\n\ndef f():\n    ...\n", 4, "f has no body"),
+    ("functions", "class A:\n    async def f(self):\n        pass\n", 2, "f has no body"),
+    ("functions", "def f(): raise NotImplementedError('later')\n", 1, "f has no body"),
+    ("functions", "class A(B):\n    def f(self):\n        ...\n", 2, "f has no body"),
+    ("functions", "x = 1  # FIXME: two\n", 1, "a comment says that something is missing: # FIXME"),
+    ("annotations", "def f(a: int, *, b): return a\n", 1, "f does not say the type of b, its re"),
+    ("annotations", "class A:\n    def f(self, *c) -> None: g()\n", 2, "the type of c"),
+    ("bugs", "import os\n\nprint(nane)\n", 3, "Undefined name `nane` (F821)"),
+    ("errors", "try:\n    f()\nexcept Exception:\n    pass\n", 3, "(S110) (and 1 more)"),
+    ("logging", "def f():\n    print(1)\n", 2, "`print` found (T201)"),
+    ("conventions", "def aB():\n    x = 1\n", 1, "Function name `aB` should be lowercase (N802)"),
+    ("input", "x = eval(input())\n", 1, "(S307)"),
+    ("types", "def f(a: int) -> str:\n    return a\n", 2, '(got "int", expected "str") (return-'),
+]
+
+
+@pytest.mark.parametrize(("aspect", "text", "line", "message"), FOUND)
+def test_fault_is_found_in_its_line(aspect: str, text: str, line: int, message: str) -> None:
+    result = judge(text, aspect)
+    assert result.outcome is Outcome.FAIL
+    assert message in result.message
+    assert result.location
+    assert result.location.line == line
+
+
+LEFT_ALONE = [
+    ("functions", "from typing import Protocol\nclass A(Protocol):\n    def f(self): ...\n"),
+    ("functions", "x = '# TODO'\n"),
+    ("functions", "from typing import overload\n@overload\ndef f(a: int) -> int: ...\n"),
+    ("annotations", "class A:\n    def __init__(self, a: int): self.a = a\n"),
+    ("annotations", "class A:\n    @staticmethod\n    def f(a: int) -> int: return a\n"),
+    ("annotations", "f = lambda a: a\n"),
+    ("bugs", "import os\n"),
+    ("input", "assert a is not None\nassert isinstance(a, int)\nassert a.b\n"),
+    ("conventions", "class A:\n    pass\n"),
+    ("logging", "print(1)\nif __name__ == '__main__':\n    print(2)\n"),
+]
+
+
+@pytest.mark.parametrize(("aspect", "text"), LEFT_ALONE)
+def test_what_is_right_is_left_alone(aspect: str, text: str) -> None:
+    assert judge(text, aspect).outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize("name", ["artifact.md", "notes.txt", "code", "my-code.py"])
+def test_name_that_says_nothing_is_taken_for_the_language(name: str) -> None:
+    assert judge("x = 1\n", "bugs", name).outcome is Outcome.PASS
+    assert judge("x = y\n", "bugs", name).outcome is Outcome.FAIL
+
+
+def test_code_that_does_not_compile_passes_no_aspect() -> None:
+    for aspect in ("functions", "annotations", "bugs", "tests"):
+        assert judge("def f(:\n", aspect).message.startswith("not valid Python: ")
+
+
+def test_tests_may_assert_and_print() -> None:
+    assert judge("def test_a():\n    assert f()\n", "input", "test_a.py").outcome is Outcome.PASS
+    assert judge("def f():\n    assert g()\n", "input", "a.py").outcome is Outcome.FAIL
+
+
+def test_wanted_name_has_to_be_defined() -> None:
+    text = "class A:\n    def f(self):\n        return 1\n"
+    assert judge(text, "functions", names=["A.f"]).outcome is Outcome.PASS
+    assert judge(text, "functions", names=["A.f", "g"]).message == "g is not defined"
+
+
+def test_line_length_is_a_parameter() -> None:
+    text = "x = '" + "a" * 90 + "'\n"
+    assert judge(text, "conventions").outcome is Outcome.PASS
+    assert "(E501)" in judge(text, "conventions", line_length=79).message
+
+
+@pytest.mark.parametrize(("name", "language"), [("a.go", "python"), ("artifact.md", "go")])
+def test_other_language_needs_a_command(name: str, language: str) -> None:
+    params = {"command": {"var": "lint_command"}, "variables": {"lint_command": ""}}
+    result = judge("package a\n", "bugs", name, language=language, **params)
+    assert result.outcome is Outcome.NOT_MEASURED
+    assert "name a command that judges it (bugs) with the variable lint_command" in result.message
+
+
+def test_command_takes_the_place_of_our_tools(tmp_path: Path) -> None:
+    params = {"language": "go", "command": "exit 3", "root": tmp_path}
+    assert judge("package a\n", "bugs", **params).message == "exit status 3, expected 0"
+    assert judge("package a\n", "bugs", **{**params, "command": "true"}).outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize(("aspect", "missing"), [("bugs", "ruff"), ("types", "mypy")])
+def test_tool_that_is_not_installed_is_named(
+    aspect: str, missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tool, "find_spec", lambda name: None)
+    result = judge("x = 1\n", aspect)
+    assert result.outcome is Outcome.NOT_MEASURED
+    assert result.message == f"{missing} is not installed: pip install 'pytest-reflex[code]'"
+
+
+def test_tool_that_takes_too_long_is_an_error() -> None:
+    result = judge("x = 1\n", "bugs", timeout=0.001)
+    assert result.outcome is Outcome.ERROR
+    assert result.message == "ruff ran longer than 0.001 s and was stopped"
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"aspect": "speed"}, "aspect must be one of compiles, bugs"),
+        ({}, "a check of type code needs the key 'aspect'"),
+        ({"aspect": "bugs", "names": ["a"]}, "names goes with functions, not with bugs"),
+        ({"aspect": "bugs", "command": 3}, "command must be a text, not 3"),
+    ],
+)
+def test_parameter_that_cannot_be_used_is_refused(params: dict[str, object], message: str) -> None:
+    assert message in problems(**params)[0].message
+
+
+def test_misplaced_parameter_is_refused_by_compile() -> None:
+    with pytest.raises(CriteriaError, match="line_length goes with conventions, not with bugs"):
+        judge("x = 1\n", "bugs", line_length=10)
