@@ -54,6 +54,7 @@ class Registry:
 
 def register_built_ins(register: Callable[[CheckType], None]) -> None:
     """Register the check types of this package, the way a plugin does it."""
+    from pytest_reflex.checks.code.check import CodeCheck
     from pytest_reflex.checks.content import ContentCheck
     from pytest_reflex.checks.executable import ExecutableCheck
     from pytest_reflex.checks.findings import FindingsCheck
@@ -62,6 +63,7 @@ def register_built_ins(register: Callable[[CheckType], None]) -> None:
 
     register(ContentCheck())
     register(ExecutableCheck())
+    register(CodeCheck())
     register(FindingsCheck())
     register(AnyOfCheck())
     register(WithheldCheck())
