@@ -59,8 +59,12 @@ def runs_data(tree: ast.Module) -> bool:
     )
 
 
+# Why it may: `compile` tells whether a text is Python; what it makes is thrown away.
+NAMED = {"checks/code/sources.py"}
+
+
 def test_t22_nothing_runs_what_is_data() -> None:
-    assert [path for path, tree in MODULES.items() if runs_data(tree)] == []
+    assert {path for path, tree in MODULES.items() if runs_data(tree)} == NAMED
 
 
 @pytest.mark.parametrize(
