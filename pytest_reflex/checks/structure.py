@@ -25,9 +25,12 @@ KINDS = {
     "json_schema": "json_schema",
     "headings": "headings",
     "links": "links",
+    "tables": "tables",
+    "count": "counted",
     "openapi": "openapi",
     "code_blocks": "code_blocks",
     "prose": "prose",
+    "code": "code_search",
     "configuration": "configuration",
 }
 """The keys, and the module beside this one that makes each of them, imported when it is used."""

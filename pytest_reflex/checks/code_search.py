@@ -1,0 +1,161 @@
+"""`code`: a pattern over the syntax tree of source code, through ast-grep (extra `code`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
+from pathlib import PurePath
+from typing import Any, cast
+
+from pytest_reflex.checks import markdown
+from pytest_reflex.checks.finding import SHOWN, Finding, Report
+from pytest_reflex.checks.options import COUNT, FLAG, TEXT, Kind
+from pytest_reflex.checks.structure_kind import Judge, StructureKind
+from pytest_reflex.errors import ArtifactError
+from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.targets import CheckContext
+
+MAX_CHARACTERS = 1_000_000
+MISSING = "ast-grep-py is not installed: pip install 'pytest-reflex[code]'"
+LANGUAGES: dict[str, tuple[str, ...]] = {
+    "bash": ("sh", "bash", "shell"),
+    "c": ("c", "h"),
+    "cpp": ("cpp", "cc", "cxx", "hpp"),
+    "csharp": ("cs", "csharp"),
+    "css": ("css",),
+    "go": ("go",),
+    "html": ("html", "htm"),
+    "java": ("java",),
+    "javascript": ("js", "mjs", "cjs", "jsx", "javascript"),
+    "kotlin": ("kt", "kts", "kotlin"),
+    "php": ("php",),
+    "python": ("py", "pyi", "python", "python3"),
+    "ruby": ("rb", "ruby"),
+    "rust": ("rs", "rust"),
+    "swift": ("swift",),
+    "tsx": ("tsx",),
+    "typescript": ("ts", "mts", "cts", "typescript"),
+}
+"""Languages, and what endings of files and words of fences call them."""
+
+
+def _make(params: Mapping[str, Any]) -> Judge:
+    for key in ("language", "pattern"):
+        if key not in params:
+            raise ValueError(f"it needs the key {key}")
+    language, pattern = params["language"], params["pattern"]
+    least, most = params.get("min_count"), params.get("max_count")
+    if params.get("negate"):
+        if least is not None or most is not None:
+            raise ValueError("negate does not go with min_count and max_count")
+        most = 0
+    least = (1 if most is None else 0) if least is None else least
+    if most is None and not least:
+        raise ValueError("min_count 0 holds always, so that it cannot fail")
+    if most is not None and least > most:
+        raise ValueError(f"min_count is {least}, more than max_count, which is {most}")
+    if find_spec("ast_grep_py") is None:
+        return lambda artifact, context: Report(unmeasured=MISSING)
+    rule = _rule(pattern, params.get("selector"))
+    _refuse_broken(pattern, language, rule)
+
+    def judge(artifact: Artifact, context: CheckContext) -> Report:
+        sources = list(_sources(artifact, language))
+        if not sources:
+            if most is not None:
+                # Nothing can be said to be absent from a place that is not there.
+                raise ArtifactError(f"there is no {language} code in {artifact.name}")
+            return Report([Finding(f"there is no {language} code in it")])
+        found = [spot for text, first in sources for spot in _matches(text, first, language, rule)]
+        return _report(found, one_line(pattern, 60), least, most)
+
+    return judge
+
+
+def _report(found: list[tuple[int, int]], shown: str, least: int, most: int | None) -> Report:
+    count = len(found)
+    told = f"'{shown}' is there {count} times" if count != 1 else f"'{shown}' is there once"
+    if most is not None and count > most:
+        wanted = f"; at most {most} are wanted" if most else "; it must not be there"
+        spots = found[: SHOWN + 1] if most == 0 else found[most : most + SHOWN + 1]
+        return Report([Finding(told + wanted, line, column) for line, column in spots])
+    if count < least:
+        what = f"{told}; at least {least} are wanted" if count else f"'{shown}' is not there"
+        return Report([Finding(what)])
+    return Report((), told)
+
+
+def _sources(artifact: Artifact, language: str) -> Iterator[tuple[str, int]]:
+    """Yield the pieces of code with their first lines: the whole text, or the fenced blocks."""
+    names = LANGUAGES[language]
+    if PurePath(artifact.name).suffix.lower().removeprefix(".") in names:
+        yield artifact.text, 1
+        return
+    for block in markdown.blocks(artifact.text):
+        if block.language in (language, *names):
+            yield block.text, block.line
+
+
+def _rule(pattern: str, selector: str | None) -> dict[str, Any]:
+    """Return the pattern as ast-grep takes it; with `selector`, the part of it of that kind."""
+    wanted = {"context": pattern, "selector": selector} if selector else pattern
+    return {"rule": {"pattern": wanted}}
+
+
+def _matches(
+    text: str, first_line: int, language: str, rule: Mapping[str, Any]
+) -> Iterator[tuple[int, int]]:
+    from ast_grep_py import SgRoot
+
+    if len(text) > MAX_CHARACTERS:
+        raise ArtifactError(
+            f"too large to search as code: {len(text):,} characters, "
+            f"the limit is {MAX_CHARACTERS:,}"
+        )
+    root = SgRoot(text, language).root()
+    broken = root.find(kind="ERROR")
+    if broken is not None:
+        line = first_line + broken.range().start.line
+        raise ArtifactError(f"the {language} code cannot be parsed at line {line}")
+    for match in root.find_all(cast(Any, rule)):
+        start = match.range().start
+        yield first_line + start.line, start.column + 1
+
+
+def _refuse_broken(pattern: str, language: str, rule: Mapping[str, Any]) -> None:
+    """Raise ValueError where the pattern does not mean code: it would never be found."""
+    from ast_grep_py import SgRoot
+
+    # What stands for a part of the code is a name in it.
+    root = SgRoot(pattern.replace("$$$", "z").replace("$", "z"), language).root()
+    if language == "go" and not _selects(rule) and root.find(kind="type_conversion_expression"):
+        raise ValueError(
+            "Go reads a call that stands alone as a conversion: write the pattern as "
+            "'func t() { CALL }', with selector: call_expression"
+        )
+    try:
+        SgRoot("", language).root().find(cast(Any, rule))
+        broken = root.find(kind="ERROR") is not None
+    except RuntimeError:
+        broken = True
+    if broken:
+        raise ValueError(f"pattern is no whole piece of {language} code: {one_line(pattern, 80)}")
+
+
+def _selects(rule: Mapping[str, Any]) -> bool:
+    return isinstance(rule["rule"]["pattern"], dict)
+
+
+KIND = StructureKind(
+    key="code",
+    make=_make,
+    inside={
+        "language": Kind("one of " + ", ".join(LANGUAGES), lambda value: value in LANGUAGES),
+        "pattern": TEXT,
+        "selector": TEXT,
+        "min_count": COUNT,
+        "max_count": COUNT,
+        "negate": FLAG,
+    },
+)

@@ -1,0 +1,152 @@
+"""A pattern over the syntax tree of code: found, counted, and no verdict on what does not parse."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any
+
+import pytest
+
+from pytest_reflex.checks import code_search
+from pytest_reflex.errors import Place
+from pytest_reflex.model.words import Outcome
+from tests.structure.judging import judge, problems
+
+needs_ast_grep = pytest.mark.skipif(
+    find_spec("ast_grep_py") is None, reason="ast-grep-py is not installed"
+)
+
+PYTHON = '''\
+def f(x):
+    """Never eval(x)."""
+    print(x)
+    return [eval(y) for y in x] + [eval (
+        "é", {})]
+'''
+
+
+def search(text: str, name: str = "a.py", language: str = "python", **params: Any) -> Any:
+    return judge(text, {"code": {"language": language, **params}}, name)
+
+
+PYTHON_CASES: list[tuple[dict[str, Any], Outcome, str, int, int]] = [
+    ({"pattern": "print($X)"}, Outcome.PASS, "'print($X)' is there once", 0, 0),
+    ({"pattern": "eval($$$)", "min_count": 2}, Outcome.PASS, "is there 2 times", 0, 0),
+    (
+        {"pattern": "eval($$$)", "negate": True},
+        Outcome.FAIL,
+        "2 times; it must not be there",
+        4,
+        13,
+    ),
+    (
+        {"pattern": "eval($$$)", "max_count": 1},
+        Outcome.FAIL,
+        "2 times; at most 1 are wanted",
+        4,
+        36,
+    ),
+    ({"pattern": "eval($$$)", "min_count": 3}, Outcome.FAIL, "2 times; at least 3", 0, 0),
+    ({"pattern": "exec($X)", "negate": True}, Outcome.PASS, "'exec($X)' is there 0 times", 0, 0),
+    ({"pattern": "logging.info($$$)"}, Outcome.FAIL, "'logging.info($$$)' is not there", 0, 0),
+]
+
+
+@needs_ast_grep
+@pytest.mark.parametrize(
+    ("params", "outcome", "message", "line", "column"), PYTHON_CASES, ids=lambda v: str(v)[:30]
+)
+def test_code_is_searched_and_comments_are_not(
+    params: dict[str, Any], outcome: Outcome, message: str, line: int, column: int
+) -> None:
+    found = search(PYTHON, **params)
+    assert found.outcome is outcome
+    assert message in found.message
+    assert not line or found.location == Place("a.py", line, column)
+
+
+@needs_ast_grep
+def test_blocks_of_the_language_are_searched() -> None:
+    text = "# T\n\n```js\nfetch(url)\n```\n\n```python\nfetch(url)\n```\n"
+    found = search(text, "a.md", "javascript", pattern="fetch($U)", negate=True)
+    assert found.location == Place("a.md", 4, 1)
+    assert found.message == "'fetch($U)' is there once; it must not be there"
+
+
+@needs_ast_grep
+@pytest.mark.parametrize(
+    ("language", "pattern", "code"),
+    [
+        ("typescript", "console.log($A)", "console.log(1)"),
+        ("go", "func $F() { $$$ }", "package a\nfunc f() { g(1) }"),
+        ("rust", "$X.unwrap()", "fn f() { a.unwrap(); }"),
+        ("java", "System.exit($A);", "class A { void f() { System.exit(1); } }"),
+        ("bash", "rm $$$", "rm -r x"),
+        ("ruby", "puts $A", "puts 1"),
+        ("c", "gets($A);", "int main() { gets(b); }"),
+    ],
+)
+def test_other_languages_are_searched(language: str, pattern: str, code: str) -> None:
+    text = f"```{language}\n{code}\n```\n"
+    assert search(text, "a.md", language, pattern=pattern).outcome is Outcome.PASS
+
+
+@needs_ast_grep
+@pytest.mark.parametrize(
+    ("text", "name", "message"),
+    [
+        ("def (:\n", "a.py", "the python code cannot be parsed at line 1"),
+        ("# T\n\n```python\na b c\n```\n", "a.md", "the python code cannot be parsed at line 4"),
+        ("# T\n", "a.md", "there is no python code in a.md"),
+        ("x = 1\n" * 200_000, "a.py", "1,200,000 characters, the limit is 1,000,000"),
+    ],
+    ids=["file", "block", "none", "long"],
+)
+def test_absence_from_what_cannot_be_read_is_an_error(text: str, name: str, message: str) -> None:
+    found = search(text, name, pattern="eval($X)", negate=True)
+    assert found.outcome is Outcome.ERROR
+    assert message in found.message
+
+
+def test_no_code_has_nothing_that_is_wanted() -> None:
+    found = search("# T\n", "a.md", pattern="main()")
+    assert found.outcome in (Outcome.FAIL, Outcome.NOT_MEASURED)
+
+
+def test_without_the_extra_it_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(code_search, "find_spec", lambda name: None)
+    found = search(PYTHON, pattern="eval($X)", negate=True)
+    assert found.outcome is Outcome.NOT_MEASURED
+    assert found.message.endswith("pip install 'pytest-reflex[code]'")
+
+
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"language": "python"}, "code: it needs the key pattern"),
+    ({"pattern": "x"}, "code: it needs the key language"),
+    ({"language": "pyhton", "pattern": "x"}, "language must be one of bash, c, "),
+    ({"language": "python", "pattern": "x", "min_count": 0}, "min_count 0 holds always"),
+    ({"language": "python", "pattern": "x", "negate": True, "max_count": 1}, "negate does not go"),
+    ({"language": "python", "pattern": "x", "min_count": 2, "max_count": 1}, "more than max_count"),
+]
+
+
+@pytest.mark.parametrize(("params", "message"), REFUSED, ids=[case[1] for case in REFUSED])
+def test_unusable_parameters_are_refused(params: dict[str, Any], message: str) -> None:
+    assert message in "; ".join(map(str, problems({"code": params})))
+
+
+@needs_ast_grep
+def test_a_call_of_go_is_found_within_a_function() -> None:
+    code = "package a\n\nfunc f() {\n\tfmt.Println(1)\n}\n"
+    pattern = "func t() { fmt.Println($A) }"
+    found = search(code, "a.go", "go", pattern=pattern, selector="call_expression", negate=True)
+    assert found.location == Place("a.go", 4, 2)
+    (problem,) = problems({"code": {"language": "go", "pattern": "fmt.Println($A)"}})
+    assert "with selector: call_expression" in problem.message
+
+
+@needs_ast_grep
+@pytest.mark.parametrize("pattern", ["print($X", "a b c", "if x\n  y"])
+def test_pattern_that_is_no_code_is_refused(pattern: str) -> None:
+    (problem,) = problems({"code": {"language": "python", "pattern": pattern}})
+    assert "code: pattern is no whole piece of python code: " in problem.message
