@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from pytest_reflex.model.targets import CheckType
 
 _LooseSpec = twin_of(CheckSpec)
+_NOT_FOR_AUTHORS = ("session", "withheld")
+"""Types that the program gives to checks that it makes."""
+
+_FLAGS = {"yes": "true", "on": "true", "no": "false", "off": "false"}
 _NO_PARAMETERS = frozenset({"type", "expected", "rule_id"})
 
 
@@ -99,14 +103,15 @@ def _looked_at(spec: CheckSpec, check_type: CheckType) -> tuple[CheckSpec, Itera
 
 def _refuse_type(table: Table, faults: Faults, rule_id: str, registry: Registry) -> None:
     kind = table.get("type")
+    known = [name for name in registry.names if name not in _NOT_FOR_AUTHORS]
     if type(kind) is str:
-        hint = nearest(kind, registry.names)
+        hint = nearest(kind, known)
         message = f"unknown check type {quoted(kind)}"
         faults.add(message, table.at("type"), hint=hint, rule_id=rule_id)
     elif "type" in table:
         refuse_text("type", kind, table.at("type"), faults, rule_id)
     else:
-        hint = f"one of {', '.join(registry.names)}"
+        hint = f"one of {', '.join(known)}"
         faults.add("the check has no type", table.spot, hint=hint, rule_id=rule_id)
 
 
@@ -130,5 +135,12 @@ def _note(problem: Problem, table: Table, faults: Faults, rule_id: str) -> None:
     """Note what a check type found, at the parameter that its message names first."""
     params = [key for key in table if key not in _NO_PARAMETERS]
     key, spot = named_parameter(problem.message, table, params)
-    hint = problem.hint or ("string" in problem.message and quoting_hint(table.get(key))) or ""
+    hint = problem.hint or _hint(problem.message, table.get(key))
     faults.add(problem.message, spot, hint=hint, rule_id=rule_id)
+
+
+def _hint(message: str, value: Any) -> str:
+    """Return what to do where YAML did not read what was meant."""
+    if "true or false" in message and isinstance(value, str) and value in _FLAGS:
+        return f"write {_FLAGS[value]}"
+    return quoting_hint(value) if "string" in message else ""

@@ -321,6 +321,10 @@ ERRORS: dict[str, tuple[str, str]] = {
         check("{type: content, search: x, negate: yes}"),
         "5:47: rule a.docs.title: negate must be true or false, not 'yes' (write true)",
     ),
+    "a flag that is a list": (
+        check("{type: content, search: x, negate: []}"),
+        "5:47: rule a.docs.title: negate must be true or false, not []",
+    ),
     "a timeout of 0": (
         check("{type: executable, command: x, timeout: 0}"),
         (
