@@ -12,6 +12,7 @@ from pytest_reflex.checks.content import ContentCheck
 from pytest_reflex.errors import CriteriaError, Place
 from pytest_reflex.model.words import Outcome
 from tests.checks.building import content, search
+from tests.checks.text_table import ARTIFACTS, TextCase
 
 MARKDOWN = """# Title
 
@@ -169,31 +170,9 @@ def test_b062_what_is_no_text_cannot_be_judged(data: bytes, message: str, negate
     assert message in result.message
 
 
-@pytest.mark.parametrize(
-    ("data", "params", "outcome"),
-    [
-        pytest.param(b"Done\r\nx", {"search": "^Done$"}, PASS, id="CRLF"),
-        pytest.param(b"Done\r\nx", {"search": "^Done$", "raw": True}, FAIL, id="CRLF raw"),
-        pytest.param(b"Done\rx", {"search": "^Done$"}, PASS, id="lone CR"),
-        pytest.param(b"Done\rx", {"search": "^Done$", "raw": True}, FAIL, id="lone CR raw"),
-        pytest.param(b"\xef\xbb\xbf# T", {"search": "^# T"}, PASS, id="BOM"),
-        pytest.param(b"\xef\xbb\xbf# T", {"search": "^# T", "raw": True}, FAIL, id="BOM raw"),
-        pytest.param(b"last", {"search": "^last$"}, PASS, id="no final newline"),
-        pytest.param(b"last\n\n", {"search": "^last$"}, PASS, id="extra final newline"),
-        pytest.param(b"a\xc2\xa0b", {"search": r"a\sb"}, PASS, id="NBSP is a blank"),
-        pytest.param(b"a\xc2\xa0b", {"search": "a b"}, FAIL, id="NBSP is no space"),
-        pytest.param(b"a\xe2\x80\xa8b", {"search": "^b"}, FAIL, id="U+2028 ends no line"),
-        pytest.param(b"a\xe2\x80\xa8b", {"search": "a.b"}, PASS, id="U+2028 is a character"),
-        pytest.param(b"a\r\nb", {"search": "a\r\nb", "literal": True}, PASS, id="literal CRLF"),
-        pytest.param(
-            b"a\nb", {"search": "a\r\nb", "literal": True, "raw": True}, FAIL, id="literal raw"
-        ),
-    ],
-)
-def test_line_ends_and_marks_are_normalised(
-    data: bytes, params: dict[str, Any], outcome: Outcome
-) -> None:
-    assert search(data, **params).outcome is outcome
+@pytest.mark.parametrize("case", ARTIFACTS, ids=[case.name for case in ARTIFACTS])
+def test_line_ends_and_marks_are_normalised(case: TextCase) -> None:
+    assert search(case.data, **case.params).outcome is (PASS if case.passes else FAIL)
 
 
 @given(st.text(alphabet="ab.*{}\\ \né", max_size=30), st.text(alphabet="ab.*{}\\é", min_size=1))

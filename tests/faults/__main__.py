@@ -57,6 +57,10 @@ FIGURES: dict[str, tuple[str, str]] = {
     "endless-agents": ("endless", "agents without an end stopped by a cap"),
     "secrets": ("planted", "planted secrets kept nowhere"),
     "looking": ("looking", "looks at loops that wrote nothing"),
+    "patterns": ("patterns", "searches that run away ended in time, and passed nothing"),
+    "yaml-bombs": ("yaml_bombs", "YAML bombs refused or told, with little memory and time"),
+    "yaml-table": ("yaml_table", "spellings of YAML read as they are meant, or refused in a line"),
+    "text-table": ("text_table", "line ends, marks and blanks that mean what the page says"),
     "dry-run": ("dryrun", "dry runs that left nothing behind"),
 }
 
