@@ -65,6 +65,14 @@ def test_name_that_says_nothing_is_taken_for_the_language(name: str) -> None:
     assert judge("x = y\n", "bugs", name).outcome is Outcome.FAIL
 
 
+def test_file_is_copied_and_not_written_whatever_it_is_called(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_text("x = y\r\n")
+    result = judge("x = y\n", "bugs", str(path))
+    assert result.outcome is Outcome.FAIL
+    assert path.read_bytes() == b"x = y\r\n"
+
+
 def test_code_that_does_not_compile_passes_no_aspect() -> None:
     for aspect in ("functions", "annotations", "bugs", "tests"):
         assert judge("def f(:\n", aspect).message.startswith("not valid Python: ")

@@ -64,7 +64,7 @@ def _read(output: bytes, folder: str, reading: Reading, aspect: str) -> Iterator
         entries: list[dict[str, Any]] = json.loads(output or b"[]")
     except ValueError:
         raise ToolError("ruff could not judge: what it wrote is no JSON") from None
-    by_name = {source.python_name: source for source in reading.sources}
+    by_name = {source.name: source for source in reading.sources}
     for entry in entries:
         path = PurePath(entry["filename"])
         name = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.name

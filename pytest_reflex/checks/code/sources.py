@@ -29,7 +29,10 @@ class Found:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """One file: its name in the artifact, its text, and its tree or the fault that kept it."""
+    """One file: its name in the artifact, its text, and its tree or the fault that kept it.
+
+    `name` is relative, and ends in .py or .pyi: a place that may be written to in another folder.
+    """
 
     name: str
     text: str
@@ -50,14 +53,6 @@ class Source:
             isinstance(node, ast.If) and "__name__" in ast.dump(node.test)
             for node in self.tree.body
         )
-
-    @property
-    def python_name(self) -> str:
-        """Its name, ending in .py where the ending says nothing."""
-        path = PurePath(self.name)
-        if path.suffix in _PYTHON:
-            return self.name
-        return (path.stem if path.stem.isidentifier() else "artifact") + ".py"
 
     def told(self, finding: Finding) -> Found:
         return Found(self.name, finding)
@@ -91,24 +86,28 @@ def sources_of(artifact: Artifact, language: str) -> tuple[Source, ...]:
         return ()
     if artifact.is_folder:
         files = artifact.select(("*.py", "*.pyi"))
-        return tuple(_read(file) for file in files)
-    suffix = PurePath(artifact.name).suffix.lower()
-    return (_read(artifact),) if suffix in _PYTHON + _ANY_TEXT else ()
+        return tuple(_read(file, file.name) for file in files)
+    path = PurePath(artifact.name)
+    if path.suffix in _PYTHON:
+        return (_read(artifact, path.name),)
+    if path.suffix.lower() not in _ANY_TEXT:
+        return ()
+    return (_read(artifact, (path.stem if path.stem.isidentifier() else "artifact") + ".py"),)
 
 
-def _read(file: Artifact) -> Source:
+def _read(file: Artifact, name: str) -> Source:
     text = file.text
     if len(text) > MAX_CHARACTERS:
-        return Source(file.name, text, None, Finding("too long to read as Python", 1))
+        return Source(name, text, None, Finding("too long to read as Python", 1))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = ast.parse(text, file.name)
-            compile(tree, file.name, "exec", dont_inherit=True)
+            tree = ast.parse(text, name)
+            compile(tree, name, "exec", dont_inherit=True)
     except SyntaxError as error:
         message = f"not valid Python: {error.msg}"
-        return Source(file.name, text, None, Finding(message, error.lineno or 1, error.offset or 0))
+        return Source(name, text, None, Finding(message, error.lineno or 1, error.offset or 0))
     except (ValueError, RecursionError, MemoryError) as error:
         message = f"not valid Python: {error or 'nested too deeply'}"
-        return Source(file.name, text, None, Finding(message, 1))
-    return Source(file.name, text, tree)
+        return Source(name, text, None, Finding(message, 1))
+    return Source(name, text, tree)

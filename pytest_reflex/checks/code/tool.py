@@ -35,7 +35,7 @@ def laid_out(reading: Reading) -> Iterator[Path]:
     """Yield a folder that holds copies of the Python files, and nothing that could configure."""
     with temporary_folder("reflex-code-") as folder:
         for source in reading.sources:
-            path = folder / source.python_name
+            path = folder / source.name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(source.text.encode("utf-8"))
         yield folder

@@ -34,7 +34,7 @@ def judge(reading: Reading, context: CheckContext) -> Seen:
     """Find values that do not have the type that the code says; imports from outside are Any."""
     if why := missing("mypy"):
         return Seen(unmeasured=why)
-    files = [source.python_name for source in reading.sources]
+    files = [source.name for source in reading.sources]
     try:
         with laid_out(reading) as folder:
             environment = {"MYPYPATH": str(folder)}
@@ -58,7 +58,7 @@ def _learnt() -> Path:
 
 
 def _read(output: bytes, reading: Reading) -> Iterator[Found]:
-    by_name = {source.python_name: source for source in reading.sources}
+    by_name = {source.name: source for source in reading.sources}
     for line in output.decode("utf-8", "replace").splitlines():
         try:
             entry = json.loads(line)

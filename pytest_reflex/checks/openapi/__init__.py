@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Any
 
 from pytest_reflex.checks import markdown
-from pytest_reflex.checks.data_source import blocks_in, whole_text
+from pytest_reflex.checks.data_source import blocks_in, data_in, whole_text
 from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.checks.openapi.aspects import auth, descriptions, errors, operations, schemas
 from pytest_reflex.checks.openapi.document import ApiDocument
@@ -76,7 +76,8 @@ def openapi_in(artifact: Artifact) -> list[ApiDocument] | Report:
             [Finding("there is no OpenAPI document: no file or fenced block says `openapi`")]
         )
     around = ""
-    source = whole_text(text, meant=PurePath(artifact.name).suffix.lower() in _WHOLE)
+    named = PurePath(artifact.name).suffix.lower() in _WHOLE
+    source = data_in(artifact) if named else whole_text(text)
     if not source.documents and not source.faults:
         source, around = blocks_in(text, _may_hold_it), text
     if not source.documents and not source.faults:
