@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INPUT ?= examples/courses/draft.md
 
-.PHONY: help demo test lint bench faults real-claude real-codex real-model changelog clean
+.PHONY: help demo test lint bench faults bench-rules real-claude real-codex real-model changelog clean
 
 help: ## show this page
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -44,6 +44,9 @@ lint: $(VENV)/dev-ready ## ruff and mypy --strict
 
 bench: $(VENV)/dev-ready ## print the benchmarks as ratios and write them to benchmarks/results/
 	@$(BIN)/python -m benchmarks
+
+bench-rules: $(VENV)/dev-ready ## judge good and broken documents by the stock templates, and publish what each rule caught
+	@$(BIN)/python -m benchmarks.rules
 
 faults: $(VENV)/dev-ready ## print the whole scorecard of faults (long; NAMES="races zoo": some figures)
 	$(BIN)/python -m tests.faults $(NAMES)
