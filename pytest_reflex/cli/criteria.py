@@ -6,6 +6,7 @@ from pytest_reflex.cli.lazy import LazyGroup
 
 # verb: (module:command, one line of help)
 VERBS = {
+    "new": ("criteria_new:new", "Write a criteria file to start from."),
     "list": ("criteria_look:list_", "List the templates that can be named."),
     "show": ("criteria_look:show", "Show rules as they count, whatever they were made from."),
     "explain": ("criteria_look:explain", "Explain one rule."),
