@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 EXTRAS = {
     "re2": ("re2", "searches that could run away are tried in a process that can be killed"),
     "openapi": ("openapi_spec_validator", "checks of OpenAPI documents are not measured"),
+    "code": ("ast_grep_py", "patterns over the syntax tree of code are not measured"),
     "parallel": ("xdist", "pytest -n is not there"),
     "ui": ("rich", "a loop shows plain lines in the place of a live view"),
 }

@@ -41,6 +41,8 @@ class Data:
 
     def line(self, path: Sequence[Any]) -> int:
         """Return the line of the deepest part of `path` that exists, 1-based in the artifact."""
+        if self.language == "toml":
+            return self.position(path)[0]
         offset = _json_line(self.text, path) if self.language == "json" else self._yaml_line(path)
         return self.first_line + max(offset, 1) - 1
 
@@ -49,18 +51,28 @@ class Data:
 
         The line counts in the artifact, the column in `text`; it is 0 where only the line is known.
         """
-        from pytest_reflex.documents.data_tree import read_tree
-        from pytest_reflex.documents.nodes import descend
-
-        try:
-            node = None if self.language == "toml" else read_tree(self.text, is_json=self.is_json)
-        except DataSyntaxError:  # several documents
-            node = None
-        if node is None:
+        start = self._start(tuple(path))
+        if start is None:
             return self.line(path), 0
-        start = max([node.start, *(entry.value.start for _, entry in descend(node, tuple(path)))])
         line = self.text.count("\n", 0, start)
         return self.first_line + line, start - self.text.rfind("\n", 0, start)
+
+    def _start(self, path: tuple[Any, ...]) -> int | None:
+        from pytest_reflex.documents.data_tree import read_tree
+        from pytest_reflex.documents.nodes import descend
+        from pytest_reflex.documents.toml_places import toml_places
+
+        if self.language == "toml":
+            places = toml_places(self.text)
+            known = (path[:length] for length in range(len(path), 0, -1))
+            return next((places[part] for part in known if part in places), 0)
+        try:
+            node = read_tree(self.text, is_json=self.is_json)
+        except DataSyntaxError:  # several documents
+            return None
+        if node is None:
+            return None
+        return max([node.start, *(entry.value.start for _, entry in descend(node, path))])
 
     @property
     def is_json(self) -> bool:

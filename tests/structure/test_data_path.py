@@ -123,3 +123,8 @@ def test_b062_binary_artifact_is_an_error() -> None:
     result = judge(b"\x89PNG\0", {"path": "a"}, "a.yaml")
     assert result.outcome is Outcome.ERROR
     assert "a.yaml is binary" in result.message
+
+
+def test_a_value_of_toml_is_shown_in_its_line() -> None:
+    found = judge('[tool]\nname = "x"\n', {"path": "tool.name", "equals": "y"}, "a.toml")
+    assert found.location == Place("a.toml", 2)

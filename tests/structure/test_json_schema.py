@@ -82,6 +82,11 @@ def test_the_column_in_a_block_is_that_of_the_artifact() -> None:
     assert found.message == "name: 7 is not of type 'string'"
 
 
+def test_a_fault_in_toml_has_its_place() -> None:
+    found = against('name = "web"\nport = 0\n', "a.toml")
+    assert found.location == Place("a.toml", 2, 8)
+
+
 def test_the_first_fault_in_the_text_comes_first() -> None:
     found = against('{"port": 0,\n "name": 1}', "a.json")
     assert found.evidence.splitlines()[0].startswith("line 1: port: 0")
