@@ -11,13 +11,20 @@ from dataclasses import dataclass
 
 from pytest_reflex.documents.lines import BOM
 from pytest_reflex.errors import Place, Problem, did_you_mean
-from pytest_reflex.fixes import append, insert_section, insert_text, replace, set_value
+from pytest_reflex.fixes import (
+    append,
+    insert_section,
+    insert_text,
+    replace,
+    set_value,
+    tag_fences,
+)
 from pytest_reflex.fixes.kind import FixError, Kind
 from pytest_reflex.model.rules import Fix
 
 KINDS: dict[str, Kind] = {
     module.KIND.name: module.KIND
-    for module in (insert_section, insert_text, replace, set_value, append)
+    for module in (insert_section, insert_text, replace, set_value, tag_fences, append)
 }
 
 

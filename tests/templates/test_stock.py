@@ -8,6 +8,7 @@ import pytest
 
 from pytest_reflex.checks.registry import built_in
 from pytest_reflex.criteria.load import load_criteria
+from pytest_reflex.fixes.registry import apply_all
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.rules import Criteria, Rule
 from pytest_reflex.model.targets import CheckContext
@@ -133,3 +134,13 @@ def test_variables_change_what_documentation_asks_for() -> None:
 
 def test_b032_an_artifact_that_is_a_zero_is_not_empty() -> None:
     assert outcomes(TEMPLATES["base"].rules[0], "0") == {Outcome.PASS}
+
+
+def test_fix_of_documentation_makes_its_rule_pass() -> None:
+    rule = TEMPLATES["documentation"].rule("b.style.consistency")
+    assert rule
+    text = "# T\n\n- a\n\n```\nmake\n```\n"
+    assert Outcome.FAIL in outcomes(rule, text)
+    mended, applied = apply_all(rule.fixes, text)
+    assert outcomes(rule, mended) == {Outcome.PASS}
+    assert [one.changed for one in applied] == [True]
