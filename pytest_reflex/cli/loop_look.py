@@ -11,6 +11,7 @@ import click
 from pytest_reflex.cli.aliases import alias_argument, state_root
 from pytest_reflex.cli.streams import give, give_artifact, give_json, say
 from pytest_reflex.errors import ExitCode, UsageError
+from pytest_reflex.model.plain import visible_json
 from pytest_reflex.store.lines import Content
 
 
@@ -107,8 +108,6 @@ def history(alias: str | None, as_json: bool, stable: bool) -> int:
 
 def _stable(path: Path, content: Content) -> int:
     """Print what is equal in every run that went the same way, one event a line."""
-    import json
-
     from pytest_reflex.loops.history import read_events
     from pytest_reflex.loops.stable import stable_events
     from pytest_reflex.store.journal import damaged
@@ -116,7 +115,7 @@ def _stable(path: Path, content: Content) -> int:
     if not content.whole:
         raise damaged(path, content)
     for event in stable_events(read_events(path, content.records)[0], Path.cwd()):
-        give(json.dumps(event, ensure_ascii=False))
+        give(visible_json(event))
     return ExitCode.OK
 
 

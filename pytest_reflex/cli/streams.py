@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from pytest_reflex.errors import StateError
-from pytest_reflex.model.plain import visible
+from pytest_reflex.model.plain import visible, visible_json
 
 
 def prepare() -> bool:
@@ -72,9 +72,7 @@ def give(text: str) -> None:
 
 def give_json(document: Any) -> None:
     """Write one JSON document to stdout; raises StateError where it cannot be written."""
-    import json
-
-    give(json.dumps(document, indent=2, ensure_ascii=False))
+    give(visible_json(document, indent=2))
 
 
 def give_artifact(artifact: str | bytes) -> None:

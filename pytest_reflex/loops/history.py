@@ -67,10 +67,12 @@ def digest(text: str) -> str:
 
 
 def hash_before_last_change(events: Sequence[Event]) -> str | None:
-    """Return the hash that artifact.md has where its last change was not written any more."""
-    changes = (event for event in reversed(events) if "delta" in event.payload)
-    last = next(changes, None)
-    return last.payload["before"] if last else None
+    """Return the hash that artifact.md has where its last change was not written any more.
+
+    None where an event followed the change: by then the artifact had been written.
+    """
+    last = events[-1] if events else None
+    return last.payload["before"] if last and "delta" in last.payload else None
 
 
 def artifact_with(events: Sequence[Event], sha256: str) -> str:

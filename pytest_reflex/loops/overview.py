@@ -71,7 +71,7 @@ def find_folder(root: Path, alias: str | None) -> Path:
     known = aliases(root)
     if alias is None:
         named = read_object(root / CURRENT).get("task_alias")
-        alias = named if named in known else _newest(root, known)
+        alias = named if named in known or _lost(root, named) else _newest(root, known)
     folder = run_folder(root, alias)
     if alias not in known:
         if (folder / RUN).exists():
@@ -89,7 +89,19 @@ def find_folder(root: Path, alias: str | None) -> Path:
     return folder
 
 
+def _lost(root: Path, alias: object) -> bool:
+    """Return whether current.json names a run of which only run.json is left."""
+    return isinstance(alias, str) and alias in _without_history(root)
+
+
+def _without_history(root: Path) -> list[str]:
+    known = aliases(root)
+    return sorted(p.parent.name for p in root.glob(f"*/{RUN}") if p.parent.name not in known)
+
+
 def _newest(root: Path, known: list[str]) -> str:
+    if not known and (lost := _without_history(root)):
+        return lost[0]
     if not known:
         raise UsageError(
             f"there is no loop in {root}", hint="start one with `pytest-reflex loop new TASK`"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
+from typing import Any
 
 # C0 but \n and \t, DEL, C1; soft hyphen, zero width, bidirectional and other invisible format
 # characters; line and paragraph separators; lone surrogates; what XML cannot hold.
@@ -30,6 +32,11 @@ def visible(text: str) -> str:
     the result is for reading, not for parsing.
     """
     return _HIDDEN.sub(_escaped, text)
+
+
+def visible_json(document: Any, *, indent: int | None = None) -> str:
+    """Return JSON in which what a terminal might act on stands as an escape of JSON's own."""
+    return _HIDDEN.sub(_as_json, json.dumps(document, indent=indent, ensure_ascii=False))
 
 
 def one_line(text: str, limit: int = 120) -> str:
@@ -86,6 +93,10 @@ def _escaped(match: re.Match[str]) -> str:
     if code < 0x100:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _as_json(match: re.Match[str]) -> str:
+    return json.dumps(match[0])[1:-1]
 
 
 def _joins(text: str, index: int) -> bool:

@@ -161,3 +161,17 @@ def test_f08_a_missing_artifact_is_written_again(stage: Stage) -> None:
     third_iteration(stage).unlink()
     with stage.resume(Script()):
         assert stage.artifact() == "alpha\nbeta\n"
+
+
+def test_f08_an_older_artifact_is_a_persons_change_and_is_judged(stage: Stage) -> None:
+    script = Script(produce="x\n", refine="x\nalpha\n")
+    with stage.begin(script) as loop:
+        for event in loop.events():
+            if event.kind == "iteration_advanced":
+                break
+    path = stage.root / "words/artifact.md"
+    path.write_text("x\n")
+    assert find_run(stage.root, None).state.changed["by"] == "hand"
+    with stage.resume(Script(produce=GOOD, refine=GOOD)) as loop:
+        first = next(iter(loop.events()))
+        assert (first.kind, first.payload["by"]) == ("artifact_created", "hand")

@@ -128,3 +128,24 @@ def test_both_damaged(left: Left, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["loop", "resume", "words"]) == 12
     assert "history.jsonl is damaged: line 3" in capsys.readouterr().err
     assert left.all_bytes() == before
+
+
+@pytest.mark.parametrize("pointer", [True, False], ids=["with current.json", "without"])
+@pytest.mark.parametrize("verb", ["status", "resume"])
+def test_f07_a_missing_history_is_told_without_an_alias_too(
+    left: Left,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    verb: str,
+    pointer: bool,
+) -> None:
+    monkeypatch.chdir(left.project)
+    left.history.unlink()
+    if not pointer:
+        (left.root / "current.json").unlink()
+    before = left.all_bytes()
+    root = str(left.root.relative_to(left.project))
+    monkeypatch.setenv("PYTEST_REFLEX_LOOP_ROOT", root)
+    assert main(["loop", verb]) == 4
+    assert "the history of 'words' is missing" in capsys.readouterr().err
+    assert left.all_bytes() == before

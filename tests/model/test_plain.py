@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.model.plain import boundary, clip, one_line, visible
+from pytest_reflex.model.plain import boundary, clip, one_line, visible, visible_json
 
 ANY_TEXT = st.text(
     st.characters(exclude_categories=()) | st.sampled_from("\u200c\u200d\u061c👩म"), max_size=60
@@ -32,6 +33,20 @@ ANY_TEXT = st.text(
 )
 def test_what_acts_on_a_terminal_is_escaped(text: str, shown: str) -> None:
     assert visible(text) == shown
+
+
+@settings(deadline=None)
+@given(ANY_TEXT)
+def test_json_is_visible_and_says_the_same(text: str) -> None:
+    shown = visible_json({"text": text}, indent=2)
+    assert json.loads(shown) == {"text": text}
+    assert visible(shown) == shown
+
+
+def test_a_terminal_never_gets_a_raw_control_sequence_as_json() -> None:
+    assert visible_json(["\x9b2J\u202e\x7f\U000e0041"]) == (
+        '["\\u009b2J\\u202e\\u007f\\udb40\\udc41"]'
+    )
 
 
 @pytest.mark.parametrize("text", ["👩\u200d🔬", "❤\ufe0f\u200d🔥", "می\u200cخواهم", "क्\u200dष"])
