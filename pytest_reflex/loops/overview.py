@@ -70,8 +70,7 @@ def find_folder(root: Path, alias: str | None) -> Path:
     """Return the folder of a run that has a history, as `find_run` does; it may be damaged."""
     known = aliases(root)
     if alias is None:
-        named = read_object(root / CURRENT).get("task_alias")
-        alias = named if named in known or _lost(root, named) else _newest(root, known)
+        alias = _pointed_at(root, known) or _newest(root, known)
     folder = run_folder(root, alias)
     if alias not in known:
         if (folder / RUN).exists():
@@ -89,9 +88,11 @@ def find_folder(root: Path, alias: str | None) -> Path:
     return folder
 
 
-def _lost(root: Path, alias: object) -> bool:
-    """Return whether current.json names a run of which only run.json is left."""
-    return isinstance(alias, str) and alias in _without_history(root)
+def _pointed_at(root: Path, known: list[str]) -> str | None:
+    """Return the alias in current.json, also of a run of which only run.json is left."""
+    named = read_object(root / CURRENT).get("task_alias")
+    there = isinstance(named, str) and (named in known or named in _without_history(root))
+    return str(named) if there else None
 
 
 def _without_history(root: Path) -> list[str]:
