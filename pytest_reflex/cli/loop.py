@@ -9,7 +9,7 @@ VERBS = {
     "new": ("loop_drive:new", "Start a loop for a task."),
     "resume": ("loop_drive:resume", "Continue an interrupted loop."),
     "extend": ("loop_extend:extend", "Let a loop that has stopped go on."),
-    "stop": ("loop_manage:stop", "Ask a loop to stop."),
+    "stop": ("loop_stop:stop", "Ask a loop to stop."),
     "feedback": ("loop_manage:feedback", "Say what the next critique has to heed."),
     "status": ("loop_look:status", "Show where a loop stands."),
     "list": ("loop_look:list_", "List all loops."),

@@ -1,4 +1,4 @@
-"""``pytest-reflex loop stop``, ``feedback`` and ``clean``: what a person does to loops."""
+"""``pytest-reflex loop feedback`` and ``clean``: what a person does to loops."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_reflex.cli.aliases import alias_argument, completer, state_root
+from pytest_reflex.cli.aliases import alias_argument, state_root
 from pytest_reflex.cli.streams import give, give_json, say
 from pytest_reflex.errors import ExitCode, LockedError, UsageError
 from pytest_reflex.loops.survey import Found
@@ -32,47 +32,7 @@ wait_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
-@click.command(short_help="Ask a loop to stop.")
-@click.argument("reason", default="")
-@click.option("--alias", shell_complete=completer("is_running"), help="Another loop to stop.")
-@click.option("--now", is_flag=True, help="End the agent that runs, too.")
-@wait_option
-@json_option
-def stop(reason: str, alias: str | None, now: bool, patience: float, as_json: bool) -> int:
-    """Stop the loop that runs, or --alias; REASON is recorded.
-
-    A loop that is driven stops before its next step; the best artifact is restored. An interrupted
-    one is stopped at once. Exit status: 0 it has ended or, with --wait 0, was asked; 11 it goes on.
-    """
-    from pytest_reflex.loops import stopping
-    from pytest_reflex.loops.overview import find_run
-    from pytest_reflex.loops.setup import check_text
-    from pytest_reflex.loops.survey import has_ended, running
-    from pytest_reflex.model.words import RunStatus
-
-    check_text("reason", reason)
-    root = state_root()
-    run = running(root) if alias is None else find_run(root, alias)
-    if run.state.status is not RunStatus.RUNNING:
-        raise has_ended(run)
-    answer = stopping.stop(
-        run,
-        reason,
-        now=now,
-        patience=patience,
-        project=Path.cwd(),
-        open_run=_opener(run.state),
-    )
-    if as_json:
-        give_json(_told(run.alias, answer.state, ended=answer.done))
-    else:
-        give(_how_it_ended(answer.state) if answer.done else _still_running(run.alias, now))
-    if answer.delivered and not as_json:
-        give(visible(answer.delivered))
-    return ExitCode.LOCKED if patience and not answer.done else ExitCode.OK
-
-
-def _opener(state: RunState) -> Callable[[Path], RunFiles]:
+def opener(state: RunState) -> Callable[[Path], RunFiles]:
     """Return what takes the lock of a run of this kind, and keeps its files in step."""
     from pytest_reflex.loops.kinds import is_of_session
     from pytest_reflex.loops.runfiles import RunFiles
@@ -84,26 +44,9 @@ def _opener(state: RunState) -> Callable[[Path], RunFiles]:
     return TreeFiles.open
 
 
-def _told(alias: str, state: Any, **more: Any) -> dict[str, Any]:
+def told(alias: str, state: Any, **more: Any) -> dict[str, Any]:
     told = {"alias": alias, "run_id": state.run_id, "status": state.status.value}
     return {**told, "stop": state.stop.to_json(), **more}
-
-
-def _how_it_ended(state: Any) -> str:
-    from pytest_reflex.model.words import StopReason
-
-    reason = state.stop.reason
-    if reason is not StopReason.USER_STOP:
-        return f"{state.alias} had ended by itself ({reason.value}); the request changed nothing."
-    back = state.stop.restored_from
-    best = f"; the best artifact, of iteration {back['iteration']}, is restored" if back else ""
-    return f"{state.alias} has stopped{best}."
-
-
-def _still_running(alias: str, now: bool) -> str:
-    if now:
-        return f"{alias} was asked to stop now; it stops as soon as its step has ended."
-    return f"{alias} was asked to stop; it does so before its next step. --now ends the agent too."
 
 
 @click.command(short_help="Say what the next critique has to heed.")
@@ -125,9 +68,9 @@ def feedback(alias: str, text: str, patience: float, as_json: bool) -> int:
     if not text.strip():
         raise UsageError("the feedback is empty")
     run = find_run(state_root(), alias)
-    answer = stopping.tell(run, text, patience=patience, open_run=_opener(run.state))
+    answer = stopping.tell(run, text, patience=patience, open_run=opener(run.state))
     if as_json:
-        give_json(_told(alias, answer.state, durable=answer.done))
+        give_json(told(alias, answer.state, durable=answer.done))
     else:
         give(_where_it_goes(alias, answer.state, durable=answer.done))
     return ExitCode.OK

@@ -130,6 +130,39 @@ def test_stop_ends_the_loop_that_runs(stage: Stage, capsys: Captured) -> None:
     assert "no loop is running (see `pytest-reflex loop list`)" in capsys.readouterr().err
 
 
+def test_stop_takes_the_name_of_a_loop_for_what_it_is(stage: Stage, capsys: Captured) -> None:
+    leave(stage, "newer")
+    assert main(["loop", "stop", "left", "--reason", "not this one"]) == 0
+    assert capsys.readouterr().out.startswith("left has stopped")
+    assert find_run(stage.root, "left").state.stop.detail == "not this one"
+    assert find_run(stage.root, "newer").state.status == "running"
+
+
+def test_stop_without_a_name_refuses_where_two_loops_run(stage: Stage, capsys: Captured) -> None:
+    leave(stage, "newer")
+    assert main(["loop", "stop", "enough"]) == 4
+    told = capsys.readouterr().err
+    assert "2 loops are running: left, newer (name one: loop stop left)" in told
+    with stage.resume(Script(), "newer"):
+        assert main(["loop", "stop", "enough", "--wait", "0"]) == 0
+    assert capsys.readouterr().out.startswith("newer was asked to stop")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["left", "--alias", "done"], "two loops are named: 'left' and --alias 'done'"),
+        (["lef", "--reason", "x"], "there is no loop named 'lef'"),
+    ],
+)
+def test_stop_refuses_a_word_that_is_neither_name_nor_reason(
+    words: list[str], said: str, stage: Stage, capsys: Captured
+) -> None:
+    assert main(["loop", "stop", *words]) == 4
+    assert said in capsys.readouterr().err
+    assert find_run(stage.root, "left").state.status == "running"
+
+
 @pytest.mark.parametrize(("wait", "status"), [("0", 0), ("0.2", 11)])
 def test_stop_says_that_a_driven_loop_still_runs(
     wait: str, status: int, stage: Stage, capsys: Captured

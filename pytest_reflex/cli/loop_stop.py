@@ -1,0 +1,119 @@
+"""``pytest-reflex loop stop``: which loop is meant, and how it ended."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pytest_reflex.cli.aliases import completer, state_root
+from pytest_reflex.cli.loop_manage import json_option, opener, told, wait_option
+from pytest_reflex.cli.streams import give, give_json
+from pytest_reflex.errors import ExitCode, UsageError
+from pytest_reflex.model.plain import one_line, visible
+
+if TYPE_CHECKING:
+    from pytest_reflex.loops.overview import Run
+
+
+@click.command(short_help="Ask a loop to stop.")
+@click.argument(
+    "word", default="", metavar="[ALIAS|REASON]", shell_complete=completer("is_running")
+)
+@click.option("--alias", shell_complete=completer("is_running"), help="The loop to stop.")
+@click.option("--reason", metavar="TEXT", help="Why; it is recorded.")
+@click.option("--now", is_flag=True, help="End the agent that runs, too.")
+@wait_option
+@json_option
+def stop(
+    word: str, alias: str | None, reason: str | None, now: bool, patience: float, as_json: bool
+) -> int:
+    """Stop the loop ALIAS, or the one that runs.
+
+    A word that is the name of no loop is the REASON. A loop that is driven stops before its next
+    step; the best artifact is restored. An interrupted one is stopped at once. Exit status: 0 it
+    has ended or, with --wait 0, was asked; 11 it goes on.
+    """
+    from pytest_reflex.loops import stopping
+    from pytest_reflex.loops.overview import find_run
+    from pytest_reflex.loops.setup import check_text
+    from pytest_reflex.loops.survey import has_ended
+    from pytest_reflex.model.words import RunStatus
+
+    root = state_root()
+    alias, reason = _meant(root, word, alias, reason)
+    check_text("reason", reason)
+    run = find_run(root, alias) if alias else _only_running(root)
+    if run.state.status is not RunStatus.RUNNING:
+        raise has_ended(run)
+    answer = stopping.stop(
+        run,
+        reason,
+        now=now,
+        patience=patience,
+        project=Path.cwd(),
+        open_run=opener(run.state),
+    )
+    if as_json:
+        give_json(told(run.alias, answer.state, ended=answer.done))
+    else:
+        give(_how_it_ended(answer.state) if answer.done else _still_running(run.alias, now))
+    if answer.delivered and not as_json:
+        give(visible(answer.delivered))
+    return ExitCode.LOCKED if patience and not answer.done else ExitCode.OK
+
+
+def _meant(root: Path, word: str, alias: str | None, reason: str | None) -> tuple[str | None, str]:
+    """Return the loop and the reason that were given; raises UsageError for what can be neither."""
+    from pytest_reflex.loops.overview import aliases
+
+    if not word:
+        return alias, reason or ""
+    if word in aliases(root):
+        if alias and alias != word:
+            raise UsageError(
+                f"two loops are named: {word!r} and --alias {alias!r}",
+                hint=f"if it is the reason: --reason {word}",
+            )
+        return word, reason or ""
+    if reason is not None:
+        raise UsageError(
+            f"there is no loop named {one_line(word)!r} in {root}",
+            hint="see `pytest-reflex loop list`; the reason is given by --reason",
+        )
+    return alias, word
+
+
+def _only_running(root: Path) -> Run:
+    """Return the one loop that a process drives, else the one that was interrupted.
+
+    Raises UsageError where there is none, or more than one.
+    """
+    from pytest_reflex.loops.survey import is_running, running, survey
+
+    runs = [one.run for one in survey(root) if one.run and is_running(one)]
+    meant = [run for run in runs if run.alive] or runs
+    if len(meant) > 1:
+        raise UsageError(
+            f"{len(meant)} loops are running: {', '.join(run.alias for run in meant)}",
+            hint=f"name one: loop stop {meant[0].alias}",
+        )
+    return meant[0] if meant else running(root)
+
+
+def _how_it_ended(state: Any) -> str:
+    from pytest_reflex.model.words import StopReason
+
+    reason = state.stop.reason
+    if reason is not StopReason.USER_STOP:
+        return f"{state.alias} had ended by itself ({reason.value}); the request changed nothing."
+    back = state.stop.restored_from
+    best = f"; the best artifact, of iteration {back['iteration']}, is restored" if back else ""
+    return f"{state.alias} has stopped{best}."
+
+
+def _still_running(alias: str, now: bool) -> str:
+    if now:
+        return f"{alias} was asked to stop now; it stops as soon as its step has ended."
+    return f"{alias} was asked to stop; it does so before its next step. --now ends the agent too."
