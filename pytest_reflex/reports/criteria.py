@@ -115,13 +115,23 @@ def _planned(check: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if check["type"] is None:
         yield "RUNS", "nothing: an agent that prepares checks is needed"
         return
+    yield from _runs(check)
+
+
+def _runs(check: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "TYPE", check["type"]
+    for alternative in check.get("one_of", ()):
+        yield "EITHER", "passes, if another does not"
+        yield from _runs(alternative)
     if "argv" in check:
         yield "ARGV", shlex.join(check["argv"])
         yield "CWD", check["cwd"]
-        retries = f", {check['retries']} retries" if check["retries"] else ""
+        retries = f", {check['retries']} retries" if check.get("retries") else ""
         yield "LIMITS", f"timeout {check['timeout']:g} s{retries}"
-        yield "PASSES", f"with exit status {check['expect_exit']}"
+        if "expect_exit" in check:
+            yield "PASSES", f"with exit status {check['expect_exit']}"
+        if check.get("options"):
+            yield "OPTIONS", _inline(check["options"])
     else:
         yield from _looked_for(check)
     for key, label in (("expect_output", "OUTPUT"), ("matches", "MATCHES")):

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_reflex.cli.main import main
+from pytest_reflex.criteria.templates import stock_names
 
 PARENT = """\
 name: parent
@@ -154,6 +155,39 @@ def test_what_will_run_reads_well(capsys: pytest.CaptureFixture[str]) -> None:
     ):
         assert part in text
     assert "b.tool.runs" not in printed(capsys, "compile", "child.yaml", "--phase", "A")
+
+
+def test_a_tool_whose_findings_are_counted_is_shown(
+    capsys: pytest.CaptureFixture[str], project: Path
+) -> None:
+    tool = "{type: findings, command: [mdl, x], format: sarif, max_findings: 2, timeout: 7}"
+    text = PARENT.replace("{type: content, search: '^# ', expected: a title}", tool)
+    (project / "tool.yaml").write_text(text)
+    told = printed(capsys, "compile", "tool.yaml", "--phase", "A")
+    assert "ARGV        mdl x\n" in told
+    assert 'LIMITS      timeout 7 s\nOPTIONS     {"format": "sarif", "max_findings": 2}' in told
+
+
+@pytest.mark.parametrize("name", stock_names())
+def test_every_rule_of_a_stock_template_can_be_shown(
+    capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    told = printed(capsys, "compile", name)
+    rules = as_json(capsys, "show", name)["rules"]
+    assert all(f"RULE        {rule['id']} #0 (" in told for rule in rules)
+    assert printed(capsys, "explain", name, rules[-1]["id"]).startswith("RULE        ")
+
+
+def test_alternatives_are_shown_each_as_it_will_run(
+    capsys: pytest.CaptureFixture[str], project: Path
+) -> None:
+    either = "{any_of: [{type: content, search: one}, {type: executable, command: [two]}]}"
+    text = PARENT.replace("{type: content, search: '^# ', expected: a title}", either)
+    (project / "either.yaml").write_text(text)
+    told = printed(capsys, "compile", "either.yaml", "--phase", "A")
+    assert "TYPE        any_of\nEITHER" in told
+    assert "SEARCH      one\nENGINE      text: the text is looked up as it stands\n" in told
+    assert "ARGV        two\n" in told
 
 
 def test_a_pattern_that_cannot_be_used_is_told_with_its_rule(

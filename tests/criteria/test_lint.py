@@ -78,6 +78,17 @@ def test_the_stock_templates_have_nothing_odd(name: str) -> None:
     assert [str(remark.problem) for remark in lint(name, REGISTRY)] == []
 
 
+def test_alternatives_are_looked_at_each_in_its_place(folder: Path) -> None:
+    either = "\n      any_of:\n        - {type: content, search: "
+    text = rules(whole(check=f"{either}'x*'}}\n        - {{type: content, search: a}}"))
+    write(folder, "page.yaml", text)
+    (remark,) = lint("page.yaml", REGISTRY)
+    assert (remark.code, str(remark.problem.place)) == ("always-matches", "page.yaml:7:35")
+    write(folder, "page.yaml", text.replace("x*", "(x"))
+    (remark,) = lint("page.yaml", REGISTRY)
+    assert str(remark.problem).startswith("page.yaml:7:35: rule a.docs.title: search is no valid")
+
+
 def test_all_errors_of_a_file_are_told_at_once(folder: Path) -> None:
     text = rules(rule(severity="major", check="{type: content, search: '(x'}"), rule("A.b.c"))
     write(folder, "page.yaml", "nmae: x\n" + text)

@@ -12,7 +12,7 @@ from pytest_reflex.checks.search.patterns import compile_pattern
 from pytest_reflex.criteria.faults import Faults, in_order
 from pytest_reflex.criteria.layers import Layer
 from pytest_reflex.criteria.linting.remark import Remark
-from pytest_reflex.criteria.linting.rules import own_checks, rule_warnings
+from pytest_reflex.criteria.linting.rules import flat, own_checks, rule_warnings
 from pytest_reflex.criteria.linting.sets import set_warnings
 from pytest_reflex.criteria.load import Reading, collector_off, is_suite
 from pytest_reflex.criteria.nodes import Table
@@ -75,7 +75,7 @@ def _bad_patterns(layer: Layer) -> Iterator[Problem]:
     The reader leaves them to the time when checks are compiled, if nothing else is wrong.
     """
     for draft in layer.drafts.values():
-        for table in own_checks(draft.table):
+        for table in flat(own_checks(draft.table)):
             for key in ("search", "expect_output", "matches"):
                 source = table.get(key)
                 if not isinstance(source, str) or (key == "search" and table.get("literal")):

@@ -25,7 +25,7 @@ WARNINGS = {
     "weightless": "severity warn with weight 0",
     "weighty-info": "severity info with a weight",
     "overrides-nothing": "an override that changes nothing",
-    "placeholder": "TODO and the like in words for people",
+    "placeholder": "words for people that begin with `TODO` or the like",
     "cannot-fail": "a command that always succeeds",
     "ignores-artifact": "a command that does not look at the artifact",
     "hidden-failure": "a pipe that hides a failure",

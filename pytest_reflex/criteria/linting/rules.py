@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pytest_reflex.criteria.faults import Spot
@@ -14,7 +14,7 @@ from pytest_reflex.criteria.nodes import Items, Table
 from pytest_reflex.criteria.rules import Draft
 from pytest_reflex.criteria.values import plain
 from pytest_reflex.criteria.wording import quoted
-from pytest_reflex.model.rules import Rule
+from pytest_reflex.model.rules import ALTERNATIVES, CheckSpec, Rule
 from pytest_reflex.model.words import Severity
 
 _PLACEHOLDER = re.compile(r"\W*\b(?:TODO|TBD|FIXME|XXX)\b|lorem ipsum dolor", re.IGNORECASE)
@@ -30,7 +30,7 @@ def rule_warnings(rule: Rule, draft: Draft) -> Iterator[Remark]:
     found += [*_judged(rule, draft), *_samples(rule, draft)]
     for code, message, spot, hint in found:
         yield warning(code, message, draft.faults, spot, hint=hint, rule_id=rule.id)
-    for spec, table in zip(rule.checks, own_checks(draft.table), strict=False):
+    for spec, table in _with_tables(rule.checks, own_checks(draft.table)):
         yield from pattern_warnings(spec, table, draft.faults, rule.id)
         yield from command_warnings(spec, table, draft.faults, rule.id)
 
@@ -40,6 +40,24 @@ def own_checks(table: Table) -> list[Table]:
     value = table.get("checks", table.get("check"))
     values = value if isinstance(value, Items) else [value]
     return [entry for entry in values if isinstance(entry, Table)]
+
+
+def flat(tables: Iterable[Table]) -> Iterator[Table]:
+    """Yield checks as they are written, alternatives in the place of a list of them."""
+    for table in tables:
+        given = table.get(ALTERNATIVES)
+        if isinstance(given, Items):
+            yield from (entry for entry in given if isinstance(entry, Table))
+        else:
+            yield table
+
+
+def _with_tables(
+    specs: Iterable[CheckSpec], tables: Iterable[Table]
+) -> Iterator[tuple[CheckSpec, Table]]:
+    """Yield each check, and each alternative in one, with how it is written."""
+    flat_specs = [each for spec in specs for each in (spec.alternatives or (spec,))]
+    yield from zip(flat_specs, flat(tables), strict=False)
 
 
 def _override(draft: Draft) -> Iterator[Odd]:
