@@ -23,15 +23,13 @@ from pytest_reflex.agents.prompts import prompt_for
 from pytest_reflex.agents.surroundings import (
     child_environment,
     expanded,
-    hide,
-    hide_ends,
     literal_secrets,
     references,
-    secrets,
 )
 from pytest_reflex.errors import ReflexError, UsageError
 from pytest_reflex.model.steps import Reply, StepRequest
 from pytest_reflex.process.run import Finished, run
+from pytest_reflex.process.secrecy import hide, hide_ends, secrets
 from pytest_reflex.process.temporary import temporary_folder
 
 STEP = "PYTEST_REFLEX_STEP"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 
 from pytest_reflex.agents.command import PLACES, CommandAgent, told_environment
-from pytest_reflex.agents.surroundings import child_environment, hide, literal_secrets
+from pytest_reflex.agents.surroundings import child_environment, literal_secrets
 from pytest_reflex.model.preview import CommandPreview
 from pytest_reflex.model.steps import StepRequest
+from pytest_reflex.process.secrecy import hide
 
 ANSWER_FILE = "<a file for the answer>"
 _STANDS_FOR = {

@@ -18,10 +18,11 @@ from pytest_reflex.agents.command import CommandAgent
 from pytest_reflex.agents.prompts import prompt_for
 from pytest_reflex.agents.recording import Call, Header, Key, key_of, parse_recording
 from pytest_reflex.agents.replay import ReplayAgent
-from pytest_reflex.agents.surroundings import hide, references, secrets
+from pytest_reflex.agents.surroundings import references
 from pytest_reflex.errors import StateError, UsageError
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.steps import Agent, Reply, StepRequest
+from pytest_reflex.process.secrecy import hide, secrets
 from pytest_reflex.store.journal import Journal
 from pytest_reflex.store.lines import Content
 

@@ -18,9 +18,9 @@ import pluggy
 from pytest_reflex.agents.comparable import comparable, first_difference
 from pytest_reflex.agents.prompts import prompt_for
 from pytest_reflex.agents.recording import Call, Key, key_of, place_of, read_recording
-from pytest_reflex.agents.surroundings import hide
 from pytest_reflex.errors import UsageError
 from pytest_reflex.model.steps import Reply, StepRequest
+from pytest_reflex.process.secrecy import hide
 
 NAME = "replay"
 _first = pluggy.HookimplMarker("pytest")(tryfirst=True)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import re
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from typing import Any
-from urllib.parse import quote
 
 from pytest_reflex.errors import UsageError
+from pytest_reflex.process.secrecy import SHORTEST, is_secret_name, secrets
 
 SAFE = (
     "PATH", "HOME", "LANG", "LANGUAGE", "TERM", "TMPDIR", "TZ", "USER", "LOGNAME", "SHELL",
@@ -21,8 +18,6 @@ SAFE_START = "LC_"
 ALWAYS = {"NO_COLOR": "1", "GIT_TERMINAL_PROMPT": "0"}
 
 _REFERENCE = re.compile(r"\$(?:\$|(?P<name>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-z_]\w*)\})", re.ASCII)
-_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH", re.IGNORECASE)
-_SHORTEST_SECRET = 8
 HIDDEN = "[hidden]"
 
 
@@ -53,18 +48,6 @@ def expanded(item: str, ours: Mapping[str, str]) -> str:
     return _REFERENCE.sub(value, item)
 
 
-def secrets(
-    ours: Mapping[str, str], names: Iterable[str], referred: Iterable[str]
-) -> dict[str, str]:
-    """Return the values that must not be kept, with the references that stand for them."""
-    sensitive = {*referred, *(name for name in names if _SECRET_NAME.search(name))}
-    return {
-        ours[name]: f"${name}"
-        for name in sorted(sensitive)
-        if len(ours.get(name, "")) >= _SHORTEST_SECRET
-    }
-
-
 def literal_secrets(command: Iterable[str]) -> dict[str, str]:
     """Return the values in a command that an option named like a secret has, with what hides them.
 
@@ -74,11 +57,11 @@ def literal_secrets(command: Iterable[str]) -> dict[str, str]:
     words = list(command)
     for word, following in zip(words, [*words[1:], ""], strict=True):
         option, equals, value = word.partition("=")
-        if not (option.startswith("-") and _SECRET_NAME.search(option)):
+        if not (option.startswith("-") and is_secret_name(option)):
             continue
         value = value if equals else following
         plain = not any(mark in value for mark in "${}") and not value.startswith("-")
-        if plain and len(value) >= _SHORTEST_SECRET and not value.isdigit():
+        if plain and len(value) >= SHORTEST and not value.isdigit():
             found[value] = HIDDEN
     return found
 
@@ -100,42 +83,3 @@ def _flat(value: Any) -> list[Any]:
     if not isinstance(value, list):
         return [value]
     return [inner for item in value for inner in _flat(item)]
-
-
-def hide(text: str, values: Mapping[str, str]) -> str:
-    """Return a text with references in the place of the values, longer ones first.
-
-    A value is found in base64, percent-encoded and as a JSON string too.
-    """
-    for value in sorted(values, key=len, reverse=True):
-        for form in _forms(value):
-            text = text.replace(form, values[value])
-    return text
-
-
-def hide_ends(text: str, values: Mapping[str, str]) -> str:
-    """Return a text without the part of a value that it begins or ends with, where it was cut."""
-    for value in sorted(values, key=len, reverse=True):
-        for size in range(len(value) - 1, _SHORTEST_SECRET - 1, -1):
-            if text.endswith(value[:size]):
-                text = text[:-size] + values[value]
-            if text.startswith(value[-size:]):
-                text = values[value] + text[size:]
-    return text
-
-
-@lru_cache(maxsize=256)
-def _forms(value: str) -> tuple[str, ...]:
-    """Return how a value may be written, the longest first.
-
-    Base64 of it may stand in base64 of more, at one of three alignments: the characters that only
-    depend on the value are enough.
-    """
-    data = value.encode("utf-8", "surrogatepass")
-    forms = {value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]}
-    forms |= {quote(value, safe="", errors="replace"), data.hex()}
-    for shift in range(3):
-        first, end = -(-shift * 4 // 3), (shift + len(data)) * 4 // 3
-        for encode in (base64.b64encode, base64.urlsafe_b64encode):
-            forms.add(encode(b"\0" * shift + data).decode()[first:end])
-    return tuple(sorted(filter(None, forms), key=len, reverse=True))

@@ -19,8 +19,9 @@ def config(key: str | None, as_json: bool) -> int:
 
     Secrets are shown by name only.
     """
-    from pytest_reflex.agents.surroundings import hide, secrets_of_tables
+    from pytest_reflex.agents.surroundings import secrets_of_tables
     from pytest_reflex.model.plain import visible
+    from pytest_reflex.process.secrecy import hide
     from pytest_reflex.settings.listing import rows, rows_of
 
     settings = configured()

@@ -57,7 +57,8 @@ def doctor(as_json: bool, probes: tuple[str, ...]) -> int:
 
 def examine(project: Path, probes: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return everything that doctor has to say, as one JSON document without secrets."""
-    from pytest_reflex.agents.surroundings import hide, secrets_of_tables
+    from pytest_reflex.agents.surroundings import secrets_of_tables
+    from pytest_reflex.process.secrecy import hide
     from pytest_reflex.settings import load
 
     found: dict[str, Any] = {"versions": _versions(), "problems": []}
