@@ -27,7 +27,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=50)
 @given(st.dictionaries(TEXTS, VALUES, min_size=1, max_size=4))
 def test_any_value_comes_back(value: dict[str, object]) -> None:
     table, faults = parse_document(to_yaml(value).encode(), "value.yaml")
