@@ -11,9 +11,10 @@ from pytest_reflex.errors import UsageError, did_you_mean
 from pytest_reflex.loops.history import hash_before_last_change, read_events
 from pytest_reflex.loops.kinds import is_of_session
 from pytest_reflex.loops.statefile import ARTIFACT, CURRENT, HISTORY, RUN, read_object
-from pytest_reflex.model.plain import visible
+from pytest_reflex.model.plain import one_line, visible
 from pytest_reflex.model.run import EMPTY_SHA256, RunState
 from pytest_reflex.model.words import EXTENDABLE, RunStatus
+from pytest_reflex.reports.advice import extend_command
 from pytest_reflex.store.folders import run_folder
 from pytest_reflex.store.journal import damaged, read_journal
 from pytest_reflex.store.lock import is_locked
@@ -148,25 +149,35 @@ def status_text(run: Run) -> str:
         f"Phase: {state.level.value}",
         f"Step: {state.step.value}" if state.status is RunStatus.RUNNING else _ended(state),
         f"Score: {_score(state)}",
-        f"Artifact: {visible(str(run.folder / ARTIFACT))} ({state.artifact_status})",
+        f"Artifact: {_artifact(run)}",
     ]
     if state.feedback:
         lines.append(f"Feedback: {len(state.feedback)} waiting for the next critique")
     if run.interrupted:
-        lines.append(f"Continue with: {_going_on(state, 'resume')}")
+        lines.append(f"Continue with: {going_on(state, 'resume')}")
     elif state.stop.reason in EXTENDABLE:
-        lines.append(f"Go on with: {_going_on(state, 'extend')}")
+        lines.append(f"Go on with: {going_on(state, 'extend')}")
     return "\n".join(lines)
 
 
-def _going_on(state: RunState, verb: str) -> str:
+def going_on(state: RunState, verb: str) -> str:
+    """Return the command that lets a run go on, by `resume` or `extend`."""
     if is_of_session(state):
         return f"pytest --reflex-loop --reflex-resume {state.alias}"
+    if verb == "extend":
+        return extend_command(state)
     return f"pytest-reflex loop {verb} {state.alias}"
 
 
+def _artifact(run: Run) -> str:
+    if run.state.artifact_sha256 == EMPTY_SHA256:
+        return "none yet" if run.state.status is RunStatus.RUNNING else "none"
+    return f"{visible(str(run.folder / ARTIFACT))} ({run.state.artifact_status})"
+
+
 def _ended(state: RunState) -> str:
-    return f"Stopped: {state.stop.reason.value if state.stop.reason else 'no reason'}"
+    detail = f" ({one_line(state.stop.detail, 500)})" if state.stop.detail else ""
+    return f"Stopped: {state.stop.reason.value if state.stop.reason else 'no reason'}{detail}"
 
 
 def _score(state: RunState) -> str:

@@ -10,9 +10,10 @@ from typing import Any
 
 from pytest_reflex.errors import ReflexError, UsageError
 from pytest_reflex.loops.kinds import is_of_session
-from pytest_reflex.loops.overview import Run, read_run
+from pytest_reflex.loops.overview import Run, going_on, read_run
 from pytest_reflex.loops.pointer import newest_running, read_pointer
 from pytest_reflex.loops.statefile import ARTIFACT, HISTORY, RUN
+from pytest_reflex.model.run import EMPTY_SHA256
 from pytest_reflex.model.words import EXTENDABLE, RunStatus
 from pytest_reflex.store.folders import run_folder
 
@@ -106,11 +107,12 @@ def running(root: Path) -> Run:
 
 def has_ended(run: Run) -> UsageError:
     """Return the error for what a run that has ended cannot do, with what can be done instead."""
-    reason = run.state.stop.reason
-    again = f"`loop extend {run.alias}`, or start over" if reason in EXTENDABLE else "start over"
+    reason, there = run.state.stop.reason, run.state.artifact_sha256 != EMPTY_SHA256
+    again = f"go on with `{going_on(run.state, 'extend')}`, or " if reason in EXTENDABLE else ""
+    artifact = f"its artifact is {run.folder / ARTIFACT}; " if there else ""
     return UsageError(
         f"loop {run.alias!r} has ended ({reason.value if reason else run.state.status.value})",
-        hint=f"its artifact is {run.folder / ARTIFACT}; {again} with `loop new`",
+        hint=f"{artifact}{again}start over with `loop new`",
     )
 
 

@@ -10,13 +10,12 @@ from pytest_reflex.model.plain import visible
 from pytest_reflex.model.results import Evaluation, RuleResult
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.words import StopReason
+from pytest_reflex.reports.advice import next_line
 from pytest_reflex.reports.spending import spend_text as spend_text
 from pytest_reflex.verdict.figures import arithmetic, gap, plain, shown_score
 from pytest_reflex.verdict.progress import flips_between
 
 WIDTH = 80
-NEXT_TAMPERED = "Next: see to what was changed; then start a new loop, with artifact.md as --input"
-NEXT = "Next: mend by hand what is left, or start again from there with --agent NAME"
 
 
 def block(state: RunState, evaluation: Evaluation, artifact_path: str) -> str:
@@ -168,12 +167,11 @@ def summary(state: RunState, delivered: str = "") -> str:
             f"Restored: the best artifact, of iteration {back['iteration']}, phase {back['phase']}"
         )
     lines.append(f"Spend: {spend_text(state.spend)}")
-    if tampered:
-        lines.append(NEXT_TAMPERED)
-    elif evaluation and not state.stop.passed:
+    if evaluation and not state.stop.passed and not tampered:
         lines += distance(evaluation)
         lines += critique_lines(evaluation, None)
-        lines.append(NEXT)
+    if advice := next_line(state):
+        lines.append(advice)
     if delivered:
         lines.append(visible(delivered))
     passed = "passed" if state.stop.passed else "NOT passed"

@@ -217,7 +217,7 @@ def test_status_shows_a_run_that_ended(capsys: pytest.CaptureFixture[str]) -> No
         "Task: x",
         "Iteration: 3/4",
         "Phase: A",
-        "Stopped: stagnation",
+        "Stopped: stagnation (the same rules blocked 3 evaluations in a row)",
     ]
 
 

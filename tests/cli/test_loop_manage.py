@@ -176,7 +176,7 @@ def test_stop_refuses_what_has_ended(stage: Stage, capsys: Captured) -> None:
     assert main(["loop", "stop", "--alias", "limit"]) == 4
     told = capsys.readouterr().err
     assert "loop 'limit' has ended (iteration_limit)" in told
-    assert "`loop extend limit`" in told
+    assert "`pytest-reflex loop extend limit --max-iterations +2`" in told
 
 
 def test_stop_delivers_as_the_driver_would(stage: Stage, capsys: Captured) -> None:
@@ -244,6 +244,18 @@ def test_extend_has_to_be_confirmed(stuck: Path, capsys: Captured) -> None:
     assert "add --yes; nothing was written" in capsys.readouterr().err
     assert main(["loop", "status", "stuck"]) == 0
     assert "Loop: stuck (stopped)" in capsys.readouterr().out
+
+
+def test_one_that_failed_is_told_how_to_go_on(stage: Stage, capsys: Captured) -> None:
+    stage.play(Script(plan="no plan"), alias="failed")
+    capsys.readouterr()
+    main(["loop", "status", "failed"])
+    told = capsys.readouterr().out
+    assert "Stopped: phase_error (PLAN failed twice: the answer holds no JSON" in told
+    assert "Artifact: none\nGo on with: pytest-reflex loop extend failed\n" in told
+    assert main(["loop", "resume", "failed"]) == 4
+    told = capsys.readouterr().err
+    assert "(go on with `pytest-reflex loop extend failed`, or start over" in told
 
 
 def test_feedback_to_one_that_ended_meanwhile_is_said(stage: Stage) -> None:
