@@ -2,6 +2,8 @@
 
 Promises: as `RunFiles`; the project's files follow the history like artifact.md does, so that a
 crash between an event and its files is rolled forward, and what a person changed is judged next.
+What is no text file of the project (a link, a folder, bytes) is nobody's artifact: the recorded one
+is put in its place.
 Limits: a change of artifact.md itself is nobody's change: it is written anew.
 """
 
@@ -9,23 +11,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.errors import StateError
+from pytest_reflex.errors import ArtifactError, StateError
 from pytest_reflex.loops.runfiles import RunFiles
 from pytest_reflex.loops.statefile import RUN, read_object
 from pytest_reflex.treeloop.difference import document, rebuilt
+from pytest_reflex.treeloop.refusing import clear, clear_way, faults
 from pytest_reflex.treeloop.sealed import Start
 from pytest_reflex.treeloop.territory import Territory
 
 TREE = "tree"
+REFUSED = "refused"  # the folder of a run to which is moved what lies in an artifact's place
 
 
 class TreeFiles(RunFiles):
     """A run whose artifact is the difference of the project's files from the start."""
 
     _follow = True
+    _told: tuple[str, ...] = ()
 
     @property
     def tree(self) -> Mapping[str, Any]:
@@ -51,6 +57,12 @@ class TreeFiles(RunFiles):
         return texts
 
     @property
+    def links(self) -> Mapping[str, str]:
+        """Where the links lead that were among the files at the start, by path."""
+        links: Mapping[str, str] = self.tree.get("links", {})
+        return links
+
+    @property
     def start(self) -> Start:
         return Start.from_json(self.tree["sealed"])
 
@@ -58,7 +70,52 @@ class TreeFiles(RunFiles):
         """Return the document of changes as the files have it now; raises ArtifactError."""
         return document(self.beginning, self.territory.read())
 
+    def objection(self) -> str:
+        """Return why the files as they are now are no artifacts, an empty string where they are."""
+        if found := faults(self.territory, self.recorded(), self.links):
+            return "; ".join(found.values())
+        try:
+            self.territory.read()
+        except ArtifactError as error:
+            return error.problems[0].message
+        return ""
+
+    def recorded(self) -> dict[str, str]:
+        """Return the files as the history has them."""
+        return rebuilt(self.beginning, self._text) if self._text else dict(self.beginning)
+
+    def settle(self) -> bool:
+        """Put what is recorded in the place of what is no artifact; return whether any was.
+
+        `refused` tells of it later.
+        """
+        recorded = self.recorded()
+        found = faults(self.territory, recorded, self.links)
+        for place in found:
+            clear(self.project, place, self.folder / REFUSED)
+        for path, text in recorded.items():
+            if any(path == place or path.startswith(f"{place}/") for place in found):
+                clear_way(self.project, path, self.folder / REFUSED, self.links)
+                self.territory.write_one(path, text)
+        for place in found.keys() & self.links.keys():
+            with suppress(OSError):  # somebody has put something else there
+                (self.project / place).symlink_to(self.links[place])
+        self._told += tuple(found.values())
+        return bool(found)
+
+    def put_back(self) -> None:
+        """Make the files what the history has; raises StateError."""
+        self.settle()
+        self._told = ()  # who refuses an answer says so
+        self._write_tree(self.recorded())
+
+    def refused(self) -> tuple[str, ...]:
+        """Return what was put in its place since this was asked last, and why."""
+        told, self._told = self._told, ()
+        return told
+
     def _found(self) -> bytes | None:
+        self.settle()
         text = self.document()
         if text == self._text and super()._found() != text.encode():
             super()._write_artifact()
@@ -66,8 +123,15 @@ class TreeFiles(RunFiles):
 
     def _write_artifact(self) -> None:
         if self._follow:
-            self.territory.write(rebuilt(self.beginning, self._text))
+            self._write_tree(rebuilt(self.beginning, self._text))
         super()._write_artifact()
+
+    def _write_tree(self, texts: Mapping[str, str]) -> None:
+        self.settle()
+        territory = self.territory
+        for path in texts:
+            clear_way(self.project, path, self.folder / REFUSED, self.links)
+        territory.write(texts)
 
     def _roll_forward(self) -> None:
         """Write the files that a crash kept from following the last event, and no others.
@@ -87,11 +151,13 @@ def tree_of(
     territory: Territory,
     texts: Mapping[str, str],
     start: Start,
+    links: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Return what run_started keeps of a project whose run lies in `folder`."""
     return {
         "root": os.path.relpath(project.absolute(), folder.absolute()),
         "patterns": list(territory.patterns),
         "files": dict(texts),
+        "links": dict(links or {}),
         "sealed": start.to_json(),
     }

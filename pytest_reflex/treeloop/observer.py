@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import site
 import sys
 import sysconfig
 from pathlib import Path
@@ -130,9 +131,10 @@ def _files(config: pytest.Config, root: str) -> dict[str, Any]:
     """Return what was imported from outside the installation, and opened below the root."""
     installed = tuple(
         os.path.realpath(path) + os.sep
-        for path in {*sysconfig.get_paths().values(), str(Path(os.__file__).parent)}
+        for path in {*sysconfig.get_paths().values(), str(Path(os.__file__).parent), *_packages()}
     )
     base = os.path.realpath(root) + os.sep
+    written = set(map(os.path.realpath, _written))
     imported = {_source(module) for module in tuple(sys.modules.values())}
     imported |= {_source(plugin) for plugin in config.pluginmanager.get_plugins()}
     ours = os.path.dirname(os.path.dirname(os.path.realpath(__file__))) + os.sep
@@ -140,7 +142,8 @@ def _files(config: pytest.Config, root: str) -> dict[str, Any]:
     def counts(path: str) -> bool:
         if path.startswith(base):
             return not (path.startswith(installed) and not base.startswith(installed))
-        return not path.startswith((*installed, ours))
+        # What a test wrote somewhere to import it came from here.
+        return not path.startswith((*installed, ours)) and path not in written
 
     return {
         "names": sorted({name.partition(".")[0] for name in tuple(sys.modules)}),
@@ -151,8 +154,13 @@ def _files(config: pytest.Config, root: str) -> dict[str, Any]:
         "opened": sorted(
             p for p in map(os.path.realpath, _opened) if p.startswith(base) and counts(p)
         ),
-        "written": sorted(p for p in map(os.path.realpath, _written) if p.startswith(base)),
+        "written": sorted(p for p in written if p.startswith(base)),
     }
+
+
+def _packages() -> list[str]:
+    """Return the further folders of packages: of the system and of the user."""
+    return [*site.getsitepackages(), site.getusersitepackages()]
 
 
 def _source(module: Any) -> str:

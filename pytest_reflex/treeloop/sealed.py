@@ -109,12 +109,16 @@ class TreeWatch:
         self._manifest = start.manifest(territory.root)
         self._installed = _Installed(territory.root)
         self._data: Manifest | None = None
+        self._read = frozenset(start.read)
         self._planted: tuple[str, ...] = ()
+        self._strange: tuple[str, ...] = ()
 
     def tampering(self) -> str:
         """Return what was added, changed or removed that may not be; empty for nothing."""
         found = [str(one) for one in self._changes()]
-        return _told([*found, *(f"{path} was added and imported" for path in self._planted)])
+        found += (f"{path} was added and imported" for path in self._planted)
+        found += (f"{path} was imported, and is outside the project" for path in self._strange)
+        return _told(found)
 
     def _changes(self) -> Iterator[Change]:
         looks = (self._manifest, self._data) if self._data else (self._manifest,)
@@ -128,13 +132,12 @@ class TreeWatch:
         """Take note of a session: what it imported that was not there, and what tests read."""
         root = self._territory.root
         known = self._manifest.files
-        imported = (_inside(path, root) for path in session.imported)
+        imported = sorted(_inside(path, root) for path in session.imported)
+        self._strange = tuple(p for p in imported if os.path.isabs(p) and p not in self._read)
         self._planted = tuple(
-            sorted(
-                path
-                for path in imported
-                if path not in known and not os.path.isabs(path) and self._is_new(path)
-            )
+            path
+            for path in imported
+            if path not in known and not os.path.isabs(path) and self._is_new(path)
         )
         data = (p for p in _opened(session, root) if not p.endswith(_SPEAKS))
         unowned = [escaped(path) for path in data if not self._territory.covers(path)]

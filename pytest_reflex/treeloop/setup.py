@@ -30,6 +30,7 @@ from pytest_reflex.settings import Settings
 from pytest_reflex.treeloop.child import Runner
 from pytest_reflex.treeloop.difference import document
 from pytest_reflex.treeloop.files import TREE, TreeFiles, tree_of
+from pytest_reflex.treeloop.refusing import links_of
 from pytest_reflex.treeloop.sealed import TreeWatch
 from pytest_reflex.treeloop.steps import TreeSteps
 from pytest_reflex.treeloop.survey import Survey
@@ -107,7 +108,12 @@ def _run_started(
         "cwd": os.path.relpath(order.cwd, order.root),
     }
     tree = tree_of(
-        order.root, files.folder, territory=found.territory, texts=found.texts, start=found.start
+        order.root,
+        files.folder,
+        territory=found.territory,
+        texts=found.texts,
+        start=found.start,
+        links=links_of(found.territory),
     )
     setup = {**begun.payload["setup"], KIND: SESSION, "session": session}
     if any(part.artifact is None for part in found.session.parts):

@@ -68,8 +68,9 @@ class TreeSteps:
         """Run the session, and judge by what it reported; never by what it printed."""
         session = self._session(digest(self.files.document()), target.environment)
         self.watch.saw(session)
-        # What the session did to the files itself shows here: the verdict is of what is there now.
-        sha256 = digest(self.files.document())
+        # What the session did to the files itself shows here: the verdict is of what is there now,
+        # and of nothing where it was not these files that were judged.
+        sha256 = "" if self.files.settle() else digest(self.files.document())
         results = results_of(target.criteria, session)
         return judge(target, results, sha256=sha256, unsound=session.ended)
 
@@ -150,6 +151,9 @@ class TreeSteps:
         if reply.error and not silent:
             return reply
         self._tell_of_strangers(before, inventory(project, apart))
+        if objection := self.files.objection():
+            self.files.put_back()
+            return replace(reply, error=objection)
         now = self.files.territory.read()
         if now == texts and silent:
             return replace(reply, error="no file was changed, and it answered nothing")

@@ -50,6 +50,7 @@ class Teller:
         """Tell what could not be read when the run was taken up."""
         for path in loop.files.aside:
             self.note(f"Recovered from the history; what could not be read is kept as {path.name}")
+        self._refused(loop)
 
     def show(self, session: Session) -> None:
         """Show a session: its closing line, all of it with -v, its tail where it is unusable."""
@@ -63,6 +64,7 @@ class Teller:
 
     def tell(self, event: Event, loop: ReflexLoop) -> None:
         """Tell of one event."""
+        self._refused(loop)
         if self.quiet:
             return
         if event.kind is EventKind.EVALUATION_DONE:
@@ -83,6 +85,11 @@ class Teller:
             self.note(f"{event.payload['step']} gave nothing usable: {message}")
         elif event.kind is EventKind.ARTIFACT_CREATED and event.payload["by"] == "hand":
             self.note("The files are not as the history has them; they are judged as they are")
+
+    def _refused(self, loop: ReflexLoop) -> None:
+        assert isinstance(loop.files, TreeFiles)
+        for why in loop.files.refused():
+            self.note(f"{why}: it was moved away, and what the history has is in its place")
 
     def _block(self, loop: ReflexLoop) -> None:
         state = loop.state

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
-from pytest_reflex.errors import ArtifactError, UsageError
+from pytest_reflex.errors import ArtifactError, StateError, UsageError
 from pytest_reflex.model.plain import visible
 from pytest_reflex.seals.patterns import ANY_DEPTH, NOT_ENTERED, Finder
 from pytest_reflex.store.atomic import remove_file, replace_file
@@ -56,13 +56,17 @@ class Territory:
             return path in self.patterns
         return any(_fits(parts, PurePosixPath(pattern).parts) for pattern in self.patterns)
 
-    def paths(self) -> list[str]:
-        """Return the files that are there, sorted; links are none."""
+    def candidates(self) -> list[str]:
+        """Return the paths of what is there, is no folder and is meant, sorted; links too."""
         finder = Finder(self.root)
         wanted = (p for pattern in self.patterns for p in (pattern, f"{pattern}/{ANY_DEPTH}"))
         found = {os.path.relpath(path, self.root) for one in wanted for path in finder.find(one)}
         names = sorted(name.replace(os.sep, "/") for name in found)
-        return [name for name in names if self.covers(name) and self._is_ours(name)]
+        return [name for name in names if self.covers(name)]
+
+    def paths(self) -> list[str]:
+        """Return the files that are there, sorted; links are none."""
+        return [name for name in self.candidates() if self._is_ours(name)]
 
     def read(self) -> dict[str, str]:
         """Return the text of every file by path; raises ArtifactError where one is no text."""
@@ -84,7 +88,7 @@ class Territory:
                     f"(with {path})",
                     hint=_NARROWER,
                 )
-            texts[path] = _text(path, data)
+            texts[path] = as_text(path, data)
         return texts
 
     def write(self, texts: Mapping[str, str]) -> list[str]:
@@ -92,17 +96,22 @@ class Territory:
 
         A file of ours that is not in `texts` is removed. Raises StateError, UsageError.
         """
-        before, changed = self.read(), []
-        for path, text in sorted(texts.items()):
-            if before.get(path) != text:
-                self._write(path, text)
-                changed.append(path)
-        for path in sorted(before.keys() - texts.keys()):
+        gone = [path for path in self.paths() if path not in texts]
+        for path in gone:  # first: a file may be where a folder has to be
             remove_file(self.root / path)
-            changed.append(path)
-        return changed
+        changed = [path for path, text in sorted(texts.items()) if not self._holds(path, text)]
+        for path in changed:
+            self.write_one(path, texts[path])
+        return [*changed, *gone]
 
-    def _write(self, path: str, text: str) -> None:
+    def _holds(self, path: str, text: str) -> bool:
+        try:
+            return self._is_ours(path) and read_file(self.root / path) == text.encode()
+        except (FileNotFoundError, StateError):
+            return False
+
+    def write_one(self, path: str, text: str) -> None:
+        """Write one file; raises StateError, and UsageError where it may not be changed."""
         target = self.root / path
         if not self.covers(path) or not self._is_inside(target.parent):
             raise UsageError(f"{path} may not be changed", hint="it is none of the artifacts")
@@ -132,7 +141,8 @@ def _fits(parts: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
     return fnmatchcase(parts[0], wanted[0]) and _fits(parts[1:], wanted[1:])
 
 
-def _text(path: str, data: bytes) -> str:
+def as_text(path: str, data: bytes) -> str:
+    """Return the text of a file; raises ArtifactError where it is none."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
