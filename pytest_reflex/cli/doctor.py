@@ -175,13 +175,15 @@ def _probe(agent: Agent, problems: list[str]) -> dict[str, Any]:
     from pytest_reflex.agents.command import CommandAgent
     from pytest_reflex.agents.patience import Patience
     from pytest_reflex.agents.probe import ask_for_a_plan
+    from pytest_reflex.reports.refusal import refusal
 
     say(f"Asking {agent.name} one question ...")
     if isinstance(agent, CommandAgent):
         agent = replace(agent, patience=Patience(tries=1))
     answer, problem = ask_for_a_plan(agent)
     if problem:
-        problems.append(f"agent {agent.name!r} did not answer as it should: {problem}")
+        told = refusal(problem, answer.text)
+        problems.append(f"agent {agent.name!r} did not answer as it should: {told}")
     return {
         "answers": not problem,
         "seconds": round(answer.seconds, 1),

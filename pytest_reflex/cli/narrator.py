@@ -19,6 +19,7 @@ from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.words import RunStatus, Step, StopReason
 from pytest_reflex.reports import iteration
+from pytest_reflex.reports.refusal import refusal_of
 from pytest_reflex.reports.spending import not_held
 from pytest_reflex.store.filesystem import lock_warning
 
@@ -92,7 +93,7 @@ class Narrator:
             self._say("\nPhase A passed; phase B judges the same artifact:\n")
             self._say(visible(self.loop.files.artifact_text()))
         elif event.kind is EventKind.PHASE_ERROR and not event.payload.get("limited"):
-            message = visible(event.payload["message"])
+            message = refusal_of(event.payload)
             self._wrapped(f"{event.payload['step']} gave nothing usable: {message}")
         elif event.kind in (EventKind.STOPPED, EventKind.FAILED):
             self._say("")

@@ -24,6 +24,7 @@ from pytest_reflex.model.run import Limits, RunState
 from pytest_reflex.model.single import Cost, Critique, Issue, Refinement
 from pytest_reflex.model.steps import StepRequest
 from pytest_reflex.model.words import Level, Step
+from pytest_reflex.reports.refusal import refusal_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +104,7 @@ def _perform(step: Step, state: RunState, alone: Alone) -> tuple[Done, tuple[Cos
         state = replace(state, errors={step.value: messages})
     agent = done.payload.get("agent", "")
     raise StepError(
-        f"{step.value} failed twice, by agent {agent}: {done.payload['message']}",
+        f"{step.value} failed twice, by agent {agent}: {refusal_of(done.payload)}",
         hint="nothing was written",
     )
 

@@ -8,9 +8,11 @@ from typing import Any
 
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.plain import one_line, visible
+from pytest_reflex.reports.refusal import refusal_of
 from pytest_reflex.verdict.figures import shown_score
 
 Payload = Mapping[str, Any]
+_ROOM = 400
 
 
 def event_line(event: Event) -> str:
@@ -21,7 +23,7 @@ def event_line(event: Event) -> str:
     except (LookupError, TypeError, ValueError, AttributeError):  # another program wrote it
         says = ""
     head = f"{event.seq:>4}  {event.ts}  {place:<3} {event.step.value:<15} {event.kind.value}"
-    return visible(f"{head}: {one_line(says)}" if says else head)
+    return visible(f"{head}: {one_line(says, _ROOM)}" if says else head)
 
 
 def _started(payload: Payload) -> str:
@@ -43,6 +45,11 @@ def _evaluation(payload: Payload) -> str:
     return f"{score}; failed: {failed}" if failed else score
 
 
+def _checks(payload: Payload) -> str:
+    number = len(payload["checks"])
+    return "1 check" if number == 1 else f"{number} checks"
+
+
 def _ended(payload: Payload) -> str:
     detail = f" ({payload['detail']})" if payload.get("detail") else ""
     back = payload.get("restored_from")
@@ -54,13 +61,13 @@ _SAYS: dict[EventKind, Callable[[Payload], str]] = {
     EventKind.RUN_STARTED: _started,
     EventKind.PLAN_CREATED: lambda payload: "; ".join(payload["plan"]),
     EventKind.ARTIFACT_CREATED: _artifact,
-    EventKind.CHECKS_PREPARED: lambda payload: f"{len(payload['checks'])} checks",
+    EventKind.CHECKS_PREPARED: _checks,
     EventKind.EVALUATION_DONE: _evaluation,
     EventKind.CRITIQUE_DONE: lambda payload: ", ".join(i["rule_id"] for i in payload["issues"]),
     EventKind.REFINEMENT_DONE: _artifact,
     EventKind.PHASE_SWITCHED: lambda payload: f"{payload['from']} to {payload['to']}",
     EventKind.ITERATION_ADVANCED: lambda payload: f"to {payload['iteration']}",
-    EventKind.PHASE_ERROR: lambda payload: f"{payload['step']}: {payload['message']}",
+    EventKind.PHASE_ERROR: lambda payload: f"{payload['step']}: {refusal_of(payload)}",
     EventKind.STOPPED: _ended,
     EventKind.FAILED: _ended,
     EventKind.FEEDBACK_GIVEN: lambda payload: str(payload["text"]),
