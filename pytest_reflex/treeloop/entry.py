@@ -15,6 +15,7 @@ from pytest_reflex.loops.driver import ReflexLoop
 from pytest_reflex.loops.kinds import is_of_session
 from pytest_reflex.loops.overview import Run, find_run
 from pytest_reflex.loops.reopening import More, extended
+from pytest_reflex.model.plain import visible
 from pytest_reflex.model.words import EXTENDABLE, RunStatus, Step, StopReason
 from pytest_reflex.process.signals import interruptible
 from pytest_reflex.settings import Settings, load
@@ -54,7 +55,7 @@ def drive(config: pytest.Config) -> int:
         teller.note(str(error))
         return FAILED
     except ReflexError as error:
-        raise pytest.UsageError(*map(str, error.problems)) from None
+        raise pytest.UsageError(*(visible(str(one)) for one in error.problems)) from None
     except KeyboardInterrupt:
         return INTERRUPTED
 
@@ -139,7 +140,7 @@ def _more(config: pytest.Config, order: Order, run: Run, teller: Teller) -> tupl
     limits = extended(state, more)
     refuse_unasked(config)
     budget = ", ".join(f"{key} {amount:g}" for key, amount in limits.budget.items()) or "none"
-    teller.say(f"Loop {run.alias} ({ended}) goes on after iteration {state.iteration}")
+    teller.say(f"Loop {visible(run.alias)} ({ended}) goes on after iteration {state.iteration}")
     teller.say(f"Max iterations: {limits.max_iterations}\nBudget: {budget}\n")
     return more, "--reflex-yes" if order.yes else by_terminal("Go on within these limits?")
 

@@ -17,6 +17,15 @@ TASK = "Make the tests pass"
 # What only changes how much is told is no other session.
 _MANNER = ("-v", "-vv", "-vvv", "-q", "-qq", "--verbose", "--quiet")
 
+# What goes by the session before: each session of a loop would be another one.
+_BY_CACHE = {
+    "lf": "--lf",
+    "failedfirst": "--ff",
+    "newfirst": "--nf",
+    "stepwise": "--sw",
+    "stepwise_skip": "--sw-skip",
+}
+
 _AGENTS_OF = ("plan", "critique", "refine")
 
 
@@ -56,6 +65,12 @@ def order_of(config: pytest.Config) -> Order:
         raise UsageError("--reflex-loop needs a session that runs its tests")
     if getattr(option, "usepdb", False):
         raise UsageError("--reflex-loop and --pdb exclude each other")
+    for name, flag in _BY_CACHE.items():
+        if getattr(option, name, False):
+            raise UsageError(
+                f"--reflex-loop and {flag} exclude each other: each session has to be the whole one",
+                hint=f"leave {flag} out, also of addopts",
+            )
     named = not option.reflex_criteria
     given = [str(Path(invocation.dir) / one) for one in option.reflex_artifact or ()]
     kept = () if named else ("reflex_artifact",)

@@ -21,6 +21,7 @@ from pytest_reflex.treeloop.territory import Territory, as_patterns
 
 SUFFIX = ".reflex.yaml"
 _DESELECTED = "deselected"
+_UNMEASURED = ("skipped: ", "expected to fail")
 
 
 class NothingToDoError(Exception):
@@ -97,7 +98,19 @@ def _refuse(session: Session) -> None:
         why = narrowed[0] if narrowed else f"{', '.join(sorted(set(left_out))[:3])} deselected"
         raise UsageError(
             f"the session leaves rules out, so its gate could never pass: {why}",
-            hint="run the loop over whole files, without -k, -m, --lf and single tests",
+            hint="run the loop over whole files, without -k, -m and single tests",
+        )
+    _refuse_unmeasured(session)
+
+
+def _refuse_unmeasured(session: Session) -> None:
+    never = [row for row in session.not_run if row["reason"].startswith(_UNMEASURED)]
+    if never:
+        first, more = never[0], f" (and {len(never) - 1} more)" if len(never) > 1 else ""
+        raise UsageError(
+            f"rule {first['rule']} is not measured, so the gate could never pass: "
+            f"{first['check']} is {first['reason']}{more}",
+            hint="take the mark away, or the skip or xfail",
         )
 
 

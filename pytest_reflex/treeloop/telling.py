@@ -35,7 +35,8 @@ class Teller:
     interruptions: Interruptions = field(default_factory=Interruptions)
 
     def say(self, text: str, *, bold: bool = False, colour: str | None = None) -> None:
-        """Print lines; what cannot be told stops nothing."""
+        """Print lines, control characters visible; what cannot be told stops nothing."""
+        text = visible(text)
         styled = click.style(text, bold=bold, fg=colour) if bold or colour else text
         try:
             click.echo(styled, color=self.color)

@@ -147,3 +147,30 @@ def wait_for_change(project: Project) -> None:
     while project.read() == CODE:
         assert time.monotonic() < deadline, "the agent did not come to it"
         time.sleep(0.05)
+
+
+def test_an_error_says_no_control_characters(project: Project, capsys: Capture) -> None:
+    project.write("test_sums.py", 'raise RuntimeError("boo\\x1b[31m\\x9b\\u202e")\n')
+    assert project.play() == 4
+    out, err = capsys.readouterr()
+    assert r"RuntimeError: boo\x1b[31m\x9b\u202e" in err
+    assert not set("\x1b\x9b\u202e") & set(out + err)
+
+
+@pytest.mark.parametrize(
+    ("mark", "told"),
+    [
+        ("skip(reason='later')", "test_sums.py::test_half is skipped: later"),
+        ("xfail(reason='known')", "test_sums.py::test_half is expected to fail: known"),
+    ],
+)
+def test_a_rule_that_is_never_measured_is_refused_before_the_question(
+    project: Project, capsys: Capture, mark: str, told: str
+) -> None:
+    project.write(
+        "test_sums.py", TESTS.replace("def test_half", f"@pytest.mark.{mark}\ndef test_half")
+    )
+    assert project.play() == 4
+    out, err = capsys.readouterr()
+    assert f"rule b.sums.half is not measured, so the gate could never pass: {told}" in err
+    assert "Success criteria" not in out

@@ -54,6 +54,12 @@ def test_steps_without_an_agent_are_refused(step: str) -> None:
         (["--reflex-resume"], "--reflex-resume needs --reflex-loop"),
         (["--reflex-loop", "--collect-only"], "needs a session that runs its tests"),
         (["--reflex-loop", "--pdb"], "--pdb exclude each other"),
+        (["--reflex-loop", "--lf"], "--reflex-loop and --lf exclude each other"),
+        (["--reflex-loop", "--last-failed"], "--reflex-loop and --lf exclude each other"),
+        (["--reflex-loop", "--ff"], "--reflex-loop and --ff exclude each other"),
+        (["--reflex-loop", "--nf"], "--reflex-loop and --nf exclude each other"),
+        (["--reflex-loop", "--stepwise"], "--reflex-loop and --sw exclude each other"),
+        (["--reflex-loop", "--sw-skip"], "exclude each other: each session has to be"),
         (["--reflex-loop"], "not confirmed, and there is no terminal to ask on"),
         (["--reflex-loop", "--reflex-yes", "--reflex-budget=x=1"], "--budget x=1: no such key"),
         (["--reflex-loop", "--reflex-yes", "--reflex-agent=nobody"], "no agent named 'nobody'"),
@@ -63,7 +69,7 @@ def test_steps_without_an_agent_are_refused(step: str) -> None:
 def test_what_does_not_fit_is_a_usage_error(
     project: Project, capsys: pytest.CaptureFixture[str], arguments: list[str], told: str
 ) -> None:
-    assert project.run(*project.arguments(*arguments)) == 4
+    assert project.run("-p", "pytest_reflex.plugin", *arguments) == 4
     assert told in capsys.readouterr().err
     assert not (project.folder / ".ai-factory").exists()
 
