@@ -77,7 +77,7 @@ def _what(project: Project, line: str) -> str:
     return re.sub(r"\.[0-9a-f]{12}\.tmp|\b\d+(?=<)|, \d+$", "", text)
 
 
-def kills(place: Ground) -> Iterator[tuple[str, list[str]]]:
+def kills(place: Ground) -> Iterator[tuple[str, list[str] | None]]:
     """Kill a run at each point; yield the point and what was wrong afterwards."""
     log = place.folder / "strace.log"
     points = []
@@ -89,11 +89,11 @@ def kills(place: Ground) -> Iterator[tuple[str, list[str]]]:
         yield f"{number}: {point.what}", _killed(place, point, log)
 
 
-def _killed(place: Ground, point: Point, log: Path) -> list[str]:
-    """Kill at one point.
+def _killed(place: Ground, point: Point, log: Path) -> list[str] | None:
+    """Kill at one point; None where no run came to it again.
 
     PRODUCE and PREPARE may end in either order, and current.json is written where a second has
-    passed: both may move the number of a call.
+    passed: both may move the number of a call, and the latter may leave one out.
     """
     last = ""
     for offset in _OFFSETS:
@@ -108,4 +108,6 @@ def _killed(place: Ground, point: Point, log: Path) -> list[str]:
             shutil.rmtree(project.folder)
             return wrong
         shutil.rmtree(project.folder)
+    if "current.json" in point.what:
+        return None
     return [f"it was not hit: {last[-200:]}"]
