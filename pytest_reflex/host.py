@@ -166,6 +166,12 @@ def _named(what: str) -> Iterator[None]:
         ) from error
 
 
+def employ_evaluator(host: Host, settings: Settings) -> None:
+    """Register what does EVALUATE."""
+    core = settings["loop.evaluator"] == "core"
+    host.manager.register((CoreEvaluator if core else PytestEvaluator)(host.registry))
+
+
 def employ(
     host: Host,
     settings: Settings,
@@ -181,9 +187,7 @@ def employ(
     the names by step with which a run began, instead of those of the settings. `replay` is a
     recording that answers all steps, before any plugin; `recorder` writes one.
     """
-    core = settings["loop.evaluator"] == "core"
-    evaluator = CoreEvaluator(host.registry) if core else PytestEvaluator(host.registry)
-    host.manager.register(evaluator)
+    employ_evaluator(host, settings)
     if recorder is not None:
         host.manager.register(recorder)
     if replay is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pytest_reflex.cli.aliases import completer, state_root
+from pytest_reflex.cli.configured import configured
 from pytest_reflex.cli.loop_manage import json_option, opener, told, wait_option
 from pytest_reflex.cli.streams import give, give_json
 from pytest_reflex.errors import ExitCode, UsageError
@@ -32,10 +33,12 @@ def stop(
     """Stop the loop ALIAS, or the one that runs.
 
     A word that is the name of no loop is the REASON. A loop that is driven stops before its next
-    step; the best artifact is restored. An interrupted one is stopped at once. Exit status: 0 it
+    step; an artifact that was not evaluated yet is, and the best one is restored. An interrupted
+    one is stopped at once. Exit status: 0 it
     has ended or, with --wait 0, was asked; 11 it goes on.
     """
     from pytest_reflex.loops import stopping
+    from pytest_reflex.loops.kinds import is_of_session
     from pytest_reflex.loops.overview import find_run
     from pytest_reflex.loops.setup import check_text
     from pytest_reflex.loops.survey import has_ended
@@ -54,6 +57,7 @@ def stop(
         patience=patience,
         project=Path.cwd(),
         open_run=opener(run.state),
+        hooks=None if is_of_session(run.state) else lambda: _judging(run),
     )
     if as_json:
         give_json(told(run.alias, answer.state, ended=answer.done))
@@ -62,6 +66,16 @@ def stop(
     if answer.delivered and not as_json:
         give(visible(answer.delivered))
     return ExitCode.LOCKED if patience and not answer.done else ExitCode.OK
+
+
+def _judging(run: Run) -> Any:
+    """Return hooks that judge as the run's own do, and ask no agent."""
+    from pytest_reflex.host import employ_evaluator, open_host
+
+    setup = run.state.setup
+    host = open_host(setup["plugins"], Path.cwd())
+    employ_evaluator(host, configured({"loop.evaluator": setup["evaluator"]}))
+    return host.hooks
 
 
 def _meant(root: Path, word: str, alias: str | None, reason: str | None) -> tuple[str | None, str]:

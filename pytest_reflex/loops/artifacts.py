@@ -44,7 +44,8 @@ def as_it_stands(folder: Path) -> Shown:
 def evaluated_in(folder: Path, iteration: int) -> Shown:
     """Return the artifact that was evaluated last in an iteration; raises ReflexError.
 
-    It is rebuilt from the history, and has the hash that its evaluation recorded.
+    It is rebuilt from the history, and has the hash that its evaluation recorded. Where nothing
+    was evaluated in the iteration it is its last artifact, and `note` says so.
     """
     events = _events(folder)
     judged = {
@@ -52,14 +53,21 @@ def evaluated_in(folder: Path, iteration: int) -> Shown:
         for event in events
         if event.kind is EventKind.EVALUATION_DONE
     }
-    if iteration not in judged:
-        there = ", ".join(map(str, judged))
+    made = {event.iteration: event.payload["after"] for event in events if event.kind in _MAKES}
+    if iteration not in judged and iteration not in made:
+        there = ", ".join(map(str, sorted({*made, *judged})))
         raise UsageError(
-            f"iteration {iteration} of {folder.name!r} has no evaluated artifact",
-            hint=f"there are: {there}" if there else "nothing was evaluated yet",
+            f"iteration {iteration} of {folder.name!r} has no artifact",
+            hint=f"there are: {there}" if there else "nothing was produced yet",
         )
-    text = artifact_with(events, judged[iteration])
-    return Shown(data=text.encode(), iteration=iteration)
+    text = artifact_with(events, judged.get(iteration) or made[iteration])
+    note = (
+        "" if iteration in judged else f"The artifact of iteration {iteration} was not evaluated."
+    )
+    return Shown(data=text.encode(), iteration=iteration, note=note)
+
+
+_MAKES = (EventKind.ARTIFACT_CREATED, EventKind.REFINEMENT_DONE)
 
 
 def _events(folder: Path) -> Sequence[Event]:

@@ -46,24 +46,45 @@ def decide(
 
     `stop_requested` is the reason that a person gave, None for no request; `tampering` says what
     was done to the rules, or to the code that judges, empty where nothing was; `elapsed` is how
-    many seconds the run has been driven in this sitting.
+    many seconds the run has been driven in this sitting. EVALUATE is free: before a run stops, an
+    artifact that nothing has judged is.
     """
     if state.status is not RunStatus.RUNNING:
         return Decision(Act.NOTHING)
     if tampering:
         return _stop(StopReason.TAMPERED, tampering)
-    for step, messages in state.errors.items():
-        if len(messages) >= MAX_TRIES:
-            return _stop(StopReason.PHASE_ERROR, f"{step} failed twice: {messages[-1]}")
-    asked = _asked_to_stop(state, stop_requested, elapsed)
-    if asked:
-        return asked
+    due = _failed_twice(state) or _asked_to_stop(state, stop_requested, elapsed)
+    if due:
+        return Decision(Act.STEP, Step.EVALUATE) if _to_be_judged(state) else due
     if not state.evaluated and _judged(state) >= MOST_JUDGED:
         why = f"artifact.md was changed from outside {MOST_JUDGED} times in one iteration"
         return _stop(StopReason.STAGNATION, why)
-    if not state.evaluated or state.critiqued:
+    if not (state.prepared and state.evaluated) or state.critiqued:
         return Decision(Act.ADVANCE) if state.refined else Decision(Act.STEP, state.step)
     return _after_evaluate(state)
+
+
+def _failed_twice(state: RunState) -> Decision | None:
+    """Return the stop for a step that cannot be done, unless no step is needed any more."""
+    judged = state.prepared and state.evaluated and not state.critiqued
+    if judged and state.marks[-1].passed and is_last(state, state.level):
+        return None
+    for step, messages in state.errors.items():
+        if len(messages) >= MAX_TRIES:
+            return _stop(StopReason.PHASE_ERROR, f"{step} failed twice: {messages[-1]}")
+    return None
+
+
+def is_last(state: RunState, level: Level) -> bool:
+    """Return whether a level is the one at which a run is done."""
+    return level is Level.B or not state.criteria.has(Level.B)
+
+
+def _to_be_judged(state: RunState) -> bool:
+    """Return whether there is an artifact without a verdict, and no fault in the way of one."""
+    if state.errors.get(Step.EVALUATE) or _judged(state) >= MOST_JUDGED:
+        return False
+    return state.artifact_status in ("unevaluated", "stale")
 
 
 def _asked_to_stop(state: RunState, stop_requested: str | None, elapsed: float) -> Decision | None:

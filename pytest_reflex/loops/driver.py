@@ -18,21 +18,19 @@ from typing import Any
 
 from pytest_reflex.errors import LimitError
 from pytest_reflex.loops import ending
-from pytest_reflex.loops.asking import ask, judge, record
+from pytest_reflex.loops.asking import ask, record
 from pytest_reflex.loops.decide import Act, Decision, calls_left, decide, seconds_left
 from pytest_reflex.loops.guard import guarded
-from pytest_reflex.loops.prepared import effective
+from pytest_reflex.loops.judging import evaluate
 from pytest_reflex.loops.requests import request_for
 from pytest_reflex.loops.runfiles import RunFiles
 from pytest_reflex.loops.seal import Watch
-from pytest_reflex.loops.steps import Done, perform, phase_error, refused_by_limit
+from pytest_reflex.loops.steps import Done, perform, refused_by_limit
 from pytest_reflex.loops.wishes import Wishes
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import RunState
-from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Level, Step
 from pytest_reflex.process.run import kill_running
-from pytest_reflex.verdict.progress import flips_between, mark_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +111,7 @@ class ReflexLoop:
             following = {"iteration": self.state.iteration + 1}
             yield Done(kind=EventKind.ITERATION_ADVANCED, step=Step.REFINE, payload=following)
         elif decision.step is Step.EVALUATE:
-            yield self._evaluate()
+            yield evaluate(self.files, self.hooks, self.project)
         elif decision.step is Step.PRODUCE_PREPARE:
             yield from self._produce_and_prepare()
         else:
@@ -163,33 +161,3 @@ class ReflexLoop:
 
     def _is_done(self, step: Step) -> bool:
         return self.state.produced if step is Step.PRODUCE else self.state.prepared
-
-    def _evaluate(self) -> Done:
-        """Judge the artifact; the verdict binds to the bytes that the history knows."""
-        evaluation = judge(self.hooks, self.target())
-        if isinstance(evaluation, str):
-            return phase_error(Step.EVALUATE, evaluation)
-        if evaluation.artifact_sha256 != self.state.artifact_sha256:
-            return phase_error(Step.EVALUATE, "the artifact changed while it was evaluated")
-        payload: dict[str, Any] = {"evaluation": evaluation.to_json()}
-        marks = (*self.state.marks, mark_of(evaluation, self.state.iteration))
-        if flips := flips_between(marks):
-            payload["flips"] = flips.to_json()
-        return Done(kind=EventKind.EVALUATION_DONE, step=Step.EVALUATE, payload=payload)
-
-    def target(self) -> Target:
-        """Return what EVALUATE judges now."""
-        state = self.state
-        base = state.setup.get("link_base")
-        return Target(
-            criteria=effective(state.criteria, state.checks),
-            level=state.level,
-            artifact=self.files.artifact_path,
-            root=self.project,
-            label=self.files.artifact_label,
-            link_base=Path(base) if base else self.project,
-            environment={
-                "PYTEST_REFLEX_RUN_DIR": str(self.files.folder),
-                "PYTEST_REFLEX_ITERATION": str(state.iteration),
-            },
-        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pytest_reflex.loops.decide import Decision
+from pytest_reflex.loops.decide import Decision, is_last
 from pytest_reflex.loops.history import artifact_with, evaluation_of
 from pytest_reflex.loops.steps import Done
 from pytest_reflex.model.events import Event, EventKind
@@ -26,7 +26,7 @@ def stopped(state: RunState, decision: Decision, past: Sequence[Event]) -> Done:
     payload: dict[str, Any] = {
         "reason": decision.reason.value,
         "detail": decision.detail,
-        "passed": sound and bool(current and current.passed),
+        "passed": sound and bool(current and current.passed and is_last(state, current.level)),
     }
     kind = EventKind.FAILED if status is RunStatus.FAILED else EventKind.STOPPED
     top = best(state.marks)
@@ -34,7 +34,7 @@ def stopped(state: RunState, decision: Decision, past: Sequence[Event]) -> Done:
     if not restores or top is None or top.sha256 == state.artifact_sha256:
         return Done(kind=kind, step=state.step, payload=payload)
     payload |= {
-        "passed": top.passed,
+        "passed": top.passed and is_last(state, top.level),
         "restored_from": {"iteration": top.iteration, "phase": top.level.value},
         "sha256": top.sha256,
         "evaluation": evaluation_of(past, top),

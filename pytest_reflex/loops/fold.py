@@ -102,11 +102,13 @@ def _since_evaluation(state: RunState, payload: Payload) -> Mapping[str, Any]:
     """Return what changed since the last evaluation: REFINE and the PRODUCE after it together.
 
     What lay outside the critique is of the last of them: each is compared with what was evaluated.
+    Histories without `since_evaluation` have only what each of the two changed.
     """
     changed = {"by": payload["by"], **payload["changed"]}
     before = state.changed if not state.evaluated else {}
     for word in ("added", "modified", "removed"):
         changed[word] = list(dict.fromkeys((*before.get(word, ()), *changed[word])))
+    changed |= payload.get("since_evaluation", {})
     reverted = dict.fromkeys((*before.get("reverted", ()), *payload.get("reverted", ())))
     found = {"outside": payload.get("outside"), "unguarded": payload.get("unguarded")}
     return {**changed, **{k: v for k, v in {**found, "reverted": list(reverted)}.items() if v}}
@@ -114,18 +116,28 @@ def _since_evaluation(state: RunState, payload: Payload) -> Mapping[str, Any]:
 
 def _checks(state: RunState, payload: Payload) -> RunState:
     return replace(
-        state, checks=tuple(payload["checks"]), prepared=True, errors=_cleared(state, Step.PREPARE)
+        state,
+        checks=tuple(payload["checks"]),
+        prepared=True,
+        evaluated=False,
+        errors=_cleared(state, Step.PREPARE),
     )
 
 
 def _evaluation(state: RunState, payload: Payload) -> RunState:
+    """What stands is judged, in whichever step: what follows is the critique of that."""
     rules = {rule.id: rule for rule in state.criteria.rules}
     evaluation = evaluation_from_json(payload["evaluation"], rules)
     marks = (*state.marks, mark_of(evaluation, state.iteration))
     return replace(
         state,
         evaluation=evaluation,
+        planned=True,
+        produced=True,
+        prepared=state.prepared or state.checks is not None,
         evaluated=True,
+        critiqued=False,
+        refined=False,
         marks=marks,
         stagnation_count=stagnation_after(state.stagnation_count, marks[state.settled :]),
         errors=_cleared(state, Step.EVALUATE),

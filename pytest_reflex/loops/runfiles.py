@@ -17,7 +17,13 @@ from typing import Any
 from pytest_reflex.checks.reading import SIZE_LIMIT
 from pytest_reflex.errors import ArtifactError, StateError, TamperedError, UsageError
 from pytest_reflex.loops.fold import apply
-from pytest_reflex.loops.history import digest, hash_before_last_change, read_events, text_after
+from pytest_reflex.loops.history import (
+    artifact_with,
+    digest,
+    hash_before_last_change,
+    read_events,
+    text_after,
+)
 from pytest_reflex.loops.pointer import (
     Pointer,
     Requests,
@@ -168,18 +174,24 @@ class RunFiles:
 
     def _change(self, new: str, *, initial: bool) -> dict[str, Any]:
         changed = changed_sections(self._text, new)
-        return {
+        return self._since_evaluation(new) | {
             "delta": make_delta(self._text, new),
             "before": digest(self._text),
             "after": digest(new),
             "size": len(new.encode("utf-8")),
             "changed": {
-                "added": list(changed.added),
-                "modified": list(changed.modified),
-                "removed": list(changed.removed),
+                **changed.to_json(),
                 "initial": initial,
             },
         }
+
+    def _since_evaluation(self, new: str) -> dict[str, Any]:
+        """Return how a text differs from what was evaluated, where that is not the last one."""
+        judged = self._state.evaluation if self._state else None
+        if judged is None or judged.artifact_sha256 == digest(self._text):
+            return {}
+        old = artifact_with(self._events, judged.artifact_sha256)
+        return {"since_evaluation": changed_sections(old, new).to_json()}
 
     def _event(self, kind: EventKind, step: Step, payload: dict[str, Any]) -> Event:
         now = datetime.now(UTC)

@@ -12,14 +12,17 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from pytest_reflex.errors import LockedError, UsageError
+from pytest_reflex.errors import LockedError, ReflexError, UsageError
 from pytest_reflex.loops import ending
-from pytest_reflex.loops.decide import Act, Decision
+from pytest_reflex.loops.decide import Act, Decision, decide
+from pytest_reflex.loops.judging import evaluate
 from pytest_reflex.loops.overview import Run, read_run
 from pytest_reflex.loops.pointer import Pointer, Requests, change_pointer, read_pointer
 from pytest_reflex.loops.result import deliver
 from pytest_reflex.loops.runfiles import RunFiles
+from pytest_reflex.loops.seal import Watch
 from pytest_reflex.loops.statefile import HISTORY, RUN, read_object
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import RunState
@@ -40,6 +43,7 @@ class Answer:
 
 
 Open = Callable[[Path], RunFiles]
+Hooks = Callable[[], Any]
 
 
 def stop(
@@ -50,16 +54,18 @@ def stop(
     patience: float,
     project: Path,
     open_run: Open = RunFiles.open,
+    hooks: Hooks | None = None,
 ) -> Answer:
     """End a run as `user_stop`; `patience` are the seconds to wait for a process that drives it.
 
     With `now` its agent is ended too. A run that ends by itself meanwhile keeps its reason.
-    `open_run` takes the lock of a run of its kind.
+    `open_run` takes the lock of a run of its kind; `hooks` gives what judges, where nobody drives
+    the run and its artifact was not evaluated yet.
     """
     return _settle(
         run,
         Requests(stop=reason, now=now),
-        alone=lambda: _stop_idle(open_run(run.folder), reason, project),
+        alone=lambda: _stop_idle(open_run(run.folder), reason, project, hooks),
         is_done=lambda: _has_ended(run),
         patience=patience,
     )
@@ -132,15 +138,31 @@ def _is_durable(run: Run, key: str) -> bool:
     )
 
 
-def _stop_idle(held: RunFiles, reason: str, project: Path) -> Answer:
+def _stop_idle(held: RunFiles, reason: str, project: Path, hooks: Hooks | None) -> Answer:
     with closing(held) as files:
         if files.state.status is not RunStatus.RUNNING:
             return Answer(state=files.state, done=True)
         files.adopt_changes_by_hand()
         files.adopt_feedback()
+        if hooks is not None and decide(files.state, stop_requested=reason).act is Act.STEP:
+            reason += _judged_last(files, hooks, project)
         decision = Decision(Act.STOP, reason=StopReason.USER_STOP, detail=reason)
         files.commit(ending.stopped(files.state, decision, files.latest_events()))
         return Answer(state=files.state, done=True, delivered=deliver(files, project))
+
+
+def _judged_last(files: RunFiles, hooks: Hooks, project: Path) -> str:
+    """Evaluate the artifact; return why that could not be done, empty where it was."""
+    why = Watch(files.latest_events()[0].payload, project).tampering()
+    if not why:
+        try:
+            done = evaluate(files, hooks(), project)
+        except ReflexError as error:
+            why = error.problems[0].message
+        else:
+            files.commit(done)
+            why = done.payload.get("message", "")
+    return f" (the last artifact was not evaluated: {why})" if why else ""
 
 
 def _tell_idle(held: RunFiles, key: str, text: str) -> Answer:

@@ -24,6 +24,13 @@ class Changed:
     def all(self) -> tuple[str, ...]:
         return (*self.added, *self.modified, *self.removed)
 
+    def to_json(self) -> dict[str, list[str]]:
+        return {
+            "added": list(self.added),
+            "modified": list(self.modified),
+            "removed": list(self.removed),
+        }
+
 
 def changed_sections(old: str, new: str) -> Changed:
     """Return which parts of `new` are not as in `old`, each in the order of its text.

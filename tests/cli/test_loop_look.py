@@ -169,9 +169,18 @@ def test_show_rebuilds_what_an_iteration_evaluated(
     assert capsys.readouterr().out == text
 
 
+def test_show_says_that_an_iteration_was_not_evaluated(stage: Stage, capsys: Captured) -> None:
+    with stage.begin(Script(produce="alpha\n"), alias="early") as loop:
+        next(event for event in loop.events() if event.kind == "artifact_created")
+    assert main(["loop", "show", "early", "--iteration", "1"]) == 0
+    out, err = capsys.readouterr()
+    assert out == "alpha\n"
+    assert "The artifact of iteration 1 was not evaluated." in err
+
+
 def test_show_names_the_iterations_there_are(stage: Stage, capsys: Captured) -> None:
     assert main(["loop", "show", "done", "--iteration", "7"]) == 4
-    said = "iteration 7 of 'done' has no evaluated artifact (there are: 1, 2)"
+    said = "iteration 7 of 'done' has no artifact (there are: 1, 2)"
     assert said in capsys.readouterr().err
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from pytest_reflex.loops.decide import Act, decide, exhausted
 from pytest_reflex.model.run import Limits
-from pytest_reflex.model.words import StopReason
+from pytest_reflex.model.words import Step, StopReason
 from tests.loops.histories import History
 from tests.verdict.sets import criteria, rule
 
@@ -158,3 +159,69 @@ def test_the_errors_of_one_step_do_not_count_for_another() -> None:
 def test_a_success_clears_the_errors_of_its_step_only() -> None:
     state = History().planned().failed("PRODUCE").prepared().state
     assert state.errors == {"PRODUCE": ("not JSON",)}
+
+
+UNJUDGED: dict[str, Callable[[], History]] = {
+    "produced, and no checks yet": lambda: History().planned().produced(),
+    "refined": lambda: History().round(A_MUST).refined("2"),
+    "refined, before the next plan": lambda: History().round(A_MUST).refined("2").advanced(),
+    "produced anew": lambda: (
+        History().round(A_MUST).refined("2").advanced().planned().produced("3")
+    ),
+    "changed by hand": lambda: History().round(A_MUST).produced("2", by="hand"),
+}
+SPENT = Limits(budget={"calls": 0})
+
+
+@pytest.mark.parametrize("write", UNJUDGED.values(), ids=UNJUDGED.keys())
+def test_an_artifact_that_nothing_judged_is_judged_before_a_stop(
+    write: Callable[[], History],
+) -> None:
+    state = write().state
+    failed = replace(state, errors={"PLAN": ("no JSON", "no JSON")})
+    spent = replace(state, limits=SPENT)
+    for due in (decide(state, stop_requested=""), decide(failed), decide(spent)):
+        assert (due.act, due.step) == (Act.STEP, Step.EVALUATE)
+    assert decide(state, tampering="x.yaml was changed").reason is StopReason.TAMPERED
+
+
+JUDGED: dict[str, Callable[[], History]] = {
+    "there is none": lambda: History().planned(),
+    "it is judged": lambda: History().round(A_MUST),
+    "REFINE changed nothing": lambda: History().round(A_MUST).refined("1"),
+    "it was judged last": lambda: History().round(A_MUST).refined("2").evaluated(A_MUST, sha="2"),
+    "it is judged at A": lambda: History().round().switched(),
+    "EVALUATE failed": lambda: History().planned().produced().failed("EVALUATE"),
+}
+
+
+@pytest.mark.parametrize("write", JUDGED.values(), ids=JUDGED.keys())
+def test_a_stop_comes_at_once_where_nothing_is_left_to_judge(write: Callable[[], History]) -> None:
+    assert decide(write().state, stop_requested="").reason is StopReason.USER_STOP
+
+
+def test_an_artifact_that_something_changes_for_ever_does_not_keep_a_run_from_its_stop() -> None:
+    history = History().planned()
+    for number in "12345":
+        history.produced(number, by="hand").evaluated(A_MUST, sha=number)
+    state = history.produced("6", by="hand").state
+    assert decide(state, stop_requested="").reason is StopReason.USER_STOP
+
+
+def test_what_was_judged_before_its_stop_is_critiqued_when_the_run_goes_on() -> None:
+    history = History().round(A_MUST).refined("2").advanced().evaluated(A_MUST, sha="2")
+    assert decide(history.state).step is Step.CRITIQUE
+    assert decide(history.refined("3").state).act is Act.ADVANCE
+
+
+def test_what_was_judged_without_its_checks_gets_them_and_is_judged_again() -> None:
+    history = History().planned().produced().evaluated(A_MUST)
+    assert decide(history.state).step is Step.PREPARE
+    assert decide(history.prepared().state).step is Step.EVALUATE
+
+
+def test_a_step_that_failed_twice_does_not_matter_to_an_artifact_that_passes() -> None:
+    history = History(criteria(rule(A_MUST))).round(A_MUST).refined("2").advanced()
+    history.failed("PLAN").failed("PLAN").evaluated(sha="2")
+    assert decide(history.state).reason is StopReason.THRESHOLD_REACHED
+    assert decide(history.state, stop_requested="").reason is StopReason.USER_STOP

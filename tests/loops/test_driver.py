@@ -13,6 +13,7 @@ import pytest
 from pytest_reflex.errors import LockedError, UsageError
 from pytest_reflex.loops.overview import find_run, status_text
 from pytest_reflex.model.steps import Reply
+from pytest_reflex.reports.iteration import changed_line
 from tests.loops.stage import Script, Stage, issues, story
 
 GOOD = "alpha beta gamma\n"
@@ -89,6 +90,37 @@ def test_a_stop_that_is_no_success_restores_the_best(stage: Stage) -> None:
     stage.play(script, {"loop.max_iterations": 2})
     stop = stage.run_json()["stop"]
     assert (stop["restored_from"], stage.artifact()) == ({"iteration": 1, "phase": "A"}, "alpha\n")
+
+
+PAID = Reply(text=GOOD, agent="paid", usd=1.0)
+LAST: dict[str, Script] = {
+    "after PRODUCE": Script(produce=["alpha\n", PAID], refine="alpha\n"),
+    "after REFINE": Script(produce="alpha\n", refine=PAID),
+}
+
+
+@pytest.mark.parametrize("step", LAST)
+def test_what_used_the_budget_up_is_judged_before_the_run_stops(stage: Stage, step: str) -> None:
+    one_phase = stage.criteria.read_text().replace("b.x.gamma", "a.x.gamma")
+    stage.criteria.write_text(one_phase.replace(", B: {threshold: 0.9}", ""))
+    events = stage.play(LAST[step], {"loop.budget": {"usd": 1}}, sequential=True)
+    assert story(events)[-2:] == ["evaluation_done", "stopped"]
+    run = stage.run_json()
+    assert run["stop"] | {"detail": ""} == {
+        "passed": True, "reason": "budget_exceeded", "detail": "",
+    }  # fmt: skip
+    assert (stage.artifact(), run["last_score"]) == (GOOD, 1.0)
+
+
+def test_what_went_back_to_the_last_evaluated_text_has_changed_nothing(stage: Stage) -> None:
+    old, new = "# T\n\n## A\nalpha\n\n## B\nx\n", "# T\n\n## A\nx\n\n## B\nx\n"
+    script = Script(produce=[old, old, new.replace("## B\nx", "## B\ny")], refine=new)
+    changed = []
+    with stage.begin(script, {"loop.guard": "off"}) as loop:
+        for event in loop.events():
+            if event.kind == "evaluation_done":
+                changed.append(changed_line(loop.state.changed))
+    assert changed[:3] == ["initial generation", "nothing", "modified A, B"]
 
 
 def test_a_run_that_fails_restores_the_best_too(stage: Stage) -> None:

@@ -55,6 +55,32 @@ def test_s11_a_run_that_nobody_drives_is_stopped_at_once(stage: Stage) -> None:
     assert not (stage.root / "current.json").exists()
 
 
+def stop_judging(stage: Stage, **lines: str) -> stopping.Answer:
+    hooks = stage.host(Script(**lines)).hooks
+    run = run_of(stage)
+    return stopping.stop(
+        run, "enough", now=False, patience=0, project=stage.project, hooks=lambda: hooks
+    )
+
+
+def test_what_was_refined_and_not_judged_is_judged_before_the_stop(stage: Stage) -> None:
+    with stage.begin(Script(produce="alpha\n", refine="alpha beta\n")) as loop:
+        next(event for event in loop.events() if event.kind == "refinement_done")
+    stop_judging(stage)
+    run = stage.run_json()
+    assert (stage.artifact(), run["last_score"]) == ("alpha beta\n", 1.0)
+    assert "restored_from" not in run["stop"]
+    assert not run["stop"]["passed"]  # phase B was not judged
+
+
+def test_where_the_rules_were_changed_nothing_is_judged_before_the_stop(stage: Stage) -> None:
+    leave(stage, events=7)
+    stage.criteria.write_text("rules: []\n")
+    stop_judging(stage)
+    detail = stage.run_json()["stop"]["detail"]
+    assert detail.startswith("enough (the last artifact was not evaluated: criteria.yaml")
+
+
 def test_a_change_by_hand_is_kept_before_the_best_is_restored(stage: Stage) -> None:
     leave(stage)
     (stage.root / "words/artifact.md").write_text("by hand\n")

@@ -1,0 +1,51 @@
+"""EVALUATE of a run: what is judged, by which checks, and the event that comes of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pytest_reflex.loops.asking import judge
+from pytest_reflex.loops.prepared import effective
+from pytest_reflex.loops.runfiles import RunFiles
+from pytest_reflex.loops.steps import Done, phase_error
+from pytest_reflex.model.events import EventKind
+from pytest_reflex.model.targets import Target
+from pytest_reflex.model.words import Step
+from pytest_reflex.verdict.progress import flips_between, mark_of
+
+
+def evaluate(files: RunFiles, hooks: Any, project: Path) -> Done:
+    """Judge the artifact; the verdict binds to the bytes that the history knows.
+
+    `project` is the working directory of commands. Raises ReflexError where nothing can judge.
+    """
+    state = files.state
+    evaluation = judge(hooks, target_of(files, project))
+    if isinstance(evaluation, str):
+        return phase_error(Step.EVALUATE, evaluation)
+    if evaluation.artifact_sha256 != state.artifact_sha256:
+        return phase_error(Step.EVALUATE, "the artifact changed while it was evaluated")
+    payload: dict[str, Any] = {"evaluation": evaluation.to_json()}
+    marks = (*state.marks, mark_of(evaluation, state.iteration))
+    if flips := flips_between(marks):
+        payload["flips"] = flips.to_json()
+    return Done(kind=EventKind.EVALUATION_DONE, step=Step.EVALUATE, payload=payload)
+
+
+def target_of(files: RunFiles, project: Path) -> Target:
+    """Return what EVALUATE judges now: the artifact, by the checks that were prepared last."""
+    state = files.state
+    base = state.setup.get("link_base")
+    return Target(
+        criteria=effective(state.criteria, state.checks),
+        level=state.level,
+        artifact=files.artifact_path,
+        root=project,
+        label=files.artifact_label,
+        link_base=Path(base) if base else project,
+        environment={
+            "PYTEST_REFLEX_RUN_DIR": str(files.folder),
+            "PYTEST_REFLEX_ITERATION": str(state.iteration),
+        },
+    )
