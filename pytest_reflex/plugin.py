@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -32,9 +33,13 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 def pytest_cmdline_main(config: pytest.Config) -> int | None:
     if not options.wants_loop(config):
         return None
-    from pytest_reflex.treeloop.entry import drive
+    try:
+        from pytest_reflex.treeloop.entry import drive
 
-    return drive(config)
+        return drive(config)
+    except KeyboardInterrupt:  # maybe while modules are imported, where nobody else waits for it
+        sys.stdout.write("\nInterrupted\n")
+        return int(pytest.ExitCode.INTERRUPTED)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -40,7 +40,7 @@ PASSED, FAILED, INTERRUPTED = (
 def drive(config: pytest.Config) -> int:
     """Run the loop that the options ask for, and return the exit status.
 
-    Raises pytest.UsageError for what is the user's fault.
+    Raises pytest.UsageError for what is the user's fault, KeyboardInterrupt where no run is begun.
     """
     try:
         order = order_of(config)
@@ -49,18 +49,15 @@ def drive(config: pytest.Config) -> int:
             teller.interruptions = interruptions
             if order.resume is not None:
                 return _resume(config, order, teller)
-            refuse_unasked(config)
-            return _new(order, teller)
+            return _new(config, order, teller)
     except TamperedError as error:
         teller.note(str(error))
         return FAILED
     except ReflexError as error:
         raise pytest.UsageError(*(visible(str(one)) for one in error.problems)) from None
-    except KeyboardInterrupt:
-        return INTERRUPTED
 
 
-def _new(order: Order, teller: Teller) -> int:
+def _new(config: pytest.Config, order: Order, teller: Teller) -> int:
     settings = _settings(order)
     wanted = chosen_agents(order.agents, usual_agents(settings))
     host, names = _host(settings, wanted, recorder_of(settings, order.root))
@@ -84,6 +81,7 @@ def _new(order: Order, teller: Teller) -> int:
             "the agent offline can only apply fixes that rules of suites carry, and none does",
             hint="name an agent: --reflex-agent NAME",
         )
+    refuse_unasked(config)
     by = confirmed(found, names, teller.say)
     equip = _equipment(host, names, lambda files: runner, teller)
     run = begin(found, settings=settings, host=host, agents=names, by=by, equip=equip)

@@ -68,7 +68,7 @@ def order_of(config: pytest.Config) -> Order:
     for name, flag in _BY_CACHE.items():
         if getattr(option, name, False):
             raise UsageError(
-                f"--reflex-loop and {flag} exclude each other: each session has to be the whole one",
+                f"--reflex-loop and {flag} exclude each other: each session has to be whole",
                 hint=f"leave {flag} out, also of addopts",
             )
     named = not option.reflex_criteria

@@ -174,3 +174,18 @@ def test_a_rule_that_is_never_measured_is_refused_before_the_question(
     out, err = capsys.readouterr()
     assert f"rule b.sums.half is not measured, so the gate could never pass: {told}" in err
     assert "Success criteria" not in out
+
+
+def test_an_interrupt_during_the_imports_is_one_line(project: Project) -> None:
+    project.write(
+        "early.py",
+        "import os, signal, sys\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, *rest):\n"
+        "        if name == 'pytest_reflex.treeloop.telling':\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Finder())\n",
+    )
+    driver = project.start("-p", "early")
+    output, _ = driver.communicate(timeout=60)
+    assert (driver.returncode, output) == (2, "\nInterrupted\n")

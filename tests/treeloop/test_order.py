@@ -60,7 +60,12 @@ def test_steps_without_an_agent_are_refused(step: str) -> None:
         (["--reflex-loop", "--nf"], "--reflex-loop and --nf exclude each other"),
         (["--reflex-loop", "--stepwise"], "--reflex-loop and --sw exclude each other"),
         (["--reflex-loop", "--sw-skip"], "exclude each other: each session has to be"),
-        (["--reflex-loop"], "not confirmed, and there is no terminal to ask on"),
+        (["--reflex-loop"], "nothing says which files may be changed"),
+        (["--reflex-loop", "--reflex-artifact=no.py"], "there is no file that may be changed"),
+        (
+            ["--reflex-loop", "--reflex-artifact=sums.py"],
+            "not confirmed, and there is no terminal to ask on",
+        ),
         (["--reflex-loop", "--reflex-yes", "--reflex-budget=x=1"], "--budget x=1: no such key"),
         (["--reflex-loop", "--reflex-yes", "--reflex-agent=nobody"], "no agent named 'nobody'"),
         (["--reflex-loop", "--reflex-resume"], "there is no loop in"),
@@ -72,6 +77,14 @@ def test_what_does_not_fit_is_a_usage_error(
     assert project.run("-p", "pytest_reflex.plugin", *arguments) == 4
     assert told in capsys.readouterr().err
     assert not (project.folder / ".ai-factory").exists()
+
+
+def test_a_session_without_rules_is_told_before_anybody_is_asked(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project.write("test_sums.py", "def test_it(): assert False\n")
+    assert project.run(*project.arguments("--reflex-loop")) == 4
+    assert "the session has no rules (mark tests" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("argument", ["--help", "--version"])
