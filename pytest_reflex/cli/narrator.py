@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import textwrap
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -136,6 +137,8 @@ class Narrator:
             if not self.quiet:
                 give(painted(wrapped(iteration.summary(state, delivered))) + "\n\n")
             give_artifact(files.artifact_text())
+            if not self.quiet and sys.stdout.isatty():  # the summary may have scrolled away
+                self._wrapped("\n" + iteration.verdict_line(state, files.artifact_label))
         if failure:
             raise failure
         assert state.stop.reason is not None

@@ -18,8 +18,8 @@ _STRONG: dict[str, Any] = {"bold": True}
 _PAINTS: tuple[tuple[re.Pattern[str], dict[str, Any]], ...] = tuple(
     (re.compile(pattern), style)
     for pattern, style in (
-        (r"── .*\| PASS ──$|Gate: passed$|Written to: .*", _GOOD),
-        (r"── .*\| FAIL ──$|Gate: NOT passed$|Failed: (?!none$).*", _BAD),
+        (r"── .*\| PASS ──$|Gate: passed(?:, .*)?$|Written to: .*", _GOOD),
+        (r"── .*\| FAIL ──$|Gate: NOT passed(?:, .*)?$|Failed: (?!none$).*", _BAD),
         (r"Warnings: (?!none$).*|(?:Outside|Reverted|Not guarded|Not written\b[^:]*): .*", _MILD),
         (r"[A-Z_]+ gave nothing usable: .*|The fix of .*|Restored: .*", _MILD),
         (r"── .* ──$|Critique:$|Distance to success:$|Next:|  - [^:]+:", _STRONG),

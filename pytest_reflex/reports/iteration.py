@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.results import Evaluation, RuleResult
-from pytest_reflex.model.run import RunState
+from pytest_reflex.model.run import EMPTY_SHA256, RunState
 from pytest_reflex.model.words import StopReason
 from pytest_reflex.reports.advice import next_line
 from pytest_reflex.reports.spending import spend_text as spend_text
@@ -174,6 +174,17 @@ def summary(state: RunState, delivered: str = "") -> str:
         lines.append(advice)
     if delivered:
         lines.append(visible(delivered))
-    passed = "passed" if state.stop.passed else "NOT passed"
-    lines.append(f"Gate: {passed}")
+    lines.append(_gate(state))
     return "\n".join(lines)
+
+
+def _gate(state: RunState) -> str:
+    return f"Gate: {'passed' if state.stop.passed else 'NOT passed'}"
+
+
+def verdict_line(state: RunState, artifact_path: str) -> str:
+    """Return the verdict in one line, for below an artifact that made the summary scroll away."""
+    reason, score = state.stop.reason, _final_score(state).partition(" ")[0]
+    parts = [_gate(state), f"score {score}", reason.value if reason else "none"]
+    there = state.artifact_sha256 != EMPTY_SHA256
+    return ", ".join(parts) + (f"; artifact: {visible(artifact_path)}" if there else "")

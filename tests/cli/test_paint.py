@@ -19,6 +19,8 @@ LINES = {
     "no warnings": ("Warnings: none", ""),
     "the gate": ("Gate: passed", GREEN),
     "the gate that held": ("Gate: NOT passed", RED),
+    "the verdict again": ("Gate: passed, score 1.000, x; artifact: a.md", GREEN),
+    "no verdict again": ("Gate: NOT passed, score 0.000, x", RED),
     "a bad answer": ("PLAN gave nothing usable: it broke", YELLOW),
     "other words": ("Hash: 12345678", ""),
 }
