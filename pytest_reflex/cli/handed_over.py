@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping
 from typing import Any
 
+from pytest_reflex.cli.streams import say
 from pytest_reflex.errors import UsageError
 from pytest_reflex.loops.single import Alone
 from pytest_reflex.model.results import Evaluation
@@ -17,6 +17,8 @@ STDIN = "-"
 
 def read_object(source: str, flag: str) -> Mapping[str, Any]:
     """Return the JSON object in a file, or on stdin for ``-``; raises UsageError."""
+    from pytest_reflex.contracts.extract import ContractError, parse_json
+
     name = "standard input" if source == STDIN else source
     try:
         if source == STDIN:
@@ -24,8 +26,8 @@ def read_object(source: str, flag: str) -> Mapping[str, Any]:
         else:
             with open(source, encoding="utf-8") as file:
                 text = file.read()
-        found = json.loads(text) if text.strip() else None
-    except (OSError, ValueError, RecursionError) as error:
+        found = parse_json(text.strip()) if text.strip() else None
+    except (OSError, ValueError, ContractError) as error:
         told = getattr(error, "strerror", None) or str(error)
         raise UsageError(f"{flag} {name}: {told}") from None
     if not isinstance(found, dict):
@@ -70,6 +72,8 @@ def evaluation_for(alone: Alone, document: Mapping[str, Any]) -> Evaluation:
 def issues_for(alone: Alone, document: Mapping[str, Any]) -> tuple[Issue, ...]:
     """Return the issues of a critique; raises UsageError where they do not fit the artifact."""
     _check("critique", document, "--issues")
+    if "artifact_sha256" not in document:
+        say(f"--issues: no artifact_sha256 is in it: it cannot be held to {alone.artifact.name}")
     digest = document.get("artifact_sha256", alone.artifact.sha256)
     if digest != alone.artifact.sha256:
         raise UsageError(

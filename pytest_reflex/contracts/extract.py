@@ -39,7 +39,7 @@ def find_json(text: str, faults: Faults) -> Any:
         if candidate is None:
             continue
         try:
-            value = _parse(candidate)
+            value = parse_json(candidate)
         except json.JSONDecodeError:
             continue
         if wrong := faults(value):
@@ -103,11 +103,16 @@ def _closing(text: str, at: int) -> tuple[int, int]:
     return 0, looked
 
 
-def _parse(text: str) -> Any:
+def parse_json(text: str) -> Any:
+    """Return the one JSON value that a text is.
+
+    Raises JSONDecodeError where it is no JSON, ContractError where it is none to rely on: keys that
+    are there twice, NaN, too deep.
+    """
     try:
         return _DECODER.decode(text)
     except RecursionError:
-        raise ContractError("the answer is nested too deep") from None
+        raise ContractError("the JSON is nested too deep") from None
     except json.JSONDecodeError:
         raise
     except ValueError as error:

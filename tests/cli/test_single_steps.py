@@ -75,6 +75,16 @@ def test_three_commands_make_a_round(project: Path, ask: Any) -> None:
     assert not problems("refinement", refined)
 
 
+def test_issues_of_no_artifact_are_told(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps({"issues": [ISSUE]})))
+    assert main(["refine", "draft.md", "--issues", "-"]) == 0
+    out, err = capsys.readouterr()
+    assert out == "# Words\nalpha\n"
+    assert "no artifact_sha256 is in it: it cannot be held to draft.md" in err
+
+
 def test_without_an_evaluation_a_critique_makes_its_own(ask: Any) -> None:
     found = ask("critique", "draft.md")
     assert (len(found["issues"]), found["phase"], found["agent"]) == (2, "B", "offline")
@@ -171,6 +181,18 @@ REFUSED = {
         json.dumps({"issues": [{**ISSUE, "rule_id": "a.x.gone"}]}),
         "words has no rule 'a.x.gone'",
     ),
+    "a key twice": (
+        "refine --issues -",
+        '{"issues": [], "issues": []}',
+        "--issues standard input: the JSON cannot be used: the key 'issues' is there twice",
+    ),
+    "an evaluation with a key twice": (
+        "critique --evaluation -",
+        '{"evaluation": {"a": 1, "a": 2}}',
+        "the key 'a' is there twice",
+    ),
+    "a number that is none": ("refine --issues -", '{"issues": NaN}', "NaN is no JSON number"),
+    "a nest": ("refine --issues -", '{"issues": ' + "[" * 9000, "the JSON is nested too deep"),
     "two places": ("refine --in-place --output x", "", "exclude each other"),
     "a place that is none": ("refine --output /dev/null", "", "no result can be written to"),
     "two criteria": ("critique --criteria a --template b", "", "exclude each other"),
