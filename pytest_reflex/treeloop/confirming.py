@@ -37,7 +37,8 @@ def confirmed(found: Survey, agents: Mapping[Step, str], say: Callable[[str], ob
     """Show criteria, limits and files, and return how they were confirmed; raises UsageError."""
     order = found.order
     if not (order.quiet and order.yes):
-        say(proposal_text(found.criteria, found.limits, agents).rstrip("\n"))
+        shown = proposal_text(found.criteria, found.limits, agents, of_text=False)
+        say(shown.rstrip("\n"))
         say(f"May be changed: {visible(', '.join(found.territory.patterns))}")
         say("".join(f"Warning: {visible(one)}\n" for one in found.warnings))
     if order.yes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack, chdir, closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from pytest_reflex.agents.recorder import Recorder
 from pytest_reflex.errors import LimitError, ReflexError, TamperedError, UsageError
 from pytest_reflex.host import Host, employ, open_host
+from pytest_reflex.loops.attending import BEAT, Progress
 from pytest_reflex.loops.driver import ReflexLoop
 from pytest_reflex.loops.kinds import is_of_session
 from pytest_reflex.loops.overview import Run, find_run
@@ -18,6 +20,7 @@ from pytest_reflex.loops.reopening import More, extended
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.words import EXTENDABLE, RunStatus, Step, StopReason
 from pytest_reflex.process.signals import interruptible
+from pytest_reflex.process.ticking import ticking
 from pytest_reflex.settings import Settings, load
 from pytest_reflex.settings.readers import budget_changes
 from pytest_reflex.treeloop.child import Runner, Session
@@ -64,8 +67,7 @@ def _new(config: pytest.Config, order: Order, teller: Teller) -> int:
     runner = Runner(
         arguments=order.arguments, cwd=order.cwd, seconds=settings["loop.session_timeout"]
     )
-    session = runner.run()
-    teller.show(session)
+    session = teller.first(runner)
     try:
         found = survey(order, settings, session)
     except NothingToDoError:
@@ -85,7 +87,7 @@ def _new(config: pytest.Config, order: Order, teller: Teller) -> int:
     by = confirmed(found, names, teller.say)
     equip = _equipment(host, names, lambda files: runner, teller)
     run = begin(found, settings=settings, host=host, agents=names, by=by, equip=equip)
-    return _watch(run, host, teller)
+    return _watch(run, host, names, teller)
 
 
 def _own_status(session: Session) -> int:
@@ -117,7 +119,7 @@ def _resume(config: pytest.Config, order: Order, teller: Teller) -> int:
     seconds = settings["loop.session_timeout"]
     equip = _equipment(host, names, lambda files: runner_of(files, seconds), teller)
     again = take_up(run.folder, host=host, equip=equip, more=more, by=by)
-    return _watch(again, host, teller)
+    return _watch(again, host, names, teller)
 
 
 def _more(config: pytest.Config, order: Order, run: Run, teller: Teller) -> tuple[More | None, str]:
@@ -174,20 +176,26 @@ def _equipment(
             files=files,
             offline=frozenset(s.value.lower() for s, name in names.items() if name == "offline"),
             tell=teller.note,
+            begin=teller.begin_session,
             show=teller.show,
         )
 
     return equip
 
 
-def _watch(run: AbstractContextManager[ReflexLoop], host: Host, teller: Teller) -> int:
+def _watch(
+    run: AbstractContextManager[ReflexLoop], host: Host, names: Mapping[Step, str], teller: Teller
+) -> int:
     """Drive a run, tell what happens, and return the exit status."""
     with run as loop, ExitStack() as at_end:
         at_end.callback(close_recording, host)
         teller.begin(loop)
+        progress = Progress(loop, names, say=None if teller.quiet else teller.say)
+        attended = replace(loop, starting=progress.starting)
         try:
-            with closing(loop.events()) as events:
+            with ticking(BEAT, progress.beat), closing(attended.events()) as events:
                 for event in events:
+                    progress.done(event)
                     teller.tell(event, loop)
         except KeyboardInterrupt:
             teller.interruptions.deaf = True

@@ -47,8 +47,8 @@ class TreeSteps:
 
     `hooks` is the relay by which the agent is asked. `first` is a session that was run before the
     first EVALUATE: it serves once, where the files are still the same. `offline` are the names of
-    the steps that no agent is paid for. `tell` takes a line for people, `show` a session that was
-    just run.
+    the steps that no agent is paid for. `tell` takes a line for people, `begin` is called before a
+    session is run, `show` with one that was.
     """
 
     hooks: Any
@@ -57,6 +57,7 @@ class TreeSteps:
     files: TreeFiles
     offline: frozenset[str]
     tell: Callable[[str], object]
+    begin: Callable[[], object]
     show: Callable[[Session], object]
     first: tuple[str, Session] | None = None
 
@@ -81,6 +82,7 @@ class TreeSteps:
             held = (Path(path) for path in self.files.start.files if path.endswith(".py"))
             sources = [*map(Path, territory.paths()), *held]
             root = self.files.project
+            self.begin()
             session = self.runner.run((root / source for source in sources), environment)
             self.show(session)
             return session

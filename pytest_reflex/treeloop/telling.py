@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import sys
 import textwrap
+import time
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 import click
 
+from pytest_reflex.loops.attending import BEAT
 from pytest_reflex.loops.driver import ReflexLoop
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.run import RunState
-from pytest_reflex.model.words import StopReason
+from pytest_reflex.model.words import Step, StopReason
 from pytest_reflex.process.signals import Interruptions
+from pytest_reflex.process.ticking import ticking
 from pytest_reflex.reports import iteration
-from pytest_reflex.treeloop.child import Session
+from pytest_reflex.reports.progress import Running, waiting_line
+from pytest_reflex.treeloop.child import Runner, Session
 from pytest_reflex.treeloop.difference import counts
 from pytest_reflex.treeloop.files import TreeFiles
 
@@ -52,6 +57,25 @@ class Teller:
         for path in loop.files.aside:
             self.note(f"Recovered from the history; what could not be read is kept as {path.name}")
         self._refused(loop)
+
+    def first(self, runner: Runner) -> Session:
+        """Run the first session, show it, and return it."""
+        began = time.monotonic()
+
+        def beat() -> None:
+            seconds = time.monotonic() - began
+            self.say(waiting_line([Running(Step.EVALUATE, "", seconds)]))
+
+        self.begin_session()
+        with nullcontext() if self.quiet else ticking(BEAT, beat):
+            session = runner.run()
+        self.show(session)
+        return session
+
+    def begin_session(self) -> None:
+        """Tell that a session is run now."""
+        if not self.quiet:
+            self.say("Session ...")
 
     def show(self, session: Session) -> None:
         """Show a session: its closing line, all of it with -v, its tail where it is unusable."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.cli.progress import Progress
+from pytest_reflex.loops.attending import Progress
 from pytest_reflex.loops.driver import ReflexLoop
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import Mark, RunState, Spend
@@ -101,7 +101,7 @@ def running(loop: ReflexLoop, progress: Progress) -> str:
 def test_the_pair_runs_side_by_side_until_each_is_done(tmp_path: Path) -> None:
     prose = CRITERIA + "  - {id: a.x.prose, description: good, severity: info, check: reads well}\n"
     with Stage(tmp_path, prose).begin(Script(produce="alpha beta")) as loop:
-        progress = Progress(loop, AGENTS, announce=False)
+        progress = Progress(loop, AGENTS)
         progress.starting(Step.PRODUCE_PREPARE)
         assert running(loop, progress) == (
             "PRODUCE 0:00 (agent writer) · PREPARE 0:00 (agent writer)"
@@ -115,7 +115,7 @@ def test_the_pair_runs_side_by_side_until_each_is_done(tmp_path: Path) -> None:
 
 def test_checks_of_the_rules_need_no_agent(tmp_path: Path) -> None:
     with Stage(tmp_path).begin(Script()) as loop:
-        progress = Progress(loop, AGENTS, announce=False)
+        progress = Progress(loop, AGENTS)
         progress.starting(Step.PREPARE)
         assert running(loop, progress) == "PREPARE 0:00"
         progress.starting(Step.EVALUATE)
@@ -124,26 +124,26 @@ def test_checks_of_the_rules_need_no_agent(tmp_path: Path) -> None:
 
 def test_one_after_the_other_only_one_runs(tmp_path: Path) -> None:
     with Stage(tmp_path).begin(Script(), sequential=True) as loop:
-        progress = Progress(loop, AGENTS, announce=False)
+        progress = Progress(loop, AGENTS)
         progress.starting(Step.PRODUCE_PREPARE)
         assert running(loop, progress) == "PRODUCE 0:00 (agent writer)"
 
 
 def test_who_is_leaving_is_told_how_to_leave_at_once(tmp_path: Path) -> None:
     with Stage(tmp_path).begin(Script()) as loop:
-        progress = Progress(loop, AGENTS, announce=False)
+        progress = Progress(loop, AGENTS)
         loop.cancel.set()
         assert text(progress.lines()[-1]).endswith("once more kills it")
 
 
 def test_agents_that_answer_at_once_are_not_announced(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
 ) -> None:
+    said: list[str] = []
     with Stage(tmp_path).begin(Script()) as loop:
         agents = {Step.PLAN: "offline", Step.REFINE: "writer"}
-        progress = Progress(loop, agents, announce=True)
+        progress = Progress(loop, agents, say=said.append)
         for step in (Step.PLAN, Step.EVALUATE, Step.REFINE):
             progress.starting(step)
-        assert capsys.readouterr().err == "REFINE ... (agent writer)\n"
         progress.beat()
-        assert capsys.readouterr().err == "still at work: REFINE 0:00 (agent writer)\n"
+        assert said == ["REFINE ... (agent writer)", "still at work: REFINE 0:00 (agent writer)"]

@@ -9,6 +9,7 @@ from contextlib import chdir
 import pytest
 
 from pytest_reflex.cli.main import main
+from pytest_reflex.treeloop import entry, telling
 from tests.treeloop.stage import CODE, RIGHT, TESTS, Project
 
 Capture = pytest.CaptureFixture[str]
@@ -189,3 +190,21 @@ def test_an_interrupt_during_the_imports_is_one_line(project: Project) -> None:
     driver = project.start("-p", "early")
     output, _ = driver.communicate(timeout=60)
     assert (driver.returncode, output) == (2, "\nInterrupted\n")
+
+
+def test_what_takes_long_is_told_when_it_begins_and_while_it_goes_on(
+    project: Project, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (entry, telling):
+        monkeypatch.setattr(module, "BEAT", 0.1)
+    project.agent("time.sleep(0.4)\nmend()")
+    assert project.play() == 0
+    told = capsys.readouterr().out
+    assert told.startswith("Session ...\nstill at work: EVALUATE 0:00\n")
+    assert "\nREFINE ... (agent script)\nstill at work: REFINE 0:00 (agent script)\n" in told
+    assert "\nRefined by: script\n\nSession ...\n" in told
+
+
+def test_a_quiet_loop_tells_of_nothing_that_begins(project: Project, capsys: Capture) -> None:
+    assert project.play("-q") == 0
+    assert "..." not in capsys.readouterr().out
