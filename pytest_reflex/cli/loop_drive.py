@@ -68,6 +68,11 @@ def running_options(command: Callable[..., Any]) -> Callable[..., Any]:
     metavar="off|report|strict",
     help="Changes outside the critique: not looked at, told (the default), or taken back.",
 )
+@click.option(
+    "--produce",
+    metavar="always|first",
+    help="PRODUCE in each iteration (the default), or in the first only: REFINE's text is judged.",
+)
 @click.option("--sequential", is_flag=True, help="Run PRODUCE and PREPARE one after the other.")
 @click.option("--allow-agent-commands", is_flag=True, help="Run commands that PREPARE invents.")
 @click.option("--yes", is_flag=True, help="Confirm criteria and limits without a question.")
@@ -87,6 +92,7 @@ def new(
     budgets: tuple[str, ...],
     variables: tuple[str, ...],
     guard: str | None,
+    produce: str | None,
     sequential: bool,
     allow_agent_commands: bool,
     yes: bool,
@@ -102,7 +108,7 @@ def new(
     from pytest_reflex.host import employ, open_host
     from pytest_reflex.loops.setup import NewLoop, begin, propose
 
-    settings = _settings(max_iterations, evaluator, guard, record, budgets)
+    settings = _settings(max_iterations, evaluator, guard, produce, record, budgets)
     chosen = chosen_criteria(criteria, template, settings)
     if in_place and (output or not draft):
         raise UsageError("--in-place needs --input and no --output")
@@ -136,6 +142,7 @@ def _settings(
     max_iterations: str | None,
     evaluator: str | None,
     guard: str | None,
+    produce: str | None,
     record: str | None,
     budgets: tuple[str, ...],
 ) -> Settings:
@@ -147,6 +154,7 @@ def _settings(
             "loop.max_iterations": max_iterations,
             "loop.evaluator": evaluator,
             "loop.guard": guard,
+            "loop.produce": produce,
             "loop.record": record,
             "loop.budget": budget_changes(budgets) or None,
         }

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import Limits
-from pytest_reflex.model.words import Step
+from pytest_reflex.model.words import Level, Step
 from pytest_reflex.verdict.figures import plain
 
+_FREE = ("offline", "replay")
 
-def proposal_text(criteria: Criteria, limits: Limits, agents: Mapping[Step, str]) -> str:
-    """Return the criteria as a table, the thresholds, the limits and the agents."""
+
+def proposal_text(
+    criteria: Criteria, limits: Limits, agents: Mapping[Step, str], *, of_text: bool = True
+) -> str:
+    """Return the criteria as a table, the thresholds, the limits and the agents.
+
+    A loop `of_text` has its calls counted; one over a session asks for fewer of the steps.
+    """
     from tabulate import tabulate
 
     rows = [
@@ -39,9 +47,35 @@ def proposal_text(criteria: Criteria, limits: Limits, agents: Mapping[Step, str]
             f"Max iterations: {limits.max_iterations}",
             f"Budget: {_budget(limits.budget)}" + _uncapped(limits.wall_time),
             f"Agents: {_agents(agents)}",
+            *(_calls(criteria, limits, agents) if of_text else ()),
             "",
         )
     )
+
+
+def most_calls(criteria: Criteria, limits: Limits, agents: Mapping[Step, str]) -> int:
+    """Return how many calls of agents that may cost something a run takes, without retries."""
+    rounds = limits.max_iterations
+    prose = {level: any(not r.checks for r in criteria.active(level)) for level in Level}
+    switches = criteria.has(Level.A) and criteria.has(Level.B)
+    times = {
+        Step.PLAN: rounds,
+        Step.PRODUCE: rounds if limits.produce == "always" else 1,
+        Step.PREPARE: rounds * any(prose.values()) + (switches and prose[Level.A]),
+        Step.CRITIQUE: rounds - 1,
+        Step.REFINE: rounds - 1,
+    }
+    return sum(count for step, count in times.items() if agents[step] not in _FREE)
+
+
+def _calls(criteria: Criteria, limits: Limits, agents: Mapping[Step, str]) -> Iterator[str]:
+    """Yield the number of calls, and which of them do over what a REFINE made."""
+    if all(name in _FREE for name in agents.values()):
+        return
+    count = most_calls(criteria, limits, agents)
+    fewer = count - most_calls(criteria, replace(limits, produce="first"), agents)
+    saves = f"; PRODUCE follows each REFINE: --produce first saves {fewer}" if fewer else ""
+    yield f"Calls: up to {count} without retries{saves}"
 
 
 def _checks(count: int) -> str:
