@@ -15,7 +15,7 @@ import pluggy
 from pytest_reflex import hookspecs
 from pytest_reflex.agents.router import AgentRouter
 from pytest_reflex.checks import registry as checks
-from pytest_reflex.errors import ReflexError, UsageError, did_you_mean
+from pytest_reflex.errors import Place, ReflexError, UsageError, did_you_mean
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.steps import Agent
 from pytest_reflex.model.targets import Target
@@ -253,9 +253,15 @@ def make_agent(name: str, settings: Settings, kinds: Mapping[str, AgentFactory])
     if table is None and name not in presets:
         known = [*settings["agents"], *kinds, *presets]
         raise UsageError(f"no agent named {name!r}", hint=did_you_mean(name, known))
-    agent: CommandAgent = agent_from_table(
-        name, table or {}, settings["agents"], timeout=settings["loop.command_timeout"]
-    )
+    try:
+        agent: CommandAgent = agent_from_table(
+            name, table or {}, settings["agents"], timeout=settings["loop.command_timeout"]
+        )
+    except UsageError as error:
+        origin = settings.origins.get(f"agents.{name}")
+        place = Place(str(origin.file)) if origin and origin.file else None
+        told = error.problems[0]
+        raise UsageError(told.message, place=place, hint=told.hint) from None
     if program := agent.missing_program():
         hint = "install it, or name another agent; --agent offline needs nothing"
         raise UsageError(f"agent {name!r}: there is no program {program!r}", hint=hint)

@@ -16,6 +16,7 @@ from pytest_reflex.errors import UsageError, did_you_mean
 __all__ = ["agent_from_table", "preset_names"]
 
 _PROMPTS = ("stdin", "argument", "file")
+_OF_A_SHELL = ("|", "||", "&", "&&", ";", "<", ">", ">>", "2>", "2>&1")
 _KEYS = (
     "kind", "preset", "command", "prompt", "answer", "cost", "tokens", "failure", "success",
     "exits", "limit", "retry_after", "tries", "wait", "longest_wait", "note", "model", "timeout",
@@ -112,6 +113,7 @@ class _Reader:
 def _command(name: str, value: Any, model: str | None) -> tuple[str, ...]:
     """Return the argv; a string is split as a shell would, inner lists need a model."""
     if isinstance(value, str):
+        _refuse_shell(name, value)
         try:
             value = shlex.split(value)
         except ValueError as error:
@@ -126,6 +128,17 @@ def _command(name: str, value: Any, model: str | None) -> tuple[str, ...]:
     if not items or not items[0].strip():
         raise _wrong(name, "command", "is empty")
     return tuple(items)
+
+
+def _refuse_shell(name: str, command: str) -> None:
+    """Raise UsageError for what only a shell understands: the program would get it as a word."""
+    try:
+        words = shlex.split(command, posix=False)  # quotes stay, and what they hold is no operator
+    except ValueError:
+        return
+    if found := next((word for word in words if word in _OF_A_SHELL), ""):
+        hint = f"""command = ["sh", "-c", '{command}'] has one"""
+        raise _wrong(name, "command", f"has {found} in it, and no shell runs it", hint=hint)
 
 
 def _check_places(agent: CommandAgent) -> None:

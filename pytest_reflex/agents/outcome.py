@@ -32,6 +32,8 @@ class Tool(Protocol):
     """What has to be known of a tool to read its output."""
 
     @property
+    def name(self) -> str: ...
+    @property
     def answer(self) -> Source: ...
     @property
     def cost(self) -> tuple[Source, ...]: ...
@@ -110,7 +112,7 @@ def _text(data: bytes) -> str:
 
 def _stopped(finished: Finished, tool: Tool) -> str:
     if finished.timed_out:
-        return f"no answer within {tool.timeout:g} s"
+        return f"no answer within {tool.timeout:g} s (the timeout of agents.{tool.name})"
     if finished.cancelled:
         return "it was ended because the run is ending"
     if finished.overflow:

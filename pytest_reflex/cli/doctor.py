@@ -142,7 +142,20 @@ def _agents(
         row |= _agent(agent, problems)
         if name in probes:
             row["probe"] = _probe(agent, problems)
+    for name, table in settings["agents"].items():
+        if name not in steps and name not in probes and table.get("kind", "") not in kinds:
+            _look_at(name, settings, problems)
     return found
+
+
+def _look_at(name: str, settings: Settings, problems: list[str]) -> None:
+    """Name what is wrong with an agent that is configured and not in use."""
+    from pytest_reflex.host import make_agent
+
+    try:
+        make_agent(name, settings, {})
+    except ReflexError as error:
+        problems += map(str, error.problems)
 
 
 def _agent(agent: Agent, problems: list[str]) -> dict[str, Any]:

@@ -18,7 +18,8 @@ def read_orders(files: Mapping[str, str], project: Path) -> dict[str, str]:
 def _read(step: str, path: Path) -> str:
     what = f"{path}: the prompt of {step}"
     if not path.is_file():
-        raise UsageError(f"{what} is not there", hint="mend loop.prompts in the configuration")
+        fault = "is no regular file" if path.exists() else "is not there"
+        raise UsageError(f"{what} {fault}", hint="mend loop.prompts in the configuration")
     try:
         with path.open("rb") as file:
             data = file.read(LONGEST + 1)

@@ -68,7 +68,9 @@ def _flatten(table: Mapping[str, Any], path: Path) -> dict[str, Any]:
     """Return dotted keys; an unknown one is refused with the nearest known."""
     found: dict[str, Any] = {}
     for name, value in table.items():
-        if name == "loop" and isinstance(value, dict):
+        if name == "loop":
+            if not isinstance(value, dict):
+                raise UsageError(f"{path}: loop = {value!r}: expected a table", hint="as in [loop]")
             found |= {f"loop.{key}": inner for key, inner in value.items()}
         else:
             found[name] = value

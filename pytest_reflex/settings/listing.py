@@ -37,7 +37,9 @@ def rows_of(settings: Settings, key: str) -> list[Row]:
     found = [row for row in every if row.key == key or row.key.startswith(f"{key}.")]
     if not found:
         known = [*(one.key for one in SETTINGS), *(row.key for row in every)]
-        raise UsageError(f"there is no setting {key!r}", hint=did_you_mean(key, known))
+        raise UsageError(
+            f"there is no setting {key!r}", hint=did_you_mean(key, dict.fromkeys(known))
+        )
     return found
 
 

@@ -118,10 +118,13 @@ def budget_changes(
         amount = _number(match["number"]) if match else 0
         if match is None or amount <= 0:
             raise UsageError(
-                f"--budget {pair}: expected a positive number", hint=f"for example {key}=10"
+                f"--budget {pair}: expected a positive number in plain decimals",
+                hint=f"for example {key}=1000 or {key}=2.5",
             )
+        if key in changed:
+            raise UsageError(f"--budget {pair}: {key} is given twice", hint="give each key once")
         if match["plus"]:
-            limits = {**(now or {}), **changed}
+            limits = now or {}
             if key not in limits:
                 hint = f"give one: {key}={match['number']}"
                 raise UsageError(f"--budget {pair}: there is no limit to add to", hint=hint)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from typing import Any
 
 import pytest
@@ -163,6 +164,10 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         {"command": C, "env": ["KEY=value"]},
         "agents.w.env must be names of variables, never values, not 'KEY=value'",
     ),
+    "a pipe": (
+        {"command": "cat | wc"},
+        "agents.w.command has | in it, and no shell runs it (command = [",
+    ),
     "success": ({"command": C, "success": [True]}, "agents.w.success must be exit statuses"),
     "model": ({"command": ["t", "{model}"]}, "agents.w.model is needed: the command has {model}"),
     "model type": ({"command": C, "model": 4}, "agents.w.model must be text, not 4"),
@@ -179,6 +184,11 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         'agents.w.command needs {answer_file} where answer is "file"',
     ),
 }
+
+
+@pytest.mark.parametrize("command", ["grep '|' x", 'jq ".a | .b"', "a|b"])
+def test_an_operator_in_quotes_is_a_word(command: str) -> None:
+    assert agent_from_table("w", {"command": command}).command == tuple(shlex.split(command))
 
 
 @pytest.mark.parametrize(("table", "message"), WRONG.values(), ids=WRONG.keys())

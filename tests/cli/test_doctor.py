@@ -84,7 +84,11 @@ BAD: dict[str, tuple[str, str]] = {
     "an agent that there is not": ('agent = "x"', "no agent named 'x'"),
     "a table that is wrong": (
         'agent = "w"\n[agents.w]\ncommand = "t"\nanswer = "xml"',
-        "agents.w.answer must be stdout or",
+        "pytest-reflex.toml: agents.w.answer must be stdout or",
+    ),
+    "an agent that is not in use and not installed": (
+        '[agents.spare]\ncommand = "no-such-tool"',
+        "agent 'spare': there is no program 'no-such-tool'",
     ),
     "a plugin that cannot be imported": (
         'plugins = ["no_such_plugin"]',
@@ -196,6 +200,12 @@ def test_config_of_a_key_that_there_is_not_names_the_nearest(
 ) -> None:
     assert main(["config", "loop.budgte"]) == 4
     assert "no setting 'loop.budgte' (did you mean loop.budget?)" in capsys.readouterr().err
+
+
+def test_config_lists_every_key_once(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config", "nosuch"]) == 4
+    told = capsys.readouterr().err.partition("known: ")[2].rstrip(")\n").split(", ")
+    assert len(told) == len(set(told)) > 10
 
 
 MOUNTS = """\

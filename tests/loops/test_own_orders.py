@@ -94,6 +94,19 @@ def test_a_file_that_cannot_be_used_is_named(
         read_orders({"plan": "plan.md"}, tmp_path)
 
 
+@pytest.mark.parametrize("kind", ["folder", "pipe", "device"])
+def test_what_is_no_regular_file_is_told(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "plan.md"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero")
+    with pytest.raises(UsageError, match=r"the prompt of plan is no regular file"):
+        read_orders({"plan": "plan.md"}, tmp_path)
+
+
 def test_a_file_may_be_written_with_a_mark_at_its_start(tmp_path: Path) -> None:
     (tmp_path / "plan.md").write_bytes("\ufeffOne step each.\n".encode())
     assert read_orders({"plan": "plan.md"}, tmp_path) == {"plan": "One step each.\n"}
