@@ -73,6 +73,31 @@ def test_a_renamed_file_comes_back_where_another_is_no_text(project: Project) ->
     assert (project.run_folder / "refused/pkg/x.bin").read_bytes() == b"\xff"
 
 
+def test_what_a_session_leaves_in_the_place_of_artifacts_is_judged_as_nothing(
+    project: Project,
+) -> None:
+    project.write("pkg/a.py", "x = 1\n")
+    line = "open('pkg/x', 'wb').write(bytes([255]))"
+    project.agent(f'mend()\ncode.write_text(code.read_text() + "{line}")')
+    assert project.play("--reflex-artifact=pkg") == 1
+    reason, detail = project.stop()
+    assert reason == "phase_error"
+    assert "the artifact changed while it was evaluated" in detail
+    assert project.read() == CODE
+    assert sorted(os.listdir(project.folder / "pkg")) == ["a.py"]
+
+
+def test_a_link_out_of_the_project_is_refused(
+    project: Project, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    outside = tmp_path_factory.mktemp("outside") / "outside.py"
+    outside.write_text(RIGHT)
+    project.agent(LINK.format(str(outside)))
+    assert project.play() == 1
+    assert project.stop()[0] == "phase_error"
+    assert (project.read(), outside.read_text()) == (CODE, RIGHT)
+
+
 def test_a_link_to_a_folder_is_refused(project: Project) -> None:
     project.write("pkg/a.py", "x = 1\n")
     project.write("other/a.py", "x = 2\n")
