@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from pytest_reflex.loops.judges import (
@@ -22,7 +23,7 @@ from pytest_reflex.loops.judges import (
 )
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.seals.manifest import Manifest, compare, look_again, take
-from pytest_reflex.seals.patterns import escaped
+from pytest_reflex.seals.patterns import escaped, is_meant
 from pytest_reflex.seals.world import interpreter_files, pytest_files, up_to
 
 _TOLD = 3
@@ -54,18 +55,43 @@ def manifest_of(
     `files` are those that the criteria and prompts were read from; `artifact` is the run's,
     `link_base` the folder of the draft; `own` are the draft and the output, which may change.
     """
-    folders = [*up_to(project, artifact)]
-    if link_base is not None:
-        folders += up_to(project, link_base / "draft")
-    patterns: list[str] = [escaped(_inside(path, project)) for path in files]
-    patterns += pytest_files(_inside(folder, project) for folder in dict.fromkeys(folders))
+    plugins = list(plugins)
+    patterns = rule_files(
+        files=files, plugins=plugins, artifact=artifact, project=project, link_base=link_base
+    )
     patterns += files_of_commands(criteria, project=project, artifact=artifact)
-    for plugin in plugins:
-        patterns += patterns_of(plugin)
+    if plugins:
         patterns += [escaped(_inside(path, project)) for path in loaded_from(project)]
     patterns += interpreter_files()
     apart = [escaped(_inside(path, project)) for path in own]
     return take(patterns, root=project, apart=apart)
+
+
+def rule_files(
+    *,
+    files: Iterable[Path],
+    plugins: Iterable[str],
+    artifact: Path,
+    project: Path,
+    link_base: Path | None = None,
+) -> list[str]:
+    """Return patterns of what holds the rules: criteria, prompts, plugins, pytest's own files.
+
+    No result may be written there: the parameters are those of `manifest_of`.
+    """
+    folders = [*up_to(project, artifact)]
+    if link_base is not None:
+        folders += up_to(project, link_base / "draft")
+    patterns = [escaped(_inside(path, project)) for path in files]
+    patterns += pytest_files(_inside(folder, project) for folder in dict.fromkeys(folders))
+    return patterns + [pattern for plugin in plugins for pattern in patterns_of(plugin)]
+
+
+def holds_rules(path: Path, patterns: Iterable[str], project: Path) -> bool:
+    """Return whether a file, or what a link leads to, is one that patterns mean."""
+    base = project.resolve()
+    wanted = [PurePath(os.path.realpath(base / pattern)).as_posix() for pattern in patterns]
+    return is_meant(path.resolve().as_posix(), wanted)
 
 
 def _inside(path: Path, project: Path) -> Path:

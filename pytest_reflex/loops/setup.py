@@ -6,7 +6,7 @@ draft is read. Only a confirmed proposal is written.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -25,7 +25,8 @@ from pytest_reflex.loops.own_orders import read_orders
 from pytest_reflex.loops.result import unusable
 from pytest_reflex.loops.runfiles import RunFiles
 from pytest_reflex.loops.runjson import SCHEMA_VERSION
-from pytest_reflex.loops.seal import manifest_of, seal_of
+from pytest_reflex.loops.seal import holds_rules, manifest_of, rule_files, seal_of
+from pytest_reflex.loops.statefile import ARTIFACT
 from pytest_reflex.loops.steps import Done
 from pytest_reflex.loops.survey import has_ended
 from pytest_reflex.model.artifact import Artifact
@@ -36,6 +37,7 @@ from pytest_reflex.model.words import Level, RunStatus, Step
 from pytest_reflex.process.group import kill_abandoned
 from pytest_reflex.seals.manifest import Manifest
 from pytest_reflex.settings import Settings
+from pytest_reflex.settings.files import OWN_FILE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +94,8 @@ def propose(order: NewLoop, *, settings: Settings, registry: Registry, project: 
     criteria, sources = read_criteria(order.criteria, registry=registry, variables=order.variables)
     level = Level.A if criteria.has(Level.A) else Level.B
     compile_checks(criteria, level, registry)
+    prompts = settings["loop.prompts"]
+    _refuse_output(order, [*sources, *(project / p for p in prompts.values())], settings, project)
     draft = None
     if order.draft is not None:
         draft = read_draft(order.draft).raw_text
@@ -103,8 +107,39 @@ def propose(order: NewLoop, *, settings: Settings, registry: Registry, project: 
         draft=draft,
         seal=seal_of(criteria, settings["plugins"]),
         sources=sources,
-        orders=read_orders(settings["loop.prompts"], project),
+        orders=read_orders(prompts, project),
     )
+
+
+def _refuse_output(
+    order: NewLoop, rules: Sequence[Path], settings: Settings, project: Path
+) -> None:
+    """Raise UsageError where a result or a recording would be written over what holds the run."""
+    root = project / settings["loop.root"]
+    refuse_record(order.record, project, root)
+    if order.output is None:
+        return
+    held = rule_files(
+        files=[*rules, project / OWN_FILE],
+        plugins=settings["plugins"],
+        artifact=root / "new" / ARTIFACT,
+        project=project,
+        link_base=order.draft.resolve().parent if order.draft else None,
+    )
+    if holds_rules(project / order.output, held, project):
+        raise UsageError(
+            f"no result can be written to {order.output}: the loop is held to what is in it",
+            hint="give another --output",
+        )
+
+
+def refuse_record(record: str | None, project: Path, root: Path) -> None:
+    """Raise UsageError for a recording in the state folder `root`: it is the program's own."""
+    if record and (project / record).resolve().is_relative_to(root.resolve()):
+        raise UsageError(
+            f"no recording can be written to {record}: loops keep their own state there",
+            hint="give another --record",
+        )
 
 
 def check_text(what: str, text: str) -> None:

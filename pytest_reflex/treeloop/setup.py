@@ -21,7 +21,7 @@ from pytest_reflex.loops.kinds import KIND, SESSION
 from pytest_reflex.loops.own_orders import read_orders
 from pytest_reflex.loops.reopening import More, extended
 from pytest_reflex.loops.seal import seal_of
-from pytest_reflex.loops.setup import NewLoop, Proposal, run_started
+from pytest_reflex.loops.setup import NewLoop, Proposal, refuse_record, run_started
 from pytest_reflex.loops.steps import Done
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.words import Level, RunStatus, Step
@@ -57,7 +57,9 @@ def begin(
 ) -> Iterator[ReflexLoop]:
     """Write a confirmed survey and yield the loop; the run stays resumable when left early."""
     order = found.order
-    files = TreeFiles.create(order.root / settings["loop.root"], order.task, order.alias)
+    root = order.root / settings["loop.root"]
+    refuse_record(settings["loop.record"], order.root, root)
+    files = TreeFiles.create(root, order.task, order.alias)
     assert isinstance(files, TreeFiles)
     try:
         started = files.commit(_run_started(found, files, settings, agents, by))

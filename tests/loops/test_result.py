@@ -71,6 +71,57 @@ def test_an_output_that_cannot_be_one_is_refused_before_anything_is_paid(
     assert not Path(os.devnull).is_file()
 
 
+def linked(folder: Path) -> str:
+    (folder / "link.yaml").symlink_to("words.yaml")
+    return "link.yaml"
+
+
+HELD: dict[str, Callable[[Path], str]] = {
+    "the criteria": lambda _: "words.yaml",
+    "a link to them": linked,
+    "what they extend": lambda _: "base.yaml",
+    "a prompt": lambda _: "orders.txt",
+    "a plugin": lambda folder: f"{folder.name}.py",
+    "a conftest.py that is not there yet": lambda _: "conftest.py",
+    "pytest's options": lambda _: "pytest.ini",
+    "our own": lambda _: "pytest-reflex.toml",
+}
+
+
+@pytest.mark.parametrize("make", HELD.values(), ids=HELD.keys())
+def test_a_result_that_would_change_what_judges_it_is_refused_before_anything_is_written(
+    make: Callable[[Path], str], project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "base.yaml").write_text(CRITERIA)
+    (project / "words.yaml").write_text("name: mine\nextends: ./base.yaml\n")
+    (project / "orders.txt").write_text("be brief")
+    plugin = project.name  # each test imports another module
+    (project / f"{plugin}.py").touch()
+    settings = f'plugins = ["{plugin}"]\n[loop]\nprompts = {{plan = "orders.txt"}}\n'
+    (project / "pytest-reflex.toml").write_text(settings)
+    path = make(project)
+    assert main([*NEW, f"--output={path}"]) == 4
+    assert f"{path}: the loop is held to what is in it" in capsys.readouterr().err
+    assert not (project / ".ai-factory").exists()
+
+
+def test_criteria_are_not_refined_in_place_by_themselves(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*NEW, "--input", "words.yaml", "--in-place"]) == 4
+    assert "words.yaml: the loop is held to" in capsys.readouterr().err
+    assert (project / "words.yaml").read_text() == CRITERIA
+
+
+def test_a_recording_among_the_state_of_loops_is_refused(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = ".ai-factory/evolution/run/history.jsonl"
+    assert main([*NEW, "--record", record]) == 4
+    assert f"{record}: loops keep their own state there" in capsys.readouterr().err
+    assert not (project / ".ai-factory").exists()
+
+
 def test_an_output_that_fails_at_the_end_loses_no_result(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

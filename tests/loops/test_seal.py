@@ -29,6 +29,15 @@ rules:
 """
 
 
+NAMING = (
+    CRITERIA
+    + """\
+  - {id: a.x.named, description: it holds, severity: fail, check: {type: executable,
+     command: ["true", more/b.py]}}
+"""
+)
+
+
 class Tampering:
     """An agent that does something to the project while it produces."""
 
@@ -147,9 +156,9 @@ UNTOUCHED: dict[str, Callable[[Path], object]] = {
         "pyproject.toml", "[project]\nname = 'x'\n[tool.pytest.ini_options]\naddopts = '-q'\n"
     ),
     "the draft": _write("draft.md", "something else\n"),
-    "the output": _write("setup.cfg", "[tool:pytest]\naddopts = -q\n"),
+    "the output": _write("more/b.py"),
     "what no check names": _write("more/c.txt"),
-    "the same bytes": _write("criteria.yaml", CRITERIA),
+    "the same bytes": _write("criteria.yaml", NAMING),
 }  # fmt: skip
 
 
@@ -158,9 +167,9 @@ def test_what_bears_on_no_verdict_may_change(
     tmp_path: Path, deed: Callable[[Path], object]
 ) -> None:
     (tmp_path / "draft.md").write_text("alpha\n")
-    stage = _stage(tmp_path)
+    stage = _stage(tmp_path, NAMING)
     script = Script(produce=Tampering(deed, tmp_path))
-    stage.play(script, draft=tmp_path / "draft.md", output=tmp_path / "setup.cfg")
+    stage.play(script, draft=tmp_path / "draft.md", output=tmp_path / "more/b.py")
     assert stage.run_json()["stop"]["reason"] == "threshold_reached"
 
 
