@@ -114,7 +114,7 @@ class Teller:
     def _refused(self, loop: ReflexLoop) -> None:
         assert isinstance(loop.files, TreeFiles)
         for why in loop.files.refused():
-            self.note(f"{why}: it was moved away, and what the history has is in its place")
+            self.note(f"{why}: it was taken away, and what the history has is in its place")
 
     def _block(self, loop: ReflexLoop) -> None:
         state = loop.state
