@@ -16,7 +16,7 @@ $(VENV)/pip-ready:
 	@touch $@
 
 $(VENV)/demo-ready: $(VENV)/pip-ready pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[openapi]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[openapi,ui]"
 	@touch $@
 
 $(VENV)/dev-ready: $(VENV)/pip-ready pyproject.toml
