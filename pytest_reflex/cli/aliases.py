@@ -18,9 +18,9 @@ def state_root() -> Path:
     return Path.cwd() / root
 
 
-def alias_argument(wanted: str = "", *, required: bool = False) -> Callable[..., Any]:
+def alias_argument(wanted: str = "") -> Callable[..., Any]:
     """Return the argument; `wanted` names a test of `loops.survey` that a run has to pass."""
-    return click.argument("alias", required=required, shell_complete=completer(wanted))
+    return click.argument("alias", required=False, shell_complete=completer(wanted))
 
 
 def completer(wanted: str = "") -> Callable[..., list[CompletionItem]]:

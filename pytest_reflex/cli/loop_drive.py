@@ -35,7 +35,12 @@ def running_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="[STEP=]NAME",
             help="Agent of all steps, or of one (default: offline).",
         ),
-        click.option("--evaluator", metavar="pytest|core", help="How the checks run."),
+        click.option(
+            "--evaluator",
+            metavar="pytest|core",
+            help="How the checks run: as a pytest session in a process of its own (the default), "
+            "or the same checks in this process.",
+        ),
     ):
         command = option(command)
     return command

@@ -17,7 +17,7 @@ from pytest_reflex.errors import UsageError
 
 
 @click.command(short_help="Let a loop that has stopped go on.")
-@alias_argument("extends_here", required=True)
+@alias_argument("extends_here")
 @click.option("--max-iterations", metavar="+N", help="So many more, or N: so many in all.")
 @click.option(
     "--budget", multiple=True, metavar="KEY=+N", help="More seconds, usd, tokens or calls."
@@ -25,7 +25,7 @@ from pytest_reflex.errors import UsageError
 @click.option("--yes", is_flag=True, help="Confirm the limits without a question.")
 @running_options
 def extend(
-    alias: str,
+    alias: str | None,
     max_iterations: str | None,
     budget: tuple[str, ...],
     yes: bool,
@@ -34,7 +34,7 @@ def extend(
     agents: tuple[str, ...],
     evaluator: str | None,
 ) -> int:
-    """Let the loop ALIAS, which has stopped, go on and drive it to its end.
+    """Let the loop ALIAS (default: the newest), which has stopped, go on and drive it to its end.
 
     What counted towards a stop begins anew. A restored artifact is evaluated again first. Loops
     that completed or were tampered with are not extended.

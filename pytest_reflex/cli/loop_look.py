@@ -64,11 +64,23 @@ def list_(as_json: bool) -> int:
         give_json({"root": str(root), "loops": [one.to_json() for one in found]})
         return ExitCode.OK
     if not found:
-        say(f"There is no loop in {root}.")
+        say(f"There is no loop in {root}.{_elsewhere(root)}")
         return ExitCode.OK
     rows = [one.to_json() for one in found]
     give(table(rows) if sys.stdout.isatty() else plain_lines(rows))
     return ExitCode.OK
+
+
+def _elsewhere(root: Path) -> str:
+    """Return a hint to loops of a folder above this one; they are those of another project."""
+    from pytest_reflex.loops.overview import aliases
+
+    here = Path.cwd()
+    if root.is_relative_to(here):
+        for above in here.parents:
+            if aliases(above / root.relative_to(here)):
+                return f" There are loops in {above}: change to that folder."
+    return ""
 
 
 @click.command(short_help="Show what happened in a loop.")

@@ -50,12 +50,12 @@ def told(alias: str, state: Any, **more: Any) -> dict[str, Any]:
 
 
 @click.command(short_help="Say what the next critique has to heed.")
-@alias_argument("takes_feedback", required=True)
-@click.argument("text")
+@alias_argument("takes_feedback")
+@click.argument("text", required=False, metavar="TEXT")
 @wait_option
 @json_option
-def feedback(alias: str, text: str, patience: float, as_json: bool) -> int:
-    """Hand TEXT, your critique, to the loop ALIAS.
+def feedback(alias: str | None, text: str | None, patience: float, as_json: bool) -> int:
+    """Hand TEXT, your critique, to the loop ALIAS (default: the one that runs, else the newest).
 
     It joins the next CRITIQUE and the REFINE after it, once. A loop that has stopped keeps it for
     `loop extend`.
@@ -64,16 +64,29 @@ def feedback(alias: str, text: str, patience: float, as_json: bool) -> int:
     from pytest_reflex.loops.overview import find_run
     from pytest_reflex.loops.setup import check_text
 
+    root = state_root()
+    if text is None:
+        alias, text = None, _text_alone(root, alias)
     check_text("feedback", text)
     if not text.strip():
         raise UsageError("the feedback is empty")
-    run = find_run(state_root(), alias)
+    run = find_run(root, alias)
     answer = stopping.tell(run, text, patience=patience, open_run=opener(run.state))
     if as_json:
-        give_json(told(alias, answer.state, durable=answer.done))
+        give_json(told(run.alias, answer.state, durable=answer.done))
     else:
-        give(_where_it_goes(alias, answer.state, durable=answer.done))
+        give(_where_it_goes(run.alias, answer.state, durable=answer.done))
     return ExitCode.OK
+
+
+def _text_alone(root: Path, word: str | None) -> str:
+    """Return the one argument, which is the text; raises UsageError for the name of a loop."""
+    from pytest_reflex.loops.overview import aliases
+
+    if word is None or word in aliases(root):
+        whom = f" to {word}" if word else ""
+        raise UsageError(f"the feedback{whom} is missing", hint="loop feedback [ALIAS] TEXT")
+    return word
 
 
 def _where_it_goes(alias: str, state: Any, *, durable: bool) -> str:

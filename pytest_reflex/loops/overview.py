@@ -15,7 +15,7 @@ from pytest_reflex.model.plain import one_line, visible
 from pytest_reflex.model.run import EMPTY_SHA256, RunState
 from pytest_reflex.model.words import EXTENDABLE, RunStatus
 from pytest_reflex.reports.advice import extend_command
-from pytest_reflex.store.folders import run_folder
+from pytest_reflex.store.folders import is_alias, run_folder
 from pytest_reflex.store.journal import damaged, read_journal
 from pytest_reflex.store.lock import is_locked
 from pytest_reflex.store.regular import read_if_regular
@@ -42,9 +42,12 @@ class Run:
 def aliases(root: Path) -> list[str]:
     """Return the aliases under a state root that have a history, in order of their names.
 
-    A run that was killed before its first event has an empty one: it never began.
+    A run that was killed before its first event has an empty one: it never began. A folder that no
+    alias can name, or a link, is not ours.
     """
-    return sorted(path.parent.name for path in root.glob(f"*/{HISTORY}") if not _is_empty(path))
+    found = (path for path in root.glob(f"*/{HISTORY}") if not _is_empty(path))
+    folders = (path.parent for path in found)
+    return sorted(one.name for one in folders if is_alias(one.name) and not one.is_symlink())
 
 
 def _is_empty(path: Path) -> bool:

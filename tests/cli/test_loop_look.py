@@ -16,6 +16,30 @@ GOOD = "alpha beta gamma\n"
 Captured = pytest.CaptureFixture[str]
 
 
+def test_one_foreign_folder_is_in_nobodys_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    stage = Stage(tmp_path)
+    stage.play(Script(produce="x"), {"loop.max_iterations": 1}, alias="ours")
+    (stage.root / "Foreign Folder").mkdir()
+    (stage.root / "Foreign Folder/history.jsonl").write_text("{}\n")
+    (stage.root / "link").symlink_to(stage.root / "Foreign Folder")
+    assert main(["loop", "status"]) == 0
+    assert capsys.readouterr().out.startswith("Loop: ours")
+
+
+def test_below_a_project_the_list_says_where_its_loops_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Stage(tmp_path).play(Script(produce="x"), {"loop.max_iterations": 1}, alias="ours")
+    (tmp_path / "docs/deep").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "docs/deep")
+    assert main(["loop", "list"]) == 0
+    told = capsys.readouterr().err
+    assert f"There are loops in {tmp_path}: change to that folder." in told
+
+
 @pytest.fixture
 def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
     """A run that completed in its second iteration, and one that was interrupted."""

@@ -70,6 +70,15 @@ def test_clean_all_names_and_leaves_those_that_are_driven(stage: Stage, capsys: 
     assert there(stage) == ["current.json", "left", "notes"]
 
 
+def test_clean_all_names_a_link_and_leaves_it(stage: Stage, capsys: Captured) -> None:
+    elsewhere = stage.project / "elsewhere"
+    (stage.root / "done").rename(elsewhere)
+    (stage.root / "done").symlink_to(elsewhere)
+    main(["loop", "clean", "--all", "--yes"])
+    assert "done is a symbolic link" in capsys.readouterr().err
+    assert (elsewhere / "history.jsonl").exists()
+
+
 def test_clean_takes_the_pointer_along(stage: Stage) -> None:
     main(["loop", "clean", "left", "--yes"])
     assert there(stage) == ["done", "limit"]
@@ -205,6 +214,20 @@ def test_feedback_says_when_it_is_heeded(
     assert "Feedback: 1 waiting for the next critique" in capsys.readouterr().out
 
 
+def test_feedback_of_one_word_is_for_the_loop_that_runs(stage: Stage, capsys: Captured) -> None:
+    assert main(["loop", "feedback", "say it shorter", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["alias"] == "left"
+    assert find_run(stage.root, "left").state.feedback == ("say it shorter",)
+
+
+@pytest.mark.parametrize(("words", "said"), [([], ""), (["left"], " to left")])
+def test_feedback_without_a_text_is_refused(
+    words: list[str], said: str, stage: Stage, capsys: Captured
+) -> None:
+    assert main(["loop", "feedback", *words]) == 4
+    assert f"the feedback{said} is missing (loop feedback" in capsys.readouterr().err
+
+
 def test_feedback_for_a_driven_loop_is_handed_over(stage: Stage, capsys: Captured) -> None:
     with stage.resume(Script(), "left"):
         assert main(["loop", "feedback", "left", "shorter", "--wait", "0"]) == 0
@@ -237,6 +260,11 @@ def test_extend_shows_the_limits_and_goes_on(stuck: Path, capsys: Captured) -> N
     out, err = capsys.readouterr()
     assert "goes on after iteration 1\nMax iterations: 2\nBudget: calls 9\n" in err
     assert "Iteration: 2/2" in out
+
+
+def test_extend_takes_the_newest(stuck: Path, capsys: Captured) -> None:
+    assert main(["loop", "extend", "--max-iterations", "+1", "--yes"]) == 6
+    assert "Loop stuck (iteration_limit) goes on" in capsys.readouterr().err
 
 
 def test_extend_has_to_be_confirmed(stuck: Path, capsys: Captured) -> None:
