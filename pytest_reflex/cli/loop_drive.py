@@ -39,7 +39,7 @@ def running_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--evaluator",
             metavar="pytest|core",
             help="How the checks run: as a pytest session in a process of its own (the default), "
-            "or the same checks in this process.",
+            "or the same checks without pytest.",
         ),
     ):
         command = option(command)
