@@ -153,8 +153,8 @@ def test_f23_an_interrupt_at_any_moment_of_the_start_leaves_nothing() -> None:
     try:
         for number in range(40):
             with marked() as (env, living):
-                signal.setitimer(signal.ITIMER_REAL, 0.0002 * (number + 1))
                 with pytest.raises(KeyboardInterrupt):
+                    signal.setitimer(signal.ITIMER_REAL, 0.0002 * (number + 1))
                     shell("sleep 60", env=env)
                 assert living() == []
     finally:
