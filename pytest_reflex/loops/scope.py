@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from pytest_reflex import fixes
@@ -145,17 +146,18 @@ def _mentioned(texts: Iterable[str], known: Sequence[Parts]) -> Iterator[str]:
 
 def _stands_in(title: str, plain: str, folded: str) -> bool:
     words = " ".join(_FORMATTING.sub("", title).split())
-    if len(words) <= _SHORT:  # "a" is a word of most sentences
-        return bool(words) and bool(re.search(rf"(?<!\w){re.escape(words)}(?!\w)", plain))
-    return bool(re.search(rf"(?<!\w){re.escape(words.casefold())}(?!\w)", folded))
+    if len(words) > _SHORT:  # "a" is a word of most sentences
+        words, plain = words.casefold(), folded
+    if not words or words not in plain:  # thousands of titles are not worth a pattern each
+        return False
+    return bool(re.search(rf"(?<!\w){re.escape(words)}(?!\w)", plain))
 
 
 def _with_children(part: Part, parts: Parts) -> Iterator[str]:
     yield part.name
     if not part.level:
         return
-    behind = parts.parts[parts.parts.index(part) + 1 :]
-    for other in behind:
+    for other in islice(parts.parts, parts.places[part.name] + 1, None):
         if other.level <= part.level:
             return
         yield other.name

@@ -6,8 +6,8 @@ part that is not chosen and was removed returns to its place; one that was added
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Collection
-from difflib import SequenceMatcher
 
 from pytest_reflex.store.parts import Part, Parts, parts_of
 
@@ -54,21 +54,35 @@ def _order(old: list[str], new: list[str], chosen: frozenset[str]) -> list[str]:
     """Return the names of the parts of the result, in order."""
     stayed = _in_order(old, new)
     # A chosen part that is new or was moved goes where it is in the new text.
-    result = [name for name in old if name not in chosen or name in stayed]
-    place = -1
+    kept = [name for name in old if name not in chosen or name in stayed]
+    behind: dict[str | None, list[str]] = {None: [], **{name: [] for name in kept}}
+    place = None
     for name in new:
-        if name in result:
-            place = result.index(name)
+        if name in behind:
+            place = name
         elif name in chosen:
-            place += 1
-            result.insert(place, name)
-    return result
+            behind[place].append(name)
+    return behind[None] + [name for one in kept for name in (one, *behind[one])]
 
 
 def _in_order(old: list[str], new: list[str]) -> set[str]:
-    """Return names that come in the same order in both."""
-    matcher = SequenceMatcher(None, old, new, autojunk=False)
-    return {name for a, _, size in matcher.get_matching_blocks() for name in old[a : a + size]}
+    """Return as many names as there are that come in the same order in both.
+
+    That is the longest rising row of places in `old`, found in n log n: a text may have thousands
+    of parts.
+    """
+    places = {name: place for place, name in enumerate(old)}
+    ends: list[int] = []
+    before: dict[int, int | None] = {}
+    for place in (places[name] for name in new if name in places):
+        length = bisect_left(ends, place)
+        before[place] = ends[length - 1] if length else None
+        ends[length : length + 1] = [place]
+    found, last = set(), ends[-1] if ends else None
+    while last is not None:
+        found.add(old[last])
+        last = before[last]
+    return found
 
 
 def _joined(order: list[str], old: Parts, new: Parts, chosen: frozenset[str]) -> str:
@@ -83,14 +97,14 @@ def _joined(order: list[str], old: Parts, new: Parts, chosen: frozenset[str]) ->
 def _gap(first: Parts, second: Parts, name: str, following: str | None) -> str:
     """Return what stands behind a part: as in the text that it comes from, if it can."""
     if following is None:
-        return next((p.gaps[-1] for p in (first, second) if _names(p)[-1] == name), first.gaps[-1])
+        ends = (p.gaps[-1] for p in (first, second) if p.parts[-1].name == name)
+        return next(ends, first.gaps[-1])
     for parts in (first, second):
-        if name in _names(parts) and parts.follower(name) == following:
-            return parts.gaps[_names(parts).index(name)]
-    names = _names(first)
-    is_inside = name in names[:-1] and name != names[0]
-    return first.gaps[names.index(name)] if is_inside else first.between
+        if name in parts.places and parts.follower(name) == following:
+            return parts.gaps[parts.places[name]]
+    place = first.places.get(name, 0)
+    return first.gaps[place] if 0 < place < len(first.parts) - 1 else first.between
 
 
 def _part(parts: Parts, name: str) -> Part:
-    return next(part for part in parts.parts if part.name == name)
+    return parts.parts[parts.places[name]]

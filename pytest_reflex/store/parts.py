@@ -8,8 +8,9 @@ neither: they are gaps.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 from pytest_reflex.documents.data_tree import LONGEST, looks_like_data, whole_tree
@@ -38,7 +39,7 @@ class Part:
     line: int = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Parts:
     """All parts of a text in order, with the gap behind each; `kind` is "markdown" or "data".
 
@@ -54,9 +55,15 @@ class Parts:
     def text(self) -> str:
         return "".join(p.text + gap for p, gap in zip(self.parts, self.gaps, strict=True))
 
+    @cached_property
+    def places(self) -> Mapping[str, int]:
+        """The number of each part by its name, from 0."""
+        return {part.name: place for place, part in enumerate(self.parts)}
+
     def follower(self, name: str) -> str | None:
         """Return the name of the part behind another, None where there is none."""
-        return next((b.name for a, b in pairwise(self.parts) if a.name == name), None)
+        place = self.places.get(name, len(self.parts)) + 1
+        return self.parts[place].name if place < len(self.parts) else None
 
 
 def parts_of(text: str) -> Parts | None:
