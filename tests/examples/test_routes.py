@@ -59,7 +59,7 @@ def test_items_the_library_and_the_command_line_agree(
 def test_workers_and_one_process_agree(folder: Path, by_items: Any) -> None:
     with_workers = timeless(pytest_json(folder, "-n", "2"))
     assert with_workers == by_items
-    assert len(by_items["evaluations"]) == 4
+    assert len(by_items["evaluations"]) == 5
     assert by_items["gate"]["exit_status"] == (0 if by_items["gate"]["passed"] else 1)
 
 
