@@ -10,7 +10,14 @@ from pathlib import Path
 from pytest_reflex.errors import UsageError, did_you_mean
 from pytest_reflex.loops.history import hash_before_last_change, read_events
 from pytest_reflex.loops.kinds import is_of_session
-from pytest_reflex.loops.statefile import ARTIFACT, CURRENT, HISTORY, RUN, read_object
+from pytest_reflex.loops.statefile import (
+    ARTIFACT,
+    CURRENT,
+    HISTORY,
+    RUN,
+    read_object,
+    refuse_newer,
+)
 from pytest_reflex.model.plain import one_line, visible
 from pytest_reflex.model.run import EMPTY_SHA256, RunState
 from pytest_reflex.model.words import EXTENDABLE, RunStatus
@@ -37,6 +44,11 @@ class Run:
     @property
     def interrupted(self) -> bool:
         return self.state.status is RunStatus.RUNNING and not self.alive
+
+    @property
+    def copied(self) -> bool:
+        """Whether the folder is a copy, or was renamed: its history names another loop."""
+        return self.alias != self.state.alias
 
 
 def aliases(root: Path) -> list[str]:
@@ -124,8 +136,10 @@ def _changed_at(path: Path) -> int:
 def read_run(folder: Path) -> Run:
     """Return the run in a folder, read without its lock.
 
-    An artifact.md that a person changed shows in the state's `artifact_status`.
+    An artifact.md that a person changed shows in the state's `artifact_status`. Raises StateError
+    where the history is damaged, or a newer version wrote run.json.
     """
+    refuse_newer(read_object(folder / RUN), folder / RUN)
     path = folder / HISTORY
     content = read_journal(path)
     if not content.whole:
@@ -156,7 +170,9 @@ def status_text(run: Run) -> str:
     ]
     if state.feedback:
         lines.append(f"Feedback: {len(state.feedback)} waiting for the next critique")
-    if run.interrupted:
+    if run.copied:
+        lines.append(f"Copy of: {visible(state.alias)} (it is not driven under this name)")
+    elif run.interrupted:
         lines.append(f"Continue with: {going_on(state, 'resume')}")
     elif state.stop.reason in EXTENDABLE:
         lines.append(f"Go on with: {going_on(state, 'extend')}")

@@ -312,6 +312,11 @@ class RunFiles:
         Nothing is changed then: which of the two files is right is for a person to say.
         """
         written, state = read_object(self.folder / RUN), self.state
+        if state.alias != self.alias:
+            raise UsageError(
+                f"{self.folder} has the history of loop {state.alias!r}: a copy is not driven",
+                hint=f"name the folder {state.alias}, or give its {ARTIFACT} to `loop new --input`",
+            )
         refuse_newer(written, self.folder / RUN)
         if not tells_of(written, state.run_id):
             return

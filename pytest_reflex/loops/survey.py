@@ -108,7 +108,9 @@ def running(root: Path) -> Run:
 def has_ended(run: Run) -> UsageError:
     """Return the error for what a run that has ended cannot do, with what can be done instead."""
     reason, there = run.state.stop.reason, run.state.artifact_sha256 != EMPTY_SHA256
-    again = f"go on with `{going_on(run.state, 'extend')}`, or " if reason in EXTENDABLE else ""
+    again = ""
+    if reason in EXTENDABLE and not run.copied:
+        again = f"go on with `{going_on(run.state, 'extend')}`, or "
     artifact = f"its artifact is {run.folder / ARTIFACT}; " if there else ""
     return UsageError(
         f"loop {run.alias!r} has ended ({reason.value if reason else run.state.status.value})",

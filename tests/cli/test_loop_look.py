@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -280,3 +281,25 @@ def test_t06_nothing_that_is_listed_moves_the_terminal(stage: Stage, capsys: Cap
     out, err = capsys.readouterr()
     assert "\x1b" not in out + err
     assert "a\\x1b[2Jb" in out
+
+
+def test_a_copied_loop_is_no_other_one_and_is_not_driven(stage: Stage, capsys: Captured) -> None:
+    shutil.copytree(stage.root / "left", stage.root / "copy")
+    assert main(["loop", "status", "copy"]) == 0
+    out = capsys.readouterr().out
+    assert "Copy of: left" in out
+    assert "loop resume" not in out
+    for verb in ("resume", "stop"):
+        assert main(["loop", verb, "copy"]) == 4
+        assert "copy has the history of loop 'left': a copy is not driven" in told(capsys)
+
+
+def told(capsys: Captured) -> str:
+    return " ".join(capsys.readouterr().err.split())
+
+
+def test_status_of_a_run_of_a_newer_version_says_so(stage: Stage, capsys: Captured) -> None:
+    path = stage.root / "done/run.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "schema_version": 99}))
+    assert main(["loop", "status", "done"]) == 12
+    assert "done/run.json (schema 99, this one reads 1)" in told(capsys)
