@@ -1,8 +1,8 @@
-"""`red` is red on purpose: only who goes there runs its tests. `linters` needs ruff."""
+"""`red` is red on purpose: only who goes there runs its tests. `linters` needs ruff on the PATH."""
 
-from importlib.util import find_spec
+import shutil
 from pathlib import Path
 
 collect_ignore = [] if Path.cwd().name == "red" else ["red"]
-if find_spec("ruff") is None:
+if shutil.which("ruff") is None:
     collect_ignore.append("linters")
