@@ -14,6 +14,7 @@ VERBS = {
     "compile": ("criteria_written:compile_", "Show what will run, and run nothing."),
     "lint": ("criteria_lint:lint", "Say what is wrong with criteria files, and what is odd."),
     "test": ("criteria_test:test", "Try rules on their good and bad samples."),
+    "prove": ("criteria_prove:prove", "Show that rules can fail."),
 }
 
 criteria = LazyGroup(

@@ -104,13 +104,27 @@ def try_samples(
 
 
 def judge_text(
-    criteria: Criteria, rule: Rule, text: str, registry: Registry, root: Path, folder: Path
+    criteria: Criteria,
+    rule: Rule,
+    text: str,
+    registry: Registry,
+    root: Path,
+    folder: Path,
+    *,
+    name: str = NAME,
+    base: Path | None = None,
 ) -> list[CheckResult]:
-    """Return what each check of a rule says about a text, which is put into `folder` for it."""
-    path = folder / NAME
+    """Return what each check of a rule says about a text, which is put into `folder` for it.
+
+    `name` is that of the file (it may have folders), `base` where relative links lead from.
+    """
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text.encode())
     alone = replace(criteria, rules=(rule,))
-    target = Target(criteria=alone, level=rule.level, artifact=path, root=root, label=NAME)
+    target = Target(
+        criteria=alone, level=rule.level, artifact=path, root=root, label=name, link_base=base
+    )
     prepared = prepare(target, registry)
     try:
         return [run_one(prepared, rule.id, index) for index in range(len(rule.checks))]

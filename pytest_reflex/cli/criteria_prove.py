@@ -1,0 +1,88 @@
+"""``pytest-reflex criteria prove``: whether rules can fail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pytest_reflex.cli.criteria_look import json_option, registry_here, traced, variables_option
+from pytest_reflex.cli.streams import give, give_json
+from pytest_reflex.errors import ArtifactError, ExitCode
+from pytest_reflex.model.plain import visible
+
+if TYPE_CHECKING:
+    from pytest_reflex.criteria.prove import RuleProof, Seed
+
+MOST_BYTES = 1_000_000
+"""The size of an artifact of which many mutants are made."""
+
+
+@click.command(short_help="Show that rules can fail.")
+@click.argument("reference", metavar="NAME|FILE")
+@click.argument("artifacts", metavar="[ARTIFACT]...", nargs=-1, type=click.Path(path_type=Path))
+@variables_option
+@click.option("--strict", is_flag=True, help="What is not proved fails too, for any reason.")
+@click.option("--run-commands", is_flag=True, help="Run checks that run commands, many times.")
+@json_option
+def prove(
+    reference: str,
+    artifacts: tuple[Path, ...],
+    variables: tuple[str, ...],
+    strict: bool,
+    run_commands: bool,
+    as_json: bool,
+) -> int:
+    """Try each rule of NAME|FILE on what it has to fail on.
+
+    That is an empty artifact, and good samples and ARTIFACTs (files) that pass, with a region
+    removed, garbled or planted; and bad samples. A rule that passes on the empty artifact is one of
+    absence. One that fails on nothing, or on the empty artifact only, is vacuous.
+
+    Exit status: 0 no rule is vacuous, 1 one is or cannot judge, 4 bad criteria
+    or usage.
+    """
+    from pytest_reflex.criteria.prove import Prover
+    from pytest_reflex.reports.proof import proof_text
+
+    registry = registry_here()
+    criteria = traced(reference, variables, registry).criteria
+    prover = Prover(
+        criteria=criteria,
+        registry=registry,
+        root=Path.cwd(),
+        seeds=tuple(_seeds(artifacts)),
+        run_commands=run_commands,
+    )
+    proofs = list(prover.prove(criteria.rules))
+    fine = not any(_speaks_against(one, strict=strict) for one in proofs)
+    if as_json:
+        rules = [one.to_json() for one in proofs]
+        give_json({"criteria": criteria.name, "passed": fine, "rules": rules})
+    else:
+        give(proof_text(proofs))
+    return ExitCode.OK if fine else ExitCode.GATE_FAILED
+
+
+def _speaks_against(one: RuleProof, *, strict: bool) -> bool:
+    from pytest_reflex.criteria.prove import Proof
+
+    if strict:
+        return one.proof is not Proof.PROVED or bool(one.idle)
+    return one.proof in (Proof.VACUOUS, Proof.UNCLEAR)
+
+
+def _seeds(artifacts: Iterable[Path]) -> Iterable[Seed]:
+    """Yield the artifacts as texts; raises ArtifactError for a folder or what is no text."""
+    from pytest_reflex.checks.reading import read_artifact
+    from pytest_reflex.criteria.prove import Seed
+
+    for path in dict.fromkeys(artifacts):
+        if path.is_dir():
+            raise ArtifactError(
+                f"{visible(str(path))} is a folder", hint="rules are proved with files"
+            )
+        text = read_artifact(path, limit=MOST_BYTES).raw_text
+        yield Seed(visible(path.name), text, path.name, path.absolute().parent)

@@ -1,0 +1,256 @@
+"""Whether rules can fail: each on the empty artifact, on mutants of what passes, on bad samples.
+
+Promises: the same rules and artifacts are tried on the same texts in the same order, a bounded
+number of them; a check that runs a command of the user's is run only where that is allowed.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from itertools import chain, islice, zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_reflex.checks.options import variable_name
+from pytest_reflex.criteria.mutants import Spans, mutants
+from pytest_reflex.criteria.patterns_of import forbids, matched, plants
+from pytest_reflex.criteria.planting import Mutant
+from pytest_reflex.criteria.samples import NAME, judge_text, passes
+from pytest_reflex.model.results import CheckResult
+from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
+from pytest_reflex.model.words import Outcome
+
+if TYPE_CHECKING:
+    from pytest_reflex.checks.registry import Registry
+
+MOST_SEEDS = 4
+"""Passing texts that mutants are made of."""
+MOST_TRIES = 160
+"""Texts that one rule is tried on at most; half of them for rules that start a process."""
+
+
+class Proof(StrEnum):
+    """What is known of a rule after all tries."""
+
+    PROVED = "proved"
+    VACUOUS = "vacuous"
+    UNCLEAR = "unclear"
+    UNPROVEN = "unproven"
+    NOT_RUN = "not run"
+
+
+MEANING = {
+    Proof.VACUOUS: "it passes whatever is taken away, garbled or planted",
+    Proof.UNCLEAR: "a check could not judge what it has to fail on",
+    Proof.UNPROVEN: "there is nothing to prove it with",
+    Proof.NOT_RUN: "it runs a command",
+}
+ADVICE = {
+    Proof.VACUOUS: "make the check stricter, or give a bad sample that it fails on",
+    Proof.UNCLEAR: "see what it says, and have it fail where there is nothing",
+    Proof.UNPROVEN: "give samples, or name an artifact that passes",
+    Proof.NOT_RUN: "--run-commands runs it on every text",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """A text that may pass; `name` is that of its file, `base` where its links lead from."""
+
+    what: str
+    text: str
+    name: str = NAME
+    base: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleProof:
+    """What is known of a rule: `empty` is its outcome on the empty artifact, None if not tried.
+
+    A rule of absence passes there, or says of itself that it forbids something.
+    `failed_on` says for each check on what it failed first, empty where it never did; None for a
+    check that was not run. `tried` counts the texts beside the empty one.
+    """
+
+    rule: Rule
+    proof: Proof
+    empty: Outcome | None = None
+    is_absence: bool = False
+    failed_on: tuple[str | None, ...] = ()
+    tried: int = 0
+    message: str = ""
+
+    @property
+    def idle(self) -> tuple[int, ...]:
+        """The checks (from 1) that failed on nothing, in a rule that fails by another one."""
+        if self.proof is not Proof.PROVED:
+            return ()
+        return tuple(number for number, what in enumerate(self.failed_on, 1) if what == "")
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "rule": self.rule.id,
+            "proof": self.proof.value,
+            "empty": self.empty.value if self.empty else None,
+            "absence": self.is_absence,
+            "failed_on": list(self.failed_on),
+            "tried": self.tried,
+            "message": self.message,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prover:
+    """Tries rules: the criteria that they are of, where commands run, and further texts."""
+
+    criteria: Criteria
+    registry: Registry
+    root: Path
+    seeds: tuple[Seed, ...] = ()
+    run_commands: bool = False
+
+    def prove(self, rules: Iterable[Rule]) -> Iterator[RuleProof]:
+        """Yield what is known of each rule; raises CriteriaError where one cannot be compiled."""
+        with tempfile.TemporaryDirectory(prefix="reflex-prove-") as folder:
+            for rule in rules:
+                yield self._proof(rule, Path(folder))
+
+    def _proof(self, rule: Rule, folder: Path) -> RuleProof:
+        if not rule.checks:
+            message = "the rule has no check that a program can run"
+            return RuleProof(rule=rule, proof=Proof.UNPROVEN, message=message)
+        runnable = [self.run_commands or not self._runs_command(spec) for spec in rule.checks]
+        chosen = tuple(spec for spec, may in zip(rule.checks, runnable, strict=True) if may)
+        if not chosen:
+            return RuleProof(rule=rule, proof=Proof.NOT_RUN, failed_on=(None,) * len(runnable))
+        trial = _Trial(self, replace(rule, checks=chosen), folder)
+        trial.run()
+        told = iter(trial.failed_on)
+        return RuleProof(
+            rule=rule,
+            proof=trial.proof,
+            empty=trial.empty,
+            is_absence=trial.is_absence,
+            failed_on=tuple(next(told) if may else None for may in runnable),
+            tried=trial.tried,
+            message=trial.message,
+        )
+
+    def _runs_command(self, spec: CheckSpec) -> bool:
+        """Return whether a check runs what the user named, or the tests in the artifact."""
+        if spec.alternatives:
+            return any(map(self._runs_command, spec.alternatives))
+        if self.registry.get(spec.type).in_process:
+            return False
+        if spec.type not in ("code", "findings"):
+            return True
+        command = spec.params.get("command")
+        if name := variable_name(command):
+            command = self.criteria.vars.get(name)
+        return bool(command) or spec.params.get("aspect") == "tests"
+
+
+@dataclass(slots=True)
+class _Trial:
+    """One rule on one text after the other, until each of its checks has failed once."""
+
+    prover: Prover
+    rule: Rule
+    folder: Path
+    failed_on: list[str] = field(default_factory=list)
+    empty: Outcome | None = None
+    tried: int = 0
+    has_seeds: bool = False
+    message: str = ""
+
+    def run(self) -> None:
+        self.failed_on = [""] * len(self.rule.checks)
+        at_empty = self._judge(Seed("empty", ""))
+        self.empty = _outcome(at_empty)
+        self.message = next((r.message for r in at_empty if r.outcome is not Outcome.PASS), "")
+        quick = all(self.prover.registry.get(s.type).in_process for s in self.rule.checks)
+        bad = [Seed(f"bad sample {n}", t) for n, t in enumerate(self._samples("bad"), 1)]
+        of_seeds = self._of_seeds(MOST_SEEDS if quick else 1)
+        order = chain(of_seeds, bad) if quick else chain(bad, of_seeds)
+        for seed in islice(order, MOST_TRIES if quick else MOST_TRIES // 2):
+            self._try(seed)
+            # Where each try starts a process, it is enough that the rule can fail.
+            if all(self.failed_on) or (not quick and any(self.failed_on) and seed not in bad):
+                return
+
+    @property
+    def is_absence(self) -> bool:
+        # A search in a section cannot judge where the section is missing.
+        return self.empty is Outcome.PASS or all(map(forbids, self.rule.checks))
+
+    @property
+    def proof(self) -> Proof:
+        if self.empty is not Outcome.FAIL and not self.is_absence:
+            return Proof.UNCLEAR
+        if any(self.failed_on):
+            return Proof.PROVED
+        # What was planted into nothing was a try as well: only a rule of absence passes there.
+        return Proof.VACUOUS if self.has_seeds or self._samples("bad") else Proof.UNPROVEN
+
+    def _samples(self, kind: str) -> Sequence[str]:
+        found: Sequence[str] = self.rule.samples.get(kind, ())
+        return found
+
+    def _judge(self, seed: Seed) -> list[CheckResult]:
+        it = self.prover
+        return judge_text(
+            it.criteria,
+            self.rule,
+            seed.text,
+            it.registry,
+            it.root,
+            self.folder,
+            name=seed.name,
+            base=seed.base,
+        )
+
+    def _try(self, seed: Seed) -> None:
+        self.tried += 1
+        for index, result in enumerate(self._judge(seed)):
+            if result.outcome is Outcome.FAIL and not self.failed_on[index]:
+                self.failed_on[index] = seed.what
+
+    def _of_seeds(self, most: int) -> Iterator[Seed]:
+        """Yield the mutants of passing texts, one of each in turn."""
+        good = (Seed(f"good sample {n}", t) for n, t in enumerate(self._samples("good"), 1))
+        passing = []
+        for seed in chain(good, self.prover.seeds):
+            results = self._judge(seed)
+            if passes(results):
+                passing.append((seed, results))
+        self.has_seeds = bool(passing)
+        streams = [self._mutants(seed, results) for seed, results in passing[:most]]
+        if not streams and self.empty is Outcome.PASS:
+            streams = [self._mutants(Seed("the empty artifact", ""), ())]
+        for row in zip_longest(*streams):
+            yield from (seed for seed in row if seed)
+
+    def _mutants(self, seed: Seed, results: Sequence[CheckResult]) -> Iterator[Seed]:
+        variables = self.prover.criteria.vars
+        spans: Spans = matched(self.rule.checks, variables, seed.text)
+        lines = dict.fromkeys(r.location.line for r in results if r.location and r.location.line)
+        paths = [
+            s.params["path"] for s in self.rule.checks if isinstance(s.params.get("path"), str)
+        ]
+        found: Iterable[Mutant] = chain(
+            plants(self.rule.checks, variables, seed.text),
+            mutants(seed.text, spans=spans, lines=lines, paths=paths),
+        )
+        for mutant in found:
+            yield replace(seed, what=f"{seed.what}, {mutant.what}", text=mutant.text)
+
+
+def _outcome(results: Sequence[CheckResult]) -> Outcome:
+    """Return what a rule came to by its checks: a failure first, then what was not judged."""
+    found = [result.outcome for result in results]
+    if Outcome.FAIL in found:
+        return Outcome.FAIL
+    return next((outcome for outcome in found if outcome is not Outcome.PASS), Outcome.PASS)

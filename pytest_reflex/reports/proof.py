@@ -1,0 +1,64 @@
+"""What `criteria prove` found, as a table, with a word on each rule that is not proved."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from pytest_reflex.criteria.prove import ADVICE, MEANING, Proof, RuleProof
+from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.words import Outcome
+
+WIDTH = 80
+_INDENT = " " * 4
+_OUTCOMES = {Outcome.PASS: "passes", Outcome.FAIL: "fails"}
+
+
+def proof_text(proofs: Sequence[RuleProof]) -> str:
+    """Return the table, what keeps rules from being proved, and the sum of it all."""
+    from tabulate import tabulate
+
+    rows = [
+        (one.rule.id, one.proof.value, _empty(one), one.tried, _failed_on(one)) for one in proofs
+    ]
+    head = ("rule", "proof", "on empty", "tried", "fails on")
+    table = tabulate(rows, head, "simple", disable_numparse=True)
+    details = [line for one in proofs for line in (*_detail(one), *_idle(one))]
+    return "\n".join([table, *details, "", summary(proofs)])
+
+
+def summary(proofs: Sequence[RuleProof]) -> str:
+    """Return how many rules came to what: "3 rules: 2 proved, 1 vacuous"."""
+    counts = Counter(one.proof for one in proofs)
+    told = ", ".join(f"{counts[proof]} {proof}" for proof in Proof if counts[proof])
+    rules = f"{len(proofs)} rule" + ("" if len(proofs) == 1 else "s")
+    return rules + (f": {told}" if told else "")
+
+
+def _empty(one: RuleProof) -> str:
+    if one.empty is None:
+        return "-"
+    return _OUTCOMES.get(one.empty, one.empty.value)
+
+
+def _failed_on(one: RuleProof) -> str:
+    return one_line(next((what for what in one.failed_on if what), "-"), 44)
+
+
+def _detail(one: RuleProof) -> Iterator[str]:
+    if one.proof is Proof.PROVED:
+        return
+    place = f" ({one.rule.place})" if one.rule.place else ""
+    said = f"; it said: {one_line(one.message, 120)}" if one.proof is Proof.UNCLEAR else ""
+    yield ""
+    head = f"{one.rule.id} is {one.proof}: {MEANING[one.proof]}{said}{place}"
+    yield from textwrap.wrap(head, WIDTH, break_on_hyphens=False)
+    yield f"{_INDENT}= {ADVICE[one.proof]}"
+
+
+def _idle(one: RuleProof) -> Iterator[str]:
+    for number in one.idle:
+        yield ""
+        told = f"{one.rule.id}: check {number} of {len(one.failed_on)} failed on nothing"
+        yield from textwrap.wrap(told, WIDTH, break_on_hyphens=False)
