@@ -15,6 +15,7 @@ VERBS = {
     "lint": ("criteria_lint:lint", "Say what is wrong with criteria files, and what is odd."),
     "test": ("criteria_test:test", "Try rules on their good and bad samples."),
     "prove": ("criteria_prove:prove", "Show that rules can fail."),
+    "fix": ("criteria_fix:fix", "Apply the fixes that failing rules carry."),
 }
 
 criteria = LazyGroup(

@@ -85,4 +85,7 @@ def _seeds(artifacts: Iterable[Path]) -> Iterable[Seed]:
                 f"{visible(str(path))} is a folder", hint="rules are proved with files"
             )
         text = read_artifact(path, limit=MOST_BYTES).raw_text
-        yield Seed(visible(path.name), text, path.name, path.absolute().parent)
+        base = path.absolute().parent
+        # A file is known by where it lies, too: .github/workflows/ci.yml.
+        name = f"artifacts/{base.parent.name}/{base.name}/{path.name}".replace("//", "/")
+        yield Seed(visible(path.name), text, name, base)

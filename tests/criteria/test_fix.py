@@ -1,0 +1,152 @@
+"""`criteria fix`: fixes of failing rules in place, round after round, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from pytest_reflex.cli.main import main
+from tests.criteria.writing import rule, rules, write
+
+THANKS = rule(
+    "a.docs.thanks",
+    check="{type: content, search: '^## Thanks$'}",
+    fix="{insert_section: {heading: '## Thanks', text: To all.}}",
+)
+TAGGED = rule(
+    "a.docs.tagged",
+    check="{type: structure, code_blocks: {tagged: true}}",
+    fix="{tag_fences: {language: text}}",
+)
+UNSAFE = rule(
+    "a.docs.colour",
+    check="{type: content, search: color, negate: true}",
+    fix="{replace: {search: color, with: colour}, safe: false}",
+)
+HELPLESS = rule(
+    "a.docs.more",
+    check="{type: content, search: zebra}",
+    fix="{append: {text: No striped horse.}}",
+)
+TEXT = "\ufeff# T\r\n\r\ncolor  \r\n\r\n```\r\nmake\r\n```\r\n"
+
+
+@pytest.fixture
+def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "rules.yaml", rules(THANKS, TAGGED))
+    return write(tmp_path, "page.md", TEXT)
+
+
+def fix(*options: str) -> int:
+    return main(["criteria", "fix", "page.md", "--criteria", "rules.yaml", *options])
+
+
+def test_failing_rules_are_mended_in_place_and_the_rest_stays(
+    page: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page.chmod(0o640)
+    assert fix() == 0
+    expected = TEXT.replace("```\r\nmake", "```text\r\nmake") + "\r\n## Thanks\r\n\r\nTo all.\r\n"
+    assert page.read_bytes().decode() == expected
+    assert page.stat().st_mode & 0o777 == 0o640
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == ["FIXED       a.docs.thanks", "FIXED       a.docs.tagged"]
+    assert lines[-1] == "WRITTEN TO  page.md"
+
+
+def test_second_run_changes_nothing(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fix()
+    first, stamp = page.read_bytes(), page.stat().st_mtime_ns
+    capsys.readouterr()
+    assert fix() == 0
+    assert (page.read_bytes(), page.stat().st_mtime_ns) == (first, stamp)
+    assert capsys.readouterr().out.startswith("NOTHING     no fix changes anything")
+
+
+def test_diff_writes_nothing_and_is_what_patch_takes(
+    page: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if not shutil.which("patch"):
+        pytest.skip("the program patch is not here")
+    page.write_bytes(b"# T\n\nEnd")
+    assert fix("--diff") == 0
+    diff = capsys.readouterr().out
+    assert page.read_bytes() == b"# T\n\nEnd"
+    subprocess.run(["patch", "-p1", "-s"], input=diff, text=True, check=True)
+    patched = page.read_bytes()
+    page.write_bytes(b"# T\n\nEnd")
+    assert fix() == 0
+    assert page.read_bytes() == patched
+
+
+def test_unsafe_fix_is_applied_on_request_only(page: Path) -> None:
+    write(page.parent, "rules.yaml", rules(UNSAFE))
+    assert fix() == 1
+    assert page.read_bytes().decode() == TEXT
+    assert fix("--unsafe") == 0
+    assert page.read_bytes().decode() == TEXT.replace("color", "colour")
+
+
+def test_fix_that_does_not_help_is_reported(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(page.parent, "rules.yaml", rules(HELPLESS))
+    assert fix("--json") == 1
+    told = json.loads(capsys.readouterr().out)
+    assert (told["fixed"], told["no_help"]) == (["a.docs.more"], ["a.docs.more"])
+    assert (told["passed"], told["written"]) == (False, True)
+    assert told["not_fixed"] == {}
+    assert fix() == 1
+    assert "NOT FIXED   a.docs.more: nothing to do" in capsys.readouterr().out
+
+
+def test_what_a_fix_brings_to_light_is_mended_as_well(page: Path) -> None:
+    block = "{insert_section: {heading: '## Thanks', text: \"```\\nx\\n```\"}}"
+    check = "{type: content, search: '^## Thanks$'}"
+    write(page.parent, "rules.yaml", rules(TAGGED, rule("b.docs.thanks", check=check, fix=block)))
+    page.write_bytes(b"# T\n")
+    assert fix() == 0
+    assert page.read_bytes() == b"# T\n\n## Thanks\n\n```text\nx\n```\n"
+
+
+def test_fixes_that_undo_each_other_write_nothing(
+    page: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pair = [
+        rule(
+            f"a.docs.{word}",
+            check=f"{{type: content, search: {word}}}",
+            fix=f"{{replace: {{search: {other}, with: {word}}}}}",
+        )
+        for word, other in (("left", "right"), ("right", "left"))
+    ]
+    write(page.parent, "rules.yaml", rules(*pair))
+    page.write_bytes(b"left\n")
+    assert fix() == 4
+    assert page.read_bytes() == b"left\n"
+    assert "the fixes of a.docs.right, a.docs.left undo each other" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", ["fix", "prove"])
+def test_file_is_known_by_where_it_lies(page: Path, verb: str) -> None:
+    command = (
+        'case "$PYTEST_REFLEX_ARTIFACT" in '
+        '*/.github/workflows/ci.yml) grep -q on: "$PYTEST_REFLEX_ARTIFACT";; *) exit 1;; esac'
+    )
+    check = json.dumps({"type": "executable", "command": command})
+    write(page.parent, "rules.yaml", rules(rule("a.ci.place", check=check)))
+    write(page.parent, ".github/workflows/ci.yml", "on: push\n")
+    artifact = ".github/workflows/ci.yml"
+    if verb == "fix":
+        assert main(["criteria", "fix", artifact, "--criteria", "rules.yaml"]) == 0
+        return
+    options = ["rules.yaml", artifact, "--run-commands", "--strict"]
+    assert main(["criteria", "prove", *options]) == 0
+
+
+def test_folder_is_not_fixed(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["criteria", "fix", ".", "--criteria", "rules.yaml"]) == 4
+    assert "no result can be written to .: it is a folder" in capsys.readouterr().err
