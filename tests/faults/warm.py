@@ -189,20 +189,17 @@ def _import_all() -> None:
 
 
 def _warm_up() -> None:
-    """Import what the verbs of a loop import, by running one."""
+    """Import what the verbs of a loop import, by running one and looking at it."""
     from pytest_reflex.cli.main import main
+    from tests.faults.project import Project
 
-    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(None):
-        here = os.getcwd()
-        os.chdir(folder)
+    here = os.getcwd()
+    with tempfile.TemporaryDirectory() as folder, open(os.devnull, "w") as nowhere:
+        project = Project(Path(folder) / "warm")
+        os.chdir(project.folder)
         try:
-            Path("w.yaml").write_text(
-                "name: w\nrules: [{id: a.b.c, description: d, severity: fail,"
-                " check: {type: content, search: x}}]\n"
-            )
-            words = ["--criteria", "w.yaml", "--max-iterations", "1", "--evaluator", "core"]
-            with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
-                main(["loop", "new", "w", "--alias", "warm", "--yes", "--quiet", *words])
+            with contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
+                main(project.new())
                 main(["loop", "status"])
         finally:
             os.chdir(here)
