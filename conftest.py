@@ -9,6 +9,8 @@ pytest_plugins = ["pytester"]
 
 
 def pytest_configure() -> None:
-    """Take SIGINT back: a job in the background has it ignored, and its children inherit that."""
+    """Take signals back: a job in the background ignores them, and its children inherit that."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        if hasattr(signal, "SIGQUIT"):
+            signal.signal(signal.SIGQUIT, signal.SIG_DFL)
