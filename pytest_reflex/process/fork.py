@@ -33,7 +33,7 @@ _LOOK = 0.05
 _SPARE = 1.0
 _RESET = (
     *("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGTSTP"),
-    *("SIGPIPE", "SIGUSR1", "SIGUSR2", "SIGCHLD"),
+    *("SIGUSR1", "SIGUSR2", "SIGCHLD"),
 )
 
 
@@ -97,6 +97,8 @@ def _be_child(work: Callable[[Send], int], writer: int, noise: IO[bytes]) -> NoR
                 signal.signal(number, signal.SIG_DFL)
         for name in ("SIGINT", "SIGTERM"):
             signal.signal(getattr(signal, name), signal.default_int_handler)
+        if hasattr(signal, "SIGPIPE"):  # who reads from us may be gone, as the guard where killed
+            signal.signal(signal.SIGPIPE, signal.SIG_IGN)
         _redirect(noise)
         status = work(lambda line: _write_all(writer, line + b"\n"))
     except BaseException as error:

@@ -32,6 +32,23 @@ def work(send):
     return 0
 run_in_fork(work, seconds=60)
 """
+ORPHANED = """
+import os, signal
+from pytest_reflex.process.fork import run_in_fork
+from pytest_reflex.process.guard import GUARD
+from pytest_reflex.process.run import run
+def command():
+    argv = ["echo", "-n", "out of a command"]
+    return run(argv, cwd="/", env=dict(os.environ), timeout=60).stdout
+def work(send):
+    send(command())
+    return 0
+command()
+os.kill(GUARD.pid, signal.SIGKILL)
+os.waitid(os.P_PID, GUARD.pid, os.WEXITED | os.WNOWAIT)
+forked = run_in_fork(work, seconds=60)
+print(forked.lines, forked.status)
+"""
 COMMANDS = {
     "one that hangs": "touch up; sleep 60",
     "one that ignores signals": "trap '' TERM INT HUP; touch up; while :; do sleep 0.1; done",
@@ -98,6 +115,13 @@ def test_commands_go_on_where_the_guard_was_killed() -> None:
     assert GUARD.pid
     os.kill(GUARD.pid, signal.SIGKILL)
     assert shell("echo on").stdout == b"on\n"
+
+
+def test_a_fork_goes_on_where_the_guard_was_killed(tmp_path: Path) -> None:
+    script = tmp_path / "orphaned.py"
+    script.write_text(ORPHANED)
+    ended = subprocess.run([PYTHON, script], capture_output=True, timeout=60, check=True)
+    assert ended.stdout == b"(b'out of a command',) 0\n"
 
 
 def test_without_a_python_of_its_own_there_is_no_guard(monkeypatch: pytest.MonkeyPatch) -> None:
