@@ -27,7 +27,7 @@ from pytest_reflex.agents.surroundings import (
     references,
 )
 from pytest_reflex.errors import ReflexError, UsageError
-from pytest_reflex.model.steps import Reply, StepRequest
+from pytest_reflex.model.steps import Question, Reply, StepRequest
 from pytest_reflex.process.run import Finished, run
 from pytest_reflex.process.secrecy import hide, hide_ends, secrets
 from pytest_reflex.process.temporary import temporary_folder
@@ -79,9 +79,21 @@ class CommandAgent:
 
     def respond(self, request: StepRequest) -> Reply:
         """Run the tool for a step, again where a rate limit was in the way."""
-        return patiently(self._ask, request, self.patience, self.pause)
+        return self.ask(
+            Question(
+                prompt=prompt_for(request),
+                environment=told_environment(request),
+                seconds_left=request.seconds_left,
+                cancel=request.cancel,
+                tell=request.tell,
+            )
+        )
 
-    def _ask(self, request: StepRequest) -> Reply:
+    def ask(self, question: Question) -> Reply:
+        """Run the tool with a prompt, again where a rate limit was in the way."""
+        return patiently(self._ask, question, self.patience, self.pause)
+
+    def _ask(self, question: Question) -> Reply:
         """Run the tool once."""
         ours = dict(os.environ)
         referred = [name for item in self.command for name in references(item)]
@@ -92,7 +104,7 @@ class CommandAgent:
 
         try:
             with temporary_folder("reflex-") as folder:
-                finished = self._run(request, folder, ours)
+                finished = self._run(question, folder, ours)
                 outcome = Outcome.of(finished, self, folder / "answer", redact)
         except (ReflexError, OSError) as error:
             return Reply(text="", agent=self.name, error=redact(str(error)))
@@ -112,13 +124,13 @@ class CommandAgent:
             },
         )
 
-    def prompt_of(self, request: StepRequest, answer_file: str) -> str:
-        """Return the prompt of a step as this tool is given it."""
+    def noted(self, prompt: str, answer_file: str) -> str:
+        """Return a prompt as this tool is given it: with the note behind it."""
         note = self.note.replace("{answer_file}", answer_file)
-        return prompt_for(request) + (f"\n{note}\n" if note else "")
+        return prompt + (f"\n{note}\n" if note else "")
 
-    def _run(self, request: StepRequest, folder: Path, ours: Mapping[str, str]) -> Finished:
-        prompt = self.prompt_of(request, str(folder / "answer"))
+    def _run(self, question: Question, folder: Path, ours: Mapping[str, str]) -> Finished:
+        prompt = self.noted(question.prompt, str(folder / "answer"))
         try:
             data = prompt.encode()
         except UnicodeEncodeError as error:
@@ -136,14 +148,14 @@ class CommandAgent:
         return run(
             [_filled(item, places, ours) for item in self.command],
             cwd=os.getcwd(),
-            env={**child_environment(ours, self.env), **told_environment(request)},
+            env={**child_environment(ours, self.env), **question.environment},
             stdin=data if self.prompt == "stdin" else None,
             timeout=self.timeout,
             grace=self.grace,
             head=MAX_ANSWER,
             tail=_TAIL,
             hard_cap=MAX_OUTPUT,
-            cancel=request.cancel,
+            cancel=question.cancel,
         )
 
 

@@ -13,7 +13,7 @@ from threading import Event
 from typing import Any
 
 from pytest_reflex.model.plain import one_line
-from pytest_reflex.model.steps import Reply, StepRequest
+from pytest_reflex.model.steps import Question, Reply
 
 # Returns whether the run is ending; a test has one that does not wait.
 Pause = Callable[[float, Event], bool]
@@ -44,7 +44,7 @@ class Patience:
 
 
 def patiently(
-    ask: Callable[[StepRequest], Reply], request: StepRequest, patience: Patience, pause: Pause
+    ask: Callable[[Question], Reply], question: Question, patience: Patience, pause: Pause
 ) -> Reply:
     """Ask until there is no limit in the way, the patience is used up, or the run is ending.
 
@@ -54,18 +54,18 @@ def patiently(
     """
     refused: list[dict[str, Any]] = []
     while True:
-        reply = ask(request)
-        if not reply.details.get("limited") or request.cancel.is_set():
+        reply = ask(question)
+        if not reply.details.get("limited") or question.cancel.is_set():
             return _with(reply, refused)
         tries = len(refused) + 1
         seconds = patience.wait(tries, reply.details.get("retry_after"))
-        if seconds is None or _too_long(seconds, reply, refused, request):
+        if seconds is None or _too_long(seconds, reply, refused, question):
             return _with(replace(reply, error=_given_up(reply, tries)), refused)
         why = one_line(reply.error, _SHOWN)
-        request.tell(
+        question.tell(
             f"{reply.agent}: {why}; waiting {seconds:g} s, then try {tries + 1} of {patience.tries}"
         )
-        if pause(seconds, request.cancel):
+        if pause(seconds, question.cancel):
             error = "the wait for a rate limit was ended because the run is ending"
             return _with(replace(reply, error=error), refused)
         price = {"seconds": reply.seconds, "usd": reply.usd, "tokens": reply.tokens}
@@ -79,13 +79,13 @@ def wait_or_cancel(seconds: float, cancel: Event) -> bool:
 
 
 def _too_long(
-    seconds: float, reply: Reply, refused: list[dict[str, Any]], request: StepRequest
+    seconds: float, reply: Reply, refused: list[dict[str, Any]], question: Question
 ) -> bool:
     """Return whether a wait goes beyond what is left of the budget in seconds."""
-    if request.seconds_left is None:
+    if question.seconds_left is None:
         return False
     spent = reply.seconds + sum(one["seconds"] + one["waited"] for one in refused)
-    return bool(spent + seconds >= request.seconds_left)
+    return bool(spent + seconds >= question.seconds_left)
 
 
 def _given_up(reply: Reply, tries: int) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
-from pytest_reflex.agents.command import PLACES, CommandAgent, told_environment
+from pytest_reflex.agents.command import PLACES, CommandAgent
 from pytest_reflex.agents.surroundings import child_environment, literal_secrets
 from pytest_reflex.model.preview import CommandPreview
-from pytest_reflex.model.steps import StepRequest
 from pytest_reflex.process.secrecy import hide
 
 ANSWER_FILE = "<a file for the answer>"
@@ -18,11 +18,14 @@ _STANDS_FOR = {
 }
 
 
-def command_of(agent: CommandAgent, request: StepRequest) -> CommandPreview:
-    """Return the command of a step; a `$NAME` in it stays a name."""
+def command_of(agent: CommandAgent, told: Mapping[str, str]) -> CommandPreview:
+    """Return the command of an agent that is told something in its environment.
+
+    A `$NAME` in the command stays a name.
+    """
     places = {**_STANDS_FOR, "model": agent.model or ""}
     hidden = literal_secrets(agent.command)
-    environment = {**child_environment(os.environ, agent.env), **told_environment(request)}
+    environment = {**child_environment(os.environ, agent.env), **told}
     return CommandPreview(
         argv=tuple(
             hide(PLACES.sub(lambda match: places[match[1]], item), hidden) for item in agent.command

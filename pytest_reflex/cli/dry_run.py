@@ -110,7 +110,7 @@ def _due(outlook: Outlook) -> str:
 
 
 def _preview(host: Host, request: StepRequest, unknown: tuple[str, ...]) -> StepPreview:
-    from pytest_reflex.agents.command import CommandAgent
+    from pytest_reflex.agents.command import CommandAgent, told_environment
     from pytest_reflex.agents.preview import ANSWER_FILE, command_of
     from pytest_reflex.agents.prompts import prompt_for
 
@@ -119,10 +119,10 @@ def _preview(host: Host, request: StepRequest, unknown: tuple[str, ...]) -> Step
     return StepPreview(
         step=request.step,
         agent=agent.name,
-        prompt=agent.prompt_of(request, ANSWER_FILE) if is_command else prompt_for(request),
+        prompt=agent.noted(prompt_for(request), ANSWER_FILE) if is_command else prompt_for(request),
         unknown=unknown,
         asked_first=first,
-        command=command_of(agent, request) if is_command else None,
+        command=command_of(agent, told_environment(request)) if is_command else None,
     )
 
 

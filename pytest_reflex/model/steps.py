@@ -1,11 +1,11 @@
-"""What a step of the loop is given and what comes back (seed 001, phase contracts)."""
+"""What agents are asked, step by step (seed 001, phase contracts), and what comes back."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from threading import Event
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.rules import Criteria, Rule
@@ -66,6 +66,20 @@ class StepRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A whole prompt for an agent, of a step or of anything else.
+
+    `environment` is added to what the tool gets of ours; the rest is that of a StepRequest.
+    """
+
+    prompt: str
+    environment: Mapping[str, str] = field(default_factory=dict)
+    seconds_left: float | None = None
+    cancel: Event = field(default_factory=Event, compare=False, repr=False)
+    tell: Callable[[str], object] = field(default=_nobody, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """What an agent answered: its text, and what is known of the price (None: unknown).
 
@@ -92,4 +106,18 @@ class Agent(Protocol):
 
     def respond(self, request: StepRequest) -> Reply:
         """Answer one step; a failure is a Reply with `error`, never an exception."""
+        ...
+
+
+@runtime_checkable
+class Askable(Protocol):
+    """An agent that answers any prompt, as an AI tool does and the offline agent does not."""
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        ...
+
+    def ask(self, question: Question) -> Reply:
+        """Answer a prompt; a failure is a Reply with `error`, never an exception."""
         ...

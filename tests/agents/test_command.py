@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_reflex.agents.prompts import prompt_for
+from pytest_reflex.model.steps import Askable, Question
 from pytest_reflex.model.words import Step
 from tests.agents.making import answer, request, rule, tool
 
@@ -53,6 +54,14 @@ def test_b097_prompt_arrives_intact(
     reply = tool(tmp_path, program, **table).respond(asked)
     assert reply.error == ""
     assert reply.text.strip() == hashlib.sha256(prompt_for(asked).encode()).hexdigest()
+
+
+def test_a_tool_answers_any_prompt_with_what_it_is_told_around_it(tmp_path: Path) -> None:
+    program = "import os, sys; print(sys.stdin.read() + os.environ['ROUND'])"
+    agent = tool(tmp_path, program, note="Be brief.")
+    assert isinstance(agent, Askable)
+    reply = agent.ask(Question(prompt="Hello?", environment={"ROUND": "3"}))
+    assert (reply.error, reply.text) == ("", "Hello?\nBe brief.\n3\n")
 
 
 def test_long_prompt_is_no_argument(tmp_path: Path) -> None:

@@ -13,9 +13,8 @@ from pytest_reflex.agents.answers import Output, source
 from pytest_reflex.agents.command import CommandAgent
 from pytest_reflex.agents.limits import read_marks, retry_after
 from pytest_reflex.agents.patience import Patience, patiently, wait_or_cancel
-from pytest_reflex.model.steps import Reply, StepRequest
-from pytest_reflex.model.words import Step
-from tests.agents.making import answer, request, tool
+from pytest_reflex.model.steps import Question, Reply
+from tests.agents.making import answer, tool
 
 PLAN = '{"plan": ["a", "b", "c"]}'
 LIMIT = {"limit": True, "limited": True}
@@ -32,7 +31,7 @@ class Stage:
     asked: int = 0
     ends_at: int = 0
 
-    def ask(self, request: StepRequest) -> Reply:
+    def ask(self, question: Question) -> Reply:
         self.asked += 1
         if self.asked <= self.refusals:
             details = {**LIMIT, **self.details}
@@ -44,7 +43,7 @@ class Stage:
         return len(self.waits) == self.ends_at
 
     def run(self, patience: Patience | None = None, **more: Any) -> Reply:
-        asked = request(Step.PLAN, tell=self.told.append, **more)
+        asked = Question(prompt="?", tell=self.told.append, **more)
         return patiently(self.ask, asked, patience or Patience(), self.pause)
 
 
