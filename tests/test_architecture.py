@@ -25,7 +25,7 @@ RANKS = {
     "reports": 7,
     "loops": 8, "session": 8,
     "host": 9,
-    "api": 10, "treeloop": 10,
+    "api": 10, "treeloop": 10, "iterations": 10,
     "plugin": 11,
     "cli": 12, "__main__": 13,
 }  # fmt: skip

@@ -1,0 +1,168 @@
+"""What an iteration loop is made of and what it remembers (seed 004), as frozen values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+MAX_UNCHANGED = 10
+WALL_TIME = 8 * 3600
+
+
+class Phase(StrEnum):
+    """The four parts of a prompt, in their order."""
+
+    OBSERVE = "observe"
+    ORIENT = "orient"
+    DECIDE = "decide"
+    ACT = "act"
+
+
+class Status(StrEnum):
+    """Where a loop stands; `paused` is read as interrupted and never written."""
+
+    RUNNING = "running"
+    PAUSED = "paused"
+    COMPLETED = "completed"
+    ABORTED = "aborted"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fragment:
+    """A piece of a prompt: its own `content`, or the `path` of a file that holds it.
+
+    `parameters` are put in for `{name}` where there are some; without, braces are only text.
+    `origin` says where it was declared, for messages.
+    """
+
+    content: str | None = None
+    path: str | None = None
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    origin: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """What has to hold after a round: a command's exit status 0, or the gate of a criteria file.
+
+    One of `command` (text for a shell, or an argv) and `criteria` (a name or a path, judged over
+    the `artifacts` by their patterns, at `phase` and with `threshold` where given). A failed gate
+    that is `required` makes the round a failed one. `timeout` is in seconds.
+    """
+
+    name: str
+    command: str | tuple[str, ...] | None = None
+    criteria: str = ""
+    artifacts: tuple[str, ...] = ()
+    phase: str = ""
+    threshold: str = ""
+    timeout: float = 600.0
+    required: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Procedure:
+    """A named prompt in four phases, and what it says of its own loop (None, "": nothing).
+
+    `success` says that its prompt offers ``<promise>SUCCESS</promise>`` as a way to end the loop.
+    `gates` are names of the configured ones, in the order in which they run. `origin` is
+    "built-in" or the file that has it.
+    """
+
+    name: str
+    description: str
+    phases: Mapping[Phase, tuple[Fragment, ...]]
+    max_iterations: int | None = None
+    failure_threshold: int | None = None
+    agent: str = ""
+    gates: tuple[str, ...] | None = None
+    success: bool = False
+    origin: str = "built-in"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """What ends a loop from outside; 0 is "no such bound".
+
+    `max_iterations` rounds, `failure_threshold` failed rounds in a row (at least 1), `wall_time`
+    seconds of one sitting, `unchanged` rounds in a row that left the tree as it was; they are
+    always told, and end the loop where `stop_unchanged`.
+    """
+
+    max_iterations: int = 5
+    failure_threshold: int = 3
+    wall_time: float = 0.0
+    unchanged: int = 0
+    stop_unchanged: bool = False
+
+
+class Cause(StrEnum):
+    """Why a round failed; the first that applies, in this order."""
+
+    TIMED_OUT = "timed out"
+    SPAWN_ERROR = "could not be started"
+    EXIT = "exit"
+    LIMIT_NOTICE = "ran into a limit"
+    EMPTY = "empty answer"
+    PROMISED_FAILURE = "said FAILURE"
+    GATE = "gate"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateResult:
+    """What a gate came to: `outcome` is pass, fail or error (could not be judged: not a pass)."""
+
+    gate: Gate
+    outcome: str
+    summary: str
+    seconds: float
+
+    @property
+    def passed(self) -> bool:
+        return self.outcome == "pass"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """One finished round. `number` counts from 1; `cause` is None where it succeeded.
+
+    `promised_success` is True only where the procedure offers the signal, the tool gave it, and
+    no required gate failed. `changed` says whether the tree is another than before (None: nobody
+    could tell). `usd` and `tokens` are None where they are not known.
+    """
+
+    number: int
+    seconds: float
+    cause: Cause | None = None
+    detail: str = ""
+    promised_success: bool = False
+    gates: tuple[GateResult, ...] = ()
+    changed: bool | None = None
+    usd: float | None = None
+    tokens: int | None = None
+
+    @property
+    def failed(self) -> bool:
+        return self.cause is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """What the state file of seed 004 holds: `iteration` rounds are done.
+
+    Times are UTC, "2026-02-06T10:00:00Z"; `elapsed` are seconds of each finished round. `outcome`
+    (added by us) says how a completed loop ended: success or limit.
+    """
+
+    procedure_name: str
+    max_iterations: int
+    failure_threshold: int
+    started_at: str
+    iteration: int = 0
+    consecutive_failures: int = 0
+    last_iteration_at: str | None = None
+    status: Status = Status.RUNNING
+    elapsed: tuple[float, ...] = ()
+    outcome: str = ""
