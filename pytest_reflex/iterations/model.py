@@ -110,6 +110,17 @@ class Cause(StrEnum):
     GATE = "gate"
 
 
+class Ending(StrEnum):
+    """Why a loop ended, or left off."""
+
+    SUCCESS = "success"
+    LIMIT = "limit"
+    FAILURES = "failures"
+    WALL_TIME = "wall time"
+    UNCHANGED = "unchanged"
+    INTERRUPTED = "interrupted"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateResult:
     """What a gate came to: `outcome` is pass, fail or error (could not be judged: not a pass)."""
