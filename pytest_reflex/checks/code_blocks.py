@@ -99,5 +99,12 @@ PARSERS: dict[str, Callable[[str], DataSyntaxError | None]] = {
 KIND = StructureKind(
     key="code_blocks",
     make=_make,
-    inside={"parse": FLAG, "tagged": FLAG, "min_count": COUNT, "language": TEXT},
+    inside={
+        "parse": FLAG.means(
+            "fences are closed, and blocks tagged python, json, yaml or toml parse", "`false`"
+        ),
+        "tagged": FLAG.means("every fence names its language", "`false`"),
+        "min_count": COUNT.means("there are at least so many blocks with something in them", "0"),
+        "language": TEXT.means("only blocks of this language are looked at", "all of them"),
+    },
 )

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from pytest_reflex.checks import markdown
 from pytest_reflex.checks.finding import SHOWN, Finding, Report
-from pytest_reflex.checks.options import COUNT, FLAG, TEXT, Kind
+from pytest_reflex.checks.options import COUNT, FLAG, REQUIRED, TEXT, Kind
 from pytest_reflex.checks.structure_kind import Judge, StructureKind
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.artifact import Artifact
@@ -151,11 +151,18 @@ KIND = StructureKind(
     key="code",
     make=_make,
     inside={
-        "language": Kind("one of " + ", ".join(LANGUAGES), lambda value: value in LANGUAGES),
-        "pattern": TEXT,
-        "selector": TEXT,
-        "min_count": COUNT,
-        "max_count": COUNT,
-        "negate": FLAG,
+        "language": Kind("one of " + ", ".join(LANGUAGES), lambda value: value in LANGUAGES).means(
+            "what the code is written in", REQUIRED
+        ),
+        "pattern": TEXT.means(
+            "a whole piece of code, in which `$NAME` stands for one part and `$$$` for any number",
+            REQUIRED,
+        ),
+        "selector": TEXT.means(
+            "the kind of node within the pattern that is looked for, where it needs surroundings"
+        ),
+        "min_count": COUNT.means("how often it has to be there", "1"),
+        "max_count": COUNT.means("how often it may be there", "any number"),
+        "negate": FLAG.means("it must not be there", "`false`"),
     },
 )

@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_reflex.checks.blocks_folder import BlocksFolder
 from pytest_reflex.checks.command import Command
-from pytest_reflex.checks.options import SECONDS, Kind
+from pytest_reflex.checks.options import REQUIRED, SECONDS, Kind
 from pytest_reflex.errors import Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.rules import CheckSpec
@@ -39,9 +39,15 @@ def _is_shell(value: Any) -> bool:
 
 
 COMMAND_KINDS = {
-    "command": Kind("a command for the shell, or a list of program and arguments", _is_command),
-    "shell": Kind("a program with its options, quoted as in a shell", _is_shell),
-    "timeout": SECONDS,
+    "command": Kind(
+        "a command for the shell, or a list of program and arguments", _is_command
+    ).means("what is run; no shell sees a list", REQUIRED),
+    "shell": Kind("a program with its options, quoted as in a shell", _is_shell).means(
+        "the shell for a text; `bash-strict` is `bash -euo pipefail`", "`bash`, else `sh`"
+    ),
+    "timeout": SECONDS.means(
+        "after it the command and all it started are killed: an `error`", f"{TIMEOUT:g}"
+    ),
 }
 
 

@@ -8,7 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_reflex.checks.excerpt import Part, lines_at
-from pytest_reflex.checks.options import COUNT, FLAG, TEXT, TEXTS, Kind, problems_of, settle
+from pytest_reflex.checks.options import (
+    COUNT,
+    FLAG,
+    REQUIRED,
+    TEXT,
+    Kind,
+    problems_of,
+    settle,
+)
 from pytest_reflex.checks.parts import MissingPart, parts_of
 from pytest_reflex.checks.search.patterns import (
     Pattern,
@@ -17,7 +25,7 @@ from pytest_reflex.checks.search.patterns import (
     compile_pattern,
     compile_text,
 )
-from pytest_reflex.checks.selection import over_files
+from pytest_reflex.checks.selection import FILE_KINDS, over_files
 from pytest_reflex.errors import ArtifactError, CriteriaError, Place, Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import one_line
@@ -31,17 +39,22 @@ MATCHES = Kind(
     f"a whole number from 0 to {MOST}", lambda value: COUNT.fits(value) and value <= MOST, int
 )
 KINDS = {
-    "search": TEXT,
-    "literal": FLAG,
-    "negate": FLAG,
-    "min_count": MATCHES,
-    "max_count": MATCHES,
-    "ignore_case": FLAG,
-    "section": TEXT,
-    "block": TEXT,
-    "raw": FLAG,
-    "files": TEXTS,
-    "each": FLAG,
+    "search": TEXT.means("a pattern of Python's `re`; `^` and `$` match at every line", REQUIRED),
+    "literal": FLAG.means(
+        "take `search` as it stands; one newline at its end is dropped", "`false`"
+    ),
+    "ignore_case": FLAG.means("case does not count", "`false`"),
+    "negate": FLAG.means("it must not be there", "`false`"),
+    "min_count": MATCHES.means("how often it has to be there", "1"),
+    "max_count": MATCHES.means("how often it may be there", "any number"),
+    "section": TEXT.means(
+        "look only under this Markdown heading; `## Usage` asks for the level too", "all of it"
+    ),
+    "block": TEXT.means("look only in fenced blocks of this language", "all of it"),
+    "raw": FLAG.means(
+        "keep the byte-order mark and line ends, which are else dropped and made `\\n`", "`false`"
+    ),
+    **FILE_KINDS,
 }
 
 # Counting goes a little beyond what decides, so that the message can give the true number.

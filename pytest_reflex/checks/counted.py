@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pytest_reflex.checks import markdown
@@ -21,16 +22,42 @@ def _items(document: markdown.Markdown) -> list[int]:
     return [token.map[0] + 1 if token.map else 0 for token in tokens]
 
 
-PARTS: dict[str, tuple[str, Callable[[markdown.Markdown], list[int]]]] = {
-    "headings": ("headings", lambda d: [h.line for h in d.headings if not h.nested]),
-    "code_blocks": ("fenced blocks", lambda d: [block.line - 1 for block in d.blocks]),
-    "links": ("links", lambda d: [link.line for link in d.links if not link.image]),
-    "images": ("images", lambda d: [link.line for link in d.links if link.image]),
-    "items": ("list items", _items),
-    "tables": ("tables", lambda d: [table.line for table in tables_of(d)]),
-    "paragraphs": ("paragraphs", lambda d: [paragraph.line for paragraph in d.paragraphs]),
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What is counted: a name for messages, what counts, and the lines in which it stands."""
+
+    name: str
+    help: str
+    lines: Callable[[markdown.Markdown], list[int]]
+
+
+PARTS = {
+    "headings": Part(
+        "headings",
+        "headings outside lists and quotations",
+        lambda d: [h.line for h in d.headings if not h.nested],
+    ),
+    "code_blocks": Part(
+        "fenced blocks", "fenced blocks", lambda d: [block.line - 1 for block in d.blocks]
+    ),
+    "links": Part(
+        "links",
+        "links, those of raw HTML too",
+        lambda d: [link.line for link in d.links if not link.image],
+    ),
+    "images": Part(
+        "images",
+        "images, those of raw HTML too",
+        lambda d: [link.line for link in d.links if link.image],
+    ),
+    "items": Part("list items", "items of lists, at every depth", _items),
+    "tables": Part("tables", "tables", lambda d: [table.line for table in tables_of(d)]),
+    "paragraphs": Part(
+        "paragraphs",
+        "paragraphs, those of lists and quotations too",
+        lambda d: [paragraph.line for paragraph in d.paragraphs],
+    ),
 }
-"""What is counted: its name for people, and the lines in which it stands."""
 
 
 def _is_bound(value: Any) -> bool:
@@ -52,10 +79,10 @@ def _make(params: Mapping[str, Any]) -> Judge:
         findings: list[Finding] = []
         told = []
         for key, (least, most) in bounds.items():
-            name, lines_of = PARTS[key]
-            lines = lines_of(document)
-            told.append(f"{len(lines)} {name}")
-            findings += _wrong(name, lines, least, most)
+            part = PARTS[key]
+            lines = part.lines(document)
+            told.append(f"{len(lines)} {part.name}")
+            findings += _wrong(part.name, lines, least, most)
         return Report(findings, ", ".join(told))
 
     return judge
@@ -80,4 +107,8 @@ def _bounds(key: str, value: Any) -> tuple[int, int | None]:
     return least, most
 
 
-KIND = StructureKind(key="count", make=_make, inside=dict.fromkeys(PARTS, _BOUND))
+KIND = StructureKind(
+    key="count",
+    make=_make,
+    inside={key: _BOUND.means(f"how many there are: {part.help}") for key, part in PARTS.items()},
+)

@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_reflex.checks.data_source import data_in
 from pytest_reflex.checks.finding import Finding, Report
-from pytest_reflex.checks.options import COUNT, FLAG, TEXT, Kind
+from pytest_reflex.checks.options import COUNT, FLAG, REQUIRED, TEXT, Kind
 from pytest_reflex.checks.search.patterns import Pattern, compile_pattern
 from pytest_reflex.checks.structure_kind import Judge, StructureKind
 from pytest_reflex.documents import paths
@@ -26,7 +26,9 @@ TYPES: dict[str, Callable[[Any], bool]] = {
     "map": lambda value: isinstance(value, dict),
     "null": lambda value: value is None,
 }
-LANGUAGE = Kind("json, yaml or toml", lambda value: value in ("json", "yaml", "toml"))
+LANGUAGE = Kind("json, yaml or toml", lambda value: value in ("json", "yaml", "toml")).means(
+    "look in fenced blocks of this language", "by the file's ending"
+)
 TYPE = Kind("one of " + ", ".join(TYPES), lambda value: isinstance(value, str) and value in TYPES)
 ANYTHING = Kind("any value", lambda value: True)
 _MANY = 100_000
@@ -157,14 +159,18 @@ def _shown(value: Any) -> str:
 KIND = StructureKind(
     key="path",
     make=_make,
-    value=Kind("a path such as info.title or /info/title", lambda value: isinstance(value, str)),
+    value=Kind(
+        "a path such as info.title or /info/title", lambda value: isinstance(value, str)
+    ).means("where the value is; the empty path is the whole document", REQUIRED),
     beside={
-        "equals": ANYTHING,
-        "matches": TEXT,
-        "exists": FLAG,
+        "equals": ANYTHING.means('every value is this one; `true` is not `1`, `"1"` is not `1`'),
+        "matches": TEXT.means(
+            "this pattern is in every value; one that is no text is written as JSON first"
+        ),
+        "exists": FLAG.means("with `false`: there is no value", "`true`"),
         # `type` is the type of the check itself.
-        "value_type": TYPE,
-        "min_count": COUNT,
+        "value_type": TYPE.means("every value is of this type"),
+        "min_count": COUNT.means("there are at least so many values", "1"),
         "block": LANGUAGE,
     },
 )

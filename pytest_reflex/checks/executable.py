@@ -41,11 +41,11 @@ KINDS = {
         f"a whole number from 0 to {MOST_RETRIES}",
         lambda value: COUNT.fits(value) and value <= MOST_RETRIES,
         int,
-    ),
+    ).means("tries after the first that may be made before it fails; each one is shown", "0"),
     "expect_exit": Kind(
         "an exit status from 0 to 255", lambda value: COUNT.fits(value) and value <= 255, int
-    ),
-    "expect_output": TEXT,
+    ).means("the exit status that passes", "0"),
+    "expect_output": TEXT.means("a pattern that has to match the standard output as well"),
 }
 
 

@@ -18,7 +18,17 @@ from pytest_reflex.checks.command_run import (
     shell_problems,
     stopped,
 )
-from pytest_reflex.checks.options import COUNT, FLAG, TEXT, Kind, problems_of, settle, variable_name
+from pytest_reflex.checks.options import (
+    COUNT,
+    FLAG,
+    REQUIRED,
+    TEXT,
+    Kind,
+    one_of,
+    problems_of,
+    settle,
+    variable_name,
+)
 from pytest_reflex.checks.output import last_lines
 from pytest_reflex.checks.reading import read_artifact
 from pytest_reflex.checks.reported.counting import ALL, IGNORE, Counted, Limits
@@ -65,22 +75,34 @@ def _is_levels(value: Any) -> bool:
 _LEVELS = Kind("a mapping to error, warning, note or ignore", _is_levels)
 KINDS = {
     **COMMAND_KINDS,
-    "format": Kind("one of " + ", ".join(FORMS), lambda value: value in FORMS),
-    "fields": Kind(
-        "a mapping of message, and perhaps rule, level, file, line and column, to paths", is_fields
+    "format": one_of(FORMS).means("the form of the report", REQUIRED),
+    "stream": Kind("stdout or stderr", lambda value: value in STREAMS).means(
+        "where the report is", "`stdout`"
     ),
-    "items": Kind("a path", lambda value: isinstance(value, str)),
-    "first": Kind("0 or 1", lambda value: value in (0, 1) and not isinstance(value, bool), int),
-    "stream": Kind("stdout or stderr", lambda value: value in STREAMS),
-    "report": TEXT,
-    "silent": FLAG,
-    "ran": Kind("a list of exit statuses from 0 to 255", _is_statuses),
-    "levels": _LEVELS,
-    "rules": _LEVELS,
+    "report": TEXT.means(
+        "the file that the command writes the report to, seen from the project's root"
+    ),
+    "silent": FLAG.means(
+        "with `true`: no output at all means no findings, where the exit status is 0", "`false`"
+    ),
+    "ran": Kind("a list of exit statuses from 0 to 255", _is_statuses).means(
+        "the exit statuses that mean that the tool did its work", "`[0, 1]`"
+    ),
+    "levels": _LEVELS.means("what a word of the tool for a level means", "known words"),
+    "rules": _LEVELS.means("what globs of rule ids mean; the first that fits wins"),
     "max_findings": Kind(
         "a whole number >= 0, or a mapping of error, warning, note or all to one", _is_limits, int
+    ).means("how many may be there, in all or of a level", "0"),
+    "install": TEXT.means("how to get the tool; shown where it is missing"),
+    "fields": Kind(
+        "a mapping of message, and perhaps rule, level, file, line and column, to paths", is_fields
+    ).means("for `json` and `jsonl`: where the parts of a finding are"),
+    "items": Kind("a path", lambda value: isinstance(value, str)).means(
+        "for `json`: where the findings are", "`*`"
     ),
-    "install": TEXT,
+    "first": Kind(
+        "0 or 1", lambda value: value in (0, 1) and not isinstance(value, bool), int
+    ).means("for `json` and `jsonl`: the number of the first line and column", "1"),
 }
 _NEEDED = ("command", "format")
 

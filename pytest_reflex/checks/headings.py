@@ -162,12 +162,19 @@ KIND = StructureKind(
     key="headings",
     make=_make,
     inside={
-        "required": TEXTS,
-        "order": FLAG,
-        "filled": FLAG,
-        "leads": FLAG,
-        "levels": FLAG,
-        "single_title": FLAG,
-        "min_count": COUNT,
+        "required": TEXTS.means(
+            "these headings are there: a title, or a pattern between slashes; case does not count"
+        ),
+        "order": FLAG.means("those that are required come in this order", "`false`"),
+        "filled": FLAG.means("there is text under those that are required", "`false`"),
+        "leads": FLAG.means(
+            "the paragraph before a fenced block counts too, and so do the lines of a shell block",
+            "`false`",
+        ),
+        "single_title": FLAG.means("there is exactly one heading of level 1", "`false`"),
+        "levels": FLAG.means(
+            "no heading is more than one level below the one before it", "`false`"
+        ),
+        "min_count": COUNT.means("there are at least so many headings", "0"),
     },
 )

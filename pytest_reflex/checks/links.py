@@ -15,7 +15,12 @@ from pytest_reflex.checks.structure_kind import Judge, StructureKind
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.targets import CheckContext
 
-PARTS = ("targets", "anchors", "references")
+PARTS = {
+    "targets": "files and images with a relative path exist, seen from where the artifact belongs",
+    "anchors": "`#anchor` leads to a heading, by the slugs that GitHub makes, or to an `id`",
+    "references": "`[text][label]` has a definition",
+}
+"""What may be asked of links, with its meaning."""
 
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//")
 _NOT_IN_SLUG = re.compile(r"[^\w\- ]")
@@ -109,6 +114,11 @@ def _undefined(document: markdown.Markdown) -> Iterator[Finding]:
 KIND = StructureKind(
     key="links",
     make=_make,
-    value=Kind("true, or a table", lambda value: value is True),
-    inside={**dict.fromkeys(PARTS, FLAG), "min_count": COUNT},
+    value=Kind("true, or a table", lambda value: value is True).means(
+        "`true` asks for targets, anchors and references"
+    ),
+    inside={
+        **{part: FLAG.means(words, "`false`") for part, words in PARTS.items()},
+        "min_count": COUNT.means("there are at least so many links; images do not count", "0"),
+    },
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pytest_reflex.errors import CriteriaError, Problem, did_you_mean
@@ -16,12 +16,36 @@ class Kind:
     """What a parameter may hold: `words` for people, `fits` for values.
 
     `from_text` turns the text of a variable (`--var K=V` gives text) into a value that fits, or
-    raises ValueError.
+    raises ValueError. `help` and `default` say what a parameter of this kind means, and what holds
+    where it is not given: the reference and the schemas for editors have both from here. `choices`
+    are the words that may stand there, each with its meaning.
     """
 
     words: str
     fits: Callable[[Any], bool]
     from_text: Callable[[str], Any] | None = None
+    help: str = ""
+    default: str = ""
+    choices: Mapping[str, str] = field(default_factory=dict)
+
+    def means(self, meaning: str, default: str = "") -> Kind:
+        """Return the kind as that of one parameter, with what it means and its default.
+
+        Both are one line of Markdown; REQUIRED is the default of what has to be there.
+        """
+        return replace(self, help=meaning, default=default)
+
+
+REQUIRED = "required"
+
+
+def one_of(choices: Mapping[str, str]) -> Kind:
+    """Return the kind that is one of some words, each of which comes with its meaning."""
+    return Kind(
+        "one of " + ", ".join(choices),
+        lambda value: isinstance(value, str) and value in choices,
+        choices=choices,
+    )
 
 
 def _is_number(value: Any) -> bool:

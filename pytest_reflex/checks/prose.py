@@ -152,11 +152,17 @@ KIND = StructureKind(
     key="prose",
     make=_make,
     inside={
-        "max_average_sentence": _AVERAGE,
-        "max_sentence": COUNT,
-        "min_words": COUNT,
-        "opening": COUNT,
-        "one_style": FLAG,
-        "placeholders": _FALSE,
+        "max_average_sentence": _AVERAGE.means(
+            "words per sentence on average, list entries apart; there must be prose"
+        ),
+        "max_sentence": COUNT.means("words in the longest sentence"),
+        "min_words": COUNT.means("words of prose in all"),
+        "opening": COUNT.means(
+            "words of one paragraph before the first heading of level 2, or directly under it"
+        ),
+        "one_style": FLAG.means("one bullet, one kind of fence, one kind of heading", "`false`"),
+        "placeholders": _FALSE.means(
+            "`false`: no `TODO`, `TBD`, `FIXME`, `XXX`, no pseudo-Latin outside code"
+        ),
     },
 )

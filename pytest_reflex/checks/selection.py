@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from pytest_reflex.checks.options import FLAG, TEXTS
 from pytest_reflex.errors import Place
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.words import Outcome
+
+FILE_KINDS = {
+    "files": TEXTS.means("of a folder: which files are looked at, as a glob or a list of them"),
+    "each": FLAG.means("of a folder: all of the files have to pass, not just one", "`false`"),
+}
+"""The parameters that say which files of a folder a check is about."""
 
 _UNSAID = (
     "is a folder, and this check says neither `files` nor `each` "

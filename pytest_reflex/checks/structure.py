@@ -9,9 +9,9 @@ from importlib import import_module
 from typing import Any
 
 from pytest_reflex.checks.finding import result_of
-from pytest_reflex.checks.options import FLAG, TEXTS, Kind, problems_of, settle, variable_name
+from pytest_reflex.checks.options import Kind, problems_of, settle, variable_name
 from pytest_reflex.checks.search.patterns import SearchError
-from pytest_reflex.checks.selection import over_files
+from pytest_reflex.checks.selection import FILE_KINDS, over_files
 from pytest_reflex.checks.structure_kind import Judge, StructureKind
 from pytest_reflex.errors import ArtifactError, CriteriaError, Problem, did_you_mean
 from pytest_reflex.model.artifact import Artifact
@@ -35,7 +35,7 @@ KINDS = {
 }
 """The keys, and the module beside this one that makes each of them, imported when it is used."""
 
-COMMON: dict[str, Kind] = {"files": TEXTS, "each": FLAG}
+COMMON: dict[str, Kind] = FILE_KINDS
 
 
 @cache

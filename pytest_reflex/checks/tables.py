@@ -132,11 +132,18 @@ KIND = StructureKind(
     key="tables",
     make=_make,
     inside={
-        "well_formed": FLAG,
-        "columns": TEXTS,
-        "filled": FLAG,
-        "min_rows": COUNT,
-        "max_rows": COUNT,
-        "min_count": COUNT,
+        "well_formed": FLAG.means(
+            "every row has as many cells as the head, and what has a row of dashes is a table",
+            "`false`",
+        ),
+        "columns": TEXTS.means(
+            "only tables with these columns are looked at; case does not count", "all of them"
+        ),
+        "filled": FLAG.means("no cell of theirs is empty", "`false`"),
+        "min_rows": COUNT.means("how many rows each of them has at least", "0"),
+        "max_rows": COUNT.means("how many rows each of them has at most", "any number"),
+        "min_count": COUNT.means(
+            "there are at least so many of them", "1 with `columns` or `min_rows`, else 0"
+        ),
     },
 )

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from pytest_reflex.checks.options import Kind
+from pytest_reflex.checks.options import REQUIRED, Kind
 from pytest_reflex.checks.structure import COMMON, KINDS, StructureCheck, kind_of
 from pytest_reflex.fixes.registry import KINDS as FIXES
 from pytest_reflex.model.rules import CheckSpec
@@ -54,7 +54,10 @@ _TYPES: dict[type, Schema] = {
 
 def value_schema(kind: Kind) -> Schema:
     """Return the schema of a kind of value, with its words as the description."""
-    described = {"description": kind.words}
+    described: Schema = {"description": kind.words}
+    if kind.choices:
+        told = ({"const": word, "description": said} for word, said in kind.choices.items())
+        return {**described, "anyOf": list(told)}
     if kind.words in _EXACT:
         return {**described, **_EXACT[kind.words]}
     if found := _FROM_TO.fullmatch(kind.words):
@@ -104,7 +107,7 @@ def _structure(name: str, key: str) -> Schema:
     if kind.inside:
         forms.append(_object({inner: _parameter(one) for inner, one in kind.inside.items()}))
     beside = {**COMMON, **kind.beside}
-    properties = {key: {"anyOf": forms}}
+    properties = {key: {**_meaning(kind.value), "anyOf": forms}}
     properties |= {other: _parameter(one) for other, one in beside.items()}
     return _closed(name, properties, [key])
 
@@ -120,7 +123,15 @@ def _closed(name: str, properties: Mapping[str, Schema], required: list[str]) ->
 
 
 def _parameter(kind: Kind) -> Schema:
-    return {"anyOf": [value_schema(kind), VARIABLE]}
+    return {**_meaning(kind), "anyOf": [value_schema(kind), VARIABLE]}
+
+
+def _meaning(kind: Kind | None) -> Schema:
+    """Return what a parameter means, in the words of the reference."""
+    if kind is None or not kind.help:
+        return {}
+    default = f"; default: {kind.default}" if kind.default not in ("", REQUIRED) else ""
+    return {"description": kind.help + default}
 
 
 def _object(properties: Mapping[str, Schema], required: list[str] | None = None) -> Schema:

@@ -1,31 +1,70 @@
-"""The page of checks has every key of every check, and none that is not there."""
+"""The page of checks says what the code says: its tables are written from the declarations."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-from pytest_reflex.checks import content, executable, findings
+from pytest_reflex.checks.options import Kind
 from pytest_reflex.checks.registry import built_in
-from pytest_reflex.checks.reported.forms import FORMS
+from pytest_reflex.checks.reported import forms
 from pytest_reflex.checks.structure import KINDS, kind_of
-from tests.docs.test_reference import first_cells, page, section
+from pytest_reflex.criteria.schema import file_schema
+from tests.docs.check_tables import TYPES, named, tables, written
+from tests.docs.test_reference import page, section
 
 PAGE = page("checks")
 # The program makes these itself; criteria cannot use them.
 OWN = {"session", "withheld"}
 
 
-def part(key: str) -> str:
-    """Return what stands under a heading of level 3 within structure."""
-    found = re.split(rf"\n### {key}(?:, .*)?\n", section(PAGE, "structure"))
-    return found[1].split("\n### ")[0]
+def every_option() -> Iterator[tuple[str, Kind]]:
+    for name, kinds in TYPES.items():
+        yield from ((f"{name}.{key}", kind) for key, kind in kinds.items())
+    for key in KINDS:
+        shape = kind_of(key)
+        own = {key: shape.value} if shape.value else {}
+        rows = {**own, **shape.inside, **shape.beside}
+        yield from ((f"structure.{key}.{option}", kind) for option, kind in rows.items())
 
 
-def first_table(text: str) -> str:
-    """Return the rows of the first table, without its head."""
-    return re.split(r"\n\|[-|]+\|\n", text, maxsplit=2)[1].split("\n\n")[0]
+OPTIONS = dict(every_option())
+
+
+def described(schema: Any) -> Iterator[str]:
+    """Yield every description in a JSON Schema."""
+    if isinstance(schema, dict):
+        if isinstance(schema.get("description"), str):
+            yield schema["description"]
+        for value in schema.values():
+            yield from described(value)
+    elif isinstance(schema, list):
+        for value in schema:
+            yield from described(value)
+
+
+SAID = set(described(file_schema("criteria", built_in())))
+
+
+def test_the_page_is_what_the_code_makes_of_it() -> None:
+    assert written(PAGE) == PAGE, "run: python -m tests.docs.write docs/reference/checks.md"
+
+
+def test_the_page_has_every_table_once() -> None:
+    assert sorted(named(PAGE)) == sorted(tables())
+
+
+def test_a_table_that_is_not_there_is_named() -> None:
+    with pytest.raises(KeyError, match="astrology"):
+        written("<!-- table: astrology -->\n\n| a |\n")
+
+
+def test_an_old_table_is_replaced_and_the_words_around_it_stay() -> None:
+    text = "before\n\n<!-- table: folders -->\n\n| old |\n|---|\n\nafter | all\n"
+    assert written(text) == text.replace("| old |\n|---|\n", tables()["folders"])
 
 
 def test_every_type_has_a_section() -> None:
@@ -33,26 +72,23 @@ def test_every_type_has_a_section() -> None:
     assert set(built_in().names) - OWN <= set(titles)
 
 
-@pytest.mark.parametrize("name", ["content", "executable", "findings"])
-def test_the_options_of_a_type_are_listed(name: str) -> None:
-    keys = {"content": content, "executable": executable, "findings": findings}[name].KINDS
-    listed = first_cells(first_table(section(PAGE, name)))
-    assert sorted(listed) == sorted(keys)
-
-
-@pytest.mark.parametrize("key", KINDS)
-def test_the_options_of_a_kind_of_structure_are_listed(key: str) -> None:
-    kind = kind_of(key)
-    words = kind.value.words if kind.value else ""
-    aspects = re.findall(r"\w+", words.removeprefix("one of ")) if "one of " in words else []
-    assert set(first_cells(part(key))) - {key} == {*aspects, *kind.inside, *kind.beside}
-
-
-def test_the_forms_of_reports_are_listed() -> None:
-    table = section(PAGE, "findings").split("| format |")[1]
-    assert set(first_cells(table)) == set(FORMS)
-
-
 def test_the_kinds_of_structure_are_named_in_a_sentence() -> None:
     said = section(PAGE, "structure").split(".")[0]
     assert set(re.findall(r"`(\w+)`", said)) == set(KINDS)
+
+
+@pytest.mark.parametrize("kind", OPTIONS.values(), ids=OPTIONS)
+def test_an_option_says_what_it_means_on_one_line(kind: Kind) -> None:
+    assert kind.help
+    assert "\n" not in kind.help + kind.default
+    assert all(kind.choices.values())
+
+
+@pytest.mark.parametrize("kind", OPTIONS.values(), ids=OPTIONS)
+def test_an_editor_shows_the_words_of_the_page(kind: Kind) -> None:
+    assert [said for said in SAID if said.partition("; default: ")[0] == kind.help]
+    assert set(kind.choices.values()) <= SAID
+
+
+def test_the_forms_of_reports_are_those_that_are_read() -> None:
+    assert set(forms.FORMS) == {*forms._READERS, *forms.KNOWN, *forms.OPEN}

@@ -1,6 +1,7 @@
 """Put real output into pages: ``python -m tests.docs.write docs/how-to/budgets.md ...``.
 
 Only commands whose output differs from what the page says are touched; read the diff afterwards.
+The page of checks gets the tables that the code has for it, too.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.docs.check_tables import PAGE, written
+from tests.docs.pages import ROOT
 from tests.docs.running import Deviation, run_page
 
 
@@ -39,7 +42,8 @@ def main(paths: list[str]) -> None:
             sys.path.remove(str(folder))
         os.chdir(here)
         text = page.read_text(encoding="utf-8")
-        page.write_text(rewritten(text, found), encoding="utf-8")
+        text = rewritten(text, found)
+        page.write_text(written(text) if page == ROOT / PAGE else text, encoding="utf-8")
         for deviation in found:
             kind = "rewritten" if deviation.exchange else "NOT MENDED"
             sys.stdout.write(f"{path}: {kind}: {str(deviation).partition(chr(10) + '---')[0]}\n")

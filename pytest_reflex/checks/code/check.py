@@ -10,7 +10,16 @@ from typing import Any
 from pytest_reflex.checks.code.sources import Found, Reading, Seen, sources_of
 from pytest_reflex.checks.executable import ExecutableCheck
 from pytest_reflex.checks.finding import Finding, Report, result_of
-from pytest_reflex.checks.options import COUNT, SECONDS, Kind, problems_of, settle, variable_name
+from pytest_reflex.checks.options import (
+    COUNT,
+    REQUIRED,
+    SECONDS,
+    Kind,
+    one_of,
+    problems_of,
+    settle,
+    variable_name,
+)
 from pytest_reflex.errors import CriteriaError, Place, Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.results import CheckResult
@@ -19,18 +28,23 @@ from pytest_reflex.model.targets import CheckContext, RunCheck
 from pytest_reflex.model.words import Outcome
 
 ASPECTS = {
-    "compiles": "syntax",
-    "bugs": "linted",
-    "tests": "suite",
-    "functions": "bodies",
-    "annotations": "annotated",
-    "types": "typed",
-    "errors": "linted",
-    "logging": "linted",
-    "conventions": "linted",
-    "input": "linted",
+    "compiles": ("what does not compile; an artifact without a statement", "syntax"),
+    "bugs": ("likely bugs, by rules of ruff", "linted"),
+    "tests": ("tests of a folder that fail", "suite"),
+    "functions": ("stubs, TODO comments, wanted names that are not defined", "bodies"),
+    "annotations": ("functions with a parameter or result without a type", "annotated"),
+    "types": ("what contradicts the types, by mypy", "typed"),
+    "errors": ("errors that are hidden, by rules of ruff", "linted"),
+    "logging": ("print in modules, misused loggers, by rules of ruff", "linted"),
+    "conventions": ("what is not PEP 8, unused imports, by rules of ruff", "linted"),
+    "input": ("unsafe use of what comes from outside, by rules of ruff", "linted"),
 }
-"""What may be asked, and the module beside this one that answers, imported when it is used."""
+"""What may be looked at: what it finds in Python, in words, and the module beside this one that
+finds it, imported when it is used.
+"""
+
+TIMEOUT = 300.0
+LINE_LENGTH = 100
 
 _NAMES = Kind(
     "a list of names, perhaps empty",
@@ -39,17 +53,20 @@ _NAMES = Kind(
 )
 _WORDS = Kind("a text", lambda value: isinstance(value, str) and "\0" not in value)
 KINDS = {
-    "aspect": Kind(
-        "one of " + ", ".join(ASPECTS), lambda value: isinstance(value, str) and value in ASPECTS
+    "aspect": one_of({name: words for name, (words, _) in ASPECTS.items()}).means(
+        "the aspect that is looked at", REQUIRED
     ),
-    "language": _WORDS,
-    "command": _WORDS,
-    "timeout": SECONDS,
-    "names": _NAMES,
-    "line_length": COUNT,
+    "language": _WORDS.means(
+        "the language of the artifact; of any other than `python`, `command` judges", "`python`"
+    ),
+    "command": _WORDS.means(
+        "a text for a shell that judges in our place, as in an executable check", "ours"
+    ),
+    "timeout": SECONDS.means("seconds for a tool or the command", f"{TIMEOUT:g}"),
+    "names": _NAMES.means("with `functions`: names that have to be defined", "none"),
+    "line_length": COUNT.means("with `conventions`: the longest line", str(LINE_LENGTH)),
 }
 _OF = {"names": ("functions",), "line_length": ("conventions",)}
-TIMEOUT = 300.0
 
 Judge = Callable[[Reading, CheckContext], Seen]
 
@@ -74,7 +91,7 @@ class CodeCheck:
             return ExecutableCheck().compile(replace(spec, type="executable", params=own), {})
         language = params.get("language", "python").lower()
         variable = variable_name(spec.params.get("command"))
-        params = {**params, "timeout": timeout}
+        params = {"line_length": LINE_LENGTH, **params, "timeout": timeout}
 
         def run(artifact: Artifact, context: CheckContext) -> CheckResult:
             sources = sources_of(artifact, language)
@@ -91,7 +108,7 @@ def _judged(reading: Reading, context: CheckContext) -> CheckResult:
     if broken:
         found = [source.told(source.fault) for source in broken if source.fault]
         return _result(reading, found, "")
-    judge: Judge = import_module(f"pytest_reflex.checks.code.{ASPECTS[aspect]}").judge
+    judge: Judge = import_module(f"pytest_reflex.checks.code.{ASPECTS[aspect][1]}").judge
     seen = judge(reading, context)
     if seen.unmeasured:
         return CheckResult(outcome=Outcome.NOT_MEASURED, message=seen.unmeasured)

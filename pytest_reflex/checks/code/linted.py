@@ -35,7 +35,6 @@ _ELSEWHERE = {"bugs": {"F401"}, "conventions": {"N999"}}
 
 _IN_TESTS = frozenset({"S101", "T201", "T203"})
 _IN_PROGRAMS = frozenset({"T201", "T203", "LOG015"})
-LINE_LENGTH = 100
 
 
 def judge(reading: Reading, context: CheckContext) -> Seen:
@@ -43,7 +42,7 @@ def judge(reading: Reading, context: CheckContext) -> Seen:
     if why := missing("ruff"):
         return Seen(unmeasured=why)
     aspect = reading.params["aspect"]
-    length = reading.params.get("line_length", LINE_LENGTH)
+    length = reading.params["line_length"]
     arguments = ["check", "--isolated", "--no-cache", "--no-respect-gitignore", "--quiet"]
     arguments += ["--output-format", "json", "--config", f"line-length={length}"]
     arguments += ["--select", ",".join(SELECTED[aspect]), "."]

@@ -15,7 +15,7 @@ from pytest_reflex.checks.configuration.required import required
 from pytest_reflex.checks.configuration.secrecy import secrets
 from pytest_reflex.checks.configuration.variables import variables
 from pytest_reflex.checks.finding import Report
-from pytest_reflex.checks.options import Kind
+from pytest_reflex.checks.options import REQUIRED, Kind, one_of
 from pytest_reflex.checks.structure_kind import Judge, StructureKind
 from pytest_reflex.documents import paths
 from pytest_reflex.model.artifact import Artifact
@@ -27,20 +27,33 @@ def syntax(config: ConfigFile, wishes: Wishes) -> Report:
     return Report((), f"reads as {config.label}")
 
 
-ASPECTS: dict[str, Callable[[ConfigFile, Wishes], Report]] = {
-    "syntax": syntax,
-    "required": required,
-    "variables": variables,
-    "secrets": secrets,
-    "defaults": defaults,
-    "comments": comments,
-    "portability": portability,
-    "permissions": permissions,
+ASPECTS: dict[str, tuple[str, Callable[[ConfigFile, Wishes], Report]]] = {
+    "syntax": ("a text that does not read in its format, or gives a key twice", syntax),
+    "required": (
+        "what a schema or `paths` misses, names that are not defined, placeholders",
+        required,
+    ),
+    "variables": (
+        "variables from outside without a default, a definition or a comment",
+        variables,
+    ),
+    "secrets": ("secrets in clear, by detect-secrets", secrets),
+    "defaults": (
+        "services without `restart`, jobs without `timeout-minutes`, settings without a value",
+        defaults,
+    ),
+    "comments": ("fewer comments than one for so many lines", comments),
+    "portability": (
+        "images and actions without a fixed version, paths into a person's home",
+        portability,
+    ),
+    "permissions": ("rights that are not needed, modes that let everybody write", permissions),
 }
+"""What may be looked at: what it finds, in words, and who finds it."""
 
 
 def _make(params: Mapping[str, Any]) -> Judge:
-    aspect = ASPECTS[params["configuration"]]
+    _, aspect = ASPECTS[params["configuration"]]
     wishes = _wishes(params)
 
     def judge(artifact: Artifact, context: CheckContext) -> Report:
@@ -71,19 +84,21 @@ def _is_list_of_texts(value: Any) -> bool:
 KIND = StructureKind(
     key="configuration",
     make=_make,
-    value=Kind(
-        "one of " + ", ".join(ASPECTS), lambda value: isinstance(value, str) and value in ASPECTS
+    value=one_of({name: words for name, (words, _) in ASPECTS.items()}).means(
+        "the aspect that is looked at", REQUIRED
     ),
     beside={
         "paths": Kind(
             "a list of paths such as server.port, perhaps empty",
             _is_list_of_texts,
             lambda text: [part.strip() for part in text.split(",") if part.strip()],
-        ),
+        ).means("with `required`: paths that have to be there", "none"),
         "lines_per_comment": Kind(
             "a whole number above 0",
             lambda value: isinstance(value, int) and not isinstance(value, bool) and value > 0,
             int,
+        ).means(
+            "with `comments`: how many lines of settings want one comment", str(LINES_PER_COMMENT)
         ),
     },
 )

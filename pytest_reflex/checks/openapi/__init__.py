@@ -16,24 +16,37 @@ from pytest_reflex.checks.openapi.examples import examples
 from pytest_reflex.checks.openapi.naming import naming
 from pytest_reflex.checks.openapi.paging import pagination
 from pytest_reflex.checks.openapi.validity import valid
-from pytest_reflex.checks.options import Kind
+from pytest_reflex.checks.options import REQUIRED, one_of
 from pytest_reflex.checks.structure_kind import Judge, StructureKind
 from pytest_reflex.documents.data import MAX_CHARACTERS
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.targets import CheckContext
 
-ASPECTS: dict[str, Callable[[ApiDocument], Report]] = {
-    "valid": valid,
-    "operations": operations,
-    "schemas": schemas,
-    "examples": examples,
-    "errors": errors,
-    "naming": naming,
-    "pagination": pagination,
-    "auth": auth,
-    "descriptions": descriptions,
+ASPECTS: dict[str, tuple[str, Callable[[ApiDocument], Report]]] = {
+    "valid": ("what makes the document invalid by its version: 3.0, 3.1 or 3.2", valid),
+    "operations": ("no operation under `paths`, or one without responses", operations),
+    "schemas": ("a JSON body without a schema", schemas),
+    "examples": (
+        "a JSON request body, or JSON body of a 2xx response, without an example",
+        examples,
+    ),
+    "errors": ("an operation under `paths` without a 4xx, 5xx or default response", errors),
+    "naming": (
+        "names that leave the style of their kind; an operationId that is no identifier",
+        naming,
+    ),
+    "pagination": ("a GET that returns a list without a way to its next part", pagination),
+    "auth": (
+        "an operation under `paths` without declared security; an undefined scheme",
+        auth,
+    ),
+    "descriptions": (
+        "operations and parameters without words; placeholders in any description",
+        descriptions,
+    ),
 }
+"""What may be looked at: what it finds, in words, and who finds it."""
 _LANGUAGES = ("", "yaml", "yml", "json", "openapi")
 _SAYS_OPENAPI = re.compile(
     r"""^[ \t]*["']?(?:openapi|swagger)["']?[ \t]*:|[{,]\s*["'](?:openapi|swagger)["']\s*:""",
@@ -43,7 +56,7 @@ _WHOLE = (".yaml", ".yml", ".json")
 
 
 def _make(params: Mapping[str, Any]) -> Judge:
-    aspect = ASPECTS[params["openapi"]]
+    _, aspect = ASPECTS[params["openapi"]]
 
     def judge(artifact: Artifact, context: CheckContext) -> Report:
         found = openapi_in(artifact)
@@ -100,7 +113,7 @@ def _may_hold_it(block: markdown.Block) -> bool:
 KIND = StructureKind(
     key="openapi",
     make=_make,
-    value=Kind(
-        "one of " + ", ".join(ASPECTS), lambda value: isinstance(value, str) and value in ASPECTS
+    value=one_of({name: words for name, (words, _) in ASPECTS.items()}).means(
+        "the aspect that is looked at", REQUIRED
     ),
 )

@@ -20,7 +20,24 @@ _READERS: dict[str, Reader] = {
 OPEN = ("json", "jsonl")
 """Forms whose fields a rule names."""
 
-FORMS = (*_READERS, *KNOWN, *OPEN)
+_NOT_THAT_LIST = "no report: anything but that list"
+FORMS = {
+    "sarif": "results of version 2.1.0, without suppressed ones; no report: a run without results",
+    "junit": "failures and errors, the rule is the test's name; "
+    "no report: no test, or more failures told than shown",
+    "tap": "tests that are not ok, without those marked `TODO` or `SKIP`; "
+    "no report: a test is missing, or no plan",
+    "checkstyle": "errors, the rule is their `source`; no report: an exception in it",
+    "ruff-json": f"the JSON of ruff; {_NOT_THAT_LIST}",
+    "eslint-json": f"the JSON of ESLint; {_NOT_THAT_LIST}",
+    "markdownlint-json": f"the JSON of markdownlint; {_NOT_THAT_LIST}",
+    "spectral-json": f"the JSON of Spectral; {_NOT_THAT_LIST}",
+    "hadolint-json": f"the JSON of hadolint; {_NOT_THAT_LIST}",
+    "shellcheck-json": f"the JSON of ShellCheck; {_NOT_THAT_LIST}",
+    "json": "whatever `fields` names; no report: a finding without its message",
+    "jsonl": "a finding in each line, as `fields` names its parts; no report: one without message",
+}
+"""Every form, with what is a finding in it and what is taken for no report."""
 
 
 def reader_of(name: str, fields: Mapping[str, str] | None, items: str | None, first: int) -> Reader:
