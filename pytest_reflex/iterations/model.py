@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 MAX_UNCHANGED = 10
 WALL_TIME = 8 * 3600
@@ -106,6 +107,7 @@ class Cause(StrEnum):
     EXIT = "exit"
     LIMIT_NOTICE = "ran into a limit"
     EMPTY = "empty answer"
+    UNUSABLE = "unusable answer"
     PROMISED_FAILURE = "said FAILURE"
     GATE = "gate"
 
@@ -123,12 +125,16 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateResult:
-    """What a gate came to: `outcome` is pass, fail or error (could not be judged: not a pass)."""
+    """What a gate came to: `outcome` is pass, fail or error (could not be judged: not a pass).
+
+    `output` is the end of what a command wrote, or what criteria found: foreign text.
+    """
 
     gate: Gate
     outcome: str
     summary: str
     seconds: float
+    output: str = ""
 
     @property
     def passed(self) -> bool:
@@ -141,7 +147,8 @@ class Round:
 
     `promised_success` is True only where the procedure offers the signal, the tool gave it, and
     no required gate failed. `changed` says whether the tree is another than before (None: nobody
-    could tell). `usd` and `tokens` are None where they are not known.
+    could tell). `usd` and `tokens` are None where they are not known. `output` is the last that a
+    tool which failed has written: foreign text.
     """
 
     number: int
@@ -153,6 +160,7 @@ class Round:
     changed: bool | None = None
     usd: float | None = None
     tokens: int | None = None
+    output: str = ""
 
     @property
     def failed(self) -> bool:
@@ -164,7 +172,8 @@ class State:
     """What the state file of seed 004 holds: `iteration` rounds are done.
 
     Times are UTC, "2026-02-06T10:00:00Z"; `elapsed` are seconds of each finished round. `outcome`
-    (added by us) says how a completed loop ended: success or limit.
+    (added by us) says how a completed loop ended: success or limit. `options` (added by us too)
+    are those of the command line that a resume takes over; `others` are keys of other programs.
     """
 
     procedure_name: str
@@ -177,3 +186,5 @@ class State:
     status: Status = Status.RUNNING
     elapsed: tuple[float, ...] = ()
     outcome: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    others: Mapping[str, Any] = field(default_factory=dict)
