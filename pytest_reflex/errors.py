@@ -39,6 +39,7 @@ class ExitCode(IntEnum):
     TAMPERED = 10
     LOCKED = 11
     NOT_PERSISTED = 12
+    ABORTED = 16
     INTERRUPTED = 130
 
 

@@ -34,6 +34,9 @@ from pytest_reflex.process.temporary import temporary_folder
 
 STEP = "PYTEST_REFLEX_STEP"
 RUN_DIR = "PYTEST_REFLEX_RUN_DIR"
+# How the tool ended where it did not end well, in the details of an answer.
+END = "end"
+NOT_STARTED, TIMED_OUT, STOPPED, BAD_EXIT = "not started", "timed out", "stopped", "exit"
 MAX_ARGUMENT = 128 * 1024 - 1  # bytes; the kernel counts the closing NUL
 _TAIL = 256_000
 
@@ -107,7 +110,8 @@ class CommandAgent:
                 finished = self._run(question, folder, ours)
                 outcome = Outcome.of(finished, self, folder / "answer", redact)
         except (ReflexError, OSError) as error:
-            return Reply(text="", agent=self.name, error=redact(str(error)))
+            details = {END: NOT_STARTED}
+            return Reply(text="", agent=self.name, error=redact(str(error)), details=details)
         return Reply(
             text=outcome.text,
             agent=self.name,
@@ -119,6 +123,7 @@ class CommandAgent:
                 "argv": [redact(item) for item in self.command],
                 "exit": finished.returncode,
                 "stderr": outcome.stderr,
+                **_end(finished, self.success),
                 **_limit(outcome),
                 **({"silent": True} if outcome.silent else {}),
             },
@@ -157,6 +162,15 @@ class CommandAgent:
             hard_cap=MAX_OUTPUT,
             cancel=question.cancel,
         )
+
+
+def _end(finished: Finished, success: tuple[int, ...]) -> dict[str, str]:
+    """Return what the details of an answer say of an end that was not a good one."""
+    if finished.timed_out:
+        return {END: TIMED_OUT}
+    if finished.stopped:
+        return {END: STOPPED}
+    return {} if finished.returncode in success else {END: BAD_EXIT}
 
 
 def _limit(outcome: Outcome) -> dict[str, Any]:

@@ -1,0 +1,113 @@
+"""What a round came to: the agent's end, its answer, its signals, and the gates."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_reflex.iterations.model import Cause, Gate, GateResult
+from pytest_reflex.iterations.outcome import (
+    Outcome,
+    Promise,
+    outcome_of_answer,
+    outcome_with_gates,
+    promised,
+)
+from pytest_reflex.model.steps import Reply
+
+YES, NO = "<promise>SUCCESS</promise>", "<promise>FAILURE</promise>"
+
+
+def reply(text: str = "did it", error: str = "", **details: object) -> Reply:
+    return Reply(text=text, agent="tool", error=error, details=details)
+
+
+@pytest.mark.parametrize(
+    ("answer", "cause", "detail"),
+    [
+        (reply(), None, ""),
+        (reply(end="timed out", error="no answer within 2 s"), Cause.TIMED_OUT, "within 2 s"),
+        (reply(end="not started", error="no such program"), Cause.SPAWN_ERROR, "no such program"),
+        (reply(end="exit", exit=1, error="it left"), Cause.EXIT, "exit 1"),
+        (reply(end="exit", exit=-9, error="it left"), Cause.EXIT, "signal 9"),
+        (reply(end="exit", exit=1, limit=True, error="a limit"), Cause.EXIT, "exit 1; a limit"),
+        (reply(text=" \n", error=""), Cause.EMPTY, ""),
+        (reply(text="", error="it answered nothing", silent=True), Cause.EMPTY, ""),
+        (reply(error="its answer is not UTF-8"), Cause.UNUSABLE, "not UTF-8"),
+        (reply(end="stopped", error="it wrote more than"), Cause.UNUSABLE, "it wrote more than"),
+        (reply(limit=True, error="the tool ran into a limit: x"), Cause.LIMIT_NOTICE, "x"),
+        (reply(text=f"no way\n{NO}\n"), Cause.PROMISED_FAILURE, ""),
+    ],
+    ids=lambda value: str(value) if isinstance(value, Cause) else "",
+)
+def test_an_answer_fails_for_a_cause(answer: Reply, cause: Cause | None, detail: str) -> None:
+    found = outcome_of_answer(answer, offers_success=True)
+    assert found.cause is cause
+    assert detail in found.detail
+
+
+def test_b084_a_limit_notice_with_exit_0_is_a_failure() -> None:
+    found = outcome_of_answer(reply("You have hit your limit, resets 5pm"), offers_success=True)
+    assert found.cause is Cause.LIMIT_NOTICE
+    assert "resets 5pm" in found.detail
+
+
+def test_b086_a_timeout_is_a_timeout_whatever_was_echoed() -> None:
+    answer = reply("the 5-hour limit was reached", end="timed out", error="no answer", limit=False)
+    assert outcome_of_answer(answer, offers_success=True).cause is Cause.TIMED_OUT
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (YES, Promise.SUCCESS),
+        (f"all done\n\n  {YES}  \r\n\n", Promise.SUCCESS),
+        (NO, Promise.FAILURE),
+        (f"{YES}\n{NO}", Promise.FAILURE),
+        (f"{NO}\n{YES}", Promise.FAILURE),
+        (f"{NO}\nI was wrong\n{YES}", Promise.SUCCESS),
+        (f"done {YES}", None),
+        (f"{YES}.", None),
+        (f"`{YES}`", None),
+        (f"```\n{YES}\n```", None),
+        (f"{YES}\nAnything else?", None),
+        ("<promise>success</promise>", None),
+        (f"{YES} {YES}", None),
+        ("", None),
+    ],
+)
+def test_a_signal_counts_alone_at_the_end(text: str, said: Promise | None) -> None:
+    assert promised(text) is said
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.text(), st.text(min_size=1).filter(lambda text: text.strip() and "<" not in text))
+def test_what_stands_before_prose_is_no_signal(before: str, prose: str) -> None:
+    assert promised(f"{before}\n{YES}\n{prose}") is None
+
+
+def test_success_is_heard_only_where_it_was_offered() -> None:
+    assert outcome_of_answer(reply(YES), offers_success=True).promised_success
+    assert outcome_of_answer(reply(YES), offers_success=False) == Outcome()
+
+
+def gate(name: str, outcome: str, *, required: bool = True) -> GateResult:
+    wanted = Gate(name=name, command="true", required=required)
+    return GateResult(gate=wanted, outcome=outcome, summary="exit 1", seconds=0.1)
+
+
+@pytest.mark.parametrize("outcome", ["fail", "error"])
+def test_a_required_gate_takes_the_promise_back(outcome: str) -> None:
+    answer = Outcome(promised_success=True)
+    found = outcome_with_gates(answer, [gate("tests", outcome), gate("lint", "pass")])
+    assert found == Outcome(cause=Cause.GATE, detail="tests: exit 1")
+
+
+def test_a_gate_that_is_not_required_decides_nothing() -> None:
+    answer = Outcome(promised_success=True)
+    assert outcome_with_gates(answer, [gate("lint", "fail", required=False)]) is answer
+
+
+def test_without_quality_gates_the_answer_alone_decides() -> None:
+    assert outcome_with_gates(Outcome(), []) == Outcome()
