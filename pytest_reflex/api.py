@@ -5,10 +5,11 @@ Import it as ``import pytest_reflex``: the names are there without importing any
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.errors import UsageError
 from pytest_reflex.model.events import Event
@@ -16,6 +17,9 @@ from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Level
+
+if TYPE_CHECKING:
+    from pytest_reflex.settings import Settings
 
 
 def evaluate(
@@ -26,18 +30,25 @@ def evaluate(
     threshold: float | str | None = None,
     variables: Mapping[str, Any] | None = None,
     root: str | Path | None = None,
+    judge: str | None = None,
 ) -> Evaluation:
     """Judge one artifact (a file or a folder) and return its evaluation.
 
     `criteria` is a template's name, a file, or criteria already loaded; `phase` "A" or "B"
     (default B, or A where there is no rule of B); `threshold` overrides the criteria's own;
     `root` is the working directory of commands (default: the current one).
+    `judge` names an agent that judges what no program can (a preset, or one of the configuration);
+    without it nobody does, whatever the configuration says.
     Raises ReflexError (CriteriaError, ArtifactError, UsageError) where nothing can be judged.
     """
-    from pytest_reflex.checks.run import evaluate as judge
-    from pytest_reflex.host import open_host
+    from pytest_reflex.checks.run import evaluate as run_checks
+    from pytest_reflex.host import employ_judge, open_host
 
     host = open_host()
+    if judge:
+        from pytest_reflex.settings import load
+
+        employ_judge(host, load(Path(root) if root else Path.cwd()), judge)
     target = make_target(
         artifact,
         criteria,
@@ -47,7 +58,7 @@ def evaluate(
         variables=variables or {},
         root=Path(root) if root else Path.cwd(),
     )
-    return judge(target, host.registry)
+    return run_checks(target, host.registry)
 
 
 def make_target(
@@ -99,10 +110,9 @@ def run_loop(
     """
     from pytest_reflex.host import employ, open_host
     from pytest_reflex.loops.setup import NewLoop, begin, propose
-    from pytest_reflex.settings import load
 
     folder = Path(project) if project else Path.cwd()
-    settings = load(folder, {"agent": agent, "loop.max_iterations": max_iterations})
+    settings = _settings(folder, {"agent": agent, "loop.max_iterations": max_iterations})
     host = open_host(settings["plugins"], folder)
     order = NewLoop(
         task=task,
@@ -121,14 +131,23 @@ def resume_loop(alias: str | None = None, *, project: str | Path | None = None) 
     """Continue an interrupted loop (default: the current one) and yield its further events."""
     from pytest_reflex.host import employ, open_host
     from pytest_reflex.loops.setup import resumable, take_up
-    from pytest_reflex.settings import load
 
     folder = Path(project) if project else Path.cwd()
-    settings = load(folder)
+    settings = _settings(folder)
     run = resumable(folder / settings["loop.root"], alias)
     host = open_host(settings["plugins"], folder)
     employ(host, settings, recorded=run.state.setup["agents"])
     return _drive(take_up(run.folder, project=folder, hooks=host.hooks))
+
+
+def _settings(project: Path, flags: Mapping[str, Any] | None = None) -> Settings:
+    """Return the settings in force; a key that nobody reads is a UserWarning."""
+    from pytest_reflex.settings import load
+
+    settings = load(project, flags)
+    for problem in settings.unknown:
+        warnings.warn(str(problem), stacklevel=3)
+    return settings
 
 
 def _drive(run: AbstractContextManager[Any]) -> Iterator[Event]:

@@ -67,6 +67,7 @@ def examine(project: Path, probes: tuple[str, ...] = ()) -> dict[str, Any]:
     except ReflexError as error:
         found["problems"] += map(str, error.problems)
         return found | {"extras": _extras()}
+    found["problems"] += map(str, settings.unknown)
     found["configuration"] = _configuration(settings)
     _look_at_prompts(settings, project, found["problems"])
     found["agents"] = _agents(settings, project, found["problems"], probes)

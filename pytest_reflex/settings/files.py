@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.errors import UsageError, did_you_mean
-from pytest_reflex.settings.table import BY_KEY
+from pytest_reflex.errors import Place, Problem, UsageError, did_you_mean
+from pytest_reflex.settings.table import BY_KEY, DRIVERS, Setting
 
 OWN_FILE = "pytest-reflex.toml"
 
@@ -19,32 +20,39 @@ def global_path() -> Path:
     return user_config_path("pytest-reflex", appauthor=False) / OWN_FILE
 
 
-def global_values() -> tuple[Path | None, dict[str, Any]]:
-    """Return the file of a person and its values by key; None where there is none."""
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a configuration file says: its values by dotted key, and keys that nobody reads."""
+
+    file: Path | None = None
+    values: Mapping[str, Any] = field(default_factory=dict)
+    unknown: tuple[Problem, ...] = ()
+
+
+def global_values() -> Written:
+    """Return what a person's own file says; relative paths in it start in its folder."""
     path = global_path()
     if not _is_there(path):
-        return None, {}
-    found = _flatten(_read_toml(path), path)
-    if isinstance(prompts := found.get("loop.prompts"), dict):
-        # Paths of a person's own file are relative to it.
-        found["loop.prompts"] = {
-            step: str(path.parent / name) if isinstance(name, str) and name else name
-            for step, name in prompts.items()
-        }
-    return path, found
+        return Written()
+    found = _taken(_read_toml(path), path)
+    moved = dict(found.values)
+    for key, value in found.values.items():
+        if relocate := BY_KEY[key].relocate:
+            moved[key] = relocate(value, path.parent)
+    return replace(found, values=moved)
 
 
-def workspace_values(project: Path) -> tuple[Path | None, dict[str, Any]]:
-    """Return the file of a project and its values by key; its own file counts before pyproject."""
+def workspace_values(project: Path) -> Written:
+    """Return what the file of a project says; its own file counts before pyproject."""
     own, shared = project / OWN_FILE, project / "pyproject.toml"
     if own.is_file():
-        return own, _flatten(_read_toml(own), own)
+        return _taken(_read_toml(own), own)
     tools = _read_toml(shared).get("tool", {}) if shared.is_file() else {}
     if not isinstance(tools, dict) or "pytest-reflex" not in tools:
-        return None, {}
+        return Written()
     if not isinstance(tools["pytest-reflex"], dict):
         raise UsageError(f"{shared}: tool.pytest-reflex: expected a table", hint="mend the file")
-    return shared, _flatten(tools["pytest-reflex"], shared)
+    return _taken(tools["pytest-reflex"], shared)
 
 
 def _is_there(path: Path) -> bool:
@@ -64,17 +72,50 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise UsageError(f"{path}: {error}", hint="mend the file") from None
 
 
-def _flatten(table: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    """Return dotted keys; an unknown one is refused with the nearest known."""
-    found: dict[str, Any] = {}
+def _taken(table: Mapping[str, Any], path: Path) -> Written:
+    """Return what is said under the keys that there are, and a warning for each other one."""
+    given = dict(_flat(table, path))
+    values = {key: value for key, value in given.items() if key in BY_KEY}
+    unknown = [_unknown(key, path, _nearest(key)) for key in given if key not in BY_KEY]
+    for key, value in values.items():
+        unknown += _unknown_fields(BY_KEY[key], value, path)
+    return Written(path, values, tuple(unknown))
+
+
+def _flat(table: Mapping[str, Any], path: Path) -> Iterator[tuple[str, Any]]:
+    """Yield values by dotted keys: those of a driver's table stand one level deeper."""
     for name, value in table.items():
-        if name == "loop":
-            if not isinstance(value, dict):
-                raise UsageError(f"{path}: loop = {value!r}: expected a table", hint="as in [loop]")
-            found |= {f"loop.{key}": inner for key, inner in value.items()}
-        else:
-            found[name] = value
-    for key in found:
-        if key not in BY_KEY:
-            raise UsageError(f"{path}: unknown key {key!r}", hint=did_you_mean(key, BY_KEY))
-    return found
+        if name not in DRIVERS:
+            yield name, value
+            continue
+        if not isinstance(value, dict):
+            raise UsageError(
+                f"{path}: {name} = {value!r}: expected a table", hint=f"as in [{name}]"
+            )
+        for key, inner in value.items():
+            yield f"{name}.{key}", inner
+
+
+def _unknown_fields(setting: Setting, value: Any, path: Path) -> Iterator[Problem]:
+    """Yield a warning for each key that inner tables of a setting do not have."""
+    if not setting.fields or not isinstance(value, dict):
+        return
+    for name, inner in value.items():
+        for key in inner if isinstance(inner, dict) else ():
+            if key not in setting.fields:
+                hint = did_you_mean(key, setting.fields)
+                yield _unknown(f"{setting.key}.{name}.{key}", path, hint)
+
+
+def _unknown(key: str, path: Path, hint: str) -> Problem:
+    return Problem(message=f"unknown key {key!r} is ignored", place=Place(str(path)), hint=hint)
+
+
+def _nearest(key: str) -> str:
+    """Return a hint: the nearest key of all, else all of the same table."""
+    from difflib import get_close_matches
+
+    every = [*BY_KEY, *DRIVERS]
+    table = key.rpartition(".")[0]
+    siblings = [one for one in every if one.rpartition(".")[0] == table]
+    return did_you_mean(key, get_close_matches(key, every, n=1) or siblings or every)

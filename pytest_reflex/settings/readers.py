@@ -17,6 +17,14 @@ BUDGET_KEYS = ("seconds", "usd", "tokens", "calls")
 _AMOUNT = re.compile(r"(?P<key>[^=]*)=(?P<plus>\+?)(?P<number>\d{1,15}(?:\.\d{1,9})?)", re.ASCII)
 
 
+class MisreadError(ValueError):
+    """A part of a value is wrong: that at `key`, which is `value`, should be what is said."""
+
+    def __init__(self, key: str, value: Any, expected: str) -> None:
+        self.key, self.value = key, value
+        super().__init__(expected)
+
+
 def whole(value: Any, least: int = 0) -> int:
     """Read a whole number in ASCII decimal digits; `08` is 8, `0x5` and `1e3` are refused."""
     if isinstance(value, str):

@@ -14,12 +14,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.errors import UsageError
+from pytest_reflex.errors import Problem, UsageError
 from pytest_reflex.settings.files import global_values, workspace_values
+from pytest_reflex.settings.readers import MisreadError
 from pytest_reflex.settings.table import BY_KEY, SETTINGS, Setting
-
-# A table of an agent that names one of these says what the agent is: nothing else is joined to it.
-WHOLE_AGENT = ("command", "preset", "kind")
 
 
 class Tier(StrEnum):
@@ -49,12 +47,14 @@ class Settings:
 
     `origins` has every key and, for tables, every key in them ("loop.budget.usd",
     "agents.writer.model"); the origin of a table is the strongest one that gave a part of it.
-    `file` is the project's configuration file.
+    `file` is the project's configuration file. `unknown` are the warnings for keys that nobody
+    reads; whoever loads the settings for a person has to tell them.
     """
 
     values: Mapping[str, Any]
     origins: Mapping[str, Origin]
     file: Path | None = None
+    unknown: tuple[Problem, ...] = ()
 
     def __getitem__(self, key: str) -> Any:
         return self.values[key]
@@ -68,18 +68,18 @@ def load(project: Path, flags: Mapping[str, Any] | None = None) -> Settings:
     """
     values = {setting.key: setting.default for setting in SETTINGS}
     origins = {key: Origin(Tier.DEFAULT) for key in values}
-    own, personal = global_values()
-    file, workspace = workspace_values(project)
+    own, workspace = global_values(), workspace_values(project)
+    flagged = {key: value for key, value in (flags or {}).items() if value is not None}
     tiers: list[tuple[Origin, Mapping[str, Any]]] = [
-        (Origin(Tier.GLOBAL, own), personal),
-        (Origin(Tier.WORKSPACE, file), workspace),
+        (Origin(Tier.GLOBAL, own.file), own.values),
+        (Origin(Tier.WORKSPACE, workspace.file), workspace.values),
         (Origin(Tier.ENVIRONMENT), _environment()),
-        (Origin(Tier.FLAG), {k: v for k, v in (flags or {}).items() if v is not None}),
+        (Origin(Tier.FLAG), flagged),
     ]
     for origin, given in tiers:
         for key, value in given.items():
             _take(BY_KEY[key], value, origin, values, origins)
-    return Settings(values, origins, file)
+    return Settings(values, origins, workspace.file, own.unknown + workspace.unknown)
 
 
 def _take(
@@ -95,36 +95,46 @@ def _take(
         values[key], origins[key] = read, origin
         return
     before = values[key]
-    values[key] = {**before, **{name: _joined(before.get(name), read[name]) for name in read}}
+    joined = {name: _joined(setting, before.get(name), read[name]) for name in read}
     for name in read:
-        if _replaces(before.get(name), read[name]):
-            for gone in [k for k in origins if k.startswith(f"{key}.{name}.")]:
-                del origins[gone]
+        kept = joined[name] if isinstance(joined[name], dict) else {}
+        for gone in _below(before.get(name)).keys() - kept.keys():
+            origins.pop(f"{key}.{name}.{gone}", None)
+    values[key] = {**before, **joined}
     for part in _parts(key, read):
         origins[part] = origin
 
 
-def _joined(weaker: Any, stronger: Any) -> Any:
-    return stronger if _replaces(weaker, stronger) else {**weaker, **stronger}
+def _joined(setting: Setting, weaker: Any, stronger: Any) -> Any:
+    """Return an inner table with what a stronger tier says laid over a weaker one, by field."""
+    if not isinstance(weaker, dict) or not isinstance(stronger, dict):
+        return stronger
+    says_what_it_is = any(kind in stronger for kind in setting.kinds)
+    if says_what_it_is and setting.whole:
+        return stronger
+    dropped = setting.kinds if says_what_it_is else ()
+    return {**{key: value for key, value in weaker.items() if key not in dropped}, **stronger}
 
 
-def _replaces(weaker: Any, stronger: Any) -> bool:
-    both = isinstance(weaker, dict) and isinstance(stronger, dict)
-    return not both or any(word in stronger for word in WHOLE_AGENT)
-
-
-def _parts(key: str, value: Any) -> Iterator[str]:
+def _parts(key: str, value: Any, depth: int = 2) -> Iterator[str]:
     """Yield a key and the keys of the tables below it."""
     yield key
-    if isinstance(value, dict) and key.count(".") < 2:
-        for name, inner in value.items():
-            yield from _parts(f"{key}.{name}", inner)
+    if depth:
+        for name, inner in _below(value).items():
+            yield from _parts(f"{key}.{name}", inner, depth - 1)
+
+
+def _below(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _checked(setting: Setting, value: Any, origin: Origin) -> Any:
     name = setting.variable if origin.tier is Tier.ENVIRONMENT else setting.key
     try:
         return setting.read(value)
+    except MisreadError as error:
+        where = f"{name}.{error.key} = {error.value!r}"
+        raise UsageError(f"{origin}: {where}: expected {error}") from None
     except ValueError as error:
         raise UsageError(f"{origin}: {name} = {value!r}: expected {error}") from None
 

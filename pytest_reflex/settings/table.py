@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from pytest_reflex.settings import readers
+from pytest_reflex.settings import procedure_tables, readers
+from pytest_reflex.settings.relative_paths import Relocate, of_gates, of_procedures, of_prompts
+
+# The tables of the configuration that belong to one driver each.
+DRIVERS = ("loop", "flow", "goal", "iterate")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
     """One option. `table` is its table in the configuration ("" is the top); `read` checks a value
     and returns it in its final type, or raises ValueError with what was expected.
+
+    Of a table of tables, `fields` are the keys that each inner one may have (none: any), and
+    `kinds` those that say what it is: a stronger tier that gives one of them drops the others that
+    weaker tiers gave, and with `whole` all else that they gave. `relocate` makes the relative paths
+    in a value of a person's own file those of its folder.
     """
 
     name: str
@@ -20,6 +29,10 @@ class Setting:
     default: Any
     read: Callable[[Any], Any]
     help: str
+    fields: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    whole: bool = False
+    relocate: Relocate | None = None
 
     @property
     def key(self) -> str:
@@ -43,10 +56,18 @@ def _loop(name: str, default: Any, read: Callable[[Any], Any], purpose: str) -> 
     return Setting(name=name, table="loop", default=default, read=read, help=purpose)
 
 
+def _iterate(name: str, default: Any, read: Callable[[Any], Any], purpose: str) -> Setting:
+    return Setting(name=name, table="iterate", default=default, read=read, help=purpose)
+
+
 SETTINGS: tuple[Setting, ...] = (
     _top("agent", "offline", readers.text, "agent of all steps"),
     _top("plugins", (), readers.names, "modules that drivers load"),
-    _top("agents", {}, readers.tables, "agents by name"),
+    replace(
+        _top("agents", {}, readers.tables, "agents by name"),
+        kinds=("command", "preset", "kind"),
+        whole=True,
+    ),
     _loop("template", "", readers.text, "criteria of a loop that names none"),
     _loop("max_iterations", 4, readers.positive, "evaluated iterations"),
     _loop("no_major_issues", "B", readers.one_of("B", "never"), "stop where only warnings remain"),
@@ -61,7 +82,10 @@ SETTINGS: tuple[Setting, ...] = (
     _loop("budget", {}, readers.budget, "limits of spending"),
     _loop("wall_time", 8 * 3600, readers.whole, "seconds that one sitting may take; 0: no cap"),
     _loop("agents", {}, readers.by_step, "agents of single steps"),
-    _loop("prompts", {}, readers.by_step, "files that replace the orders of single steps"),
+    replace(
+        _loop("prompts", {}, readers.by_step, "files that replace the orders of single steps"),
+        relocate=of_prompts,
+    ),
     _loop(
         "guard",
         "report",
@@ -78,5 +102,35 @@ SETTINGS: tuple[Setting, ...] = (
         "seconds an agent may take where its table says nothing",
     ),
     _loop("session_timeout", 3600, readers.positive, "seconds a session of --reflex-loop may take"),
+    _iterate("agent", "", readers.text, "agent of the iteration loop, where it is another"),
+    _iterate("max_iterations", 5, readers.whole, "rounds; 0: no limit"),
+    _iterate("failure_threshold", 3, readers.positive, "failed rounds in a row that end a loop"),
+    _iterate(
+        "timeout",
+        3600,
+        readers.positive,
+        "seconds a round may take where the agent's table says nothing",
+    ),
+    _iterate("token_budget", 100_000, readers.positive, "tokens above which a prompt is warned of"),
+    _iterate("wall_time", 8 * 3600, readers.whole, "seconds that one sitting may take; 0: no cap"),
+    _iterate(
+        "unchanged", 3, readers.whole, "rounds without a change of the tree that are told; 0: never"
+    ),
+    _iterate(
+        "stop_unchanged", False, readers.flag, "end a loop after so many rounds without a change"
+    ),
+    _iterate("log_format", "text", readers.one_of("text", "json"), "lines that tell what happens"),
+    _iterate("root", ".rooda", readers.text, "folder of the iteration loop's state and logs"),
+    replace(
+        _iterate("gates", {}, procedure_tables.gates, "what must hold after a round, by name"),
+        fields=procedure_tables.GATE_KEYS,
+        kinds=("command", "criteria"),
+        relocate=of_gates,
+    ),
+    replace(
+        _iterate("procedures", {}, procedure_tables.procedures, "procedures by name"),
+        fields=procedure_tables.PROCEDURE_KEYS,
+        relocate=of_procedures,
+    ),
 )
 BY_KEY = {setting.key: setting for setting in SETTINGS}

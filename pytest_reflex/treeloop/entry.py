@@ -61,7 +61,7 @@ def drive(config: pytest.Config) -> int:
 
 
 def _new(config: pytest.Config, order: Order, teller: Teller) -> int:
-    settings = _settings(order)
+    settings = _settings(order, teller)
     wanted = chosen_agents(order.agents, usual_agents(settings))
     host, names = _host(settings, wanted, recorder_of(settings, order.root))
     runner = Runner(
@@ -97,7 +97,7 @@ def _own_status(session: Session) -> int:
 
 
 def _resume(config: pytest.Config, order: Order, teller: Teller) -> int:
-    settings = load(order.root)
+    settings = _told(load(order.root), teller)
     run = find_run(order.root / settings["loop.root"], order.resume or order.alias)
     setup = run.state.setup
     if not is_of_session(run.state):
@@ -145,12 +145,19 @@ def _more(config: pytest.Config, order: Order, run: Run, teller: Teller) -> tupl
     return more, "--reflex-yes" if order.yes else by_terminal("Go on within these limits?")
 
 
-def _settings(order: Order) -> Settings:
+def _settings(order: Order, teller: Teller) -> Settings:
     flags = {
         "loop.max_iterations": order.max_iterations,
         "loop.budget": budget_changes(order.budgets) or None,
     }
-    return load(order.root, flags)
+    return _told(load(order.root, flags), teller)
+
+
+def _told(settings: Settings, teller: Teller) -> Settings:
+    """Tell keys of the configuration that nobody reads, and return the settings."""
+    for problem in settings.unknown:
+        teller.note(f"warning: {problem}")
+    return settings
 
 
 def _host(

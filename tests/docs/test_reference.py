@@ -67,7 +67,7 @@ def setting_row(setting: Setting) -> str:
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.key)
 def test_every_setting_has_its_row(setting: Setting) -> None:
-    where = "Table loop" if setting.table else "Top level"
+    where = f"Table {setting.table}" if setting.table else "Top level"
     assert setting_row(setting) in section(page("configuration"), where).splitlines()
 
 

@@ -83,10 +83,6 @@ def test_what_children_are_given_is_never_read(
 
 
 BAD = {
-    "a typo gets the nearest key": (
-        "[loop]\nmax_iteration = 1",
-        "did you mean loop.max_iterations",
-    ),
     "zero iterations": ("[loop]\nmax_iterations = 0", "whole number >= 1"),
     "a bool is no number": ("[loop]\nmax_iterations = true", "whole number >= 1"),
     "an unknown choice": ('[loop]\nproduce = "never"', '"always" or "first"'),
@@ -99,6 +95,7 @@ BAD = {
     "an agent that is no table": ('[agents]\nwriter = "x"', "expected a table for 'writer'"),
     "a nul in a path": ('[loop]\nroot = "a\\u0000"', "non-empty string"),
     "a loop that is no table": ("loop = 5", "pytest-reflex.toml: loop = 5: expected a table"),
+    "a goal that is no table": ("goal = 5", "goal = 5: expected a table (as in [goal])"),
     "broken TOML": ("[loop", "pytest-reflex.toml"),
     "TOML nested too deep": ("a = " + "[" * 100_000, "pytest-reflex.toml"),
 }
@@ -111,6 +108,43 @@ def test_a_wrong_value_names_file_and_remedy(project: Path, text: str, expected:
         load(project)
     assert expected in str(caught.value)
     assert "pytest-reflex.toml" in str(caught.value)
+
+
+UNKNOWN = {
+    "the nearest key of the table": (
+        "[loop]\nmax_iteration = 1",
+        "unknown key 'loop.max_iteration' is ignored (did you mean loop.max_iterations?)",
+    ),
+    "a key that belongs in a table": (
+        'tempalte = "base"',
+        "unknown key 'tempalte' is ignored (did you mean loop.template?)",
+    ),
+    "a driver's table": ("[iterat]\n", "'iterat' is ignored (did you mean iterate?)"),
+    "nothing near": (
+        "[goal]\nqqqqqqq = 1\n",
+        "unknown key 'goal.qqqqqqq' is ignored (",
+    ),
+    "a field of a procedure": (
+        "[iterate.procedures.build]\nmax_iteration = 9",
+        "'iterate.procedures.build.max_iteration' is ignored (did you mean max_iterations?)",
+    ),
+    "a field of a gate": (
+        '[iterate.gates.tests]\ncomand = "x"',
+        "'iterate.gates.tests.comand' is ignored (did you mean command?)",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), UNKNOWN.values(), ids=UNKNOWN.keys())
+def test_an_unknown_key_is_a_warning_with_the_nearest(
+    project: Path, text: str, expected: str
+) -> None:
+    path = write(project, text)
+    settings = load(project)
+    (problem,) = settings.unknown
+    assert expected in str(problem)
+    assert str(problem).startswith(f"{path}: ")
+    assert {origin.tier for origin in settings.origins.values()} <= {Tier.DEFAULT, Tier.WORKSPACE}
 
 
 @pytest.mark.parametrize("value", ["5", "[1]", '"x"'])

@@ -1,0 +1,133 @@
+"""What the tables of procedures and gates must be; whether their files are there is asked later."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pytest_reflex.settings.readers import (
+    MisreadError,
+    flag,
+    names,
+    one_of,
+    positive,
+    tables,
+    text,
+    whole,
+)
+
+PHASES = ("observe", "orient", "decide", "act")
+NAME = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?")
+
+_FRAGMENT_KEYS = ("content", "path", "parameters")
+_PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def procedures(value: Any) -> dict[str, Any]:
+    """Read procedures by name, each with some of the `PROCEDURE_KEYS`."""
+    return _tables(value, _PROCEDURE)
+
+
+def gates(value: Any) -> dict[str, Any]:
+    """Read gates by name, each with some of the `GATE_KEYS`."""
+    return _tables(value, _GATE)
+
+
+def _tables(value: Any, readers: Mapping[str, Callable[[Any], Any]]) -> dict[str, Any]:
+    """Read tables by name; keys without a reader are dropped: they were warned of."""
+    found = {}
+    for name, table in tables(value).items():
+        if not NAME.fullmatch(name):
+            raise MisreadError(
+                name, table, "a name of lower-case letters, digits, hyphens and underscores"
+            )
+        found[name] = {
+            key: _field(name, key, readers[key], given)
+            for key, given in table.items()
+            if key in readers
+        }
+    return found
+
+
+def _field(name: str, key: str, read: Callable[[Any], Any], value: Any) -> Any:
+    try:
+        return read(value)
+    except MisreadError as error:
+        raise MisreadError(f"{name}.{key}.{error.key}", error.value, str(error)) from None
+    except ValueError as error:
+        raise MisreadError(f"{name}.{key}", value, str(error)) from None
+
+
+def _fragments(value: Any) -> list[dict[str, Any]]:
+    if not isinstance(value, list) or not value:
+        raise ValueError("a list of fragments, each with content or path")
+    for number, one in enumerate(value):
+        try:
+            _check_fragment(one)
+        except ValueError as error:
+            raise MisreadError(str(number), one, str(error)) from None
+    return value
+
+
+def _check_fragment(value: Any) -> None:
+    if not isinstance(value, dict) or ("content" in value) == ("path" in value):
+        raise ValueError("a table with one of content and path")
+    for key in value:
+        if key not in _FRAGMENT_KEYS:
+            raise ValueError(f"the keys {', '.join(_FRAGMENT_KEYS)}, not {key!r}")
+    text(value.get("content", value.get("path")))
+    parameters = value.get("parameters", {})
+    if not isinstance(parameters, dict):
+        raise ValueError("a table of parameters")
+    for name, given in parameters.items():
+        if not _PARAMETER.fullmatch(name):
+            raise ValueError(f"parameters named like {'{name}'}, not {name!r}")
+        if not isinstance(given, str) or "\0" in given:
+            raise ValueError(f"text for the parameter {name!r}")
+
+
+def _command(value: Any) -> str | list[str]:
+    """Read text for a shell, or an argv."""
+    if isinstance(value, list):
+        if not value or not all(isinstance(one, str) and "\0" not in one for one in value):
+            raise ValueError("text for a shell, or a list of texts")
+        return value
+    return text(value)
+
+
+def _seconds(value: Any) -> float:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not number or not 0 < value < 1e7:
+        raise ValueError("a number of seconds above 0")
+    return float(value)
+
+
+def _share(value: Any) -> str:
+    """Read a threshold from 0 to 1; it is kept as its text, to be exact."""
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not number or not 0 <= value <= 1:
+        raise ValueError("a number from 0 to 1")
+    return str(value)
+
+
+_PROCEDURE: Mapping[str, Callable[[Any], Any]] = {
+    "description": text,
+    **dict.fromkeys(PHASES, _fragments),
+    "max_iterations": whole,
+    "failure_threshold": positive,
+    "agent": text,
+    "gates": names,
+    "success": flag,
+}
+_GATE: Mapping[str, Callable[[Any], Any]] = {
+    "command": _command,
+    "criteria": text,
+    "artifacts": names,
+    "phase": one_of("A", "B"),
+    "threshold": _share,
+    "timeout": _seconds,
+    "required": flag,
+}
+PROCEDURE_KEYS = tuple(_PROCEDURE)
+GATE_KEYS = tuple(_GATE)
