@@ -120,11 +120,11 @@ def read_artifacts(table: Table, path: Path, faults: Faults) -> dict[str, Path]:
         faults.add("artifacts names nothing", table.at("artifacts"))
     found: dict[str, Path] = {}
     for pattern, spot in patterns:
-        matches = _matches(pattern, path)
+        matches = matching(pattern, path.parent, apart=path)
         if not matches:
             _note_no_match(pattern, path, spot, faults)
         for match in matches:
-            found.setdefault(_label(match, path.parent), match)
+            found.setdefault(label_of(match, path.parent), match)
     return found
 
 
@@ -145,8 +145,8 @@ def _names_one(table: Table, suite: Path) -> bool:
     return len(patterns) == 1 and os.path.lexists(suite.parent / patterns[0][0])
 
 
-def _matches(pattern: str, suite: Path) -> list[Path]:
-    folder = suite.parent
+def matching(pattern: str, folder: Path, apart: Path | None = None) -> list[Path]:
+    """Return what a pattern of artifacts matches in a folder, without the file `apart`."""
     literal = folder / pattern
     if not pattern.strip() or "\0" in pattern:
         return []
@@ -160,11 +160,12 @@ def _matches(pattern: str, suite: Path) -> list[Path]:
     return [
         path
         for path in paths
-        if (path.is_dir() if wants_folders else path.is_file()) and path != suite
+        if (path.is_dir() if wants_folders else path.is_file()) and path != apart
     ]
 
 
-def _label(artifact: Path, folder: Path) -> str:
+def label_of(artifact: Path, folder: Path) -> str:
+    """Return the path of an artifact seen from a folder, with slashes."""
     return Path(os.path.relpath(artifact, folder)).as_posix()
 
 

@@ -15,14 +15,16 @@ from pathlib import Path
 
 from pytest_reflex.model.plain import visible
 
-ROOT = Path(".rooda/log")
 _FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-def log_path(project: Path, procedure: str, started_at: str) -> Path:
-    """Return where the log of a run is; `started_at` is the start that its state file names."""
+def log_path(root: Path, procedure: str, started_at: str) -> Path:
+    """Return where the log of a run is, below the folder of the loop's files (`.rooda`).
+
+    `started_at` is the start that its state file names: a resumed run goes on in the same file.
+    """
     stamp = "".join(char for char in started_at if char.isalnum())
-    return project / ROOT / procedure / f"{stamp}.jsonl"
+    return root / "log" / procedure / f"{stamp}.jsonl"
 
 
 class LogFile:

@@ -270,7 +270,7 @@ def test_the_clock_of_people_is_their_own() -> None:
 
 
 def test_the_log_file_has_everything_in_json_lines_whatever_is_told(tmp_path: Path) -> None:
-    path = log_path(tmp_path, "build", "2026-02-06T10:00:00Z")
+    path = log_path(tmp_path / ".rooda", "build", "2026-02-06T10:00:00Z")
     tape = Tape(volume=Volume.QUIET, file=LogFile(path, pytest.fail))
     tape.round(1, 0, 15.0, failures=3)
     tape.log.ended(Ending.FAILURES, state(15, failures=3, status=Status.ABORTED))
