@@ -81,11 +81,14 @@ def remove_file(path: Path) -> None:
         os.close(folder)
 
 
-def remove_strays(folder: Path) -> list[str]:
-    """Remove what a killed writer left in a folder; return the names. Call under the run's lock."""
+def remove_strays(folder: Path, of: str = "") -> list[str]:
+    """Remove what a killed writer left in a folder, or only `of` one file; return the names.
+
+    Call under the run's lock.
+    """
     removed = []
     for name in sorted(os.listdir(folder)):
-        if _STRAY.fullmatch(name):
+        if _STRAY.fullmatch(name) and name.startswith(f".{of}"):
             with suppress(OSError):
                 (folder / name).unlink()
                 removed.append(name)

@@ -56,7 +56,7 @@ def create_run_folder(root: Path, task: str, alias: str | None = None) -> Path:
     """
     name = slug(task) if alias is None else check_alias(alias)
     try:
-        _make_root(root)
+        make_folder(root)
         for number in range(1, 10_000):
             folder = root / _numbered(name, number)
             try:
@@ -74,8 +74,8 @@ def create_run_folder(root: Path, task: str, alias: str | None = None) -> Path:
     raise StateError(f"{root} holds too many runs named {name}", hint="choose another --alias")
 
 
-def _make_root(root: Path) -> None:
-    """Make the state folder and what leads to it, each name durable: a run below could be lost."""
+def make_folder(root: Path) -> None:
+    """Make a state folder and what leads to it, each name durable: a run below could be lost."""
     for folder in (*reversed(root.parents), root):
         if folder.exists():
             continue

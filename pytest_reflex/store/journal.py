@@ -12,7 +12,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-import weakref
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -22,13 +21,10 @@ from pytest_reflex.errors import StateError, TamperedError
 from pytest_reflex.store.aside import keep_aside
 from pytest_reflex.store.atomic import PRIVATE, sync, sync_folder
 from pytest_reflex.store.lines import NO_LINE, Content, Damage, decode, digest_of, encode
-from pytest_reflex.store.lock import is_locked, take_lock
+from pytest_reflex.store.lock import is_locked, let_go_in_forks, take_lock
 from pytest_reflex.store.regular import open_regular, read_all, read_file
 
 __all__ = ["Journal", "damaged", "is_locked", "read_journal"]
-
-_held: weakref.WeakSet[Journal] = weakref.WeakSet()
-_watching_forks = False
 
 
 class Journal:
@@ -49,7 +45,7 @@ class Journal:
         self._failed = False
         self._size, self._sum = 0, hashlib.sha256()
         self._note(data)
-        _watch(self)
+        let_go_in_forks(self)
 
     @classmethod
     def create(cls, path: Path) -> Journal:
@@ -209,16 +205,3 @@ def _refuse_removed(descriptor: int, path: Path) -> None:
     there = os.stat(path, follow_symlinks=False)
     if not os.path.samestat(there, os.fstat(descriptor)):
         raise FileNotFoundError(errno.ENOENT, "removed by another process", str(path))
-
-
-def _watch(journal: Journal) -> None:
-    global _watching_forks
-    _held.add(journal)
-    if not _watching_forks:
-        _watching_forks = True
-        os.register_at_fork(after_in_child=_let_go)
-
-
-def _let_go() -> None:
-    for journal in list(_held):
-        journal.close()

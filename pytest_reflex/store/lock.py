@@ -8,15 +8,82 @@ from __future__ import annotations
 import fcntl
 import os
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Protocol
 
 from pytest_reflex.errors import LockedError, StateError
+from pytest_reflex.store.atomic import PRIVATE
 from pytest_reflex.store.regular import open_regular
 
 _PATIENCE = 0.5
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _FOLDER_PATIENCE = 5.0
+
+
+class Holder(Protocol):
+    """What has an open file with a lock, and can let go of it."""
+
+    def close(self) -> None: ...
+
+
+_holders: weakref.WeakSet[Holder] = weakref.WeakSet()
+_watching_forks = False
+
+
+class HeldLock:
+    """The lock of a file that is there for nothing else and is never replaced.
+
+    Take one with `hold`; it ends with `close`, and with this process, however that ends.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        let_go_in_forks(self)
+
+    @classmethod
+    def hold(cls, path: Path, what: str) -> HeldLock:
+        """Make the file where it is not there, and take its lock; `what` names what is driven.
+
+        Raises LockedError where another process has it, StateError and OSError where there can be
+        no such file.
+        """
+        while True:
+            with suppress(FileExistsError):
+                os.close(os.open(path, _NEW, PRIVATE))
+            with suppress(FileNotFoundError):
+                descriptor = open_regular(path, os.O_RDWR)
+                try:
+                    take_lock(descriptor, path, what)
+                    # Who removes the file while we wait for its lock would let another in.
+                    if os.path.samestat(os.lstat(path), os.fstat(descriptor)):
+                        held, descriptor = cls(descriptor), -1
+                        return held
+                finally:
+                    if descriptor >= 0:
+                        os.close(descriptor)
+
+    def close(self) -> None:
+        """Let go; twice is fine. No LOCK_UN: that would end it for a process that shares it."""
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
+
+
+def let_go_in_forks(holder: Holder) -> None:
+    """Have a fork of this process close what would keep a lock when we are gone."""
+    global _watching_forks
+    _holders.add(holder)
+    if not _watching_forks:
+        _watching_forks = True
+        os.register_at_fork(after_in_child=_let_go)
+
+
+def _let_go() -> None:
+    for holder in list(_holders):
+        holder.close()
 
 
 def is_locked(path: Path) -> bool:
@@ -34,8 +101,11 @@ def is_locked(path: Path) -> bool:
     return False
 
 
-def take_lock(descriptor: int, path: Path) -> None:
-    """Take the lock of an open file; raises LockedError where another process has it."""
+def take_lock(descriptor: int, path: Path, what: str = "") -> None:
+    """Take the lock of an open file; raises LockedError where another process has it.
+
+    `what` is what that process drives, by default what the folder of the file is called.
+    """
     # Whoever looks with `is_locked` holds the lock for a moment, so one refusal says nothing.
     deadline = time.monotonic() + _PATIENCE
     while True:
@@ -49,8 +119,9 @@ def take_lock(descriptor: int, path: Path) -> None:
         except OSError as error:
             raise StateError(f"{path} cannot be locked: {error.strerror}") from None
     holder = _holder(descriptor)
+    by = f" (pid {holder})" if holder else ""
     raise LockedError(
-        f"{path.parent.name} is driven by another process{f' (pid {holder})' if holder else ''}",
+        f"{what or path.parent.name} is driven by another process{by}",
         hint="wait for it, or interrupt it with Ctrl-C; it can be resumed",
     )
 

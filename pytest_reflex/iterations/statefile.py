@@ -1,0 +1,150 @@
+"""Where the state of an iteration loop lies, who owns it, and how it is kept.
+
+Promises: one owner at a time, by a kernel lock that ends with its process (no pid, no status in a
+file); a reader sees the old state or the new one; a file that cannot be read is kept aside before
+anything is written over it; what cannot be written is told and stops nothing.
+Limits: where no lock can be had, that is told, and nobody is kept out.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+
+from pytest_reflex.errors import LockedError, StateError
+from pytest_reflex.iterations.model import State
+from pytest_reflex.iterations.state import dump, load
+from pytest_reflex.store.aside import keep_aside
+from pytest_reflex.store.atomic import remove_file, remove_strays, replace_file
+from pytest_reflex.store.folders import make_folder
+from pytest_reflex.store.lock import HeldLock, is_locked
+from pytest_reflex.store.regular import read_file
+
+Tell = Callable[[str], object]
+_MOST_BYTES = 10_000_000
+
+
+def state_path(root: Path, procedure: str) -> Path:
+    """Return the state file of a procedure; `root` is the folder of all that iterate keeps."""
+    return root / "state" / f"{procedure}.json"
+
+
+def lock_path(root: Path, procedure: str) -> Path:
+    """Return the file that whoever drives a procedure holds; it is never replaced."""
+    return root / "state" / f"{procedure}.lock"
+
+
+def read_state(root: Path, procedure: str) -> State | None:
+    """Return the state of a procedure, None where there is none; nothing is written.
+
+    Raises StateError for a file that cannot be read or holds no state.
+    """
+    path = state_path(root, procedure)
+    try:
+        data = _bytes_of(path)
+        return None if data is None else load(data, procedure)
+    except ValueError as error:
+        raise StateError(
+            f"{path} holds no state of an iteration loop: {error}",
+            hint="a new run keeps it aside",
+        ) from None
+
+
+def is_driven(root: Path, procedure: str) -> bool:
+    """Return whether a process drives a procedure now."""
+    return is_locked(lock_path(root, procedure))
+
+
+class StateFile:
+    """The state file of a procedure while this process owns it; use it with `with`.
+
+    `tell` takes what went wrong and stopped nothing. `saved` says whether the file holds what was
+    to be saved last.
+    """
+
+    def __init__(self, root: Path, procedure: str, tell: Tell) -> None:
+        self.path = state_path(root, procedure)
+        self.saved = True
+        self._lock_path = lock_path(root, procedure)
+        self._procedure, self._tell = procedure, tell
+        self._lock: HeldLock | None = None
+        self._spoilt = False
+
+    def __enter__(self) -> StateFile:
+        try:
+            make_folder(self.path.parent)
+            self._lock = HeldLock.hold(self._lock_path, self._procedure)
+            remove_strays(self.path.parent, self.path.name)
+        except LockedError:
+            raise
+        except (StateError, OSError) as error:
+            self._tell(f"no lock could be taken ({error}): going on; drive it from here only")
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._lock is not None:
+            self._lock.close()
+
+    def read(self) -> State | None:
+        """Return the state; None where there is none, or where it had to be kept aside.
+
+        Raises StateError where something else than a regular file is in the way.
+        """
+        data = _bytes_of(self.path)
+        try:
+            return None if data is None else load(data, self._procedure)
+        except ValueError as error:
+            self._keep_aside(data or b"", str(error))
+        return None
+
+    def _keep_aside(self, data: bytes, why: str) -> None:
+        told = f"the state {self.path} cannot be used ({why}): starting fresh"
+        try:
+            kept = keep_aside(self.path, data, "corrupt")
+        except (StateError, OSError) as error:
+            self._spoilt = True
+            self._tell(f"{told}; it could not be kept aside ({error}), so nothing is saved")
+        else:
+            self._tell(f"{told}; it is kept as {kept.name}")
+
+    def save(self, state: State) -> bool:
+        """Put a state in the file's place, durably; return whether that could be done."""
+        try:
+            if self._spoilt:
+                raise StateError(f"{self.path} is damaged and could not be kept aside")
+            make_folder(self.path.parent)
+            replace_file(self.path, dump(state))
+        except (StateError, OSError) as error:
+            self.saved = False
+            self._tell(f"the state could not be saved ({error}): going on")
+        else:
+            self.saved = True
+        return self.saved
+
+    def remove(self) -> bool:
+        """Remove the file of a run that is complete; return whether none is left."""
+        try:
+            if not self._spoilt and self.path.parent.is_dir():
+                remove_file(self.path)
+        except (StateError, OSError) as error:
+            self.saved = False
+            self._tell(f"the state could not be removed ({error})")
+        else:
+            self.saved = True
+        return self.saved
+
+
+def _bytes_of(path: Path) -> bytes | None:
+    if not os.path.lexists(path):  # nor where a folder on the way is none
+        return None
+    try:
+        return read_file(path, _MOST_BYTES)
+    except FileNotFoundError:
+        return None

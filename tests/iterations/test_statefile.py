@@ -1,0 +1,183 @@
+"""Who owns the state of an iteration loop, and what becomes of a damaged or missing file."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytest_reflex.errors import LockedError, StateError
+from pytest_reflex.iterations.model import State, Status
+from pytest_reflex.iterations.statefile import StateFile, is_driven, read_state, state_path
+from tests.faults.driven import wait_until
+
+STATE = State(
+    procedure_name="build", max_iterations=5, failure_threshold=3, started_at="2026-02-06T10:00:00Z"
+)
+HOLDER = """
+import sys, time
+from pathlib import Path
+from pytest_reflex.iterations.statefile import StateFile
+with StateFile(Path(sys.argv[1]), "build", print):
+    Path(sys.argv[1], "held").touch()
+    time.sleep(600)
+"""
+
+
+def opened(root: Path, told: list[str] | None = None) -> StateFile:
+    return StateFile(root, "build", (told if told is not None else []).append)
+
+
+def test_the_file_lies_where_the_seed_has_it(tmp_path: Path) -> None:
+    with opened(tmp_path / ".rooda") as file:
+        assert file.save(STATE)
+    assert (tmp_path / ".rooda/state/build.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_state_is_read_back_and_removed(tmp_path: Path) -> None:
+    with opened(tmp_path) as file:
+        assert file.read() is None
+        file.save(STATE)
+        assert file.read() == STATE == read_state(tmp_path, "build")
+        assert file.remove()
+        assert file.read() is None
+
+
+def test_b113_a_running_state_whose_owner_was_killed_is_free(tmp_path: Path) -> None:
+    with opened(tmp_path) as file:
+        file.save(STATE)
+    process = subprocess.Popen([sys.executable, "-c", HOLDER, str(tmp_path)])
+    try:
+        wait_until((tmp_path / "held").exists)
+        assert is_driven(tmp_path, "build")
+        with (
+            pytest.raises(LockedError, match=rf"build is driven .*pid {process.pid}"),
+            opened(tmp_path),
+        ):
+            raise AssertionError("two owners")
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert not is_driven(tmp_path, "build")
+    with opened(tmp_path) as file:
+        assert file.read() == STATE
+        assert STATE.status is Status.RUNNING
+
+
+def test_b113_a_pid_that_was_given_out_again_keeps_nobody_out(tmp_path: Path) -> None:
+    with opened(tmp_path) as file:
+        file.save(STATE)
+    (tmp_path / "state/build.lock").write_text(str(os.getppid()))  # alive, and not the owner
+    with opened(tmp_path) as file:
+        assert file.read() == STATE
+
+
+def test_two_procedures_are_driven_at_once(tmp_path: Path) -> None:
+    with opened(tmp_path), StateFile(tmp_path, "plan", print) as plan:
+        assert plan.read() is None
+
+
+def test_a_fork_does_not_keep_the_lock(tmp_path: Path) -> None:
+    reader, writer = os.pipe()
+    with opened(tmp_path):
+        child = os.fork()
+        if not child:
+            os.close(writer)
+            os.read(reader, 1)
+            os._exit(0)
+    try:
+        with opened(tmp_path) as again:
+            assert again.read() is None
+    finally:
+        os.close(reader)
+        os.close(writer)
+        os.waitpid(child, 0)
+
+
+def test_a_lock_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "target").write_text("mine")
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state/build.lock").symlink_to(tmp_path / "target")
+    told: list[str] = []
+    with opened(tmp_path, told):
+        assert "symbolic link" in told[0]
+    assert (tmp_path / "target").read_text() == "mine"
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b'{"iteration": 1}', b"\xff"])
+def test_b107_a_state_file_corrupted_is_kept_aside(tmp_path: Path, data: bytes) -> None:
+    path = state_path(tmp_path, "build")
+    path.parent.mkdir()
+    path.write_bytes(data)
+    told: list[str] = []
+    with opened(tmp_path, told) as file:
+        assert file.read() is None
+        file.save(STATE)
+    assert (path.parent / "build.json.corrupt-1").read_bytes() == data
+    assert "build.json.corrupt-1" in told[0]
+    assert "starting fresh" in told[0]
+
+
+def test_who_only_looks_is_told_of_a_corrupt_file(tmp_path: Path) -> None:
+    path = state_path(tmp_path, "build")
+    path.parent.mkdir()
+    path.write_bytes(b"{")
+    with pytest.raises(StateError, match=r"build\.json holds no state"):
+        read_state(tmp_path, "build")
+    assert [found.name for found in path.parent.iterdir()] == ["build.json"]
+
+
+def test_who_only_looks_finds_nothing_and_makes_nothing(tmp_path: Path) -> None:
+    assert read_state(tmp_path / ".rooda", "build") is None
+    assert not is_driven(tmp_path / ".rooda", "build")
+    assert not (tmp_path / ".rooda").exists()
+
+
+def test_what_a_killed_writer_left_is_removed(tmp_path: Path) -> None:
+    folder = tmp_path / "state"
+    folder.mkdir()
+    (folder / ".build.json.0123456789ab.tmp").touch()
+    (folder / ".plan.json.0123456789ab.tmp").touch()
+    with opened(tmp_path):
+        names = {path.name for path in folder.iterdir()}
+    assert names == {"build.lock", ".plan.json.0123456789ab.tmp"}
+
+
+def test_a_state_that_cannot_be_saved_is_told_and_stops_nothing(tmp_path: Path) -> None:
+    told: list[str] = []
+    with opened(tmp_path, told) as file:
+        (tmp_path / "state/build.json").mkdir()
+        assert not file.save(STATE)
+        assert not file.saved
+        (tmp_path / "state/build.json").rmdir()
+        assert file.save(STATE)
+        assert file.saved
+    assert "build.json could not be written" in told[0]
+
+
+def test_a_root_that_is_a_file_stops_nothing(tmp_path: Path) -> None:
+    (tmp_path / "root").write_text("")
+    told: list[str] = []
+    with opened(tmp_path / "root", told) as file:
+        assert file.read() is None
+        assert not file.save(STATE)
+    assert "no lock could be taken" in told[0]
+
+
+def test_a_folder_that_an_agent_removed_is_made_again(tmp_path: Path) -> None:
+    with opened(tmp_path) as file:
+        (tmp_path / "state/build.lock").unlink()
+        (tmp_path / "state").rmdir()
+        assert file.save(STATE)
+    assert read_state(tmp_path, "build") == STATE
+
+
+def test_a_link_in_the_place_of_the_state_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state/build.json").symlink_to("/etc/passwd")
+    with opened(tmp_path) as file, pytest.raises(StateError, match="symbolic link"):
+        file.read()
