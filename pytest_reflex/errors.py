@@ -4,7 +4,9 @@ Tree::
 
     ReflexError              the user's fault: one line, no traceback, `exit_code`
     ├── UsageError           a flag, a setting or a path is wrong             (4)
-    ├── CriteriaError        rules that cannot be used; holds `problems`      (4)
+    ├── ProblemsError        several things are wrong; holds `problems`       (4)
+    │   ├── CriteriaError    rules that cannot be used
+    │   └── ProcedureError   a procedure whose prompt cannot be made
     ├── ArtifactError        the thing to judge cannot be read                (4)
     ├── StepError            an agent gave nothing usable, and not again      (9)
     ├── LimitError           a tool is refused by a rate limit; resume later  (9)
@@ -125,8 +127,8 @@ class TamperedError(StateError):
     exit_code = ExitCode.TAMPERED
 
 
-class CriteriaError(ReflexError):
-    """Criteria that cannot be used; every problem found is in `problems`."""
+class ProblemsError(ReflexError):
+    """Several things are wrong at once; every problem found is in `problems`."""
 
     def __init__(
         self, problems: Iterable[Problem] | str, *, place: Place | None = None, hint: str = ""
@@ -136,6 +138,14 @@ class CriteriaError(ReflexError):
         found = tuple(problems)
         Exception.__init__(self, "\n".join(str(problem) for problem in found))
         self.problems = found
+
+
+class CriteriaError(ProblemsError):
+    """Criteria that cannot be used."""
+
+
+class ProcedureError(ProblemsError):
+    """A procedure whose prompt cannot be made: fragments that are not there, or no text."""
 
 
 def did_you_mean(word: object, known: Iterable[str]) -> str:

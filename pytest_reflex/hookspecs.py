@@ -111,3 +111,12 @@ def pytest_reflex_answered(request: StepRequest, reply: Reply) -> None:
 @hookspec
 def pytest_reflex_record(event: Event) -> None:
     """Learn of an event. All implementations are called; the event is durable by then."""
+
+
+@hookspec(firstresult=True)
+def pytest_reflex_count_tokens(text: str) -> int | None:
+    """Count the tokens of a prompt as your model does. First result counts.
+
+    When: before each round of an iteration loop, whose prompt is held against ``token_budget``.
+    Without a plugin it is a quarter of the characters, rounded up. What you raise ends the command.
+    """

@@ -16,6 +16,7 @@ from pytest_reflex import hookspecs
 from pytest_reflex.cli.main import main
 from pytest_reflex.errors import UsageError
 from pytest_reflex.host import employ, open_host
+from pytest_reflex.iterations.budget import tokens_of
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.steps import Reply, StepRequest
 from pytest_reflex.model.words import Outcome, Step
@@ -170,6 +171,12 @@ def test_pytest_reflex_answered(plugin: ModuleType) -> None:
     plugin.pytest_reflex_plan = saying("no JSON")  # type: ignore[attr-defined]
     play()
     assert told == [("PLAN", "plugin")] * 2
+
+
+def test_pytest_reflex_count_tokens(plugin: ModuleType) -> None:
+    plugin.pytest_reflex_count_tokens = lambda text: len(text.split())  # type: ignore[attr-defined]
+    host = open_host([plugin.__name__])
+    assert tokens_of("two words", host.hooks) == 2
 
 
 def test_a_plugin_that_cannot_be_imported_is_named(capsys: pytest.CaptureFixture[str]) -> None:
