@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -20,13 +19,10 @@ from typing import Any
 
 from pytest_reflex.seals.contents import sealed_part
 from pytest_reflex.seals.patterns import Finder, is_meant
+from pytest_reflex.seals.stamps import Stamp, is_settled, stamp_of
 
 NO_FILE = "no regular file"
 UNREADABLE = "unreadable"
-# A file written this shortly before a look may be written again without its times showing it.
-_JUST_NOW_NS = 100_000_000
-
-Stamp = tuple[int, int, int, int, int]
 
 
 class ChangeKind(StrEnum):
@@ -161,7 +157,7 @@ def _print_of(path: str, known: Print | None) -> Print | None:
         return None
     if not stat.S_ISREG(status.st_mode):
         return Print(NO_FILE)
-    stamp = _stamp(status)
+    stamp = stamp_of(status)
     if known and known.stamp == stamp:
         return known
     try:
@@ -170,18 +166,7 @@ def _print_of(path: str, known: Print | None) -> Print | None:
         return Print(UNREADABLE)
     part = sealed_part(path, data)
     digest = "" if part is None else hashlib.sha256(part).hexdigest()
-    settled = time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) > _JUST_NOW_NS
-    return Print(digest, stamp if settled else None)
-
-
-def _stamp(status: os.stat_result) -> Stamp:
-    return (
-        status.st_dev,
-        status.st_ino,
-        status.st_size,
-        status.st_mtime_ns,
-        status.st_ctime_ns,
-    )
+    return Print(digest, stamp if is_settled(status) else None)
 
 
 def _read(path: str) -> bytes:
