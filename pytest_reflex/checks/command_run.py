@@ -13,7 +13,7 @@ from pytest_reflex.checks.options import REQUIRED, SECONDS, Kind
 from pytest_reflex.errors import Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.rules import CheckSpec
-from pytest_reflex.model.targets import CheckContext
+from pytest_reflex.model.targets import CheckCommand, CheckContext
 from pytest_reflex.process.capture import KEPT
 from pytest_reflex.process.run import Finished, run
 
@@ -23,7 +23,8 @@ ARTIFACT_VARIABLE = "PYTEST_REFLEX_ARTIFACT"
 BLOCKS_VARIABLE = "PYTEST_REFLEX_BLOCKS"
 
 
-def _is_command(value: Any) -> bool:
+def is_command(value: Any) -> bool:
+    """Return whether a value is a text for a shell, or a list of program and arguments."""
     if isinstance(value, str):
         return bool(value.strip()) and "\0" not in value
     if not isinstance(value, Sequence) or not value:
@@ -40,7 +41,7 @@ def _is_shell(value: Any) -> bool:
 
 COMMAND_KINDS = {
     "command": Kind(
-        "a command for the shell, or a list of program and arguments", _is_command
+        "a command for the shell, or a list of program and arguments", is_command
     ).means("what is run; no shell sees a list", REQUIRED),
     "shell": Kind("a program with its options, quoted as in a shell", _is_shell).means(
         "the shell for a text; `bash-strict` is `bash -euo pipefail`", "`bash`, else `sh`"
@@ -59,6 +60,18 @@ def shell_problems(spec: CheckSpec, params: Mapping[str, Any]) -> Iterator[Probl
             place=spec.place,
             hint="a list is run without a shell",
         )
+
+
+def check_command(command: Command, params: Mapping[str, Any], tries: int = 1) -> CheckCommand:
+    """Return what `run_command` starts for the settled parameters of a check."""
+    written = params["command"]
+    return CheckCommand(
+        argv=command.argv,
+        written=written if isinstance(written, str) else tuple(written),
+        timeout=float(params.get("timeout", TIMEOUT)),
+        tries=tries,
+        environment=(ARTIFACT_VARIABLE, BLOCKS_VARIABLE),
+    )
 
 
 def run_command(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pytest_reflex.checks.commands import starts_process
 from pytest_reflex.checks.discreet import discreet
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.errors import CriteriaError, Problem
@@ -26,9 +27,8 @@ def compile_checks(criteria: Criteria, level: Level, registry: Registry) -> dict
     for rule in criteria.rules:
         for index, spec in enumerate(rule.checks):
             try:
-                kind = registry.get(spec.type)
-                run = kind.compile(spec, criteria.vars)
-                if not kind.in_process:
+                run = registry.get(spec.type).compile(spec, criteria.vars)
+                if starts_process(spec, criteria.vars, registry):
                     run = discreet(run)
                 if rule.level in level.active:
                     compiled[rule.id, index] = run

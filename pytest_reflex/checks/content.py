@@ -73,22 +73,19 @@ class ContentCheck:
             yield from _contradictions(spec, spec.params)
 
     def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
-        params = settle(spec, KINDS, variables, required=("search",))
-        if found := list(_contradictions(spec, params)):
-            raise CriteriaError(found)
-        most = params.get("max_count")
+        params = settled(spec, variables)
         search = _Search(
             pattern=pattern_of(spec, params),
             shown=one_line(_wanted(params), 80),
-            least=params.get("min_count", 1 if most is None else 0),
-            most=0 if params.get("negate") else most,
+            least=params.get("min_count", 1),
+            most=0 if params["negate"] else params.get("max_count"),
             section=params.get("section", ""),
             block=params.get("block", ""),
-            raw=params.get("raw", False),
+            raw=params["raw"],
         )
         files = params.get("files")
         patterns = (files,) if isinstance(files, str) else files and tuple(files)
-        each, negative = params.get("each", False), search.most is not None
+        each, negative = params["each"], search.most is not None
         return lambda artifact, context: over_files(
             artifact,
             patterns,
@@ -96,6 +93,16 @@ class ContentCheck:
             each=each,
             negative=negative,
         )
+
+
+def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that count, defaults included; raises CriteriaError."""
+    params = settle(spec, KINDS, variables, required=("search",))
+    if found := list(_contradictions(spec, params)):
+        raise CriteriaError(found)
+    counted = {} if params.get("negate") else {"min_count": 0 if "max_count" in params else 1}
+    flags = dict.fromkeys(("literal", "negate", "ignore_case", "raw", "each"), False)
+    return {**flags, **counted, **params}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

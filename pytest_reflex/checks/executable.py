@@ -12,6 +12,7 @@ from pytest_reflex.checks.command_run import (
     BLOCKS_VARIABLE,
     COMMAND_KINDS,
     TIMEOUT,
+    check_command,
     remarks,
     run_command,
     shell_problems,
@@ -25,7 +26,7 @@ from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec
-from pytest_reflex.model.targets import CheckContext, RunCheck
+from pytest_reflex.model.targets import CheckCommand, CheckContext, RunCheck
 from pytest_reflex.model.words import Outcome
 from pytest_reflex.process.environment import inherited
 from pytest_reflex.process.run import Finished
@@ -66,23 +67,39 @@ class ExecutableCheck:
         yield from problems_of(spec, KINDS, required=("command",))
         yield from shell_problems(spec, spec.params)
 
+    def commands(self, spec: CheckSpec, variables: Mapping[str, Any]) -> Iterable[CheckCommand]:
+        params = settled(spec, variables)
+        yield check_command(self._command(params), params, tries=params["retries"] + 1)
+
     def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
-        params = settle(spec, KINDS, variables, required=("command",))
-        if found := list(shell_problems(spec, params)):
-            raise CriteriaError(found)
-        if self._environment is None:
-            self._environment = inherited()
+        params = settled(spec, variables)
         output = params.get("expect_output")
         return _Execution(
-            command=command_of(params["command"], params.get("shell", ""), self._environment),
-            environment=self._environment,
-            timeout=float(params.get("timeout", TIMEOUT)),
-            retries=params.get("retries", 0),
-            expect_exit=params.get("expect_exit", 0),
+            command=self._command(params),
+            environment=self._known_environment(),
+            timeout=float(params["timeout"]),
+            retries=params["retries"],
+            expect_exit=params["expect_exit"],
             expect_output=compile_pattern(output, key="expect_output", place=spec.place)
             if output
             else None,
         )
+
+    def _command(self, params: Mapping[str, Any]) -> Command:
+        return command_of(params["command"], params.get("shell", ""), self._known_environment())
+
+    def _known_environment(self) -> dict[str, str]:
+        if self._environment is None:
+            self._environment = inherited()
+        return self._environment
+
+
+def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that count, defaults included; raises CriteriaError."""
+    params = settle(spec, KINDS, variables, required=("command",))
+    if found := list(shell_problems(spec, params)):
+        raise CriteriaError(found)
+    return {"timeout": TIMEOUT, "retries": 0, "expect_exit": 0, **params}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from pytest_reflex.checks.command import NOT_FOUND, Command, command_of
 from pytest_reflex.checks.command_run import (
     COMMAND_KINDS,
     TIMEOUT,
+    check_command,
     remarks,
     run_command,
     shell_problems,
@@ -39,7 +40,7 @@ from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec
-from pytest_reflex.model.targets import CheckContext, RunCheck
+from pytest_reflex.model.targets import CheckCommand, CheckContext, RunCheck
 from pytest_reflex.model.words import Outcome
 from pytest_reflex.process.environment import inherited
 from pytest_reflex.process.run import Finished
@@ -122,29 +123,54 @@ class FindingsCheck:
         if not any(variable_name(value) for value in spec.params.values()):
             yield from _contradictions(spec, spec.params)
 
+    def commands(self, spec: CheckSpec, variables: Mapping[str, Any]) -> Iterable[CheckCommand]:
+        params = settled(spec, variables)
+        yield check_command(self._command(params), params)
+
     def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
-        params = settle(spec, KINDS, variables, required=_NEEDED)
-        if found := [*shell_problems(spec, params), *_contradictions(spec, params)]:
-            raise CriteriaError(found)
-        if self._environment is None:
-            self._environment = inherited()
-        most = params.get("max_findings", 0)
+        params = settled(spec, variables)
+        most = params["max_findings"]
         return _Tool(
-            command=command_of(params["command"], params.get("shell", ""), self._environment),
-            environment=self._environment,
-            timeout=float(params.get("timeout", TIMEOUT)),
+            command=self._command(params),
+            environment=self._known_environment(),
+            timeout=float(params["timeout"]),
             read=_reader(params),
-            stream=params.get("stream", "stdout"),
+            stream=params.get("stream", ""),
             report=params.get("report", ""),
-            silent=params.get("silent", params["format"] == "jsonl"),
-            ran=tuple(params.get("ran", (0, 1))),
+            silent=params["silent"],
+            ran=tuple(params["ran"]),
             limits=Limits(
                 most=most if isinstance(most, Mapping) else {ALL: most},
-                levels=params.get("levels", {}),
-                rules=params.get("rules", {}),
+                levels=params["levels"],
+                rules=params["rules"],
             ),
             install=params.get("install", ""),
         )
+
+    def _command(self, params: Mapping[str, Any]) -> Command:
+        return command_of(params["command"], params.get("shell", ""), self._known_environment())
+
+    def _known_environment(self) -> dict[str, str]:
+        if self._environment is None:
+            self._environment = inherited()
+        return self._environment
+
+
+def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that count, defaults included; raises CriteriaError."""
+    params = settle(spec, KINDS, variables, required=_NEEDED)
+    if found := [*shell_problems(spec, params), *_contradictions(spec, params)]:
+        raise CriteriaError(found)
+    defaults = {
+        "timeout": TIMEOUT,
+        "silent": params["format"] == "jsonl",
+        "ran": [0, 1],
+        "max_findings": 0,
+        "levels": {},
+        "rules": {},
+    }
+    place = {} if "report" in params else {"stream": "stdout"}
+    return {**defaults, **place, **params}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

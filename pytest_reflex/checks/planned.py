@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.checks import content, executable, findings, structure
-from pytest_reflex.checks.command import command_of
-from pytest_reflex.checks.options import settle
+from pytest_reflex.checks.commands import commands_of
 from pytest_reflex.checks.search.patterns import LONG, Engine, compile_pattern
 from pytest_reflex.model.rules import CheckSpec
-from pytest_reflex.model.targets import CheckContext
-from pytest_reflex.process.environment import inherited
+from pytest_reflex.model.targets import CheckCommand, CheckContext
+
+if TYPE_CHECKING:
+    from pytest_reflex.checks.registry import Registry
 
 ENGINE_WORDS = {
     Engine.TEXT: "the text is looked up as it stands",
@@ -21,32 +22,65 @@ ENGINE_WORDS = {
     Engine.WORKER: "re in a worker process that is killed at its deadline",
 }
 _SECONDS = CheckContext(root=Path()).pattern_seconds
+_OF_COMMAND = ("command", "shell", "timeout", "retries")
 
 
-def planned(spec: CheckSpec, variables: Mapping[str, Any], root: Path) -> dict[str, Any]:
+def planned(
+    spec: CheckSpec, variables: Mapping[str, Any], root: Path, registry: Registry
+) -> dict[str, Any]:
     """Return what will run for a valid check, as plain data; `type` says which kind it is.
 
-    `root` is the working directory of commands. Of a kind that a plugin brings, its parameters are
-    all that is known.
+    `root` is the working directory of commands. Of a kind that a plugin brings, its parameters and
+    the commands that it says are all that is known.
     """
-    if spec.type == "content":
-        return {"type": spec.type, **_content(spec, variables)}
-    if spec.type == "executable":
-        return {"type": spec.type, **_executable(spec, variables, root)}
-    if spec.type == "structure":
-        return {"type": spec.type, **_structure(spec)}
-    if spec.type == "findings":
-        return {"type": spec.type, **_findings(spec, variables, root)}
     if alternatives := spec.alternatives:
-        return {"type": spec.type, "one_of": [planned(a, variables, root) for a in alternatives]}
-    return {"type": spec.type, "parameters": dict(spec.params)}
+        each = [planned(one, variables, root, registry) for one in alternatives]
+        return {"type": spec.type, "one_of": each}
+    found = {"type": spec.type, **_looked_at(spec, variables)}
+    commands = [_started(one, root) for one in commands_of(spec, variables, registry)]
+    if len(commands) == 1:
+        return found | commands[0]
+    return found | ({"commands": commands} if commands else {})
+
+
+def _looked_at(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is known of a check beside its commands."""
+    if spec.type == "content":
+        return _content(spec, variables)
+    if spec.type == "executable":
+        return _executable(spec, variables)
+    if spec.type == "structure":
+        return _structure(spec, variables)
+    if spec.type == "findings":
+        return {"options": _without(findings.settled(spec, variables), _OF_COMMAND)}
+    if spec.type == "code":
+        from pytest_reflex.checks.code.check import settled
+
+        return {"options": _without(settled(spec, variables), _OF_COMMAND)}
+    return {"parameters": dict(spec.params)}
+
+
+def _without(params: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
+    return {key: value for key, value in params.items() if key not in keys}
+
+
+def _started(command: CheckCommand, root: Path) -> dict[str, Any]:
+    return {
+        "argv": list(command.argv),
+        "cwd": command.cwd or str(root),
+        "timeout": command.timeout,
+        "retries": command.tries - 1,
+        "environment": list(command.environment),
+    }
 
 
 def _content(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
-    params = settle(spec, content.KINDS, variables, required=("search",))
+    params = content.settled(spec, variables)
     pattern = content.pattern_of(spec, params)
-    others = {key: value for key, value in params.items() if key != "search"}
-    return {**_searched(pattern.engine, pattern.source), "options": others}
+    return {
+        **_searched(pattern.engine, pattern.source),
+        "options": _without(params, ("search",)),
+    }
 
 
 def _searched(engine: Engine, source: str) -> dict[str, Any]:
@@ -58,40 +92,19 @@ def _searched(engine: Engine, source: str) -> dict[str, Any]:
     }
 
 
-def _executable(spec: CheckSpec, variables: Mapping[str, Any], root: Path) -> dict[str, Any]:
-    params = settle(spec, executable.KINDS, variables, required=("command",))
-    command = command_of(params["command"], params.get("shell", ""), inherited())
-    found: dict[str, Any] = {
-        "argv": list(command.argv),
-        "cwd": str(root),
-        "timeout": float(params.get("timeout", executable.TIMEOUT)),
-        "retries": params.get("retries", 0),
-        "expect_exit": params.get("expect_exit", 0),
-        "environment": [executable.ARTIFACT_VARIABLE, executable.BLOCKS_VARIABLE],
-    }
+def _executable(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
+    params = executable.settled(spec, variables)
+    found: dict[str, Any] = {"expect_exit": params["expect_exit"]}
     if output := params.get("expect_output"):
         pattern = compile_pattern(output, key="expect_output", place=spec.place)
         found["expect_output"] = _searched(pattern.engine, pattern.source)
     return found
 
 
-def _findings(spec: CheckSpec, variables: Mapping[str, Any], root: Path) -> dict[str, Any]:
-    params = settle(spec, findings.KINDS, variables, required=("command", "format"))
-    command = command_of(params["command"], params.get("shell", ""), inherited())
-    of_command = ("command", "shell", "timeout")
-    return {
-        "argv": list(command.argv),
-        "cwd": str(root),
-        "timeout": float(params.get("timeout", executable.TIMEOUT)),
-        "environment": [executable.ARTIFACT_VARIABLE, executable.BLOCKS_VARIABLE],
-        "options": {key: value for key, value in params.items() if key not in of_command},
-    }
-
-
-def _structure(spec: CheckSpec) -> dict[str, Any]:
-    kind = next(key for key in spec.params if key in structure.KINDS)
-    found: dict[str, Any] = {"engine": f"structure ({kind})", "parameters": dict(spec.params)}
-    if isinstance(matches := spec.params.get("matches"), str):
+def _structure(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
+    kind, params = structure.settled(spec, variables)
+    found: dict[str, Any] = {"engine": f"structure ({kind.key})", "options": params}
+    if isinstance(matches := params.get("matches"), str):
         pattern = compile_pattern(matches, key="matches", place=spec.place)
         found["matches"] = _searched(pattern.engine, pattern.source)
     return found

@@ -16,6 +16,7 @@ from threading import Event
 from typing import Any
 
 from pytest_reflex.checks.blocks_folder import BlocksFolder
+from pytest_reflex.checks.commands import starts_process
 from pytest_reflex.checks.compiled import Key, compile_checks
 from pytest_reflex.checks.guarded import guarded
 from pytest_reflex.checks.reading import SIZE_LIMIT, read_artifact
@@ -46,11 +47,12 @@ class Prepared:
     specs: Mapping[Key, CheckSpec]
     context: CheckContext
     registry: Registry
+    starting: frozenset[Key]
     watches: tuple[Watch, ...]
 
     def in_process(self, rule_id: str, index: int) -> bool:
         """Whether a check is quick and starts no process of the user's."""
-        return self.registry.get(self.specs[rule_id, index].type).in_process
+        return (rule_id, index) not in self.starting
 
     def changed(self) -> str:
         """Return the name of what is no longer as it was read: artifact or criteria; else ""."""
@@ -78,7 +80,7 @@ def prepare(
         target.artifact, name=target.label or None, limit=limit, base=target.link_base
     )
     sources = {criteria.source, *(r.place.path for r in criteria.rules if r.place)}
-    alone = all(registry.get(spec.type).in_process for spec in specs.values())
+    starting = frozenset(k for k, s in specs.items() if starts_process(s, criteria.vars, registry))
     context = CheckContext(
         root=target.root,
         environment={**_variables(criteria), **target.environment},
@@ -92,7 +94,8 @@ def prepare(
         specs=specs,
         context=context,
         registry=registry,
-        watches=watches(artifact, () if alone else sorted(sources - {""})),
+        starting=starting,
+        watches=watches(artifact, sorted(sources - {""}) if starting else ()),
     )
 
 

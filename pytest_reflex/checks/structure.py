@@ -70,12 +70,7 @@ class StructureCheck:
         return inlined(spec)
 
     def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
-        kind, faults = _chosen(spec)
-        if kind is None:
-            raise CriteriaError(faults)
-        params = settle(_outer(spec, kind), _outer_kinds(kind), variables)
-        if _has_table(spec, kind):
-            params |= settle(_inner(spec, kind), kind.inside, variables)
+        kind, params = settled(spec, variables)
         judge = _made(spec, kind, params)
         files = params.get("files")
         patterns = (files,) if isinstance(files, str) else files and tuple(files)
@@ -83,8 +78,22 @@ class StructureCheck:
             artifact,
             patterns,
             lambda file: _judged(judge, file, context),
-            each=params.get("each", False),
+            each=params["each"],
         )
+
+
+def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> tuple[StructureKind, dict[str, Any]]:
+    """Return the kind that a check names, and the parameters that count; raises CriteriaError.
+
+    The keys of a table stand beside those of the check.
+    """
+    kind, faults = _chosen(spec)
+    if kind is None:
+        raise CriteriaError(faults)
+    params = {"each": False, **settle(_outer(spec, kind), _outer_kinds(kind), variables)}
+    if _has_table(spec, kind):
+        params |= settle(_inner(spec, kind), kind.inside, variables)
+    return kind, params
 
 
 def _judged(judge: Judge, artifact: Artifact, context: CheckContext) -> CheckResult:

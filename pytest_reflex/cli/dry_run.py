@@ -84,14 +84,19 @@ def show_resumed(host: Host, run: Run, agents: Mapping[Step, str], *, as_json: b
 def _show(
     host: Host, outlook: Outlook, agents: Mapping[Step, str], *, as_json: bool, note: str = ""
 ) -> int:
+    from pytest_reflex.checks.commands import commands_of_rules
     from pytest_reflex.reports.dry_run import DryRun, dry_run_document, dry_run_text
 
+    criteria = outlook.state.criteria
+    active = criteria.active(outlook.state.level)
+    started = commands_of_rules(active, criteria.vars, host.registry)
     dry = DryRun(
         state=outlook.state,
         due=_due(outlook),
         agents=agents,
         steps=tuple(_preview(host, request, unknown) for request, unknown in requests_of(outlook)),
         cwd=str(Path.cwd()),
+        commands=tuple((rule.id, command) for rule, command in started),
         note=note,
     )
     if as_json:

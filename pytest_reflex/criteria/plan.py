@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_reflex.checks.commands import starts_process
 from pytest_reflex.checks.compiled import compile_checks
 from pytest_reflex.checks.planned import planned
 from pytest_reflex.checks.run import VARIABLE_PREFIX
@@ -41,6 +42,6 @@ def _checks(
         if not rule.checks:
             yield {**head, "check": None, "type": None, "prose": rule.prose}
         for index, spec in enumerate(rule.checks):
-            what = planned(spec, criteria.vars, root)
-            in_process = registry.get(spec.type).in_process
+            what = planned(spec, criteria.vars, root, registry)
+            in_process = not starts_process(spec, criteria.vars, registry)
             yield {**head, "check": index, "in_process": in_process, **what}

@@ -14,7 +14,7 @@ from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_reflex.checks.options import variable_name
+from pytest_reflex.checks.commands import runs_foreign_code, starts_process
 from pytest_reflex.criteria.mutants import Spans, mutants
 from pytest_reflex.criteria.patterns_of import forbids, matched, plants
 from pytest_reflex.criteria.planting import Mutant
@@ -141,16 +141,7 @@ class Prover:
 
     def _runs_command(self, spec: CheckSpec) -> bool:
         """Return whether a check runs what the user named, or the tests in the artifact."""
-        if spec.alternatives:
-            return any(map(self._runs_command, spec.alternatives))
-        if self.registry.get(spec.type).in_process:
-            return False
-        if spec.type not in ("code", "findings"):
-            return True
-        command = spec.params.get("command")
-        if name := variable_name(command):
-            command = self.criteria.vars.get(name)
-        return bool(command) or spec.params.get("aspect") == "tests"
+        return runs_foreign_code(spec, self.criteria.vars, self.registry)
 
 
 @dataclass(slots=True)
@@ -171,7 +162,8 @@ class _Trial:
         at_empty = self._judge(Seed("empty", ""))
         self.empty = _outcome(at_empty)
         self.message = next((r.message for r in at_empty if r.outcome is not Outcome.PASS), "")
-        quick = all(self.prover.registry.get(s.type).in_process for s in self.rule.checks)
+        variables, registry = self.prover.criteria.vars, self.prover.registry
+        quick = not any(starts_process(s, variables, registry) for s in self.rule.checks)
         bad = [Seed(f"bad sample {n}", t) for n, t in enumerate(self._samples("bad"), 1)]
         of_seeds = self._of_seeds(MOST_SEEDS if quick else 1)
         order = chain(of_seeds, bad) if quick else chain(bad, of_seeds)

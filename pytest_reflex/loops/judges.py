@@ -5,12 +5,15 @@ from __future__ import annotations
 import importlib
 import shlex
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
+from pytest_reflex.checks.commands import commands_of_rules
+from pytest_reflex.checks.registry import Registry
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.seals.patterns import ANY_DEPTH, escaped
+
+Command = str | Sequence[str]
 
 _SELF = "pytest_reflex"
 _OUTPUTS = ("-o", "--out", "--output", "--output-file")
@@ -60,13 +63,22 @@ def loaded_from(project: Path) -> Iterator[Path]:
             yield path
 
 
-def files_of_commands(criteria: Criteria, *, project: Path, artifact: Path) -> Iterator[str]:
-    """Yield patterns, relative to the project, of the files that commands of checks name.
+def commands_in(criteria: Criteria, registry: Registry) -> tuple[Command, ...]:
+    """Return the commands of all checks, and those that an agent may call, as they are written."""
+    of_checks = commands_of_rules(criteria.rules, criteria.vars, registry)
+    declared = (command.get("argv") for command in criteria.commands.values())
+    return tuple(one.written for _, one in of_checks) + tuple(argv or () for argv in declared)
+
+
+def files_of_commands(
+    commands: Iterable[Command], *, project: Path, artifact: Path
+) -> Iterator[str]:
+    """Yield patterns, relative to the project, of the files that commands name.
 
     A folder that is named stands for its Python files, unless the artifact is in it.
     """
     seen = set()
-    for word in _words(criteria):
+    for word in _words(commands):
         path = project / word
         try:
             full = path.resolve()
@@ -83,11 +95,8 @@ def files_of_commands(criteria: Criteria, *, project: Path, artifact: Path) -> I
             yield f"{escaped(relative)}/{ANY_DEPTH}/*.py"
 
 
-def _words(criteria: Criteria) -> Iterator[str]:
+def _words(commands: Iterable[Command]) -> Iterator[str]:
     """Yield the words of every command, and the file of a test that is named by its id."""
-    checks = [check for rule in criteria.rules for check in rule.checks]
-    commands = [command for check in checks for command in check.commands]
-    commands += [command.get("argv") for command in criteria.commands.values()]
     for command in commands:
         for word in _read(_split(command)):
             yield word
@@ -104,7 +113,7 @@ def _read(words: Iterable[str]) -> Iterator[str]:
         before = word
 
 
-def _split(command: Any) -> Iterable[str]:
+def _split(command: Command) -> Iterable[str]:
     if isinstance(command, str):
         lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
         lexer.whitespace_split, lexer.commenters = True, ""
@@ -112,4 +121,4 @@ def _split(command: Any) -> Iterable[str]:
             return list(lexer)
         except ValueError:  # the shell may read it all the same
             return command.split()
-    return [word for word in command or () if isinstance(word, str)]
+    return [word for word in command if isinstance(word, str)]

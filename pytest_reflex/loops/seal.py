@@ -16,6 +16,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from pytest_reflex.loops.judges import (
+    Command,
     files_of_commands,
     loaded_from,
     patterns_of,
@@ -41,7 +42,7 @@ def seal_of(criteria: Criteria, plugins: Iterable[str] = ()) -> str:
 
 
 def manifest_of(
-    criteria: Criteria,
+    commands: Iterable[Command],
     *,
     files: Iterable[Path],
     plugins: Iterable[str],
@@ -52,14 +53,15 @@ def manifest_of(
 ) -> Manifest:
     """Return the manifest of what bears on the verdicts of a run.
 
-    `files` are those that the criteria and prompts were read from; `artifact` is the run's,
-    `link_base` the folder of the draft; `own` are the draft and the output, which may change.
+    `commands` are those of checks, as written; `files` are those that the criteria and prompts were
+    read from; `artifact` is the run's, `link_base` the folder of the draft; `own` are the draft and
+    the output, which may change.
     """
     plugins = list(plugins)
     patterns = rule_files(
         files=files, plugins=plugins, artifact=artifact, project=project, link_base=link_base
     )
-    patterns += files_of_commands(criteria, project=project, artifact=artifact)
+    patterns += files_of_commands(commands, project=project, artifact=artifact)
     if plugins:
         patterns += [escaped(_inside(path, project)) for path in loaded_from(project)]
     patterns += interpreter_files()

@@ -19,6 +19,7 @@ from pytest_reflex.checks.run import compile_checks
 from pytest_reflex.criteria.load import read_criteria
 from pytest_reflex.errors import ArtifactError, UsageError
 from pytest_reflex.loops.driver import ReflexLoop
+from pytest_reflex.loops.judges import Command, commands_in
 from pytest_reflex.loops.kinds import refuse_session
 from pytest_reflex.loops.overview import Run, find_run
 from pytest_reflex.loops.own_orders import read_orders
@@ -66,7 +67,7 @@ class Proposal:
     """A run that could begin: everything is read and nothing is written.
 
     `sources` are the files that the criteria were read from, `orders` the person's own texts in the
-    prompts of steps.
+    prompts of steps, `commands` those that the criteria name.
     """
 
     order: NewLoop
@@ -76,6 +77,7 @@ class Proposal:
     draft: str | None
     seal: str
     sources: tuple[Path, ...] = ()
+    commands: tuple[Command, ...] = ()
     orders: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -107,6 +109,7 @@ def propose(order: NewLoop, *, settings: Settings, registry: Registry, project: 
         draft=draft,
         seal=seal_of(criteria, settings["plugins"]),
         sources=sources,
+        commands=commands_in(criteria, registry),
         orders=read_orders(prompts, project),
     )
 
@@ -255,7 +258,7 @@ def _sealed(proposal: Proposal, artifact: Path, project: Path, settings: Setting
     """Return the manifest of the files that may not change while the run goes on."""
     order = proposal.order
     return manifest_of(
-        proposal.criteria,
+        proposal.commands,
         files=[*proposal.sources, *(project / name for name in settings["loop.prompts"].values())],
         plugins=settings["plugins"],
         artifact=artifact,

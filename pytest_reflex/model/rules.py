@@ -32,12 +32,6 @@ class CheckSpec:
         given = self.params[ALTERNATIVES] if self.type == ALTERNATIVES else ()
         return tuple(CheckSpec.from_json(each) for each in given)
 
-    @property
-    def commands(self) -> tuple[Any, ...]:
-        """The commands that it names, those of its alternatives included."""
-        own = (self.params["command"],) if "command" in self.params else ()
-        return own + tuple(command for each in self.alternatives for command in each.commands)
-
     def to_json(self) -> dict[str, Any]:
         wire: dict[str, Any] = {"type": self.type, **self.params}
         if self.expected:

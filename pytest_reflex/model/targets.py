@@ -70,11 +70,37 @@ class CheckContext:
 RunCheck = Callable[[Artifact, CheckContext], CheckResult]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckCommand:
+    """A command that a check starts when it runs.
+
+    `argv` is what goes to the system, with words in angle brackets for what is made then; `written`
+    is the text or the list that the author of the rule gave, empty for a tool that the kind of
+    check brings. It runs in `cwd` (empty: the root of the target) for at most `timeout` seconds, up
+    to `tries` times, with the variables named in `environment` on top of ours. `runs_artifact` is
+    True where a tool that the kind of check brings executes code of the artifact.
+    """
+
+    argv: tuple[str, ...]
+    written: str | tuple[str, ...] = ()
+    cwd: str = ""
+    timeout: float
+    tries: int = 1
+    environment: tuple[str, ...] = ()
+    runs_artifact: bool = False
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether it runs what others wrote: the author of the rule, or of the artifact."""
+        return bool(self.written) or self.runs_artifact
+
+
 class CheckType(Protocol):
     """A kind of check, registered under `name` through `pytest_reflex_register_checks`.
 
     `in_process` is True where a check is quick and starts no process of the user's: such checks
-    are never worth a worker and use the short item protocol.
+    are never worth a worker and use the short item protocol. A kind that starts processes says
+    which, as a `CommandCheckType`.
     """
 
     name: str
@@ -86,4 +112,17 @@ class CheckType(Protocol):
 
     def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
         """Return the function that judges; raises CriteriaError (an invalid pattern, ...)."""
+        ...
+
+
+class CommandCheckType(CheckType, Protocol):
+    """A kind of check that says which commands its checks start.
+
+    What `criteria compile` and a dry run show, which files a loop seals, and whether a check starts
+    a process at all is asked here. Of a kind without this method and with `in_process` false, the
+    parameter `command` is taken for the command.
+    """
+
+    def commands(self, spec: CheckSpec, variables: Mapping[str, Any]) -> Iterable[CheckCommand]:
+        """Return the commands of a valid check; none where it starts no process."""
         ...

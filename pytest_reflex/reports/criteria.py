@@ -123,21 +123,23 @@ def _runs(check: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for alternative in check.get("one_of", ()):
         yield "EITHER", "passes, if another does not"
         yield from _runs(alternative)
-    if "argv" in check:
-        yield "ARGV", shlex.join(check["argv"])
-        yield "CWD", check["cwd"]
-        retries = f", {check['retries']} retries" if check.get("retries") else ""
-        yield "LIMITS", f"timeout {check['timeout']:g} s{retries}"
-        if "expect_exit" in check:
-            yield "PASSES", f"with exit status {check['expect_exit']}"
-        if check.get("options"):
-            yield "OPTIONS", _inline(check["options"])
-    else:
-        yield from _looked_for(check)
+    for command in (check, *check.get("commands", ())):
+        if "argv" in command:
+            yield from _started(command)
+    if "expect_exit" in check:
+        yield "PASSES", f"with exit status {check['expect_exit']}"
+    yield from _looked_for(check)
     for key, label in (("expect_output", "OUTPUT"), ("matches", "MATCHES")):
         if key in check:
             inner = check[key]
             yield label, f"/{inner['search']}/ ({inner['engine']}: {inner['engine_is']})"
+
+
+def _started(command: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    yield "ARGV", shlex.join(command["argv"])
+    yield "CWD", command["cwd"]
+    retries = f", {command['retries']} retries" if command["retries"] else ""
+    yield "LIMITS", f"timeout {command['timeout']:g} s{retries}"
 
 
 def _looked_for(what: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

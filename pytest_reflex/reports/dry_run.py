@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.preview import CommandPreview, StepPreview
 from pytest_reflex.model.run import RunState
+from pytest_reflex.model.targets import CheckCommand
 from pytest_reflex.model.words import Step
 from pytest_reflex.reports.proposal import proposal_text
 
@@ -21,7 +22,8 @@ _MAKING = (Step.PLAN, Step.PRODUCE, Step.PREPARE)
 class DryRun:
     """What is shown: the state before the next step, `due` in words, and the steps to come.
 
-    `note` says what else a real run would meet; `agents` are the names by step.
+    `note` says what else a real run would meet; `agents` are the names by step; `commands` are
+    those that checks start, each with the id of its rule.
     """
 
     state: RunState
@@ -29,6 +31,7 @@ class DryRun:
     agents: Mapping[Step, str]
     steps: tuple[StepPreview, ...]
     cwd: str
+    commands: tuple[tuple[str, CheckCommand], ...] = ()
     note: str = ""
 
 
@@ -89,7 +92,7 @@ def dry_run_document(dry: DryRun) -> dict[str, Any]:
         "next": dry.due,
         "note": dry.note,
         "steps": [_step_document(step) for step in dry.steps],
-        "evaluate": {"cwd": dry.cwd, "commands": list(_commands(state))},
+        "evaluate": {"cwd": dry.cwd, "commands": [_started(*each) for each in dry.commands]},
     }
 
 
@@ -113,23 +116,25 @@ def _step_document(step: StepPreview) -> dict[str, Any]:
     }
 
 
-def _commands(state: RunState) -> Iterator[dict[str, Any]]:
-    """Yield the commands that checks run, as the criteria have them."""
-    for rule in state.criteria.active(state.level):
-        for check in rule.checks:
-            if check.type != "withheld":
-                yield from ({"rule_id": rule.id, "command": c} for c in check.commands)
+def _started(rule_id: str, command: CheckCommand) -> dict[str, Any]:
+    """Return a command of a check, as the criteria have it and as it goes to the system."""
+    written = command.written or command.argv
+    return {
+        "rule_id": rule_id,
+        "command": written if isinstance(written, str) else list(written),
+        "argv": list(command.argv),
+        "timeout": command.timeout,
+    }
 
 
 def _evaluate(dry: DryRun) -> list[str]:
     rules = dry.state.criteria.active(dry.state.level)
-    commands = list(_commands(dry.state))
     checks = sum(len(rule.checks) for rule in rules)
-    counts = f"rules: {len(rules)}, checks: {checks}, of them commands: {len(commands)}"
+    counts = f"rules: {len(rules)}, checks: {checks}, of them commands: {len(dry.commands)}"
     lines = [f"{RULER} EVALUATE | {counts} {RULER}"]
-    lines += [f"Folder: {visible(dry.cwd)}"] if commands else []
-    for row in commands:
-        command = row["command"]
-        told = command if isinstance(command, str) else shlex.join(map(str, command))
-        lines.append(f"{row['rule_id']}: {visible(told)}")
+    lines += [f"Folder: {visible(dry.cwd)}"] if dry.commands else []
+    for rule_id, command in dry.commands:
+        written = command.written or command.argv
+        told = written if isinstance(written, str) else shlex.join(written)
+        lines.append(f"{rule_id}: {visible(told)}")
     return lines

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from pytest_reflex import hookspecs
+from pytest_reflex.checks.commands import commands_of
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.checks.run import Prepared, evaluate, prepare, unsound
 from pytest_reflex.model.results import CheckResult, Evaluation
@@ -71,9 +72,12 @@ def evaluate_by_pytest(
 
 def _patience(prepared: Prepared) -> float:
     """Return seconds that a session cannot need unless something hangs in this process itself."""
-    commands = (s for key, s in prepared.specs.items() if not prepared.in_process(*key))
-    limits = (spec.params.get("timeout", _PER_COMMAND) for spec in commands)
-    return _SPARE_SECONDS + 2 * sum(float(limit) for limit in limits)
+    variables, registry = prepared.target.criteria.vars, prepared.registry
+    total = 0.0
+    for key in prepared.starting:
+        commands = commands_of(prepared.specs[key], variables, registry)
+        total += sum(one.timeout * one.tries for one in commands) or _PER_COMMAND
+    return _SPARE_SECONDS + 2 * total
 
 
 def _judged(target: Target, prepared: Prepared, forked: Forked) -> Evaluation:

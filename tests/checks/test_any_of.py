@@ -123,7 +123,7 @@ def test_alternatives_survive_the_wire(tmp_path: Path) -> None:
     again = Criteria.from_json(criteria.to_json())
     (spec,) = again.rules[0].checks
     assert [each.type for each in spec.alternatives] == ["content", "executable"]
-    assert spec.commands == ("c",)
+    assert spec.alternatives[1].params == {"command": "c"}
 
 
 def test_alternatives_stand_beside_other_checks(tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_mistakes_are_told_where_they_stand(tmp_path: Path, check: str, message:
 def test_what_will_run_is_told_of_each_alternative() -> None:
     tool = {"type": "findings", "command": ["ruff", "check"], "format": "sarif"}
     spec = CheckSpec(type="any_of", params={"any_of": [tool, YES]})
-    first, second = planned(spec, {}, Path("/"))["one_of"]
+    first, second = planned(spec, {}, Path("/"), built_in())["one_of"]
     assert (first["argv"], second["search"]) == (["ruff", "check"], "Title")
     assert in_words(spec) == (
         "one of these holds: `ruff check` reports as sarif at most 0 findings; or: "

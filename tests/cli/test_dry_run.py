@@ -75,6 +75,29 @@ def test_it_shows_what_a_person_decides_on(capsys: pytest.CaptureFixture[str]) -
     assert "a.x.runs: exit 1" in told
 
 
+def test_the_commands_of_every_kind_of_check_are_shown(
+    project: Path, shown: Callable[..., Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "words.yaml").write_text(
+        "name: words\nvars: {lint: 'mdl -s'}\nrules:\n"
+        "  - {id: a.x.lint, description: d, severity: fail, check: {type: findings,\n"
+        "     command: {var: lint}, format: jsonl, fields: {message: m}}}\n"
+        "  - {id: a.x.bugs, description: d, severity: fail, check: {type: code, aspect: bugs}}\n"
+        "  - {id: a.x.text, description: d, severity: fail, check: {type: content, search: a}}\n"
+    )
+    lint, bugs = shown(*NEW)["evaluate"]["commands"]
+    assert (lint["rule_id"], lint["command"], lint["argv"][1:]) == (
+        "a.x.lint",
+        "mdl -s",
+        ["-c", "mdl -s"],
+    )
+    assert bugs["command"][1:3] == ["-m", "ruff"]
+    assert main(NEW) == 0
+    told = capsys.readouterr().out
+    assert "rules: 3, checks: 3, of them commands: 2 ──" in told
+    assert "a.x.lint: mdl -s\n" in told
+
+
 def test_a_command_is_shown_without_any_value(
     shown: Callable[..., Any], project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from pytest_reflex.checks.registry import built_in
 from pytest_reflex.errors import StateError, TamperedError
-from pytest_reflex.loops.judges import files_of_commands
+from pytest_reflex.loops.judges import commands_in, files_of_commands
 from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.steps import StepRequest
 from tests.loops.stage import CRITERIA, Script, Stage, story
@@ -18,6 +19,13 @@ from tests.verdict.sets import criteria as criteria_of
 from tests.verdict.sets import rule
 
 BASE = CRITERIA
+LINTER = """\
+name: words
+vars: {tool: "sh checks/judge.py"}
+rules:
+  - {id: a.x.ok, description: it holds, severity: fail, check: {type: findings,
+     command: {var: tool}, format: jsonl, fields: {message: m}}}
+"""
 EXTENDING = "name: words\nextends: base.yaml\n"
 COMMAND = """\
 name: words
@@ -79,6 +87,9 @@ DEEDS: dict[str, tuple[str, Callable[[Path], object], str]] = {
     ),
     "a script that a check runs": (
         COMMAND, _write("checks/judge.py"), "checks/judge.py was changed",
+    ),
+    "a linter that a variable names": (
+        LINTER, _write("checks/judge.py"), "checks/judge.py was changed",
     ),
     "a test that a check names by its id": (
         COMMAND, _write("tests/test_a.py"), "tests/test_a.py was changed",
@@ -143,10 +154,42 @@ def test_the_files_that_a_command_names_are_held(
 ) -> None:
     for name in ("judge.py", "judge.sh", "more/c.txt", "tests/test_a.py"):
         _write(name)(tmp_path)
-    check = CheckSpec(type="executable", params={"command": command})
-    judged = criteria_of(replace(rule("a.x.y"), checks=(check,)))
-    found = files_of_commands(judged, project=tmp_path, artifact=tmp_path / "state/artifact.md")
+    found = files_of_commands([command], project=tmp_path, artifact=tmp_path / "state/artifact.md")
     assert set(found) == held
+
+
+NAMED: dict[str, dict[str, object]] = {
+    "an executable check": {"type": "executable", "command": "sh judge.sh"},
+    "a linter": {"type": "findings", "command": ["sh", "judge.sh"], "format": "sarif"},
+    "a command for code": {"type": "code", "aspect": "bugs", "command": "./judge.sh"},
+    "a variable": {"type": "code", "aspect": "bugs", "command": {"var": "own"}},
+    "an alternative": {
+        "type": "any_of",
+        "any_of": [
+            {"type": "content", "search": "x"},
+            {"type": "findings", "command": {"var": "own"}, "format": "sarif"},
+        ],
+    },
+}
+
+
+@pytest.mark.parametrize("wire", NAMED.values(), ids=NAMED.keys())
+def test_the_command_of_any_kind_of_check_is_held(tmp_path: Path, wire: dict[str, object]) -> None:
+    for name in ("judge.sh", "check/a.py", "mypy/b.py"):  # words of our own tools are no files
+        _write(name)(tmp_path)
+    judged = criteria_of(
+        replace(rule("a.x.y"), checks=(CheckSpec.from_json(wire),)),
+        replace(rule("a.x.z"), checks=(CheckSpec.from_json({"type": "code", "aspect": "bugs"}),)),
+    )
+    commands = commands_in(replace(judged, vars={"own": "sh judge.sh"}), built_in())
+    found = files_of_commands(commands, project=tmp_path, artifact=tmp_path / "artifact.md")
+    assert set(found) == {"judge.sh"}
+
+
+def test_the_command_that_an_agent_may_call_is_held() -> None:
+    declared = {"lint": {"argv": ["sh", "judge.sh"], "args": []}, "odd": {}}
+    judged = replace(criteria_of(rule("a.x.y")), commands=declared)
+    assert ["sh", "judge.sh"] in commands_in(judged, built_in())
 
 
 UNTOUCHED: dict[str, Callable[[Path], object]] = {

@@ -24,7 +24,7 @@ from pytest_reflex.errors import CriteriaError, Place, Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec
-from pytest_reflex.model.targets import CheckContext, RunCheck
+from pytest_reflex.model.targets import CheckCommand, CheckContext, RunCheck
 from pytest_reflex.model.words import Outcome
 
 ASPECTS = {
@@ -81,17 +81,19 @@ class CodeCheck:
         yield from problems_of(spec, KINDS, required=("aspect",))
         yield from _misplaced(spec)
 
+    def commands(self, spec: CheckSpec, variables: Mapping[str, Any]) -> Iterable[CheckCommand]:
+        params = settled(spec, variables)
+        if own := _of_user(spec, params):
+            return ExecutableCheck().commands(own, {})
+        of_tool = getattr(_module(params), "command", None)
+        return [of_tool(params)] if of_tool and params["language"] == "python" else []
+
     def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
-        params = settle(spec, KINDS, variables, required=("aspect",))
-        if found := list(_misplaced(spec)):
-            raise CriteriaError(found)
-        timeout = float(params.get("timeout", TIMEOUT))
-        if params.get("command", "").strip():
-            own = {"command": params["command"], "timeout": timeout}
-            return ExecutableCheck().compile(replace(spec, type="executable", params=own), {})
-        language = params.get("language", "python").lower()
+        params = settled(spec, variables)
+        if own := _of_user(spec, params):
+            return ExecutableCheck().compile(own, {})
+        language = params["language"]
         variable = variable_name(spec.params.get("command"))
-        params = {"line_length": LINE_LENGTH, **params, "timeout": timeout}
 
         def run(artifact: Artifact, context: CheckContext) -> CheckResult:
             sources = sources_of(artifact, language)
@@ -102,13 +104,34 @@ class CodeCheck:
         return run
 
 
+def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that count, defaults included; raises CriteriaError."""
+    params = settle(spec, KINDS, variables, required=("aspect",))
+    if found := list(_misplaced(spec)):
+        raise CriteriaError(found)
+    language = params.get("language", "python").lower()
+    timeout = float(params.get("timeout", TIMEOUT))
+    return {"line_length": LINE_LENGTH, **params, "language": language, "timeout": timeout}
+
+
+def _of_user(spec: CheckSpec, params: Mapping[str, Any]) -> CheckSpec | None:
+    """Return the executable check that stands in the place of our own tools, if there is one."""
+    if not params.get("command", "").strip():
+        return None
+    own = {key: params[key] for key in ("command", "timeout")}
+    return replace(spec, type="executable", params=own)
+
+
+def _module(params: Mapping[str, Any]) -> Any:
+    return import_module(f"pytest_reflex.checks.code.{ASPECTS[params['aspect']][1]}")
+
+
 def _judged(reading: Reading, context: CheckContext) -> CheckResult:
-    aspect = reading.params["aspect"]
     broken = [source for source in reading.sources if source.fault]
     if broken:
         found = [source.told(source.fault) for source in broken if source.fault]
         return _result(reading, found, "")
-    judge: Judge = import_module(f"pytest_reflex.checks.code.{ASPECTS[aspect][1]}").judge
+    judge: Judge = _module(reading.params).judge
     seen = judge(reading, context)
     if seen.unmeasured:
         return CheckResult(outcome=Outcome.NOT_MEASURED, message=seen.unmeasured)

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
 from pytest_reflex.checks.code.sources import Found, Reading, Seen, Source
-from pytest_reflex.checks.code.tool import ToolError, laid_out, missing, run_module
+from pytest_reflex.checks.code.tool import (
+    ToolError,
+    laid_out,
+    missing,
+    module_command,
+    run_module,
+)
 from pytest_reflex.checks.finding import Finding
-from pytest_reflex.model.targets import CheckContext
+from pytest_reflex.model.targets import CheckCommand, CheckContext
 
 SELECTED: dict[str, tuple[str, ...]] = {
     "bugs": (
@@ -37,18 +43,26 @@ _IN_TESTS = frozenset({"S101", "T201", "T203"})
 _IN_PROGRAMS = frozenset({"T201", "T203", "LOG015"})
 
 
+def command(params: Mapping[str, Any]) -> CheckCommand:
+    """Return what is started for the settled parameters of a check."""
+    return module_command("ruff", _arguments(params), params)
+
+
+def _arguments(params: Mapping[str, Any]) -> list[str]:
+    length = params["line_length"]
+    arguments = ["check", "--isolated", "--no-cache", "--no-respect-gitignore", "--quiet"]
+    arguments += ["--output-format", "json", "--config", f"line-length={length}"]
+    return [*arguments, "--select", ",".join(SELECTED[params["aspect"]]), "."]
+
+
 def judge(reading: Reading, context: CheckContext) -> Seen:
     """Find what ruff finds by the rules of the aspect, without any configuration of its own."""
     if why := missing("ruff"):
         return Seen(unmeasured=why)
     aspect = reading.params["aspect"]
-    length = reading.params["line_length"]
-    arguments = ["check", "--isolated", "--no-cache", "--no-respect-gitignore", "--quiet"]
-    arguments += ["--output-format", "json", "--config", f"line-length={length}"]
-    arguments += ["--select", ",".join(SELECTED[aspect]), "."]
     try:
         with laid_out(reading) as folder:
-            finished = run_module("ruff", arguments, reading, context, folder)
+            finished = run_module("ruff", _arguments(reading.params), reading, context, folder)
             if finished.returncode not in (0, 1):
                 said = finished.stderr.decode("utf-8", "replace").strip().splitlines()
                 raise ToolError(f"ruff could not judge: {said[0] if said else 'no reason given'}")

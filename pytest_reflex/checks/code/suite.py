@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from pytest_reflex.checks.code.sources import Found, Reading, Seen
-from pytest_reflex.checks.code.tool import ToolError, run_module
+from pytest_reflex.checks.code.tool import ToolError, module_command, run_module
 from pytest_reflex.checks.finding import Finding
-from pytest_reflex.model.targets import CheckContext
+from pytest_reflex.model.targets import CheckCommand, CheckContext
 
 _PASSED, _FAILED, _INTERRUPTED, _NONE = 0, 1, 2, 5
 # Our own plugin would collect the suite that runs this very check.
-_OPTIONS = ("-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:pytest_reflex", "--tb=line")
+_ARGUMENTS = (
+    *("-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:pytest_reflex", "--tb=line"),
+    ".",
+)
+
+
+def command(params: Mapping[str, Any]) -> CheckCommand:
+    """Return what is started for the settled parameters of a check, where a folder has tests."""
+    cwd = "<the folder of the artifact>"
+    return module_command("pytest", _ARGUMENTS, params, cwd=cwd, runs_artifact=True)
 
 
 def judge(reading: Reading, context: CheckContext) -> Seen:
@@ -19,7 +31,7 @@ def judge(reading: Reading, context: CheckContext) -> Seen:
     if not artifact.is_folder or not tests:
         return Seen(summary="there are no tests in it")
     try:
-        finished = run_module("pytest", [*_OPTIONS, "."], reading, context, artifact.path)
+        finished = run_module("pytest", _ARGUMENTS, reading, context, artifact.path)
     except ToolError as error:
         return Seen(trouble=str(error))
     lines = finished.stdout.decode("utf-8", "replace").strip().splitlines()

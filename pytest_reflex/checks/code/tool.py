@@ -8,15 +8,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from pytest_reflex.checks.code.sources import Reading
-from pytest_reflex.model.targets import CheckContext
+from pytest_reflex.model.targets import CheckCommand, CheckContext
 from pytest_reflex.process.environment import inherited
 from pytest_reflex.process.run import Finished, run
 from pytest_reflex.process.spawn import SpawnError
 from pytest_reflex.process.temporary import temporary_folder
 
 _MOST_OUTPUT = 20_000_000
+_OWN_VARIABLES = ("PYTHONDONTWRITEBYTECODE", "NO_COLOR")
+COPIES = "<a folder with copies of the Python files>"
 
 
 class ToolError(Exception):
@@ -41,6 +44,25 @@ def laid_out(reading: Reading) -> Iterator[Path]:
         yield folder
 
 
+def module_command(
+    tool: str,
+    arguments: Sequence[str],
+    params: Mapping[str, Any],
+    *,
+    cwd: str = COPIES,
+    environment: Sequence[str] = (),
+    runs_artifact: bool = False,
+) -> CheckCommand:
+    """Return what `run_module` starts: `python -m TOOL`."""
+    return CheckCommand(
+        argv=(sys.executable, "-m", tool, *arguments),
+        cwd=cwd,
+        timeout=params["timeout"],
+        environment=(*_OWN_VARIABLES, *environment),
+        runs_artifact=runs_artifact,
+    )
+
+
 def run_module(
     tool: str,
     arguments: Sequence[str],
@@ -50,12 +72,12 @@ def run_module(
     environment: Mapping[str, str] | None = None,
 ) -> Finished:
     """Run `python -m TOOL`; raises ToolError where it did not come to its own end."""
-    argv = [sys.executable, "-m", tool, *arguments]
-    own = {"PYTHONDONTWRITEBYTECODE": "1", "NO_COLOR": "1", **(environment or {})}
-    timeout = reading.params["timeout"]
+    command = module_command(tool, arguments, reading.params)
+    own = {**dict.fromkeys(_OWN_VARIABLES, "1"), **(environment or {})}
+    timeout = command.timeout
     try:
         finished = run(
-            argv,
+            command.argv,
             cwd=os.fspath(folder),
             env={**inherited(), **own},
             timeout=timeout,

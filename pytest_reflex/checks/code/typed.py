@@ -8,15 +8,22 @@ from __future__ import annotations
 
 import atexit
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 from pytest_reflex.checks.code.sources import Found, Reading, Seen
-from pytest_reflex.checks.code.tool import ToolError, laid_out, missing, run_module
+from pytest_reflex.checks.code.tool import (
+    ToolError,
+    laid_out,
+    missing,
+    module_command,
+    run_module,
+)
 from pytest_reflex.checks.finding import Finding
-from pytest_reflex.model.targets import CheckContext
+from pytest_reflex.model.targets import CheckCommand, CheckContext
 from pytest_reflex.process.temporary import make_folder, remove_folder
 
 _OPTIONS = (
@@ -30,6 +37,16 @@ _ALONE = Lock()
 """Two runs of mypy do not share a cache at the same time."""
 
 
+def command(params: Mapping[str, Any]) -> CheckCommand:
+    """Return what is started for the settled parameters of a check."""
+    arguments = _arguments("<a folder of this process>", ["<the files>"])
+    return module_command("mypy", arguments, params, environment=["MYPYPATH"])
+
+
+def _arguments(cache: str, files: Sequence[str]) -> list[str]:
+    return [*_OPTIONS, "--cache-dir", cache, "--", *files]
+
+
 def judge(reading: Reading, context: CheckContext) -> Seen:
     """Find values that do not have the type that the code says; imports from outside are Any."""
     if why := missing("mypy"):
@@ -39,7 +56,7 @@ def judge(reading: Reading, context: CheckContext) -> Seen:
         with laid_out(reading) as folder:
             environment = {"MYPYPATH": str(folder)}
             with _ALONE:
-                arguments = [*_OPTIONS, "--cache-dir", str(_learnt()), "--", *files]
+                arguments = _arguments(str(_learnt()), files)
                 finished = run_module("mypy", arguments, reading, context, folder, environment)
             found = list(_read(finished.stdout, reading))
             if finished.returncode not in (0, 1) and not found:
