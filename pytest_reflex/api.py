@@ -30,18 +30,25 @@ def evaluate(
     threshold: float | str | None = None,
     variables: Mapping[str, Any] | None = None,
     root: str | Path | None = None,
+    judge: str | None = None,
 ) -> Evaluation:
     """Judge one artifact (a file or a folder) and return its evaluation.
 
     `criteria` is a template's name, a file, or criteria already loaded; `phase` "A" or "B"
     (default B, or A where there is no rule of B); `threshold` overrides the criteria's own;
     `root` is the working directory of commands (default: the current one).
+    `judge` names an agent that judges what no program can (a preset, or one of the configuration);
+    without it nobody does, whatever the configuration says.
     Raises ReflexError (CriteriaError, ArtifactError, UsageError) where nothing can be judged.
     """
-    from pytest_reflex.checks.run import evaluate as judge
-    from pytest_reflex.host import open_host
+    from pytest_reflex.checks.run import evaluate as run_checks
+    from pytest_reflex.host import employ_judge, open_host
 
     host = open_host()
+    if judge:
+        from pytest_reflex.settings import load
+
+        employ_judge(host, load(Path(root) if root else Path.cwd()), judge)
     target = make_target(
         artifact,
         criteria,
@@ -51,7 +58,7 @@ def evaluate(
         variables=variables or {},
         root=Path(root) if root else Path.cwd(),
     )
-    return judge(target, host.registry)
+    return run_checks(target, host.registry)
 
 
 def make_target(

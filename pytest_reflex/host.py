@@ -17,13 +17,14 @@ from pytest_reflex.agents.router import AgentRouter
 from pytest_reflex.checks import registry as checks
 from pytest_reflex.errors import Place, ReflexError, UsageError, did_you_mean
 from pytest_reflex.model.results import Evaluation
-from pytest_reflex.model.steps import Agent
+from pytest_reflex.model.steps import Agent, Askable
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Step
 from pytest_reflex.settings import STEPS, Settings
 
 if TYPE_CHECKING:
     from pytest_reflex.agents.command import CommandAgent
+    from pytest_reflex.agents.judge import AgentJudge
     from pytest_reflex.agents.recorder import Recorder
 
 HOOK_PREFIX = "pytest_reflex_"
@@ -209,6 +210,28 @@ def _replay(host: Host, recording: str, recorder: Recorder | None) -> Mapping[St
         recorder.watch([agent])
     host.manager.register(ReplayRouter(agent))
     return dict.fromkeys((Step(step.upper()) for step in STEPS), NAME)
+
+
+def employ_judge(host: Host, settings: Settings, name: str | None = None) -> None:
+    """Have an agent judge what no program can: `name`, by default that of the settings.
+
+    An empty name means nobody. Raises UsageError where the agent cannot judge.
+    """
+    called = settings["judge"] if name is None else name
+    host.registry.judge = judge_called(called, host, settings) if called else None
+
+
+def judge_called(name: str, host: Host, settings: Settings) -> AgentJudge:
+    """Return the agent called `name` as a judge; raises UsageError for one that cannot be."""
+    from pytest_reflex.agents.judge import AgentJudge
+
+    agent = make_agent(name, settings, agent_kinds(host))
+    if not isinstance(agent, Askable):
+        raise UsageError(
+            f"agent {name!r} cannot judge: it answers the steps of a loop only",
+            hint="name an AI tool: a preset, or a table of `agents` with a command",
+        )
+    return AgentJudge(agent)
 
 
 def agent_kinds(host: Host) -> Mapping[str, AgentFactory]:

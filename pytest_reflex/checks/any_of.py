@@ -76,10 +76,13 @@ class _Alternatives:
 
     def _joined(self, tried: Sequence[CheckResult]) -> CheckResult:
         last, total = tried[-1], len(self.runs)
+        ballots = tuple(ballot for result in tried for ballot in result.ballots)
         if last.outcome is Outcome.PASS:
             message = f"alternative {len(tried)} of {total} holds: {last.message}"
             notes = _told(tried[:-1]) + last.notes
-            return replace(last, message=message, notes=notes, expected=self.expected)
+            return replace(
+                last, message=message, notes=notes, expected=self.expected, ballots=ballots
+            )
         outcome = next(o for o in _WORST_FIRST if any(r.outcome is o for r in tried))
         decisive = next(r for r in tried if r.outcome is outcome)
         return CheckResult(
@@ -90,6 +93,7 @@ class _Alternatives:
             evidence=decisive.evidence,
             location=decisive.location,
             notes=_told(tried) + tuple(note for result in tried for note in result.notes),
+            ballots=ballots,
         )
 
 

@@ -6,14 +6,19 @@ from collections.abc import Callable, Iterator
 
 from pytest_reflex.checks.any_of import AnyOfCheck
 from pytest_reflex.errors import CriteriaError, UsageError, did_you_mean
+from pytest_reflex.model.judged import Judge
 from pytest_reflex.model.targets import CheckType
 
 
 class Registry:
-    """Kinds of checks by name; filled through `pytest_reflex_register_checks`."""
+    """Kinds of checks by name; filled through `pytest_reflex_register_checks`.
+
+    `judge` is the agent that was configured to judge what no program can, None for nobody.
+    """
 
     def __init__(self) -> None:
         self._types: dict[str, CheckType] = {}
+        self.judge: Judge | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -58,6 +63,7 @@ def register_built_ins(register: Callable[[CheckType], None]) -> None:
     from pytest_reflex.checks.content import ContentCheck
     from pytest_reflex.checks.executable import ExecutableCheck
     from pytest_reflex.checks.findings import FindingsCheck
+    from pytest_reflex.checks.judged import JudgedCheck
     from pytest_reflex.checks.session import SessionCheck
     from pytest_reflex.checks.withheld import WithheldCheck
 
@@ -66,6 +72,7 @@ def register_built_ins(register: Callable[[CheckType], None]) -> None:
     register(CodeCheck())
     register(FindingsCheck())
     register(AnyOfCheck())
+    register(JudgedCheck())
     register(WithheldCheck())
     register(SessionCheck())
     try:

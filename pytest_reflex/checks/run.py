@@ -19,6 +19,7 @@ from pytest_reflex.checks.blocks_folder import BlocksFolder
 from pytest_reflex.checks.commands import starts_process
 from pytest_reflex.checks.compiled import Key, compile_checks
 from pytest_reflex.checks.guarded import guarded
+from pytest_reflex.checks.judged import with_judged
 from pytest_reflex.checks.reading import SIZE_LIMIT, read_artifact
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.checks.watch import Watch, watches
@@ -39,7 +40,10 @@ VARIABLE_PREFIX = "PYTEST_REFLEX_VAR_"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """A target with its artifact as it was read, and its checks as functions in rule order."""
+    """A target with its artifact as it was read, and its checks as functions in rule order.
+
+    Where a judge is configured, the rules of the target that have no check have a judged one.
+    """
 
     target: Target
     artifact: Artifact
@@ -53,6 +57,10 @@ class Prepared:
     def in_process(self, rule_id: str, index: int) -> bool:
         """Whether a check is quick and starts no process of the user's."""
         return (rule_id, index) not in self.starting
+
+    def told_of(self, rule_id: str) -> CheckContext:
+        """Return what the checks of a rule may know."""
+        return replace(self.context, rule=self.target.criteria.rule(rule_id))
 
     def changed(self) -> str:
         """Return the name of what is no longer as it was read: artifact or criteria; else ""."""
@@ -73,6 +81,7 @@ def prepare(
     CriteriaError with every check that cannot be compiled, and ArtifactError where the artifact
     cannot be read.
     """
+    target = replace(target, criteria=with_judged(target.criteria, registry))
     criteria = target.criteria
     specs = {(r.id, index): spec for r in target.rules for index, spec in enumerate(r.checks)}
     checks = compile_checks(criteria, target.level, registry)
@@ -86,6 +95,7 @@ def prepare(
         environment={**_variables(criteria), **target.environment},
         cancel=cancel,
         blocks=BlocksFolder(artifact),
+        judge=registry.judge,
     )
     return Prepared(
         target=target,
@@ -107,8 +117,10 @@ def run_one(prepared: Prepared, rule_id: str, index: int) -> CheckResult:
     """
     key = (rule_id, index)
     started = time.perf_counter()
-    result = guarded(prepared.checks[key], prepared.artifact, prepared.context)
-    if not prepared.in_process(*key) and (name := prepared.changed()):
+    in_process = prepared.in_process(*key)
+    context = prepared.context if in_process else prepared.told_of(rule_id)
+    result = guarded(prepared.checks[key], prepared.artifact, context)
+    if not in_process and (name := prepared.changed()):
         message = f"{one_line(name)} changed while this check ran"
         result = replace(result, outcome=Outcome.ERROR, message=message)
     return replace(
@@ -130,7 +142,9 @@ def evaluate(target: Target, registry: Registry, *, workers: int | None = None) 
         results = _run_all(prepared, workers, cancel)
     finally:
         prepared.close()
-    return judge(target, results, sha256=prepared.artifact.sha256, unsound=unsound(prepared))
+    return judge(
+        prepared.target, results, sha256=prepared.artifact.sha256, unsound=unsound(prepared)
+    )
 
 
 def _run_all(prepared: Prepared, workers: int | None, cancel: Event) -> dict[Key, CheckResult]:

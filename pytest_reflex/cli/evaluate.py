@@ -10,7 +10,12 @@ from pathlib import Path
 import click
 
 from pytest_reflex.cli.configured import configured
-from pytest_reflex.cli.criteria_option import chosen_criteria, criteria_options, parse_variables
+from pytest_reflex.cli.criteria_option import (
+    chosen_criteria,
+    criteria_options,
+    judge_option,
+    parse_variables,
+)
 from pytest_reflex.cli.streams import give, is_coloured, say
 from pytest_reflex.errors import ExitCode, UsageError
 from pytest_reflex.model.plain import visible
@@ -22,6 +27,7 @@ from pytest_reflex.model.results import Evaluation
 @criteria_options
 @click.option("--phase", metavar="A|B", help="Level (default: B, or A without rules of B).")
 @click.option("--threshold", metavar="F", help="Threshold instead of the criteria's own.")
+@judge_option
 @click.option("-v", "--verbose", is_flag=True, help="Show the rules that passed, and evidence.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--format", "report", metavar="NAME", help="Print with a registered reporter.")
@@ -32,6 +38,7 @@ def evaluate(
     variables: tuple[str, ...],
     phase: str | None,
     threshold: str | None,
+    judge: str | None,
     verbose: bool,
     as_json: bool,
     report: str | None,
@@ -41,16 +48,17 @@ def evaluate(
     Exit status: 0 passed, 1 gate failed, 4 bad criteria or usage, 5 nothing measured.
     """
     from pytest_reflex.api import make_target
-    from pytest_reflex.checks.run import evaluate as judge
-    from pytest_reflex.host import open_host
+    from pytest_reflex.checks.run import evaluate as run_checks
+    from pytest_reflex.host import employ_judge, open_host
 
-    settings = configured()
+    settings = configured({"judge": judge})
     if not artifacts:
         raise UsageError(
             "no artifact was named", hint="pytest-reflex evaluate FILE --criteria NAME"
         )
     chosen = chosen_criteria(criteria, template, settings)
     host = open_host(settings["plugins"], Path.cwd())
+    employ_judge(host, settings)
     targets = [
         make_target(
             artifact,
@@ -63,7 +71,7 @@ def evaluate(
         )
         for artifact in _each_once(artifacts)
     ]
-    evaluations = [judge(target, host.registry) for target in targets]
+    evaluations = [run_checks(target, host.registry) for target in targets]
     name = "json" if as_json else report
     if name is None:
         _print_for_people(evaluations, verbose=verbose)

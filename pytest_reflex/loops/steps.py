@@ -24,6 +24,7 @@ from pytest_reflex.loops.prepared import (
     settle,
     unusable,
 )
+from pytest_reflex.model.cost import cost_of
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.rules import Criteria, Rule
 from pytest_reflex.model.run import RunState
@@ -76,34 +77,6 @@ def refused_by_limit(done: Done) -> str:
     if not done.payload.get("limited") or done.payload.get("cancelled"):
         return ""
     return f"{done.step.value}: {done.payload['message']}"
-
-
-def cost_of(reply: Reply) -> dict[str, Any] | None:
-    """Return the price of an answer on the wire; an agent that is free has none.
-
-    Tries that a rate limit refused are calls too, and the time waited for it is time.
-    """
-    if reply.details.get("free"):
-        return None
-    refused = reply.details.get("refused", ())
-    last = {"seconds": reply.seconds, "usd": reply.usd, "tokens": reply.tokens}
-    tries = [*refused, last]
-    cost: dict[str, Any] = {
-        "calls": len(tries),
-        "seconds": sum(one["seconds"] + one.get("waited", 0) for one in tries),
-        "usd": _known(tries, "usd"),
-        "tokens": _known(tries, "tokens"),
-    }
-    if refused:
-        unknown = {key: sum(one[key] is None for one in tries) for key in ("usd", "tokens")}
-        cost["unknown"] = unknown
-    return cost
-
-
-def _known(tries: Sequence[Mapping[str, Any]], key: str) -> Any:
-    """Return the sum of what is known, None where nothing is."""
-    found = [one[key] for one in tries if one[key] is not None]
-    return sum(found) if found else None
 
 
 class _StepError(Exception):

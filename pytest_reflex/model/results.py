@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from pytest_reflex.errors import Place
+from pytest_reflex.model.judged import Ballot
 from pytest_reflex.model.rules import Rule, exact, number
 from pytest_reflex.model.words import Level, Outcome, Severity
 
@@ -20,7 +21,8 @@ class CheckResult:
 
     `message` is one line on what was found, `evidence` a short excerpt (may have several lines),
     `location` the position in the artifact, `duration` seconds, `notes` remarks such as
-    "left children" or "output truncated". All plain data: it crosses process borders as JSON.
+    "left children" or "output truncated". `ballots` are the votes of agents that it came of, none
+    where a program judged. All plain data: it crosses process borders as JSON.
     """
 
     outcome: Outcome
@@ -30,6 +32,7 @@ class CheckResult:
     location: Place | None = None
     duration: float = 0.0
     notes: tuple[str, ...] = ()
+    ballots: tuple[Ballot, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         wire: dict[str, Any] = {"outcome": self.outcome.value, "message": self.message}
@@ -40,6 +43,8 @@ class CheckResult:
             wire["location"] = place_to_json(self.location)
         if self.notes:
             wire["notes"] = list(self.notes)
+        if self.ballots:
+            wire["ballots"] = [ballot.to_json() for ballot in self.ballots]
         wire["duration"] = round(self.duration, 6)
         return wire
 
@@ -53,6 +58,7 @@ class CheckResult:
             location=place_from_json(wire.get("location")),
             duration=wire.get("duration", 0.0),
             notes=tuple(wire.get("notes", ())),
+            ballots=tuple(Ballot.from_json(one) for one in wire.get("ballots", ())),
         )
 
 
@@ -79,7 +85,10 @@ class RuleResult:
         check = self.decisive
         if check:
             return check.message
-        return "it has no check of type content, structure or executable, and nothing else judges"
+        return (
+            "it has no check, and no agent is configured to judge it: name one with --judge, in "
+            "pytest with --reflex-judge"
+        )
 
     def to_json(self) -> dict[str, Any]:
         check = self.decisive
@@ -139,6 +148,16 @@ class Evaluation:
         return sum(r.outcome in (Outcome.PASS, Outcome.FAIL) for r in self.results)
 
     @property
+    def judged(self) -> int:
+        """Number of rules on which agents voted."""
+        return sum(any(c.ballots for c in row.checks) for row in self.results)
+
+    @property
+    def ballots(self) -> tuple[Ballot, ...]:
+        """The ballots of all checks, in the order of the rules."""
+        return tuple(b for row in self.results for check in row.checks for b in check.ballots)
+
+    @property
     def complete(self) -> bool:
         """Whether every rule that counts reported: an error is a report, a lost rule is none."""
         rows = (r for r in self.results if r.rule.severity is not Severity.INFO)
@@ -166,6 +185,8 @@ class Evaluation:
             "warnings": [_short(result) for result in self.warnings],
             "rule_results": [result.to_json() for result in self.results],
         }
+        if self.judged:
+            wire["judged"] = self.judged
         if self.unsound:
             wire["unsound"] = self.unsound
         return wire

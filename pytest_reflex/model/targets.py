@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from pytest_reflex.errors import Problem
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.judged import Judge
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
 from pytest_reflex.model.words import Level
@@ -53,7 +54,8 @@ class CheckContext:
     `root` is the working directory of commands. `environment` holds the PYTEST_REFLEX_* variables
     that children get on top of the environment; `pattern_seconds` bounds one search. `cancel` is
     set when the session ends early: what still runs then has to stop. `blocks` gives the folder
-    that holds the artifact's fenced blocks as files.
+    that holds the artifact's fenced blocks as files. `judge` is who judges what no program can,
+    `rule` whose check it is; both are for checks that do not run in this process.
     """
 
     root: Path
@@ -61,6 +63,8 @@ class CheckContext:
     pattern_seconds: float = 2.0
     cancel: Event | None = field(default=None, compare=False, repr=False)
     blocks: Callable[[], Path] | None = field(default=None, compare=False, repr=False)
+    judge: Judge | None = field(default=None, compare=False, repr=False)
+    rule: Rule | None = field(default=None, compare=False, repr=False)
 
     @property
     def cancelled(self) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 from pytest_reflex.model.plain import one_line, visible
 from pytest_reflex.model.results import CheckResult, Evaluation, RuleResult
 from pytest_reflex.model.words import Outcome, Severity
+from pytest_reflex.reports.votes import votes_told
 from pytest_reflex.verdict.figures import arithmetic, gap, plain, shown_score
 from pytest_reflex.verdict.gate import Cause, Decision, GateStatus, Judged
 
@@ -80,6 +81,8 @@ def evaluation_lines(
     page.add("ARTIFACT", f"{evaluation.artifact} (sha256 {evaluation.artifact_hash})")
     page.add("CRITERIA", criteria)
     page.add(judged.status.value.upper(), figures(evaluation), tone=_TONES[judged.status])
+    if evaluation.judged:
+        page.add("JUDGED", votes_told(evaluation))
     if evaluation.unsound:
         page.add("", evaluation.unsound)
     for label, tone, rows in _groups(evaluation):

@@ -62,6 +62,7 @@ def _iterate(name: str, default: Any, read: Callable[[Any], Any], purpose: str) 
 
 SETTINGS: tuple[Setting, ...] = (
     _top("agent", "offline", readers.text, "agent of all steps"),
+    _top("judge", "", readers.text, "agent that judges what no program can; empty: nobody"),
     _top("plugins", (), readers.names, "modules that drivers load"),
     replace(
         _top("agents", {}, readers.tables, "agents by name"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from pytest_reflex.checks import content, executable, findings, structure
+from pytest_reflex.checks import content, executable, findings, judged, structure
 from pytest_reflex.checks.code import check as code
 from pytest_reflex.checks.options import Kind
 from pytest_reflex.checks.structure_kind import StructureKind
@@ -20,6 +20,7 @@ TYPES: dict[str, Mapping[str, Kind]] = {
     "executable": executable.KINDS,
     "code": code.KINDS,
     "findings": findings.KINDS,
+    "judged": judged.KINDS,
     "folders": structure.COMMON,
 }
 _MARKED = re.compile(r"(<!-- table: ([\w ]+) -->\n\n)(?:\|.*\n)*")

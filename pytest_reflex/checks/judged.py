@@ -1,0 +1,184 @@
+"""Checks of type `judged`: an agent reads the artifact and votes, by a rubric.
+
+Promises: nobody is asked unless a judge was configured; nothing but votes that pass leads to a
+pass; asking ends when no further vote can change the outcome.
+Limits: an agent may be wrong, or be talked round by what it reads; a program cannot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from threading import Event
+from typing import TYPE_CHECKING, Any
+
+from pytest_reflex.checks.options import TEXT, Kind, problems_of, settle
+from pytest_reflex.errors import ArtifactError, CriteriaError, Problem
+from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.judged import JUDGED, Ballot, Case, Judge, Ruling, Vote
+from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.results import CheckResult
+from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
+from pytest_reflex.model.targets import CheckContext, RunCheck
+from pytest_reflex.model.words import Outcome
+from pytest_reflex.verdict.ballot import MOST_VOTES, majority, ruling_of
+
+if TYPE_CHECKING:
+    from pytest_reflex.checks.registry import Registry
+
+NOBODY = (
+    "an agent has to judge it and none is configured: name one with --judge, in pytest with "
+    "--reflex-judge, or as `judge` in pytest-reflex.toml"
+)
+LONGEST = 400_000
+"""Characters of an artifact that a judge is given at most."""
+
+_OUTCOMES = {
+    Ruling.PASS: Outcome.PASS,
+    Ruling.FAIL: Outcome.FAIL,
+    Ruling.UNDECIDED: Outcome.ERROR,
+}
+_SHOWN = 300
+
+
+def _is_votes(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST_VOTES
+
+
+_VOTES = Kind(f"a whole number from 1 to {MOST_VOTES}", _is_votes, int)
+
+KINDS = {
+    "rubric": TEXT.means(
+        "what speaks for a pass and what against it, for the judge", "the rule's own words"
+    ),
+    "votes": _VOTES.means("how often the judge is asked at most, each time anew", "1"),
+    "quorum": _VOTES.means("how many votes have to say pass", "more than half of `votes`"),
+}
+
+
+class JudgedCheck:
+    """Ask the judge that is configured; without one the rule is not measured."""
+
+    name = JUDGED
+    in_process = False
+
+    def problems(self, spec: CheckSpec) -> Iterable[Problem]:
+        yield from problems_of(spec, KINDS)
+        yield from _quorum_problems(spec, spec.params)
+
+    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
+        params = settle(spec, KINDS, variables)
+        if found := list(_quorum_problems(spec, params)):
+            raise CriteriaError(found)
+        size = params.get("votes", 1)
+        return Voting(params.get("rubric", ""), size, params.get("quorum", majority(size)))
+
+
+def _quorum_problems(spec: CheckSpec, params: Mapping[str, Any]) -> Iterator[Problem]:
+    votes, quorum = params.get("votes", 1), params.get("quorum", 1)
+    if _is_votes(votes) and _is_votes(quorum) and quorum > votes:
+        yield Problem(
+            message=f"quorum is {quorum}, more than votes, which is {votes}: it cannot pass",
+            place=spec.place,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Voting:
+    """A judged check that can be run: `size` votes at most, of which `quorum` have to pass."""
+
+    rubric: str
+    size: int
+    quorum: int
+
+    def __call__(self, artifact: Artifact, context: CheckContext) -> CheckResult:
+        judge, rule = context.judge, context.rule
+        if judge is None or rule is None:
+            return CheckResult(outcome=Outcome.NOT_MEASURED, message=NOBODY)
+        try:
+            case = self.case(rule, texts_of(artifact))
+        except ArtifactError as error:
+            return CheckResult(outcome=Outcome.ERROR, message=error.problems[0].message)
+        cancel = context.cancel or Event()
+        case = replace(case, environment=context.environment, cancel=cancel)
+        return told(self._cast(judge, case), cancelled=cancel.is_set())
+
+    def case(self, rule: Rule, texts: Mapping[str, str]) -> Case:
+        """Return what the judge is asked first."""
+        return Case(
+            rule_id=rule.id,
+            description=rule.description,
+            rubric=self.rubric or rule.prose or rule.description,
+            texts=texts,
+            votes=self.size,
+        )
+
+    def _cast(self, judge: Judge, case: Case) -> Ballot:
+        """Return the votes, as many as it takes to know what they come to."""
+        ballot = Ballot(size=self.size, quorum=self.quorum)
+        while ruling_of(ballot) is None and not case.cancel.is_set():
+            vote = judge.vote(replace(case, number=len(ballot.votes) + 1))
+            ballot = replace(ballot, votes=(*ballot.votes, vote))
+        return ballot
+
+
+def texts_of(artifact: Artifact) -> dict[str, str]:
+    """Return the texts that a judge reads, by name; raises ArtifactError."""
+    parts = (artifact,) if artifact.files is None else artifact.files
+    texts = {part.name: part.raw_text for part in parts}
+    if (length := sum(map(len, texts.values()))) > LONGEST:
+        raise ArtifactError(
+            f"it is too long for a judge: {length:,} characters, {LONGEST:,} at most"
+        )
+    return texts
+
+
+def told(ballot: Ballot, *, cancelled: bool = False) -> CheckResult:
+    """Return what a ballot comes to as the result of a check."""
+    ruling = ruling_of(ballot)
+    asked = len(ballot.votes)
+    message = f"judged: {ballot.count(Ruling.PASS)} of {ballot.size} pass, {ballot.quorum} needed"
+    if asked < ballot.size:
+        message += f", {asked} asked"
+    for word in (Ruling.UNDECIDED, Ruling.VOID):
+        if count := ballot.count(word):
+            message += f", {count} {word.value}"
+    if ruling is None:
+        why = "the session ended" if cancelled else "not all votes were cast"
+        message += f": {why}"
+    elif reason := _reason(ballot, ruling):
+        message += f": {one_line(reason, _SHOWN)}"
+    return CheckResult(
+        outcome=Outcome.ERROR if ruling is None else _OUTCOMES[ruling],
+        message=message,
+        evidence="\n".join(
+            f"vote {number}: {vote.ruling.value} ({vote.agent}): {one_line(vote.told, _SHOWN)}"
+            for number, vote in enumerate(ballot.votes, 1)
+        ),
+        ballots=(ballot,),
+    )
+
+
+def _reason(ballot: Ballot, ruling: Ruling) -> str:
+    """Return what the first vote said that is as the ballot; of an undecided one, the first void."""
+    wanted = (Ruling.UNDECIDED, Ruling.VOID) if ruling is Ruling.UNDECIDED else (ruling,)
+    return next((_first(vote) for vote in ballot.votes if vote.ruling in wanted), "")
+
+
+def _first(vote: Vote) -> str:
+    return vote.error or (vote.reasons[0] if vote.reasons else "")
+
+
+def with_judged(criteria: Criteria, registry: Registry) -> Criteria:
+    """Return criteria whose rules without a check are judged, where there is a judge."""
+    if registry.judge is None or JUDGED not in registry:
+        return criteria
+    if all(rule.checks for rule in criteria.rules):
+        return criteria
+    rules = tuple(
+        rule
+        if rule.checks
+        else replace(rule, checks=(CheckSpec(type=JUDGED, params={}, place=rule.place),))
+        for rule in criteria.rules
+    )
+    return replace(criteria, rules=rules)

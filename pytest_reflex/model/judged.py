@@ -1,0 +1,131 @@
+"""What a judge is asked and what it says: a case, a vote, the ballot that votes make together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from threading import Event
+from typing import Any, Protocol
+
+JUDGED = "judged"
+"""The type of a check that an agent judges."""
+
+
+class Ruling(StrEnum):
+    """What a vote says; `void` is a vote without a usable answer."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    UNDECIDED = "undecided"
+    VOID = "void"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """Everything that a judge may know: the rule, and the texts of the artifact by name.
+
+    It holds nothing that another agent said. `number` is that of the vote, from 1, of `votes` at
+    most. `environment` is added to what a tool gets; a set `cancel` ends it.
+    """
+
+    rule_id: str
+    description: str
+    rubric: str
+    texts: Mapping[str, str]
+    number: int = 1
+    votes: int = 1
+    environment: Mapping[str, str] = field(default_factory=dict)
+    cancel: Event = field(default_factory=Event, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vote:
+    """One vote with its reasons, by whom, and its price as events have it (None: free).
+
+    `error` says why a vote is void, `limited` that a rate limit was in the way.
+    """
+
+    ruling: Ruling
+    agent: str
+    reasons: tuple[str, ...] = ()
+    error: str = ""
+    limited: bool = False
+    cost: Mapping[str, Any] | None = None
+
+    @property
+    def told(self) -> str:
+        """Why it says what it says, in one text."""
+        return self.error or "; ".join(self.reasons)
+
+    def to_json(self) -> dict[str, Any]:
+        wire: dict[str, Any] = {
+            "verdict": self.ruling.value,
+            "agent": self.agent,
+            "reasons": list(self.reasons),
+            "cost": self.cost and dict(self.cost),
+        }
+        if self.error:
+            wire["error"] = self.error
+        if self.limited:
+            wire["limited"] = True
+        return wire
+
+    @classmethod
+    def from_json(cls, wire: Mapping[str, Any]) -> Vote:
+        return cls(
+            ruling=Ruling(wire["verdict"]),
+            agent=wire["agent"],
+            reasons=tuple(wire["reasons"]),
+            error=wire.get("error", ""),
+            limited=wire.get("limited", False),
+            cost=wire["cost"],
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ballot:
+    """The votes that were cast, of `size` that may be; `quorum` of them have to pass."""
+
+    size: int
+    quorum: int
+    votes: tuple[Vote, ...] = ()
+
+    @property
+    def rulings(self) -> tuple[Ruling, ...]:
+        return tuple(vote.ruling for vote in self.votes)
+
+    def count(self, ruling: Ruling) -> int:
+        return self.rulings.count(ruling)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "votes": self.size,
+            "quorum": self.quorum,
+            "cast": [vote.to_json() for vote in self.votes],
+        }
+
+    @classmethod
+    def from_json(cls, wire: Mapping[str, Any]) -> Ballot:
+        cast = tuple(Vote.from_json(vote) for vote in wire["cast"])
+        return cls(size=wire["votes"], quorum=wire["quorum"], votes=cast)
+
+
+class Judge(Protocol):
+    """Whoever judges what no program can; `seconds` is the longest that one vote may take."""
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        ...
+
+    @property
+    def seconds(self) -> float: ...
+
+    def prompt(self, case: Case) -> str:
+        """Return what it would be asked."""
+        ...
+
+    def vote(self, case: Case) -> Vote:
+        """Judge a case; a failure is a void vote, never an exception."""
+        ...
