@@ -156,6 +156,7 @@ class Log:
                     message=text,
                     level=Severity.WARNING,
                     fields=fields | {"cause": round_.cause, "threshold": threshold},
+                    output=round_.output,
                 )
             )
         self._tell(
