@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from pytest_reflex.model.judged import Judge
     from pytest_reflex.session.desk import Desk
 
 NAME = "reflex-checks"
@@ -101,12 +102,30 @@ def wake(config: pytest.Config) -> Desk:
     from pytest_reflex.session.runtime import Runtime
 
     desk = Desk(config)
+    if name := options.text(config, "reflex_judge"):
+        desk.judge = judge_of(config, name)
     config.pluginmanager.register(Runtime(desk), NAME)
     if not desk.is_worker:
         from pytest_reflex.session.controller import Controller
 
         config.pluginmanager.register(Controller(desk), GATE_NAME)
     return desk
+
+
+def judge_of(config: pytest.Config, name: str) -> Judge:
+    """Return the agent that judges in this session, as the configuration of its root folder has it.
+
+    Raises UsageError of pytest.
+    """
+    from pytest_reflex.errors import ReflexError
+    from pytest_reflex.host import judge_called, open_host
+    from pytest_reflex.settings import load
+
+    try:
+        settings = load(config.rootpath)
+        return judge_called(name, open_host(settings["plugins"], config.rootpath), settings)
+    except ReflexError as error:
+        raise pytest.UsageError(f"--reflex-judge: {error}") from None
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ import pytest
 
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.checks.run import prepare
+from pytest_reflex.model.judged import Judge
 from pytest_reflex.model.targets import Target
 from pytest_reflex.session import options
 from pytest_reflex.session.items import Subject
@@ -22,7 +23,8 @@ class Desk:
     """Lies in `config.stash`: who collects fills it, who decides reads it.
 
     `named` are the ids of the targets that the options name, by the path of their artifact;
-    `cancel` ends the commands that run.
+    `cancel` ends the commands that run; `judge` is who judges what no program can, where one is
+    configured.
     """
 
     key: ClassVar[pytest.StashKey[Desk]] = pytest.StashKey()
@@ -33,6 +35,7 @@ class Desk:
         self.subjects: dict[str, Subject] = {}
         self.named: dict[Path, str] = {}
         self.cancel = Event()
+        self.judge: Judge | None = None
         self._registries: dict[tuple[int, ...], Registry] = {}
         config.stash[self.key] = self
 
@@ -55,6 +58,7 @@ class Desk:
         key = tuple(id(implementation.plugin) for implementation in hook.get_hookimpls())
         if key not in self._registries:
             registry = Registry()
+            registry.judge = self.judge
             hook(register=registry.register)
             self._registries[key] = registry
         return self._registries[key]
@@ -67,7 +71,7 @@ class Desk:
         """
         target = replace(target, label=self.id_of_file(target.artifact))
         prepared = prepare(target, registry, cancel=self.cancel)
-        return self.adopt(Subject(target_id, target, prepared))
+        return self.adopt(Subject(target_id, prepared.target, prepared))
 
     def adopt(self, subject: Subject) -> Subject:
         """Expect the checks of a compiled target from now on."""

@@ -20,6 +20,7 @@ from pytest_reflex import hookspecs
 from pytest_reflex.checks.commands import commands_of
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.checks.run import Prepared, evaluate, prepare, unsound
+from pytest_reflex.model.judged import JUDGED
 from pytest_reflex.model.results import CheckResult, Evaluation
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Outcome
@@ -30,6 +31,7 @@ from pytest_reflex.session.desk import Desk
 from pytest_reflex.session.items import Subject
 from pytest_reflex.session.properties import NAME, parse
 from pytest_reflex.session.runtime import Runtime
+from pytest_reflex.verdict.ballot import MOST_VOTES
 from pytest_reflex.verdict.score import judge
 
 FINISHED = b"finished"
@@ -67,7 +69,7 @@ def evaluate_by_pytest(
             seconds=_patience(prepared) if seconds is None else seconds,
             mark=f"{MARK}={mark}",
         )
-    return _judged(target, prepared, forked)
+    return _judged(prepared, forked)
 
 
 def _patience(prepared: Prepared) -> float:
@@ -77,10 +79,21 @@ def _patience(prepared: Prepared) -> float:
     for key in prepared.starting:
         commands = commands_of(prepared.specs[key], variables, registry)
         total += sum(one.timeout * one.tries for one in commands) or _PER_COMMAND
-    return _SPARE_SECONDS + 2 * total
+    return _SPARE_SECONDS + 2 * total + _of_votes(prepared)
 
 
-def _judged(target: Target, prepared: Prepared, forked: Forked) -> Evaluation:
+def _of_votes(prepared: Prepared) -> float:
+    """Return seconds that all votes of a judge may take."""
+    judge = prepared.context.judge
+    if judge is None:
+        return 0.0
+    checks = (each for spec in prepared.specs.values() for each in spec.alternatives or (spec,))
+    votes = [each.params.get("votes", 1) for each in checks if each.type == JUDGED]
+    # The value of a variable is not looked up here.
+    return judge.seconds * sum(one if isinstance(one, int) else MOST_VOTES for one in votes)
+
+
+def _judged(prepared: Prepared, forked: Forked) -> Evaluation:
     found = [parse(line.decode("ascii")) for line in forked.lines if line != FINISHED]
     results = {(one.rule, one.index): one.result for one in found}
     missing = set(prepared.specs) - set(results)
@@ -88,7 +101,10 @@ def _judged(target: Target, prepared: Prepared, forked: Forked) -> Evaluation:
     for key in missing:
         results[key] = CheckResult(outcome=Outcome.NOT_MEASURED, message=early)
     return judge(
-        target, results, sha256=prepared.artifact.sha256, unsound=early or unsound(prepared)
+        prepared.target,
+        results,
+        sha256=prepared.artifact.sha256,
+        unsound=early or unsound(prepared),
     )
 
 

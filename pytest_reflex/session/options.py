@@ -54,6 +54,7 @@ OPTIONS = (
     Option("phase", "level", "level of --reflex-criteria: A is basic, B adds stricter rules"),
     Option("threshold", "text", "threshold of --reflex-criteria, 0 to 1", "F"),
     Option("var", "list", "value of a criteria variable (repeatable)", "K=V", "linelist"),
+    Option("judge", "text", "agent that judges what no program can", "NAME", "string"),
     Option("json", "text", "write the verdict to PATH as one JSON document", "PATH", "string"),
     Option(
         "allow-partial",
