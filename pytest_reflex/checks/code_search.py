@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from importlib.util import find_spec
 from pathlib import PurePath
 from typing import Any, cast
 
@@ -13,11 +12,11 @@ from pytest_reflex.checks.options import COUNT, FLAG, REQUIRED, TEXT, Kind
 from pytest_reflex.checks.structure_kind import Judge, StructureKind
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.extras import missing
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.targets import CheckContext
 
 MAX_CHARACTERS = 1_000_000
-MISSING = "ast-grep-py is not installed: pip install 'pytest-reflex[code]'"
 LANGUAGES: dict[str, tuple[str, ...]] = {
     "bash": ("sh", "bash", "shell"),
     "c": ("c", "h"),
@@ -55,8 +54,8 @@ def _make(params: Mapping[str, Any]) -> Judge:
         raise ValueError("min_count 0 holds always, so that it cannot fail")
     if most is not None and least > most:
         raise ValueError(f"min_count is {least}, more than max_count, which is {most}")
-    if find_spec("ast_grep_py") is None:
-        return lambda artifact, context: Report(unmeasured=MISSING)
+    if why := missing("ast_grep_py"):
+        return lambda artifact, context: Report(unmeasured=why)
     rule = _rule(pattern, params.get("selector"))
     _refuse_broken(pattern, language, rule)
 

@@ -20,15 +20,6 @@ if TYPE_CHECKING:
     from pytest_reflex.model.steps import Agent
     from pytest_reflex.settings import Settings
 
-# extra: (module, what is not there without it)
-EXTRAS = {
-    "re2": ("re2", "searches that could run away are tried in a process that can be killed"),
-    "openapi": ("openapi_spec_validator", "checks of OpenAPI documents are not measured"),
-    "code": ("ast_grep_py", "patterns over the syntax tree of code are not measured"),
-    "parallel": ("xdist", "pytest -n is not there"),
-    "ui": ("rich", "a loop shows plain lines in the place of a live view"),
-}
-
 
 @click.command(short_help="Say what is installed, configured and wrong.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -231,12 +222,17 @@ def _programs(tables: Any) -> Iterator[str]:
 
 
 def _extras() -> list[dict[str, Any]]:
-    from importlib.util import find_spec
+    """Return every extra, with the parts of it that cannot be imported."""
+    from pytest_reflex.model.extras import EXTRAS
 
-    return [
-        {"name": name, "installed": find_spec(module) is not None, "without": without}
-        for name, (module, without) in EXTRAS.items()
-    ]
+    found = []
+    for extra in EXTRAS:
+        broken = extra.broken()
+        row = {"name": extra.name, "installed": not broken, "parts": list(extra.parts.values())}
+        found.append(
+            {**row, "missing": list(broken), "install": extra.install, "without": extra.without}
+        )
+    return found
 
 
 def _state(root: Path, problems: list[str]) -> dict[str, Any]:

@@ -74,8 +74,12 @@ def _tools(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def _extras(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for extra in found:
-        missing = f"not installed: {extra['without']}"
-        yield f"{extra['name']}: {'installed' if extra['installed'] else missing}"
+        if extra["installed"]:
+            yield f"{extra['name']}: installed ({', '.join(extra['parts'])})"
+            continue
+        yield f"{extra['name']}: not installed: {', '.join(extra['missing'])}"
+        yield f"  without it: {extra['without']}"
+        yield f"  to install it: {extra['install']}"
 
 
 def _state(found: Mapping[str, Any]) -> Iterator[str]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
-from pytest_reflex.checks.code import tool
 from pytest_reflex.errors import CriteriaError
 from pytest_reflex.model.words import Outcome
 from tests.code.judging import judge, problems
@@ -113,7 +113,7 @@ def test_command_takes_the_place_of_our_tools(tmp_path: Path) -> None:
 def test_tool_that_is_not_installed_is_named(
     aspect: str, missing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tool, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, missing, None)
     result = judge("x = 1\n", aspect)
     assert result.outcome is Outcome.NOT_MEASURED
     assert result.message == f"{missing} is not installed: pip install 'pytest-reflex[code]'"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.checks.configuration import ASPECTS, schemas, secrecy
+from pytest_reflex.checks.configuration import ASPECTS
 from pytest_reflex.errors import CriteriaError
 from pytest_reflex.model.words import Outcome
 from tests.structure.judging import judge, problems
@@ -119,7 +121,7 @@ def test_parameter_that_cannot_be_used_is_refused(params: dict[str, object], mes
 
 
 def test_schemas_that_are_not_installed_are_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schemas, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "check_jsonschema", None)
     result = judge(WEB, {"configuration": "required"})
     assert result.outcome is Outcome.NOT_MEASURED
     assert "pip install 'pytest-reflex[config]'" in result.message
@@ -163,7 +165,7 @@ def test_way_to_a_secret_is_no_secret(text: str) -> None:
 
 
 def test_secrets_without_their_detector_are_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(secrecy, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "detect_secrets", None)
     result = judge("a: 1\n", {"configuration": "secrets"})
     assert result.outcome is Outcome.NOT_MEASURED
     assert "pip install 'pytest-reflex[secrets]'" in result.message

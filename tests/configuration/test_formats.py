@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
-from pytest_reflex.checks.configuration import formats
 from pytest_reflex.checks.configuration.file import ConfigFile
 from pytest_reflex.checks.configuration.formats import read_config
 from pytest_reflex.model.artifact import Artifact
@@ -100,7 +100,7 @@ def test_indented_line_after_a_key_without_value_is_told() -> None:
 
 
 def test_env_file_without_its_reader_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(formats, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "dotenv", None)
     result = judge("A=1\n", {"configuration": "syntax"}, ".env")
     assert result.outcome is Outcome.NOT_MEASURED
     assert "pip install 'pytest-reflex[config]'" in result.message

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from importlib.util import find_spec
 from typing import Any
 
 import pytest
 
-from pytest_reflex.checks import code_search
 from pytest_reflex.errors import Place
 from pytest_reflex.model.words import Outcome
 from tests.structure.judging import judge, problems
@@ -114,7 +114,7 @@ def test_no_code_has_nothing_that_is_wanted() -> None:
 
 
 def test_without_the_extra_it_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(code_search, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "ast_grep_py", None)
     found = search(PYTHON, pattern="eval($X)", negate=True)
     assert found.outcome is Outcome.NOT_MEASURED
     assert found.message.endswith("pip install 'pytest-reflex[code]'")

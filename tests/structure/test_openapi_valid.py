@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
-from pytest_reflex.checks.openapi import validity as openapi_valid
 from pytest_reflex.errors import Place
 from pytest_reflex.model.words import Outcome
 from tests.structure.judging import judge
@@ -107,7 +108,7 @@ def test_deep_schema_is_an_error_and_no_traceback() -> None:
 
 
 def test_without_the_validator_nothing_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(openapi_valid, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "openapi_spec_validator", None)
     result = judge(VALID, {"openapi": "valid"}, "a.yaml")
     assert result.outcome is Outcome.NOT_MEASURED
     assert "pip install 'pytest-reflex[openapi]'" in result.message

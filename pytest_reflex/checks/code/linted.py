@@ -12,11 +12,11 @@ from pytest_reflex.checks.code.sources import Found, Reading, Seen, Source
 from pytest_reflex.checks.code.tool import (
     ToolError,
     laid_out,
-    missing,
     module_command,
     run_module,
 )
 from pytest_reflex.checks.finding import Finding
+from pytest_reflex.model.extras import missing
 from pytest_reflex.model.targets import CheckCommand, CheckContext
 
 SELECTED: dict[str, tuple[str, ...]] = {

@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +23,6 @@ COPIES = "<a folder with copies of the Python files>"
 
 class ToolError(Exception):
     """The tool gave no verdict; the message says why."""
-
-
-def missing(tool: str) -> str:
-    """Return what to install where a tool is not there, else the empty string."""
-    if find_spec(tool) is None:
-        return f"{tool} is not installed: pip install 'pytest-reflex[code]'"
-    return ""
 
 
 @contextmanager

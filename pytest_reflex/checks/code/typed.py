@@ -18,11 +18,11 @@ from pytest_reflex.checks.code.sources import Found, Reading, Seen
 from pytest_reflex.checks.code.tool import (
     ToolError,
     laid_out,
-    missing,
     module_command,
     run_module,
 )
 from pytest_reflex.checks.finding import Finding
+from pytest_reflex.model.extras import missing
 from pytest_reflex.model.targets import CheckCommand, CheckContext
 from pytest_reflex.process.temporary import make_folder, remove_folder
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from importlib.util import find_spec
 from io import StringIO
 from pathlib import PurePath
 from typing import Any
@@ -20,8 +19,7 @@ from pytest_reflex.documents.data import Data, read_data
 from pytest_reflex.documents.syntax import DataSyntaxError
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.artifact import Artifact
-
-MISSING = "python-dotenv is not installed: pip install 'pytest-reflex[config]'"
+from pytest_reflex.model.extras import missing
 
 MAX_CHARACTERS = 2_000_000
 
@@ -54,8 +52,8 @@ def read_config(artifact: Artifact) -> ConfigFile | Report:
             hint="split it, or use an executable check",
         )
     format_ = _named(name) or _sniffed(text)
-    if format_ is Format.ENV and find_spec("dotenv") is None:
-        return Report(unmeasured=MISSING)
+    if format_ is Format.ENV and (why := missing("dotenv")):
+        return Report(unmeasured=why)
     try:
         documents = _READERS[format_](text)
     except DataSyntaxError as error:

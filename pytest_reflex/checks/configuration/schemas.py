@@ -15,8 +15,8 @@ from typing import Any
 
 from pytest_reflex.checks.configuration.file import ConfigFile, Meaning
 from pytest_reflex.checks.finding import Finding, Report
+from pytest_reflex.model.extras import missing
 
-MISSING = "check-jsonschema is not installed: pip install 'pytest-reflex[config]'"
 SCHEMAS = {Meaning.COMPOSE: "compose-spec", Meaning.WORKFLOW: "github-workflows"}
 MAX_FINDINGS = 20
 
@@ -26,9 +26,11 @@ def valid(config: ConfigFile) -> Report:
     name = SCHEMAS.get(config.meaning)
     if name is None:
         return Report()
+    if why := missing("check_jsonschema"):
+        return Report(unmeasured=why)
     folder = _folder()
     if folder is None:
-        return Report(unmeasured=MISSING)
+        return Report(unmeasured="check-jsonschema is installed without its schemas")
     return Report(list(_findings(config, _validator(str(folder / f"{name}.json")))))
 
 

@@ -9,14 +9,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
 from typing import Any
 
 from pytest_reflex.checks.configuration.file import ConfigFile, Setting, Wishes, texts
 from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.errors import ArtifactError
+from pytest_reflex.model.extras import missing
 
-MISSING = "detect-secrets is not installed: pip install 'pytest-reflex[secrets]'"
 LONGEST_LINE = 20_000
 _LEFT_OUT = frozenset({"IPPublicDetector", "KeywordDetector"})
 _ELSEWHERE = re.compile(r"\$|%[(\w]|/|\./|~/|\{\{|<[^<>]+>$|file:|vault:|ref\+|inherit$|env\.")
@@ -35,8 +34,8 @@ class _Detectors:
 
 def secrets(config: ConfigFile, wishes: Wishes) -> Report:
     """Find values that have the form of a secret, or a name that says they are one."""
-    if find_spec("detect_secrets") is None:
-        return Report(unmeasured=MISSING)
+    if why := missing("detect_secrets"):
+        return Report(unmeasured=why)
     found: dict[int, Finding] = {}
     for finding in (*_by_form(config), *_by_value(config)):
         found.setdefault(finding.line, finding)

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from importlib.util import find_spec
 from itertools import islice
 from typing import Any, NoReturn
 
 from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.checks.openapi.document import ApiDocument, Pointer, Spot
 from pytest_reflex.errors import ArtifactError
+from pytest_reflex.model.extras import missing
 
 MAX_NODES = 200_000
 MAX_FINDINGS = 20
 _NAMED_OPERATION = re.compile(r"'(?P<method>[a-z]+)'(?: operation)? in '(?P<path>/[^']*)'")
-MISSING = "openapi-spec-validator is not installed: pip install 'pytest-reflex[openapi]'"
 
 
 def valid(api: ApiDocument) -> Report:
@@ -31,8 +30,8 @@ def valid(api: ApiDocument) -> Report:
     references = list(islice(_bad_references(api), MAX_FINDINGS))
     if references:
         return Report(references)
-    if find_spec("openapi_spec_validator") is None:
-        return Report(unmeasured=MISSING)
+    if why := missing("openapi_spec_validator"):
+        return Report(unmeasured=why)
     return Report(list(_errors(api, version)), f"valid OpenAPI {version}")
 
 
