@@ -1,0 +1,87 @@
+"""Procedures of the iteration loop for people: the list of all, and everything about one."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pytest_reflex.model.plain import one_line, visible
+
+_ROOM = 72
+_LONGEST = 2_000
+_INDENT = 12
+
+
+def table(procedures: Sequence[Mapping[str, Any]]) -> str:
+    """Return a table of procedures; under it what is wrong with those that cannot be used."""
+    from tabulate import tabulate
+
+    rows = [(one_line(one["name"]), _purpose(one, _ROOM), one["origin"]) for one in procedures]
+    head = ("procedure", "what it does", "from")
+    lines = [tabulate(rows, head, "simple", disable_numparse=True)]
+    broken = [f"{one['name']}: {one['problem']}" for one in procedures if "problem" in one]
+    return "\n".join([*lines, *(["", *map(visible, broken)] if broken else [])])
+
+
+def plain_lines(procedures: Sequence[Mapping[str, Any]]) -> str:
+    """Return a line for each procedure, its fields separated by tabs."""
+    return "\n".join(
+        "\t".join((one_line(one["name"]), _purpose(one, _LONGEST), one_line(one["origin"])))
+        for one in procedures
+    )
+
+
+def procedure_text(found: Mapping[str, Any]) -> str:
+    """Return a page about one procedure."""
+    prompt, agent = found["prompt"], found["agent"]
+    over = ", over the budget" if prompt["over"] else ""
+    offered = "offered by the prompt" if found["success"] else "not offered"
+    rows = [
+        ("PROCEDURE", [found["name"], *([found["description"]] if found["description"] else [])]),
+        ("FROM", [found["origin"]]),
+        ("AGENT", [f"{agent['name']}  ({agent['origin']})"]),
+        ("COMMAND", [agent["command"] or f"none: {agent['problem']}"]),
+        ("PROMPT", [f"{prompt['tokens']:,} / {prompt['budget']:,} tokens{over}"]),
+        ("SUCCESS", [f"<promise>SUCCESS</promise> is {offered}"]),
+        ("BOUNDS", [_bound(one) for one in found["bounds"]]),
+        ("GATES", [_gate(one) for one in found["gates"]] or ["none"]),
+        *(
+            (phase.upper(), [_fragment(one) for one in fragments])
+            for phase, fragments in found["phases"].items()
+        ),
+    ]
+    return "\n".join(line for label, lines in rows for line in _labelled(label, lines))
+
+
+def _labelled(label: str, lines: Sequence[str]) -> Iterator[str]:
+    for number, line in enumerate(lines):
+        yield f"{label if number == 0 else '':<{_INDENT}}{one_line(line, _LONGEST)}"
+
+
+def _purpose(one: Mapping[str, Any], room: int) -> str:
+    return one_line("(cannot be used)" if "problem" in one else one["description"], room)
+
+
+def _bound(one: Mapping[str, Any]) -> str:
+    value = one["value"]
+    shown = str(value).lower() if isinstance(value, bool) else f"{value:g}"
+    return f"{one['name']} = {shown}  ({one['origin']})"
+
+
+def _gate(one: Mapping[str, Any]) -> str:
+    if "problem" in one:
+        return str(one["problem"])
+    command = one["command"]
+    typed = shlex.join(command) if isinstance(command, list) else command
+    judges = f"criteria {one['criteria']} over {', '.join(one['artifacts'])}"
+    needed = "required" if one["required"] else "told only"
+    return f"{one['name']}: {typed or judges}  ({needed}, {one['origin']})"
+
+
+def _fragment(one: Mapping[str, Any]) -> str:
+    """Return a fragment as its file, or its first words, and where it was declared."""
+    what = one["path"] or f'"{one_line(one["begins"], 48)}"'
+    parameters = (f'{name} = "{one_line(text, 40)}"' for name, text in one["parameters"].items())
+    given = ", ".join(parameters)
+    return f"{what}{f' with {given}' if given else ''}  ({one['origin']})"
