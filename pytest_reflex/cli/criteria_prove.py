@@ -16,9 +16,6 @@ from pytest_reflex.model.plain import visible
 if TYPE_CHECKING:
     from pytest_reflex.criteria.prove import RuleProof, Seed
 
-MOST_BYTES = 1_000_000
-"""The size of an artifact of which many mutants are made."""
-
 
 @click.command(short_help="Show that rules can fail.")
 @click.argument("reference", metavar="NAME|FILE")
@@ -77,7 +74,7 @@ def _speaks_against(one: RuleProof, *, strict: bool) -> bool:
 def _seeds(artifacts: Iterable[Path]) -> Iterable[Seed]:
     """Yield the artifacts as texts; raises ArtifactError for a folder or what is no text."""
     from pytest_reflex.checks.reading import read_artifact
-    from pytest_reflex.criteria.prove import Seed
+    from pytest_reflex.criteria.prove import MOST_BYTES, Seed
 
     for path in dict.fromkeys(artifacts):
         if path.is_dir():

@@ -123,6 +123,7 @@ def _of_lines(text: str) -> Iterator[Mutant]:
     step = max(len(lines) // MOST_PARTS, 1)
     for number in range(0, len(lines), step)[:MOST_PARTS]:
         yield Mutant(f"without line {number + 1}", _cut(text, number, number + 1))
+    yield Mutant("its first line alone", _cut(text, 1, len(lines)))
 
 
 def _of_data(text: str, paths: tuple[str, ...]) -> Iterator[Mutant]:

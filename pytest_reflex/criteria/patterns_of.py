@@ -27,14 +27,20 @@ def forbids(spec: CheckSpec) -> bool:
 def matched(
     checks: Iterable[CheckSpec], variables: Mapping[str, Any], text: str
 ) -> list[tuple[int, int]]:
-    """Return the regions of a text that content checks match, in order, without overlaps."""
+    """Return the regions of a text that content checks match, in order, without overlaps.
+
+    Where there are more matches than are looked for, the last region goes on to the end.
+    """
     found: list[tuple[int, int]] = []
     for spec, params in _content(checks, variables):
         try:
             spans = pattern_of(spec, params).spans(text, limit=MOST, seconds=_SECONDS)
         except SearchError:
             continue
-        found += [(span[0], span[1]) for span in spans if span[1] > span[0]]
+        regions = [(span[0], span[1]) for span in spans if span[1] > span[0]]
+        if len(spans) >= MOST and regions:
+            regions[-1] = (regions[-1][0], len(text))
+        found += regions
     apart: list[tuple[int, int]] = []
     for start, end in sorted(found):
         if not apart or start >= apart[-1][1]:
@@ -47,14 +53,29 @@ def plants(
 ) -> Iterator[Mutant]:
     """Yield texts that have one match too many of what content checks forbid or limit."""
     for _, params in _content(checks, variables):
-        most = 0 if params.get("negate") else params.get("max_count")
-        if most is None or most >= MOST:
-            continue
-        search: str = params["search"]
-        ignore_case = params.get("ignore_case", False)
-        match = search if params.get("literal") else example_of(search, ignore_case=ignore_case)
-        if match and len(match) * (most + 1) <= LARGEST:
+        most = _most(params)
+        match = _example(params) if most is not None else ""
+        if match and most is not None and len(match) * (most + 1) <= LARGEST:
             yield from planted(text, match, most + 1)
+
+
+def without_example(checks: Iterable[CheckSpec], variables: Mapping[str, Any]) -> bool:
+    """Return whether a check forbids something of which no example could be made."""
+    found = (params for _, params in _content(checks, variables) if _most(params) is not None)
+    return any(not _example(params) for params in found)
+
+
+def _most(params: Mapping[str, Any]) -> int | None:
+    """Return how many matches are allowed; None for any number, or more than are planted."""
+    most: int | None = 0 if params.get("negate") else params.get("max_count")
+    return most if most is not None and most < MOST else None
+
+
+def _example(params: Mapping[str, Any]) -> str:
+    search: str = params["search"]
+    if params.get("literal"):
+        return search
+    return example_of(search, ignore_case=params.get("ignore_case", False))
 
 
 def _content(

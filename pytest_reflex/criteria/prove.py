@@ -7,7 +7,7 @@ number of them; a check that runs a command of the user's is run only where that
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import chain, islice, zip_longest
@@ -22,6 +22,7 @@ from pytest_reflex.criteria.samples import NAME, judge_text, passes
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
 from pytest_reflex.model.words import Outcome
+from pytest_reflex.process.deadline import Deadline
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
@@ -30,6 +31,8 @@ MOST_SEEDS = 4
 """Passing texts that mutants are made of."""
 MOST_TRIES = 160
 """Texts that one rule is tried on at most; half of them for rules that start a process."""
+MOST_BYTES = 1_000_000
+"""The size of an artifact of which many mutants are made."""
 
 
 class Proof(StrEnum):
@@ -72,7 +75,8 @@ class RuleProof:
 
     A rule of absence passes there, or says of itself that it forbids something.
     `failed_on` says for each check on what it failed first, empty where it never did; None for a
-    check that was not run. `tried` counts the texts beside the empty one.
+    check that was not run. `tried` counts the texts beside the empty one; `cut` says that the time
+    was over before all of them were tried.
     """
 
     rule: Rule
@@ -82,11 +86,12 @@ class RuleProof:
     failed_on: tuple[str | None, ...] = ()
     tried: int = 0
     message: str = ""
+    cut: bool = False
 
     @property
     def idle(self) -> tuple[int, ...]:
         """The checks (from 1) that failed on nothing, in a rule that fails by another one."""
-        if self.proof is not Proof.PROVED:
+        if self.proof is not Proof.PROVED or self.cut:
             return ()
         return tuple(number for number, what in enumerate(self.failed_on, 1) if what == "")
 
@@ -104,16 +109,28 @@ class RuleProof:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prover:
-    """Tries rules: the criteria that they are of, where commands run, and further texts."""
+    """Tries rules: the criteria that they are of, where commands run, and further texts.
+
+    The texts are put into `folder` (default: a temporary one), those without a file of their own
+    as `name`; commands get `environment` too. What is not tried when `deadline` has passed, is not
+    tried at all.
+    """
 
     criteria: Criteria
     registry: Registry
     root: Path
     seeds: tuple[Seed, ...] = ()
     run_commands: bool = False
+    folder: Path | None = None
+    name: str = NAME
+    environment: Mapping[str, str] = field(default_factory=dict)
+    deadline: Deadline | None = None
 
     def prove(self, rules: Iterable[Rule]) -> Iterator[RuleProof]:
         """Yield what is known of each rule; raises CriteriaError where one cannot be compiled."""
+        if self.folder is not None:
+            yield from (self._proof(rule, self.folder) for rule in rules)
+            return
         with tempfile.TemporaryDirectory(prefix="reflex-prove-") as folder:
             for rule in rules:
                 yield self._proof(rule, Path(folder))
@@ -137,6 +154,7 @@ class Prover:
             failed_on=tuple(next(told) if may else None for may in runnable),
             tried=trial.tried,
             message=trial.message,
+            cut=trial.cut,
         )
 
     def _runs_command(self, spec: CheckSpec) -> bool:
@@ -156,18 +174,22 @@ class _Trial:
     tried: int = 0
     has_seeds: bool = False
     message: str = ""
+    cut: bool = False
 
     def run(self) -> None:
         self.failed_on = [""] * len(self.rule.checks)
-        at_empty = self._judge(Seed("empty", ""))
+        at_empty = self._judge(self._own("empty", ""))
         self.empty = _outcome(at_empty)
         self.message = next((r.message for r in at_empty if r.outcome is not Outcome.PASS), "")
         variables, registry = self.prover.criteria.vars, self.prover.registry
         quick = not any(starts_process(s, variables, registry) for s in self.rule.checks)
-        bad = [Seed(f"bad sample {n}", t) for n, t in enumerate(self._samples("bad"), 1)]
+        bad = [self._own(f"bad sample {n}", t) for n, t in enumerate(self._samples("bad"), 1)]
         of_seeds = self._of_seeds(MOST_SEEDS if quick else 1)
         order = chain(of_seeds, bad) if quick else chain(bad, of_seeds)
         for seed in islice(order, MOST_TRIES if quick else MOST_TRIES // 2):
+            self.cut = self.prover.deadline is not None and self.prover.deadline.passed()
+            if self.cut:
+                return
             self._try(seed)
             # Where each try starts a process, it is enough that the rule can fail.
             if all(self.failed_on) or (not quick and any(self.failed_on) and seed not in bad):
@@ -184,12 +206,17 @@ class _Trial:
             return Proof.UNCLEAR
         if any(self.failed_on):
             return Proof.PROVED
+        if self.cut:
+            return Proof.UNPROVEN
         # What was planted into nothing was a try as well: only a rule of absence passes there.
         return Proof.VACUOUS if self.has_seeds or self._samples("bad") else Proof.UNPROVEN
 
     def _samples(self, kind: str) -> Sequence[str]:
         found: Sequence[str] = self.rule.samples.get(kind, ())
         return found
+
+    def _own(self, what: str, text: str) -> Seed:
+        return Seed(what, text, self.prover.name)
 
     def _judge(self, seed: Seed) -> list[CheckResult]:
         it = self.prover
@@ -202,6 +229,7 @@ class _Trial:
             self.folder,
             name=seed.name,
             base=seed.base,
+            environment=it.environment,
         )
 
     def _try(self, seed: Seed) -> None:
@@ -212,7 +240,7 @@ class _Trial:
 
     def _of_seeds(self, most: int) -> Iterator[Seed]:
         """Yield the mutants of passing texts, one of each in turn."""
-        good = (Seed(f"good sample {n}", t) for n, t in enumerate(self._samples("good"), 1))
+        good = (self._own(f"good sample {n}", t) for n, t in enumerate(self._samples("good"), 1))
         passing = []
         for seed in chain(good, self.prover.seeds):
             results = self._judge(seed)
@@ -221,7 +249,7 @@ class _Trial:
         self.has_seeds = bool(passing)
         streams = [self._mutants(seed, results) for seed, results in passing[:most]]
         if not streams and self.empty is Outcome.PASS:
-            streams = [self._mutants(Seed("the empty artifact", ""), ())]
+            streams = [self._mutants(self._own("the empty artifact", ""), ())]
         for row in zip_longest(*streams):
             yield from (seed for seed in row if seed)
 

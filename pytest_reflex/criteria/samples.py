@@ -7,7 +7,7 @@ of its own; a check that could not judge proves nothing, whichever way the sampl
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -113,17 +113,25 @@ def judge_text(
     *,
     name: str = NAME,
     base: Path | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> list[CheckResult]:
     """Return what each check of a rule says about a text, which is put into `folder` for it.
 
-    `name` is that of the file (it may have folders), `base` where relative links lead from.
+    `name` is that of the file (it may have folders), `base` where relative links lead from,
+    `environment` what commands get besides their own.
     """
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text.encode())
     alone = replace(criteria, rules=(rule,))
     target = Target(
-        criteria=alone, level=rule.level, artifact=path, root=root, label=name, link_base=base
+        criteria=alone,
+        level=rule.level,
+        artifact=path,
+        root=root,
+        label=name,
+        link_base=base,
+        environment=environment or {},
     )
     prepared = prepare(target, registry)
     try:

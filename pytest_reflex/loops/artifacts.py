@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.errors import UsageError
+from pytest_reflex.errors import ReflexError, UsageError
 from pytest_reflex.loops.history import artifact_with, read_events, text_after
 from pytest_reflex.loops.statefile import ARTIFACT, HISTORY
 from pytest_reflex.model.events import Event, EventKind
@@ -19,20 +20,27 @@ from pytest_reflex.store.regular import read_if_regular
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """The bytes of an artifact; `note` says where they are not those of the file."""
+    """The bytes of an artifact; `note` says where they are not those of the file.
+
+    `proofs` are those of its last evaluation: whether the checks that an agent made can fail.
+    """
 
     data: bytes
     iteration: int | None = None
     note: str = ""
+    proofs: tuple[Mapping[str, Any], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        return {"iteration": self.iteration, "sha256": hashlib.sha256(self.data).hexdigest()}
+        wire = {"iteration": self.iteration, "sha256": hashlib.sha256(self.data).hexdigest()}
+        return wire | ({"proofs": list(self.proofs)} if self.proofs else {})
 
 
 def as_it_stands(folder: Path) -> Shown:
     """Return artifact.md, or what the history has in its place; raises ReflexError."""
     data = read_if_regular(folder / ARTIFACT)
     if data is not None:
+        with suppress(ReflexError):  # the file is shown, whatever became of its history
+            return Shown(data=data, proofs=_proofs(_events(folder), data))
         return Shown(data=data)
     text = text_after(_events(folder))
     if hashlib.sha256(text.encode()).hexdigest() == EMPTY_SHA256:
@@ -60,14 +68,25 @@ def evaluated_in(folder: Path, iteration: int) -> Shown:
             f"iteration {iteration} of {folder.name!r} has no artifact",
             hint=f"there are: {there}" if there else "nothing was produced yet",
         )
-    text = artifact_with(events, judged.get(iteration) or made[iteration])
+    data = artifact_with(events, judged.get(iteration) or made[iteration]).encode()
     note = (
         "" if iteration in judged else f"The artifact of iteration {iteration} was not evaluated."
     )
-    return Shown(data=text.encode(), iteration=iteration, note=note)
+    return Shown(data=data, iteration=iteration, note=note, proofs=_proofs(events, data))
 
 
+_JUDGES = EventKind.EVALUATION_DONE
 _MAKES = (EventKind.ARTIFACT_CREATED, EventKind.REFINEMENT_DONE)
+
+
+def _proofs(events: Sequence[Event], data: bytes) -> tuple[Mapping[str, Any], ...]:
+    """Return the proofs that came of the last evaluation of an artifact."""
+    sha256 = hashlib.sha256(data).hexdigest()
+    for event in reversed(events):
+        judged = event.payload.get("evaluation") if event.kind is _JUDGES else None
+        if judged and judged["artifact_sha256"] == sha256:
+            return tuple(event.payload.get("proofs", ()))
+    return ()
 
 
 def _events(folder: Path) -> Sequence[Event]:

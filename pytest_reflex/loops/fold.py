@@ -132,6 +132,7 @@ def _evaluation(state: RunState, payload: Payload) -> RunState:
     return replace(
         state,
         evaluation=evaluation,
+        proofs=tuple(payload.get("proofs", ())),
         planned=True,
         produced=True,
         prepared=state.prepared or state.checks is not None,

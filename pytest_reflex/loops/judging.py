@@ -2,35 +2,53 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
 from pytest_reflex.loops.asking import judge
 from pytest_reflex.loops.prepared import effective
+from pytest_reflex.loops.proving import Made, made_by_agent, prove, without_vacuous
 from pytest_reflex.loops.runfiles import RunFiles
 from pytest_reflex.loops.steps import Done, phase_error
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Step
+from pytest_reflex.store.regular import read_if_regular
 from pytest_reflex.verdict.progress import flips_between, mark_of
 
 
 def evaluate(files: RunFiles, hooks: Any, project: Path) -> Done:
     """Judge the artifact; the verdict binds to the bytes that the history knows.
 
-    `project` is the working directory of commands. Raises ReflexError where nothing can judge.
+    Checks that an agent made are proved, and what cannot fail earns nothing. `project` is the
+    working directory of commands. Raises ReflexError where nothing can judge.
     """
     state = files.state
-    evaluation = judge(hooks, target_of(files, project))
+    target = target_of(files, project)
+    evaluation = judge(hooks, target)
     if isinstance(evaluation, str):
         return phase_error(Step.EVALUATE, evaluation)
     if evaluation.artifact_sha256 != state.artifact_sha256:
         return phase_error(Step.EVALUATE, "the artifact changed while it was evaluated")
+    rules = made_by_agent(state.criteria, target, evaluation)
+    proofs = prove(Made(target=target, rules=rules, text=files.artifact_text()))
+    if proofs and _changed(files):
+        return phase_error(Step.EVALUATE, "the artifact changed while its checks were proved")
+    evaluation = without_vacuous(evaluation, proofs)
     payload: dict[str, Any] = {"evaluation": evaluation.to_json()}
+    if proofs:
+        payload["proofs"] = [{**one.to_json(), "idle": list(one.idle)} for one in proofs]
     marks = (*state.marks, mark_of(evaluation, state.iteration))
     if flips := flips_between(marks):
         payload["flips"] = flips.to_json()
     return Done(kind=EventKind.EVALUATION_DONE, step=Step.EVALUATE, payload=payload)
+
+
+def _changed(files: RunFiles) -> bool:
+    """Return whether the artifact is not the one that was judged: a command may have changed it."""
+    data = read_if_regular(files.artifact_path)
+    return data is None or hashlib.sha256(data).hexdigest() != files.state.artifact_sha256
 
 
 def target_of(files: RunFiles, project: Path) -> Target:

@@ -8,6 +8,7 @@ from threading import Event as Signal
 from typing import Any
 
 from pytest_reflex.loops.prepared import needs_agent
+from pytest_reflex.loops.proving import refused
 from pytest_reflex.model.events import Event
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.steps import StepRequest
@@ -53,7 +54,8 @@ def request_for(
         previous = artifact if state.iteration > 1 else None
         return replace(base, plan=state.plan, artifact=previous, draft=state.draft)
     if step is Step.PREPARE:
-        return replace(base, plan=state.plan, rules=needs_agent(rules))
+        told = base.complaint or refused(state.proofs)
+        return replace(base, plan=state.plan, rules=needs_agent(rules), complaint=told)
     if step is Step.CRITIQUE:
         return replace(
             base, artifact=artifact, evaluation=state.evaluation, feedback=state.feedback

@@ -37,6 +37,7 @@ def run_json(state: RunState) -> dict[str, Any]:
         "last_score_exact": f"{last.numerator}/{last.denominator}" if last is not None else "0/1",
         "stagnation_count": state.stagnation_count,
         "artifact": {"sha256": state.artifact_sha256, "status": state.artifact_status},
+        "proofs": list(state.proofs),
         "feedback": {"waiting": list(state.feedback), "heeded": list(state.heeded)},
         "limits": state.limits.to_json(),
         "setup": dict(state.setup),

@@ -134,7 +134,8 @@ class RunState:
 
     The six booleans say which steps of the current iteration are durable. `marks` remember past
     evaluations; `errors` holds, per step, the messages of its failed tries since it last succeeded;
-    `draft` is the text of `--input`. Of a person's critiques `feedback` waits for the next CRITIQUE
+    `draft` is the text of `--input`; `proofs` say of the last evaluation whether the checks that an
+    agent made can fail. Of a person's critiques `feedback` waits for the next CRITIQUE
     and `heeded` was given to the last one. `settled` counts the marks before the run was extended.
     """
 
@@ -153,6 +154,7 @@ class RunState:
     plan: tuple[str, ...] = ()
     checks: tuple[Mapping[str, Any], ...] | None = None
     evaluation: Evaluation | None = None
+    proofs: tuple[Mapping[str, Any], ...] = ()
     issues: tuple[Mapping[str, str], ...] | None = None
     artifact_sha256: str = EMPTY_SHA256
     planned: bool = False

@@ -42,7 +42,9 @@ def _evaluation(payload: Payload) -> str:
     failed = ", ".join(row["id"] for row in evaluation["failed"])
     verdict = "passed" if evaluation["passed"] else "not passed"
     score = f"{shown_score(Fraction(str(evaluation['score_exact'])))} {verdict}"
-    return f"{score}; failed: {failed}" if failed else score
+    vacuous = [one["rule"] for one in payload.get("proofs", ()) if one["proof"] == "vacuous"]
+    cannot = f"; cannot fail: {', '.join(vacuous)}" if vacuous else ""
+    return (f"{score}; failed: {failed}" if failed else score) + cannot
 
 
 def _checks(payload: Payload) -> str:

@@ -40,12 +40,25 @@ def block(state: RunState, evaluation: Evaluation, artifact_path: str) -> str:
 
 
 def _added(state: RunState) -> Iterator[str]:
-    """Yield what the seed's block does not have: flips, and changes outside the critique."""
+    """Yield what the seed's block does not have: flips, strange changes, checks that are idle."""
     flips = flips_between(state.marks)
     if flips and (flips.fixed or flips.broken or flips.still):
         said = (("fixed", flips.fixed), ("broken", flips.broken), ("still failing", flips.still))
         yield _field("Flips", "; ".join(f"{word} {', '.join(ids)}" for word, ids in said if ids))
     yield from (_field(name, said) for name, said in guard_lines(state.changed))
+    yield from (_field(name, said) for name, said in proof_lines(state.proofs))
+
+
+def proof_lines(proofs: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Yield what the proofs of an agent's checks say against them, each with its heading."""
+    for one in proofs:
+        if one["proof"] == "vacuous":
+            yield "Vacuous", f"{one['rule']} (no weight: what an agent made for it cannot fail)"
+        elif one["proof"] != "proved":
+            yield "Not proved", f"{one['rule']} ({_shorten(one['message'])})"
+        for number in one.get("idle", ()):
+            of = f"check {number} of {len(one['failed_on'])}"
+            yield "Idle", f"{one['rule']} ({of} that an agent made cannot fail)"
 
 
 def guard_lines(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

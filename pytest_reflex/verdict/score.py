@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from pytest_reflex.model.results import CheckResult, Evaluation, RuleResult
@@ -45,6 +46,16 @@ def judge(target: Target, results: Results, *, sha256: str, unsound: str = "") -
         passed=not unsound and gate(score, target.bar, rows),
         unsound=unsound,
     )
+
+
+def with_results(evaluation: Evaluation, results: tuple[RuleResult, ...]) -> Evaluation:
+    """Return the evaluation that follows from other results of the same rules.
+
+    Promises: it passes only where the one that was given did.
+    """
+    score = score_of(results)
+    passed = evaluation.passed and gate(score, evaluation.threshold, results)
+    return replace(evaluation, results=results, score=score, passed=passed)
 
 
 def score_of(results: Iterable[RuleResult]) -> Fraction:

@@ -302,7 +302,8 @@ def test_t01_a_command_that_an_agent_made_is_not_run(tmp_path: Path) -> None:
 
 def test_a_command_that_an_agent_made_runs_where_it_was_allowed(tmp_path: Path) -> None:
     stage = Stage(tmp_path, PROSE)
-    check = {"rule_id": "a.x.alpha", "type": "executable", "command": "exit 0", "expected": "ok"}
+    command = 'grep -q alpha "$PYTEST_REFLEX_ARTIFACT"'
+    check = {"rule_id": "a.x.alpha", "type": "executable", "command": command, "expected": "ok"}
     script = Script(produce="alpha\n", prepare=json.dumps({"checks": [check]}))
     stage.play(script, allow_agent_commands=True)
     assert stage.run_json()["stop"]["passed"]

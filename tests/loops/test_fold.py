@@ -32,8 +32,8 @@ def test_run_json_keeps_the_shape_of_the_seed() -> None:
     assert list(wire)[1:] == [
         "run_id", "task_alias", "status", "iteration", "max_iterations", "phase", "current_step",
         "task", "criteria", "plan", "prepared_checks", "evaluation", "critique", "stop",
-        "last_score", "last_score_exact", "stagnation_count", "artifact", "feedback", "limits",
-        "setup", "spend", "seal", "created_at", "updated_at", "last_seq",
+        "last_score", "last_score_exact", "stagnation_count", "artifact", "proofs", "feedback",
+        "limits", "setup", "spend", "seal", "created_at", "updated_at", "last_seq",
     ]  # fmt: skip
     assert wire["criteria"]["phase"]["B"] == {"threshold": 0.9, "active_levels": ["A", "B"]}
     assert wire["stop"] == {"passed": False, "reason": ""}
