@@ -92,6 +92,11 @@ class StateFile:
         if self._lock is not None:
             self._lock.close()
 
+    @property
+    def owned(self) -> bool:
+        """Whether we hold the lock, so that nobody else can be at work in this run's name."""
+        return self._lock is not None
+
     def read(self) -> State | None:
         """Return the state; None where there is none, or where it had to be kept aside.
 

@@ -1,0 +1,21 @@
+"""``pytest-reflex iterate``: the group; each verb's module is loaded when it is used."""
+
+from __future__ import annotations
+
+from pytest_reflex.cli.lazy import LazyGroup
+
+# verb: (module:command, one line of help)
+VERBS = {
+    "run": ("iterate_drive:run", "Run a procedure, round after round."),
+    "resume": ("iterate_drive:resume", "Continue a run that was interrupted or aborted."),
+    "status": ("iterate_status:status", "Show where a procedure stands, or all of them."),
+}
+
+iterate = LazyGroup(
+    VERBS,
+    name="iterate",
+    short_help="Run an AI tool round after round, each in a fresh process.",
+    help="Give an AI tool the prompt of a procedure, in a fresh process for each round, until a "
+    "limit, its success signal, or too many failures.\n\n"
+    "The state is on disk under .rooda; `resume` continues after anything.",
+)

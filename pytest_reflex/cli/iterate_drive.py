@@ -1,0 +1,274 @@
+"""``pytest-reflex iterate run`` and ``resume``: the verbs that drive a procedure to its end."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pytest_reflex.cli.configured import configured
+from pytest_reflex.cli.dry_run import dry_run_option
+from pytest_reflex.cli.streams import give, say
+from pytest_reflex.errors import ExitCode, StateError, UsageError
+from pytest_reflex.process.signals import Interruptions
+from pytest_reflex.settings import Settings, positive
+
+if TYPE_CHECKING:
+    from pytest_reflex.iterations.driver import Work
+    from pytest_reflex.iterations.log import Log
+    from pytest_reflex.iterations.model import State
+    from pytest_reflex.iterations.opening import Options
+    from pytest_reflex.iterations.statefile import StateFile
+
+PHASES = ("observe", "orient", "decide", "act")
+# Returns the state to begin with, and whether it is that of a run that goes on.
+Opening = Callable[["StateFile", "Work"], tuple["State", bool]]
+
+
+def driving_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that `run` and `resume` share."""
+    options: list[Any] = [
+        click.option("-n", "--max-iterations", metavar="N", help="Rounds at most; 0: no limit."),
+        click.option("--unlimited", is_flag=True, help="No limit of rounds: -n 0."),
+        click.option(
+            "--no-caps",
+            is_flag=True,
+            help="Lift the caps of a run without a limit: wall time, rounds that change nothing.",
+        ),
+        click.option("--context", "contexts", multiple=True, metavar="TEXT|FILE",
+                     help="What the prompt says before the four phases."),
+        *(
+            click.option(f"--{phase}", multiple=True, metavar="FILE",
+                         help=f"Files instead of the procedure's own part {phase.upper()}.")
+            for phase in PHASES
+        ),
+        click.option("--agent", metavar="NAME", help="The AI tool: a preset, or one of `agents`."),
+        click.option("--ai-cmd", metavar="COMMAND",
+                     help="The AI tool as a command that reads the prompt on standard input."),
+        click.option("--timeout", metavar="SECONDS", help="Seconds that the tool may take."),
+        click.option("--failure-threshold", metavar="K",
+                     help="Failed rounds in a row that end the run (default: 3)."),
+        click.option("--unchanged", metavar="K",
+                     help="Rounds in a row without a change of the working tree that are told."),
+        click.option("--stop-unchanged", is_flag=True, help="End the run after so many."),
+        click.option("--log-format", metavar="text|json", help="Lines for people, or JSON lines."),
+        click.option("-q", "--quiet", is_flag=True, help="Tell warnings and the end only."),
+        click.option("-v", "--verbose", is_flag=True, help="Tell gates and statistics too."),
+        dry_run_option,
+    ]  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.command(short_help="Run a procedure, round after round.")
+@click.argument("procedure")
+@click.option("--fresh", is_flag=True, help="Begin anew where a run was interrupted.")
+@driving_options
+def run(procedure: str, fresh: bool, **given: Any) -> int:
+    """Run PROCEDURE: each round gives its prompt to a fresh process of the AI tool.
+
+    Exit status: 0 limit reached or success signal, 6 limit reached by a failed round, 16 too many
+    failures in a row, 7 nothing changes, 8 wall time, 11 driven by another process, 130 and 143
+    interrupted (see `resume`).
+    """
+    from pytest_reflex.iterations import driver, opening
+
+    options = _options(given)
+    settings = _settings(given, options)
+    if given["dry_run"]:
+        return _show(procedure, options, settings, number=1)
+    if not fresh and _goes_on(procedure, _root(settings)):
+        return _go_on(procedure, given, reset_failures=False)
+
+    def begin(file: StateFile, work: Work) -> tuple[State, bool]:
+        found = file.read()
+        if found is not None and opening.is_unfinished(found) and not fresh:
+            raise opening.unfinished(found)
+        return opening.fresh(procedure, work.bounds, options, driver.utc_now()), False
+
+    return _drive(procedure, options, settings, given, begin)
+
+
+@click.command(short_help="Continue a run that was interrupted or aborted.")
+@click.argument("procedure")
+@click.option("--reset-failures", is_flag=True, help="Count failures from 0 again.")
+@driving_options
+def resume(procedure: str, reset_failures: bool, **given: Any) -> int:
+    """Continue the run of PROCEDURE; the round that was interrupted is run again.
+
+    Limits, tool, contexts and prompts are those with which it was begun, unless they are given.
+    """
+    return _go_on(procedure, given, reset_failures=reset_failures)
+
+
+def _go_on(procedure: str, given: dict[str, Any], *, reset_failures: bool) -> int:
+    from pytest_reflex.iterations import opening
+    from pytest_reflex.iterations.statefile import read_state
+
+    found = read_state(_root(configured()), procedure)
+    if found is None:
+        raise opening.nothing_to_resume(procedure)
+    options = _options(given).over(opening.Options.from_json(found.options))
+    settings = _settings(given, options, found)
+    if given["dry_run"]:
+        return _show(procedure, options, settings, number=found.iteration + 1)
+
+    def begin(file: StateFile, work: Work) -> tuple[State, bool]:
+        now, reset = file.read(), reset_failures
+        state = opening.taken_up(now, procedure, work.bounds, options, reset_failures=reset)
+        return state, True
+
+    return _drive(procedure, options, settings, given, begin)
+
+
+def _options(given: dict[str, Any]) -> Options:
+    """Return what the command line says of every round; raises UsageError."""
+    from pytest_reflex.iterations.model import Phase
+    from pytest_reflex.iterations.opening import Options
+
+    if given["agent"] is not None and given["ai_cmd"] is not None:
+        raise UsageError("--agent and --ai-cmd are two tools", hint="give one of them")
+    timeout = None
+    if given["timeout"] is not None:
+        try:
+            timeout = positive(given["timeout"])
+        except ValueError as error:
+            raise UsageError(f"--timeout {given['timeout']!r}: expected {error}") from None
+    return Options(
+        agent=given["agent"],
+        ai_command=given["ai_cmd"],
+        timeout=timeout,
+        contexts=given["contexts"],
+        phases={Phase(phase): given[phase] for phase in PHASES if given[phase]},
+        no_caps=given["no_caps"],
+    )
+
+
+def _settings(given: dict[str, Any], options: Options, found: State | None = None) -> Settings:
+    """Return the settings in force; a run that was `found` keeps its limits where none is given."""
+    limit, threshold = given["max_iterations"], given["failure_threshold"]
+    if given["unlimited"]:
+        if limit is not None:
+            raise UsageError("--unlimited and --max-iterations are two limits", hint="give one")
+        limit = 0
+    if found is not None:
+        limit = found.max_iterations if limit is None else limit
+        threshold = found.failure_threshold if threshold is None else threshold
+    return configured(
+        {
+            "iterate.max_iterations": limit,
+            "iterate.failure_threshold": threshold,
+            "iterate.agent": options.agent,
+            "iterate.unchanged": given["unchanged"],
+            "iterate.stop_unchanged": given["stop_unchanged"] or None,
+            "iterate.log_format": given["log_format"],
+        }
+    )
+
+
+def _root(settings: Settings) -> Path:
+    return Path.cwd() / str(settings["iterate.root"])
+
+
+def _work(procedure: str, options: Options, settings: Settings) -> Work:
+    from pytest_reflex.host import open_host
+    from pytest_reflex.iterations.setup import prepare
+
+    host = open_host(settings["plugins"], Path.cwd())
+    return prepare(procedure, options, settings=settings, host=host, project=Path.cwd())
+
+
+def _show(procedure: str, options: Options, settings: Settings, *, number: int) -> int:
+    """Show what a round would be given; nothing is written, nothing is run."""
+    from pytest_reflex.iterations.dry_run import dry_run_text
+
+    work = _work(procedure, options, settings)
+    prompt = work.prompt(number, work.bounds.max_iterations)
+    give(
+        dry_run_text(
+            work.procedure,
+            agent=work.agent,
+            prompt=prompt,
+            tokens=work.tokens(prompt),
+            budget=work.token_budget,
+        )
+    )
+    return ExitCode.OK
+
+
+def _goes_on(procedure: str, root: Path) -> bool:
+    """Return whether an interrupted run is to go on: asked on a terminal, elsewhere refused."""
+    from pytest_reflex.iterations.opening import is_unfinished, unfinished
+    from pytest_reflex.iterations.statefile import is_driven, read_state
+
+    try:
+        found = read_state(root, procedure)
+    except StateError:  # looked at again by whoever holds the lock
+        return False
+    if found is None or not is_unfinished(found) or is_driven(root, procedure):
+        return False
+    refusal = unfinished(found)
+    if not sys.stdin.isatty():
+        raise refusal
+    say(f"{refusal.problems[0].message} (to begin anew: --fresh)")
+    click.confirm("Go on with it?", default=True, abort=True, err=True)
+    return True
+
+
+def _drive(
+    procedure: str, options: Options, settings: Settings, given: dict[str, Any], begin: Opening
+) -> int:
+    """Check everything, take the lock, and drive the rounds."""
+    from pytest_reflex.iterations.driver import RUN_DIR, IterationLoop
+    from pytest_reflex.iterations.statefile import StateFile
+    from pytest_reflex.process.group import kill_abandoned
+    from pytest_reflex.store.filesystem import lock_warning
+
+    work, root = _work(procedure, options, settings), _root(settings)
+    interruptions = click.get_current_context().find_object(Interruptions) or Interruptions()
+    troubles: list[str] = []
+    tell: list[Callable[[str], object]] = [troubles.append]
+    with StateFile(root, procedure, lambda text: tell[0](text)) as file:
+        state, goes_on = begin(file, work)
+        log = _log(procedure, state, root, settings, given)
+        tell[0] = log.error
+        if goes_on:
+            log.resuming(state)
+        else:
+            log.starting(work.bounds)
+        if file.owned and (left := kill_abandoned(f"{RUN_DIR}={work.folder}")):
+            troubles.append(f"ended {left} processes that an earlier run had left behind")
+        troubles += filter(None, [lock_warning(root)])
+        for text in troubles:
+            log.warning(text)
+        loop = IterationLoop(work, state=state, file=file, log=log)
+        try:
+            return loop.run()
+        except KeyboardInterrupt:
+            interruptions.deaf = True
+            loop.interrupted()
+            return interruptions.status()
+
+
+def _log(
+    procedure: str, state: State, root: Path, settings: Settings, given: dict[str, Any]
+) -> Log:
+    from pytest_reflex.iterations.log import Log, Volume
+    from pytest_reflex.iterations.logfile import LogFile, log_path
+    from pytest_reflex.process.secrecy import secrets
+
+    volume = Volume.VERBOSE if given["verbose"] else Volume.NORMAL
+    path = log_path(root, procedure, state.started_at)
+    return Log(
+        procedure,
+        say,
+        as_json=settings["iterate.log_format"] == "json",
+        volume=Volume.QUIET if given["quiet"] else volume,
+        hidden=secrets(os.environ, os.environ, ()),
+        file=LogFile(path, lambda text: say(f"pytest-reflex: warning: {text}")),
+    )

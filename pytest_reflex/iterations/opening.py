@@ -1,0 +1,131 @@
+"""With which state a sitting begins: a fresh one, or that of a run that was left: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pytest_reflex.errors import UsageError
+from pytest_reflex.iterations.model import Bounds, Phase, State, Status
+from pytest_reflex.iterations.wording import RESUME, counted
+
+RUN = "pytest-reflex iterate run"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What the command line says of every round; a resume takes it over, as it was typed.
+
+    `agent` is a name, `ai_command` a command instead of one; `contexts` are texts or names of
+    files, `phases` names of files that replace those of a procedure; `timeout` is in seconds.
+    """
+
+    agent: str | None = None
+    ai_command: str | None = None
+    timeout: int | None = None
+    contexts: tuple[str, ...] = ()
+    phases: Mapping[Phase, tuple[str, ...]] = field(default_factory=dict)
+    no_caps: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the wire form, without what was not said."""
+        wire: dict[str, Any] = {
+            "agent": self.agent,
+            "ai_cmd": self.ai_command,
+            "timeout": self.timeout,
+            "context": list(self.contexts),
+            **{phase.value: list(paths) for phase, paths in self.phases.items()},
+            "no_caps": self.no_caps,
+        }
+        return {key: value for key, value in wire.items() if value}
+
+    @classmethod
+    def from_json(cls, wire: Mapping[str, Any]) -> Options:
+        """Read options; what is not as this program writes it counts as not said."""
+        agent, command, timeout = wire.get("agent"), wire.get("ai_cmd"), wire.get("timeout")
+        is_number = isinstance(timeout, int) and not isinstance(timeout, bool)
+        phases = {phase: _texts(wire.get(phase.value)) for phase in Phase}
+        return cls(
+            agent=agent if isinstance(agent, str) else None,
+            ai_command=command if isinstance(command, str) else None,
+            timeout=timeout if is_number else None,
+            contexts=_texts(wire.get("context")),
+            phases={phase: paths for phase, paths in phases.items() if paths},
+            no_caps=wire.get("no_caps") is True,
+        )
+
+    def over(self, before: Options) -> Options:
+        """Return these options, and where they say nothing those from before."""
+        named = self.agent is not None or self.ai_command is not None
+        return Options(
+            agent=self.agent if named else before.agent,
+            ai_command=self.ai_command if named else before.ai_command,
+            timeout=before.timeout if self.timeout is None else self.timeout,
+            contexts=self.contexts or before.contexts,
+            phases={**before.phases, **self.phases},
+            no_caps=self.no_caps or before.no_caps,
+        )
+
+
+def is_unfinished(found: State | None) -> bool:
+    """Return whether a state was left by a run that can go on as it is.
+
+    Its owner holds a lock: where we have that, `running` was left behind by one that is gone.
+    """
+    return found is not None and found.status in (Status.INTERRUPTED, Status.RUNNING)
+
+
+def fresh(name: str, bounds: Bounds, options: Options, at: str) -> State:
+    """Return the state of a run that begins at a time."""
+    return State(
+        procedure_name=name,
+        max_iterations=bounds.max_iterations,
+        failure_threshold=bounds.failure_threshold,
+        started_at=at,
+        options=options.to_json(),
+    )
+
+
+def taken_up(
+    found: State | None, name: str, bounds: Bounds, options: Options, *, reset_failures: bool
+) -> State:
+    """Return the state with which a run goes on, under the bounds that hold now.
+
+    Raises UsageError where there is none, or where it was aborted and nobody says that what failed
+    is mended.
+    """
+    if found is None or found.status is Status.COMPLETED:
+        raise nothing_to_resume(name)
+    if found.status is Status.ABORTED and not reset_failures:
+        failures = counted(found.consecutive_failures, "failure")
+        raise UsageError(
+            f"{name} was aborted after {failures} in a row",
+            hint=f"mend the cause, then: {RESUME} {name} --reset-failures",
+        )
+    return replace(
+        found,
+        status=Status.RUNNING,
+        max_iterations=bounds.max_iterations,
+        failure_threshold=bounds.failure_threshold,
+        consecutive_failures=0 if reset_failures else found.consecutive_failures,
+        options=options.to_json(),
+    )
+
+
+def nothing_to_resume(name: str) -> UsageError:
+    return UsageError(f"there is nothing to resume for {name}", hint=f"begin with: {RUN} {name}")
+
+
+def unfinished(found: State) -> UsageError:
+    """Return the refusal to begin a run beside one that can go on."""
+    name, done = found.procedure_name, counted(found.iteration)
+    return UsageError(
+        f"a run of {name} was interrupted after {done}",
+        hint=f"go on with: {RESUME} {name}, or begin anew with --fresh",
+    )
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    is_list = isinstance(value, Sequence) and not isinstance(value, str)
+    return tuple(one for one in value if isinstance(one, str)) if is_list else ()

@@ -1,0 +1,81 @@
+"""Everything a run of a procedure needs, checked before anything is written or spent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pytest_reflex.agents.command import CommandAgent
+from pytest_reflex.errors import UsageError
+from pytest_reflex.host import Host, agent_kinds, make_agent
+from pytest_reflex.iterations.bounds import bounds_of, chosen_agent
+from pytest_reflex.iterations.budget import tokens_of
+from pytest_reflex.iterations.driver import Work
+from pytest_reflex.iterations.fragments import from_context, from_flag
+from pytest_reflex.iterations.gates import Gates
+from pytest_reflex.iterations.model import Procedure
+from pytest_reflex.iterations.opening import Options
+from pytest_reflex.iterations.procedures import find_procedure, gates_of
+from pytest_reflex.iterations.prompt import compose
+from pytest_reflex.iterations.tree import Tree
+from pytest_reflex.model.steps import Askable
+from pytest_reflex.settings import Settings
+
+AI_COMMAND = "ai-cmd"
+
+
+def prepare(name: str, options: Options, *, settings: Settings, host: Host, project: Path) -> Work:
+    """Return the work of a procedure; raises ReflexError with what is wrong with any part of it."""
+    procedure = find_procedure(name, settings, project)
+    bounds = bounds_of(procedure, settings, no_caps=options.no_caps)
+    agent = agent_for(procedure, options, settings, host)
+    root = settings["iterate.root"]
+    contexts = [from_context(value, project) for value in options.contexts]
+    replaced = {
+        phase: [from_flag(path, project, f"--{phase.value}") for path in paths]
+        for phase, paths in options.phases.items()
+    }
+
+    def prompt(number: int, total: int) -> str:
+        return compose(procedure, number=number, total=total, contexts=contexts, replaced=replaced)
+
+    work = Work(
+        procedure=procedure,
+        bounds=bounds,
+        agent=agent,
+        prompt=prompt,
+        tokens=partial(tokens_of, hooks=host.hooks),
+        token_budget=settings["iterate.token_budget"],
+        gates=Gates(gates_of(procedure, settings), project=project, registry=host.registry),
+        fingerprint=Tree(project, [root]).fingerprint,
+        folder=(project / root / "log" / name).absolute(),
+    )
+    work.tokens(work.prompt(1, bounds.max_iterations))
+    return work
+
+
+def agent_for(procedure: Procedure, options: Options, settings: Settings, host: Host) -> Askable:
+    """Return the agent of a procedure; raises UsageError for one that answers no prompts."""
+    name = chosen_agent(procedure, settings).value
+    changes: dict[str, Any] = {"loop.command_timeout": settings["iterate.timeout"]}
+    if options.ai_command is not None:
+        name, table = AI_COMMAND, {"command": options.ai_command}
+        changes["agents"] = {**settings["agents"], AI_COMMAND: table}
+    agent = make_agent(name, _changed(settings, changes), agent_kinds(host))
+    if not isinstance(agent, Askable):
+        raise UsageError(
+            f"agent {name!r} cannot take the prompt of a procedure",
+            hint="name an AI tool: --agent NAME, or --ai-cmd COMMAND",
+        )
+    if options.timeout is None:
+        return agent
+    if not isinstance(agent, CommandAgent):
+        raise UsageError(f"agent {name!r} is no command: it has no --timeout")
+    return replace(agent, timeout=float(options.timeout))
+
+
+def _changed(settings: Settings, changes: Mapping[str, Any]) -> Settings:
+    return replace(settings, values={**settings.values, **changes})

@@ -1,0 +1,112 @@
+"""A loop on a stage: scripted answers, a clock that is turned by hand, and what was told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from pytest_reflex.checks.registry import Registry
+from pytest_reflex.errors import ExitCode
+from pytest_reflex.iterations.driver import IterationLoop, Work
+from pytest_reflex.iterations.gates import Gates
+from pytest_reflex.iterations.log import Log
+from pytest_reflex.iterations.model import Bounds, Gate, Phase, Procedure, State
+from pytest_reflex.iterations.statefile import StateFile, read_state
+from pytest_reflex.model.steps import Question, Reply
+
+AT = "2026-02-06T10:00:00Z"
+GOOD = Reply(text="did it", agent="tool")
+BAD = Reply(text="", agent="tool", error="it left", details={"end": "exit", "exit": 1})
+LIMIT = Reply(text="You have hit your limit, resets 5pm", agent="tool")
+YES = Reply(text="all is done\n<promise>SUCCESS</promise>\n", agent="tool")
+NO = Reply(text="it cannot be done\n<promise>FAILURE</promise>\n", agent="tool")
+
+Act = Reply | BaseException | Callable[[Question], Reply]
+
+
+@dataclass
+class Script:
+    """An agent that gives one answer after the other, the last one for ever."""
+
+    acts: Sequence[Act]
+    name: str = "tool"
+    asked: list[Question] = field(default_factory=list)
+    seconds: float = 1.0
+    clock: list[float] = field(default_factory=lambda: [0.0])
+
+    def ask(self, question: Question) -> Reply:
+        act = self.acts[min(len(self.asked), len(self.acts) - 1)]
+        self.asked.append(question)
+        self.clock[0] += self.seconds
+        if isinstance(act, BaseException):
+            raise act
+        return act if isinstance(act, Reply) else act(question)
+
+
+@dataclass
+class Stage:
+    """A folder in which a procedure runs; `trees` are the fingerprints one after the other."""
+
+    root: Path
+    script: Script
+    bounds: Bounds = field(default_factory=Bounds)
+    gates: Sequence[Gate] = ()
+    trees: Iterator[str | None] | None = None
+    prompt: str = "do it"
+    budget: int = 1000
+    success: bool = True
+    lines: list[str] = field(default_factory=list)
+    loop: IterationLoop | None = None
+
+    def run(self, state: State | None = None) -> ExitCode:
+        """Drive the procedure from a state, by default from the start."""
+        log = Log("build", self.lines.append)
+        with StateFile(self.root, "build", log.error) as file:
+            self.loop = IterationLoop(
+                self._work(),
+                state=state or self.fresh(),
+                file=file,
+                log=log,
+                clock=lambda: self.script.clock[0],
+                now=lambda: AT,
+            )
+            return self.loop.run()
+
+    def fresh(self) -> State:
+        return State(
+            procedure_name="build",
+            max_iterations=self.bounds.max_iterations,
+            failure_threshold=self.bounds.failure_threshold,
+            started_at=AT,
+        )
+
+    def saved(self) -> State | None:
+        return read_state(self.root, "build")
+
+    def told(self) -> list[str]:
+        """Return the lines without their times."""
+        return [line.partition("] ")[2] for line in self.lines]
+
+    def with_answers(self, *acts: Act) -> Stage:
+        """Return the same folder with another script."""
+        return replace(self, script=Script(acts), lines=[])
+
+    def _work(self) -> Work:
+        trees = self.trees
+        return Work(
+            procedure=Procedure(
+                name="build",
+                description="",
+                phases=dict.fromkeys(Phase, ()),
+                success=self.success,
+            ),
+            bounds=self.bounds,
+            agent=self.script,
+            prompt=lambda number, total: f"{self.prompt} {number}/{total}",
+            tokens=len,
+            token_budget=self.budget,
+            gates=Gates(self.gates, project=self.root, registry=Registry()),
+            fingerprint=lambda: next(trees) if trees is not None else None,
+            folder=self.root / "log",
+        )
