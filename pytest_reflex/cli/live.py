@@ -32,6 +32,7 @@ _STYLES = {
     "strong": "bold",
     "faint": "dim",
 }
+FRAME = 0.2  # seconds between two draws
 _CLEAR, _UP = "\x1b[2K", "\x1b[1A"
 
 

@@ -22,6 +22,9 @@ _PAINTS: tuple[tuple[re.Pattern[str], dict[str, Any]], ...] = tuple(
         (r"── .*\| FAIL ──$|Gate: NOT passed(?:, .*)?$|Failed: (?!none$).*", _BAD),
         (r"Warnings: (?!none$).*|(?:Outside|Reverted|Not guarded|Not written\b[^:]*): .*", _MILD),
         (r"[A-Z_]+ gave nothing usable: .*|The fix of .*|Restored: .*", _MILD),
+        (r"\[[\d:]+\] ERROR: .*", _BAD),
+        (r"\[[\d:]+\] WARNING: .*|\[[\d:]+\] Reached max .*; the last iteration failed$", _MILD),
+        (r"\[[\d:]+\] (?:Reached max iterations: .*|Success signal in .*)", _GOOD),
         (r"── .* ──$|Critique:$|Distance to success:$|Next:|  - [^:]+:", _STRONG),
     )
 )

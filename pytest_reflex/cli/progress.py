@@ -6,15 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from pytest_reflex.cli.live import LiveView, can_be_live
+from pytest_reflex.cli.live import FRAME, LiveView, can_be_live
 from pytest_reflex.cli.streams import say
 from pytest_reflex.loops.attending import BEAT, Progress
 from pytest_reflex.loops.driver import ReflexLoop
 from pytest_reflex.model.events import Event
 from pytest_reflex.model.words import Step
 from pytest_reflex.process.ticking import ticking
-
-FRAME = 0.2  # seconds between two draws of the live view
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ from pytest_reflex.iterations import wording
 from pytest_reflex.iterations.logfile import LogFile
 from pytest_reflex.iterations.model import Bounds, Cause, Ending, GateResult, Round, State
 from pytest_reflex.iterations.statistics import statistics_of
+from pytest_reflex.iterations.telling import Progress
 from pytest_reflex.model.plain import visible, visible_json
 from pytest_reflex.process.secrecy import hide
 
@@ -74,7 +75,7 @@ class Log:
 
     `say` takes one line (or more) of text for stderr; `clock` gives aware times, shown in their
     own zone to people and in UTC to programs; `hidden` are values with the references that stand
-    for them (`process.secrecy.secrets`).
+    for them (`process.secrecy.secrets`). `progress` is told what begins and ends.
     """
 
     def __init__(
@@ -87,7 +88,9 @@ class Log:
         volume: Volume = Volume.NORMAL,
         hidden: Mapping[str, str] | None = None,
         file: LogFile | None = None,
+        progress: Progress | None = None,
     ) -> None:
+        self._progress = progress
         self._procedure, self._say, self._clock = procedure, say, clock
         self._as_json, self._volume = as_json, volume
         self._hidden, self._file = hidden or {}, file
@@ -118,9 +121,13 @@ class Log:
         text = f"{wording.place_text(number, total)} starting..."
         fields = {"iteration": number, "phase": "agent"}
         self._tell(_Record(event="iteration_started", message=text, fields=fields))
+        if self._progress:
+            self._progress.begins(number, total)
 
     def gate_ended(self, number: int, result: GateResult) -> None:
         """Tell what a gate came to; a failed one that is not required is a warning."""
+        if self._progress:
+            self._progress.gate_done(result.gate.name)
         alone = not result.passed and not result.gate.required
         fields = {
             "iteration": number,
@@ -147,6 +154,8 @@ class Log:
 
         The round that is `aborting` the run gets no completed line: the end follows.
         """
+        if self._progress:
+            self._progress.ends(round_, failures)
         if round_.failed:
             text = wording.failed_text(round_, failures, threshold)
             fields = {"iteration": round_.number, "phase": _phase(round_), "failures": failures}

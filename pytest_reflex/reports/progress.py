@@ -73,21 +73,22 @@ def _asked(running: Running) -> str:
 
 def trend(state: RunState) -> Line:
     """Return a bar and the score of each of the last evaluations, and what is needed now."""
-    bar = plain(state.criteria.thresholds[state.level])
+    needed = plain(state.criteria.thresholds[state.level])
     if not state.marks:
-        return [(f"none yet, needs {bar}", "")]
+        return [(f"none yet, needs {needed}", "")]
     line: Line = [("… ", "faint")] if len(state.marks) > _MARKS else []
     level: Level | None = None
     for mark in state.marks[-_MARKS:]:
         if mark.level is not level:
             line.append((f"{mark.level.value} ", "faint"))
             level = mark.level
-        line.append((f"{_bar(mark.score)} {shown_score(mark.score)} ", _tone(mark)))
-    return [*line, (f"needs {bar}", "faint")]
+        line.append((f"{bar(mark.score)} {shown_score(mark.score)} ", _tone(mark)))
+    return [*line, (f"needs {needed}", "faint")]
 
 
-def _bar(score: Fraction) -> str:
-    return _BARS[min(int(score * len(_BARS)), len(_BARS) - 1)]
+def bar(share: Fraction | float) -> str:
+    """Return a bar for a share from 0 to 1."""
+    return _BARS[min(int(share * len(_BARS)), len(_BARS) - 1)]
 
 
 def _tone(mark: Mark) -> str:

@@ -22,6 +22,15 @@ LINES = {
     "the verdict again": ("Gate: passed, score 1.000, x; artifact: a.md", GREEN),
     "no verdict again": ("Gate: NOT passed, score 0.000, x", RED),
     "a bad answer": ("PLAN gave nothing usable: it broke", YELLOW),
+    "an error": ("[10:00:00] ERROR: Aborting after 3 consecutive failures", RED),
+    "a warning": ("[10:00:00] WARNING: AI CLI failed (exit 1)", YELLOW),
+    "the limit": ("[10:00:00] Reached max iterations: 3 (total: 1.0s)", GREEN),
+    "the limit by a failure": (
+        "[10:00:00] Reached max iterations: 3; the last iteration failed",
+        YELLOW,
+    ),
+    "the signal": ("[10:00:00] Success signal in iteration 3 (total: 1.0s)", GREEN),
+    "what an agent says": ("    | ERROR: Aborting", ""),
     "other words": ("Hash: 12345678", ""),
 }
 

@@ -1,0 +1,111 @@
+"""What an iteration loop at work shows between the lines of its log."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_reflex.iterations.log import Log
+from pytest_reflex.iterations.model import Cause, Gate, GateResult, Round
+from pytest_reflex.iterations.telling import Progress
+from pytest_reflex.reports.progress import Line
+
+
+class Stage:
+    """A progress under a clock that the test sets, fed by a log as the driver feeds it."""
+
+    def __init__(self) -> None:
+        self.now, self.leaving = 0.0, False
+        self.progress = Progress("build", seconds=lambda: self.now, leaving=lambda: self.leaving)
+        self.log = Log("build", lambda text: None, progress=self.progress)
+
+    def round(self, number: int, total: int, seconds: float, *, failures: int = 0) -> None:
+        self.log.round_starts(number, total)
+        self.now += seconds
+        cause = Cause.EXIT if failures else None
+        ended = Round(number=number, seconds=seconds, cause=cause, changed=number % 2 == 0)
+        self.log.round_ended(ended, total, failures=failures, threshold=3)
+
+    def lines(self) -> list[str]:
+        return ["".join(text for text, _ in line)[2:] for line in self.progress.lines()]
+
+
+@pytest.fixture
+def stage() -> Stage:
+    return Stage()
+
+
+def test_a_round_that_runs_is_shown_with_its_time(stage: Stage) -> None:
+    stage.log.round_starts(1, 3)
+    stage.now += 62
+    assert stage.lines() == [
+        "Iteration 1/3 1:02",
+        "build · run 1:02",
+        "rounds none yet",
+        "Ctrl-C interrupts; go on with: pytest-reflex iterate resume build",
+    ]
+
+
+def test_finished_rounds_are_a_trend_with_what_is_to_come(stage: Stage) -> None:
+    stage.round(1, 4, 30.0)
+    stage.round(2, 4, 60.0)
+    assert stage.lines()[:3] == [
+        "between two iterations",
+        "build · run 1:30",
+        "rounds ▅ 30.0s █ 1m0s mean 45.0s, about 1m30s to go",
+    ]
+
+
+def test_only_the_last_rounds_are_shown_and_no_end_where_there_is_none(stage: Stage) -> None:
+    for number in range(1, 9):
+        stage.round(number, 0, number)
+    assert stage.lines()[2] == "rounds … ▄ 3.0s ▅ 4.0s ▆ 5.0s ▇ 6.0s █ 7.0s █ 8.0s mean 4.5s"
+
+
+def test_failures_in_a_row_are_shown_until_a_round_succeeds(stage: Stage) -> None:
+    stage.round(1, 0, 1.0, failures=1)
+    stage.round(2, 0, 1.0, failures=2)
+    assert stage.lines()[1] == "build · run 0:02 · 2 failed in a row"
+    stage.round(3, 0, 1.0)
+    assert "failed" not in stage.lines()[1]
+
+
+def test_a_round_has_the_colour_of_its_end(stage: Stage) -> None:
+    stage.round(1, 0, 1.0, failures=1)
+    stage.round(2, 0, 1.0)
+    stage.round(3, 0, 1.0)
+    trend: Line = stage.progress.lines()[2]
+    assert [tone for text, tone in trend if "1.0s " in text] == ["bad", "good", "mild"]
+
+
+def test_gates_that_were_tried_are_named(stage: Stage) -> None:
+    stage.log.round_starts(1, 0)
+    gate = Gate(name="tests", command="pytest")
+    stage.log.gate_ended(1, GateResult(gate=gate, outcome="pass", summary="", seconds=1))
+    assert stage.lines()[0] == "Iteration 1 0:00 · gates done: tests"
+
+
+def test_who_leaves_is_told_what_is_waited_for(stage: Stage) -> None:
+    stage.leaving = True
+    assert "leaving: what runs is given time to end" in stage.lines()[3]
+
+
+def test_rounds_that_take_no_time_have_a_bar(stage: Stage) -> None:
+    stage.round(1, 0, 0.0)
+    assert stage.lines()[2] == "rounds ▁ 0.0s mean 0.0s"
+
+
+def test_a_pipe_is_told_from_time_to_time_that_a_round_goes_on(stage: Stage) -> None:
+    told: list[str] = []
+    stage.progress.beat(told.append)
+    stage.log.round_starts(2, 5)
+    stage.now += 60
+    stage.progress.beat(told.append)
+    assert told == ["Iteration 2/5 is at work since 1m0s"]
+
+
+def test_a_beat_in_the_middle_of_another_line_is_left_out(stage: Stage) -> None:
+    def busy(text: str) -> None:
+        raise RuntimeError("reentrant call")
+
+    stage.log.round_starts(1, 1)
+    stage.progress.beat(busy)
