@@ -8,6 +8,8 @@ from pytest_reflex.cli.lazy import LazyGroup
 VERBS = {
     "run": ("iterate_drive:run", "Run a procedure, round after round."),
     "resume": ("iterate_drive:resume", "Continue a run that was interrupted or aborted."),
+    "list": ("iterate_look:list_", "List the procedures."),
+    "info": ("iterate_look:info", "Show everything about a procedure."),
     "status": ("iterate_status:status", "Show where a procedure stands, or all of them."),
 }
 

@@ -58,7 +58,7 @@ def _of(procedure: Procedure, settings: Settings, name: str) -> Chosen:
     if origin.tier is Tier.FLAG or own is None or own == "":
         return Chosen(name, settings[key], str(origin))
     part = settings.origins.get(f"iterate.procedures.{procedure.name}.{name}")
-    return Chosen(name, own, f"procedure {procedure.name} ({part or procedure.origin})")
+    return Chosen(name, own, f"procedure {procedure.name}: {part or procedure.origin}")
 
 
 def _wall_time(settings: Settings, *, capped: bool, no_caps: bool) -> Chosen:

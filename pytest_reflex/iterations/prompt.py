@@ -9,10 +9,9 @@ from pytest_reflex.iterations.model import Fragment, Phase, Procedure
 from pytest_reflex.iterations.outcome import promised
 
 TITLE = "# OODA Loop Iteration"
-_FRESH = (
-    "You are a fresh process: nothing is known of earlier iterations but what stands in the files "
-    "of this project. Work through the four phases below, once, and then exit."
-)
+_FRESH = """\
+You are a fresh process: of earlier iterations nothing is known but what stands in the files of this
+project. Work through the four phases below, once, and then exit."""
 _CLOSING = "(Here the prompt ends.)"
 
 

@@ -88,7 +88,7 @@ def test_each_bound_knows_who_said_it(project: Path) -> None:
     made = replace(procedure(), max_iterations=3)
     told = {one.name: one.origin for one in chosen_bounds(made, load(project))}
     assert told == {
-        "max_iterations": f"procedure mine ({own})",
+        "max_iterations": f"procedure mine: {own}",
         "failure_threshold": "default",
         "wall_time": "default",
         "unchanged": str(own),
@@ -101,7 +101,7 @@ def test_each_bound_knows_who_said_it(project: Path) -> None:
     [
         ("", "", None, ("offline", "default")),
         ("", '[iterate]\nagent = "it"\n', None, ("it", "pytest-reflex.toml")),
-        ("pro", '[iterate]\nagent = "it"\n', None, ("pro", "procedure mine (built-in)")),
+        ("pro", '[iterate]\nagent = "it"\n', None, ("pro", "procedure mine: built-in")),
         ("pro", '[iterate]\nagent = "it"\n', "flagged", ("flagged", "flag")),
     ],
     ids=["the agent of all", "that of the driver", "that of the procedure", "that of a flag"],
