@@ -18,11 +18,14 @@ from pytest_reflex.process.signals import Interruptions
 from pytest_reflex.settings import Settings, positive
 
 if TYPE_CHECKING:
+    from pytest_reflex.cli.iterate_view import Voice
     from pytest_reflex.iterations.driver import Work
     from pytest_reflex.iterations.log import Log
+    from pytest_reflex.iterations.logfile import LogFile
     from pytest_reflex.iterations.model import State
     from pytest_reflex.iterations.opening import Options
     from pytest_reflex.iterations.statefile import StateFile
+    from pytest_reflex.iterations.telling import Progress
 
 PHASES = ("observe", "orient", "decide", "act")
 # Returns the state to begin with, and whether it is that of a run that goes on.
@@ -224,8 +227,10 @@ def _drive(
     procedure: str, options: Options, settings: Settings, given: dict[str, Any], begin: Opening
 ) -> int:
     """Check everything, take the lock, and drive the rounds."""
+    from pytest_reflex.cli.iterate_view import Voice
     from pytest_reflex.iterations.driver import RUN_DIR, IterationLoop
     from pytest_reflex.iterations.statefile import StateFile
+    from pytest_reflex.iterations.telling import Progress
     from pytest_reflex.process.group import kill_abandoned
     from pytest_reflex.store.filesystem import lock_warning
 
@@ -235,7 +240,9 @@ def _drive(
     tell: list[Callable[[str], object]] = [troubles.append]
     with StateFile(root, procedure, lambda text: tell[0](text)) as file:
         state, goes_on = begin(file, work)
-        log = _log(procedure, state, root, settings, given)
+        progress = Progress(procedure, leaving=lambda: bool(interruptions.received))
+        voice = Voice(plain=_is_json(settings))
+        log = _log(progress, voice, file=_log_file(root, state), settings=settings, given=given)
         tell[0] = log.error
         if goes_on:
             log.resuming(state)
@@ -248,7 +255,9 @@ def _drive(
             log.warning(text)
         loop = IterationLoop(work, state=state, file=file, log=log)
         try:
-            return loop.run()
+            live = not (given["quiet"] or _is_json(settings))
+            with voice.showing(progress, log, live=live):
+                return loop.run()
         except KeyboardInterrupt:
             interruptions.deaf = True
             loop.interrupted()
@@ -256,19 +265,34 @@ def _drive(
 
 
 def _log(
-    procedure: str, state: State, root: Path, settings: Settings, given: dict[str, Any]
+    progress: Progress,
+    voice: Voice,
+    *,
+    file: LogFile,
+    settings: Settings,
+    given: dict[str, Any],
 ) -> Log:
     from pytest_reflex.iterations.log import Log, Volume
-    from pytest_reflex.iterations.logfile import LogFile, log_path
     from pytest_reflex.process.secrecy import secrets
 
     volume = Volume.VERBOSE if given["verbose"] else Volume.NORMAL
-    path = log_path(root, procedure, state.started_at)
     return Log(
-        procedure,
-        say,
-        as_json=settings["iterate.log_format"] == "json",
+        progress.procedure,
+        voice,
+        as_json=_is_json(settings),
         volume=Volume.QUIET if given["quiet"] else volume,
         hidden=secrets(os.environ, os.environ, ()),
-        file=LogFile(path, lambda text: say(f"pytest-reflex: warning: {text}")),
+        file=file,
+        progress=progress,
     )
+
+
+def _log_file(root: Path, state: State) -> LogFile:
+    from pytest_reflex.iterations.logfile import LogFile, log_path
+
+    path = log_path(root, state.procedure_name, state.started_at)
+    return LogFile(path, lambda text: say(f"pytest-reflex: warning: {text}"))
+
+
+def _is_json(settings: Settings) -> bool:
+    return bool(settings["iterate.log_format"] == "json")

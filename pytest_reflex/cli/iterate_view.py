@@ -9,6 +9,7 @@ from functools import partial
 from pytest_reflex.cli.live import FRAME, LiveView, can_be_live
 from pytest_reflex.cli.paint import painted
 from pytest_reflex.cli.streams import say
+from pytest_reflex.iterations.log import Log
 from pytest_reflex.iterations.telling import BEAT, Progress
 from pytest_reflex.process.ticking import ticking
 
@@ -18,17 +19,18 @@ Say = Callable[[str], None]
 class Voice:
     """Where the lines of a log go: above a live view while there is one, else to stderr."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, plain: bool = False) -> None:
         self._say: Say = say
+        self._paint = str if plain else painted
 
     def __call__(self, text: str) -> None:
-        self._say(painted(text))
+        self._say(self._paint(text))
 
     @contextmanager
-    def showing(self, progress: Progress, *, live: bool) -> Iterator[None]:
-        """Show the progress until the block is left, if the terminal can or as plain lines."""
+    def showing(self, progress: Progress, log: Log, *, live: bool) -> Iterator[None]:
+        """Show the progress until the block is left: live if it may be, else in lines of the log."""
         if not (live and can_be_live()):
-            with ticking(BEAT, partial(progress.beat, self)):
+            with ticking(BEAT, partial(progress.beat, log.passing)):
                 yield
             return
         view = LiveView(progress.lines)

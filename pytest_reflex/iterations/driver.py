@@ -23,6 +23,7 @@ from pytest_reflex.iterations.log import Log
 from pytest_reflex.iterations.model import Bounds, Ending, GateResult, Procedure, Round, State
 from pytest_reflex.iterations.outcome import outcome_of_answer, outcome_with_gates
 from pytest_reflex.iterations.statefile import StateFile
+from pytest_reflex.iterations.tree import Watch
 from pytest_reflex.model.plain import boundary
 from pytest_reflex.model.steps import Askable, Question, Reply
 
@@ -74,7 +75,7 @@ class IterationLoop:
         self._cancel = Event()
         self._began = clock()
         self._unchanged = 0
-        self._tree: str | None = None
+        self._watch = Watch(work.fingerprint)
 
     def run(self) -> ExitCode:
         """Drive the loop to its end and return the exit status.
@@ -83,7 +84,6 @@ class IterationLoop:
         """
         try:
             self._file.save(self.state)
-            self._tree = self._work.fingerprint()
             while (ending := self._decide()) is None:
                 self._round()
             return self._end(ending)
@@ -105,6 +105,7 @@ class IterationLoop:
         number, total = self.state.iteration + 1, self._work.bounds.max_iterations
         self._log.round_starts(number, total)
         prompt = self._prompt(number, total)
+        self._watch.begin()
         started = self._clock()
         reply = self._work.agent.ask(self._question(prompt, number))
         done = self._judged(number, reply, started)
@@ -132,12 +133,15 @@ class IterationLoop:
 
     def _judged(self, number: int, reply: Reply, started: float) -> Round:
         """Decide what a round came to: the answer first, and behind a good one the gates."""
+        changed = self._watch.changed()
         found = outcome_of_answer(reply, offers_success=self._work.procedure.success)
         results: tuple[GateResult, ...] = ()
         if found.cause is None:
             told = partial(self._log.gate_ended, number)
             results = self._work.gates.run(number, cancel=self._cancel, told=told)
             found = outcome_with_gates(found, results)
+        if changed is not None:
+            self._unchanged = 0 if changed else self._unchanged + 1
         return Round(
             number=number,
             seconds=self._clock() - started,
@@ -145,20 +149,11 @@ class IterationLoop:
             detail=found.detail,
             promised_success=found.promised_success,
             gates=results,
-            changed=self._changed(),
+            changed=changed,
             usd=reply.usd,
             tokens=reply.tokens,
             output=_last_words(reply) if found.cause and not results else "",
         )
-
-    def _changed(self) -> bool | None:
-        """Return whether the tree is another than before, and count the rounds where it is not."""
-        before, self._tree = self._tree, self._work.fingerprint()
-        if before is None or self._tree is None:
-            return None
-        changed = before != self._tree
-        self._unchanged = 0 if changed else self._unchanged + 1
-        return changed
 
     def _tell(self, done: Round, total: int) -> None:
         bounds = self._work.bounds

@@ -188,6 +188,12 @@ class Log:
             )
         )
 
+    def passing(self, text: str) -> None:
+        """Tell what matters only now: the file does not keep it."""
+        record = _Record(event="message", message=text)
+        if record.is_told(self._volume):
+            self._show(record, self._clock())
+
     def info(self, text: str) -> None:
         self._tell(_Record(event="message", message=text))
 
@@ -225,12 +231,12 @@ class Log:
     def _tell(self, record: _Record) -> None:
         now = self._clock()
         if record.is_told(self._volume):
-            self._say(self._as_line(record, now) if self._as_json else self._as_text(record, now))
-        self._keep(record, now)
-
-    def _keep(self, record: _Record, now: datetime) -> None:
+            self._show(record, now)
         if self._file is not None:
             self._file.append(self._as_line(record, now))
+
+    def _show(self, record: _Record, now: datetime) -> None:
+        self._say(self._as_line(record, now) if self._as_json else self._as_text(record, now))
 
     def _as_text(self, record: _Record, now: datetime) -> str:
         loud = record.level in (Severity.WARNING, Severity.ERROR)

@@ -32,7 +32,7 @@ class Progress:
         seconds: Callable[[], float] = time.monotonic,
         leaving: Callable[[], bool] = lambda: False,
     ) -> None:
-        self._procedure, self._seconds, self._leaving = procedure, seconds, leaving
+        self.procedure, self._seconds, self._leaving = procedure, seconds, leaving
         self._began = seconds()
         self._rounds: list[Round] = []
         self._failures, self._turn = 0, 0
@@ -58,9 +58,9 @@ class Progress:
         """Return the live view as it is now; lines may be cut at their end."""
         self._turn += 1
         wheel = (SPINNER[self._turn % len(SPINNER)] + " ", "good")
-        run = f"  {self._procedure} · run {clock(self._seconds() - self._began)}"
+        run = f"  {self.procedure} · run {clock(self._seconds() - self._began)}"
         failed = f" · {self._failures} failed in a row" if self._failures else ""
-        resume = f"  Ctrl-C interrupts; go on with: {RESUME} {self._procedure}"
+        resume = f"  Ctrl-C interrupts; go on with: {RESUME} {self.procedure}"
         return [
             [wheel, *self._place()],
             [(run, ""), (failed, "bad")],

@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from pytest_reflex.iterations.listing import MOST_PATHS, CannotTellError, paths_in
@@ -130,16 +130,17 @@ def fingerprint(project: Path, exclude: Iterable[str] = ()) -> str | None:
 class Watch:
     """Tells of each round whether it left a tree that was not there before.
 
-    `begin` before the agent, `changed` right after it: what gates write between is not its work.
+    `fingerprint` is asked twice in a round: `begin` before the agent, `changed` right after it, so
+    that what gates write between is not its work.
     """
 
-    def __init__(self, tree: Tree) -> None:
-        self._tree, self._seen = tree, set[str]()
+    def __init__(self, fingerprint: Callable[[], str | None]) -> None:
+        self._fingerprint, self._seen = fingerprint, set[str]()
         self._sure = False
 
     def begin(self) -> None:
         """Look at the tree before a round."""
-        before = self._tree.fingerprint()
+        before = self._fingerprint()
         self._sure = before is not None
         if before is not None:
             self._seen.add(before)
@@ -149,7 +150,7 @@ class Watch:
 
         None where nobody can tell.
         """
-        after = self._tree.fingerprint()
+        after = self._fingerprint()
         if after is None or not self._sure:
             return None
         new = after not in self._seen

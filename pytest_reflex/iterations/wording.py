@@ -78,7 +78,7 @@ def failure_text(round_: Round) -> str:
         return ""
     if cause is Cause.GATE:
         return f"Quality gates failed: {detail}" if detail else "Quality gates failed"
-    if not detail or detail.startswith(cause.value):
+    if not detail or cause is Cause.EXIT or detail.startswith(cause.value):
         return f"AI CLI failed ({detail or cause.value})"
     return f"AI CLI failed ({cause.value}: {detail})"
 

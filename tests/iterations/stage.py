@@ -46,7 +46,7 @@ class Script:
 
 @dataclass
 class Stage:
-    """A folder in which a procedure runs; `trees` are the fingerprints one after the other."""
+    """A folder in which a procedure runs; `trees` are the fingerprints before and after each round."""
 
     root: Path
     script: Script

@@ -167,7 +167,7 @@ def test_b080_a_change_counts_as_progress(tmp_path: Path) -> None:
     bounds = Bounds(max_iterations=9, unchanged=2, stop_unchanged=True)
     on = stage(tmp_path, GOOD, bounds=bounds, trees=map(str, count()))
     assert on.run() is ExitCode.OK
-    trees = chain(["a", "a", "b", "b"], repeat("b"))
+    trees = chain(["a", "a", "a", "b"], repeat("b"))
     assert stage(tmp_path, GOOD, bounds=bounds, trees=trees).run() is ExitCode.STAGNATION
 
 

@@ -59,7 +59,7 @@ def repository(tmp_path: Path) -> Path:
 
 def changed(project: Path, deed: Deed) -> bool | None:
     """Return what a watch says of a round in which `deed` was done."""
-    watch = Watch(Tree(project, EXCLUDE))
+    watch = Watch(Tree(project, EXCLUDE).fingerprint)
     watch.begin()
     deed(project)
     return watch.changed()
@@ -132,7 +132,7 @@ def test_bytes_of_the_same_number_under_old_times_are_a_change(project: Path) ->
 
 
 def test_a_tree_that_comes_back_is_nothing_new(project: Path) -> None:
-    watch = Watch(Tree(project, EXCLUDE))
+    watch = Watch(Tree(project, EXCLUDE).fingerprint)
     told = []
     for text in ("a = 2\n", "a = 1\n", "a = 2\n", "a = 3\n"):
         watch.begin()
@@ -142,7 +142,7 @@ def test_a_tree_that_comes_back_is_nothing_new(project: Path) -> None:
 
 
 def test_what_gates_write_between_rounds_is_nobodys_work(project: Path) -> None:
-    watch = Watch(Tree(project, EXCLUDE))
+    watch = Watch(Tree(project, EXCLUDE).fingerprint)
     for number in range(3):
         watch.begin()
         assert watch.changed() is False
@@ -172,7 +172,7 @@ def test_no_change_in_a_repository(repository: Path, deed: Deed) -> None:
 
 
 def test_a_removal_that_is_committed_later_changed_the_tree_once(repository: Path) -> None:
-    watch = Watch(Tree(repository, EXCLUDE))
+    watch = Watch(Tree(repository, EXCLUDE).fingerprint)
     watch.begin()
     (repository / "src/a.py").unlink()
     first = watch.changed()
