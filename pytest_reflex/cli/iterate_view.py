@@ -28,7 +28,7 @@ class Voice:
 
     @contextmanager
     def showing(self, progress: Progress, log: Log, *, live: bool) -> Iterator[None]:
-        """Show the progress until the block is left: live if it may be, else in lines of the log."""
+        """Show the progress until the block is left: live, or in lines of the log."""
         if not (live and can_be_live()):
             with ticking(BEAT, partial(progress.beat, log.passing)):
                 yield

@@ -46,7 +46,7 @@ class Script:
 
 @dataclass
 class Stage:
-    """A folder in which a procedure runs; `trees` are the fingerprints before and after each round."""
+    """A folder in which a procedure runs; `trees` are how it is before and after a round."""
 
     root: Path
     script: Script
