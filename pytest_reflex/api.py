@@ -108,7 +108,9 @@ def run_loop(
     Calling it is the confirmation of criteria and limits. Close the iterator at any time: the run
     stays on disk, and `resume_loop` continues it.
     """
-    from pytest_reflex.host import employ, open_host
+    from dataclasses import replace
+
+    from pytest_reflex.host import employ, judge_command, judge_name, open_host
     from pytest_reflex.loops.setup import NewLoop, begin, propose
 
     folder = Path(project) if project else Path.cwd()
@@ -123,6 +125,8 @@ def run_loop(
     )
     proposal = propose(order, settings=settings, registry=host.registry, project=folder)
     agents = employ(host, settings)
+    order = replace(order, judge=judge_name(host), judge_command=judge_command(host))
+    proposal = replace(proposal, order=order)
     run = begin(proposal, settings=settings, project=folder, hooks=host.hooks, agents=agents)
     return _drive(run)
 
@@ -136,7 +140,8 @@ def resume_loop(alias: str | None = None, *, project: str | Path | None = None) 
     settings = _settings(folder)
     run = resumable(folder / settings["loop.root"], alias)
     host = open_host(settings["plugins"], folder)
-    employ(host, settings, recorded=run.state.setup["agents"])
+    setup = run.state.setup
+    employ(host, settings, recorded=setup["agents"], judge=setup.get("judge", ""))
     return _drive(take_up(run.folder, project=folder, hooks=host.hooks))
 
 

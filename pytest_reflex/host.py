@@ -6,7 +6,7 @@ import importlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -181,18 +181,22 @@ def employ(
     *,
     replay: str | None = None,
     recorder: Recorder | None = None,
+    judge: str | None = None,
 ) -> Mapping[Step, str]:
     """Register the agents of all steps and the evaluator; return the agents' names by step.
 
     `chosen` are values of ``--agent``: NAME for every step, or STEP=NAME for one; `recorded` are
     the names by step with which a run began, instead of those of the settings. `replay` is a
-    recording that answers all steps, before any plugin; `recorder` writes one.
+    recording that answers all steps, before any plugin; `recorder` writes one. `judge` is the name
+    of who judges instead of that in the settings, empty for nobody.
     """
     employ_evaluator(host, settings)
     if recorder is not None:
         host.manager.register(recorder)
     if replay is not None:
         return _replay(host, replay, recorder)
+    employ_judge(host, settings, judge)
+    _overhear(host, recorder)
     names = agents_by_step(settings, chosen, recorded or settings["loop.agents"])
     kinds = agent_kinds(host)
     made = {name: make_agent(name, settings, kinds) for name in dict.fromkeys(names.values())}
@@ -203,13 +207,27 @@ def employ(
 
 
 def _replay(host: Host, recording: str, recorder: Recorder | None) -> Mapping[Step, str]:
+    from pytest_reflex.agents.judge import AgentJudge
     from pytest_reflex.agents.replay import NAME, ReplayAgent, ReplayRouter
 
     agent = ReplayAgent(Path.cwd() / recording, Path.cwd())
     if recorder is not None:
         recorder.watch([agent])
+    if agent.judges:
+        host.registry.judge = AgentJudge(agent)
+        _overhear(host, recorder)
     host.manager.register(ReplayRouter(agent))
     return dict.fromkeys((Step(step.upper()) for step in STEPS), NAME)
+
+
+def _overhear(host: Host, recorder: Recorder | None) -> None:
+    """Have a recorder hear what the judge is asked and answers."""
+    from pytest_reflex.agents.judge import AgentJudge
+
+    judge = host.registry.judge
+    if recorder is not None and isinstance(judge, AgentJudge):
+        recorder.watch([judge.agent])
+        host.registry.judge = replace(judge, heard=recorder.heard)
 
 
 def employ_judge(host: Host, settings: Settings, name: str | None = None) -> None:
@@ -232,6 +250,22 @@ def judge_called(name: str, host: Host, settings: Settings) -> AgentJudge:
             hint="name an AI tool: a preset, or a table of `agents` with a command",
         )
     return AgentJudge(agent)
+
+
+def judge_name(host: Host) -> str:
+    """Return who judges, an empty string for nobody."""
+    judge = host.registry.judge
+    return judge.name if judge else ""
+
+
+def judge_command(host: Host) -> tuple[str, ...]:
+    """Return the command of the judge, none where it is no command."""
+    from pytest_reflex.agents.command import CommandAgent
+    from pytest_reflex.agents.judge import AgentJudge
+
+    judge = host.registry.judge
+    agent = judge.agent if isinstance(judge, AgentJudge) else None
+    return agent.command if isinstance(agent, CommandAgent) else ()
 
 
 def agent_kinds(host: Host) -> Mapping[str, AgentFactory]:

@@ -9,24 +9,37 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
+import pluggy
+
 from pytest_reflex.agents.command import CommandAgent
+from pytest_reflex.agents.overheard import Overheard
 from pytest_reflex.agents.prompts import prompt_for
-from pytest_reflex.agents.recording import Call, Header, Key, key_of, parse_recording
+from pytest_reflex.agents.recording import (
+    Call,
+    Header,
+    Key,
+    iteration_of,
+    key_of,
+    parse_recording,
+)
 from pytest_reflex.agents.replay import ReplayAgent
 from pytest_reflex.agents.surroundings import references
 from pytest_reflex.errors import StateError, UsageError
 from pytest_reflex.model.events import Event, EventKind
-from pytest_reflex.model.steps import Agent, Reply, StepRequest
+from pytest_reflex.model.steps import Agent, Askable, Reply, StepRequest
+from pytest_reflex.model.targets import Target
+from pytest_reflex.model.words import Step
 from pytest_reflex.process.secrecy import hide, secrets
 from pytest_reflex.store.journal import Journal
 from pytest_reflex.store.lines import Content
 
 PLACES = ("{alias}", "{run_id}")
+_around = pluggy.HookimplMarker("pytest")(wrapper=True)
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -39,6 +52,7 @@ class Recorder:
     template: str
     project: Path
     hidden: Mapping[str, str] = field(default_factory=dict)
+    heard: Overheard = field(default_factory=Overheard)
     _journal: Journal | None = None
     _calls: int = 0
     _tries: Counter[Key] = field(default_factory=Counter)
@@ -81,9 +95,9 @@ class Recorder:
         self._tries = Counter(call.key for call in recording.calls)
         return ""
 
-    def watch(self, agents: Iterable[Agent]) -> None:
+    def watch(self, agents: Iterable[Agent | Askable]) -> None:
         """Learn whose secrets may not be written."""
-        self.hidden = secret_values(agents)
+        self.hidden = {**self.hidden, **secret_values(agents)}
 
     def pytest_reflex_record(self, event: Event) -> None:
         """Make the file when the run has begun: only then its id is known."""
@@ -102,18 +116,32 @@ class Recorder:
 
     def pytest_reflex_answered(self, request: StepRequest, reply: Reply) -> None:
         """Write a call; PRODUCE and PREPARE may come from two threads."""
+        self._write(key_of(request), prompt_for(request), reply)
+
+    @_around
+    def pytest_reflex_evaluate(self, target: Target) -> Generator[None, object, object]:
+        """Write what a judge was asked and answered, before its votes are used."""
+        self.heard.begin()
+        try:
+            return (yield)
+        finally:
+            key = (Step.EVALUATE.value, iteration_of(target.environment), target.level.value)
+            for prompt, reply in self.heard.drain():
+                self._write(key, prompt, reply)
+
+    def _write(self, key: Key, prompt: str, reply: Reply) -> None:
         if self._journal is None:
             return
-        prompt = hide(prompt_for(request), self.hidden)
+        hidden = hide(prompt, self.hidden)
         with self._lock:
-            self._tries[key_of(request)] += 1
+            self._tries[key] += 1
             self._calls += 1
-            attempt = self._tries[key_of(request)]
-            call = Call.of(request, reply, number=self._calls, attempt=attempt, prompt=prompt)
+            call = Call.at(key, reply, number=self._calls, attempt=self._tries[key], prompt=hidden)
             self._journal.append(call.to_json())
 
     def close(self) -> None:
         """Let go of the file; closing twice is fine."""
+        self.heard.close()
         if self._journal is not None:
             self._journal.close()
 
@@ -131,7 +159,7 @@ class Recorder:
             )
 
 
-def secret_values(agents: Iterable[Agent]) -> dict[str, str]:
+def secret_values(agents: Iterable[Agent | Askable]) -> dict[str, str]:
     """Return the values that tools are given and nobody may keep, with what stands for them."""
     found: dict[str, str] = {}
     for agent in agents:

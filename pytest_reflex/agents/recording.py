@@ -17,6 +17,7 @@ from pytest_reflex.store.journal import read_journal
 from pytest_reflex.store.lines import Content
 
 VERSION = 1
+ITERATION = "PYTEST_REFLEX_ITERATION"
 # What of a reply's details a loop may ask for; the rest is about the machine.
 _DETAILS = ("exit", "limit", "limited", "retry_after", "refused", "free")
 Key = tuple[str, int, str]
@@ -87,7 +88,12 @@ class Call:
     def of(
         cls, request: StepRequest, reply: Reply, *, number: int, attempt: int, prompt: str
     ) -> Call:
-        step, iteration, phase = key_of(request)
+        return cls.at(key_of(request), reply, number=number, attempt=attempt, prompt=prompt)
+
+    @classmethod
+    def at(cls, key: Key, reply: Reply, *, number: int, attempt: int, prompt: str) -> Call:
+        """Return a call at a place of a run."""
+        step, iteration, phase = key
         return cls(
             number=number,
             step=step,
@@ -169,6 +175,12 @@ class Recording:
 def key_of(request: StepRequest) -> Key:
     """Return the place of a request in its run: step, iteration, phase."""
     return request.step.value, request.iteration, request.level.value
+
+
+def iteration_of(environment: Mapping[str, str]) -> int:
+    """Return the iteration that the variables of an evaluation tell; 1 where they tell none."""
+    told = environment.get(ITERATION, "")
+    return int(told) if told.isdecimal() else 1
 
 
 def place_of(key: Key) -> str:

@@ -17,9 +17,17 @@ import pluggy
 
 from pytest_reflex.agents.comparable import comparable, first_difference
 from pytest_reflex.agents.prompts import prompt_for
-from pytest_reflex.agents.recording import Call, Key, key_of, place_of, read_recording
+from pytest_reflex.agents.recording import (
+    Call,
+    Key,
+    iteration_of,
+    key_of,
+    place_of,
+    read_recording,
+)
 from pytest_reflex.errors import UsageError
-from pytest_reflex.model.steps import Reply, StepRequest
+from pytest_reflex.model.steps import Question, Reply, StepRequest
+from pytest_reflex.model.words import Step
 from pytest_reflex.process.secrecy import hide
 
 NAME = "replay"
@@ -72,20 +80,45 @@ class ReplayAgent:
             self._used.add(found.number)
             return found.reply()
 
+    @property
+    def judges(self) -> bool:
+        """Whether a judge was asked in the recording."""
+        return any(call.step == Step.EVALUATE for call in self._calls)
+
+    def ask(self, question: Question) -> Reply:
+        """Answer for the judge as it did in this iteration, to the very same prompt.
+
+        EVALUATE may run in a process of its own: nothing is remembered of what was asked, and no
+        prompt of a judge is asked twice.
+        """
+        iteration = iteration_of(question.environment)
+        here = [c for c in self._calls if (c.step, c.iteration) == (Step.EVALUATE, iteration)]
+        now = self._plain(question.prompt)
+        same = [call for call in here if self._plain(call.prompt) == now]
+        if same:
+            return same[-1].reply()
+        why = f"the recording has no such question to a judge in iteration {iteration}"
+        return Reply(text="", agent=NAME, error=why, details={"free": True})
+
+    def _plain(self, text: str, run_id: str = "") -> str:
+        """Return what of a prompt two runs of the same task share."""
+        ids = [one for one in (self._run_id, run_id) if one]
+        return comparable(hide(text, self.hidden), run_ids=ids, folders=self._folders)
+
     def unused(self) -> tuple[Call, ...]:
-        """Return the calls after the first used one that nobody asked for."""
+        """Return the calls of steps after the first used one that nobody asked for."""
         first = min(self._used, default=1)
-        return tuple(c for c in self._calls if c.number >= first and c.number not in self._used)
+        steps = (call for call in self._calls if call.step != Step.EVALUATE)
+        return tuple(c for c in steps if c.number >= first and c.number not in self._used)
 
     def _find(self, key: Key, request: StepRequest) -> Call | str:
         """Return the recorded call of a request, or why there is none."""
         left = [c for c in self._calls if c.key == key and c.number not in self._used]
         if not left:
             return f"the recording has no further call at {place_of(key)}"
-        ids = (self._run_id, request.run_id)
 
         def plain(text: str) -> str:
-            return comparable(hide(text, self.hidden), run_ids=ids, folders=self._folders)
+            return self._plain(text, request.run_id)
 
         now = plain(prompt_for(request))
         same = [call for call in left if plain(call.prompt) == now]

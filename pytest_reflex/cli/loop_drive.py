@@ -12,7 +12,12 @@ import click
 
 from pytest_reflex.cli.aliases import alias_argument
 from pytest_reflex.cli.configured import configured
-from pytest_reflex.cli.criteria_option import chosen_criteria, criteria_options, parse_variables
+from pytest_reflex.cli.criteria_option import (
+    chosen_criteria,
+    criteria_options,
+    judge_option,
+    parse_variables,
+)
 from pytest_reflex.cli.dry_run import dry_run_option, show_new, show_resumed, unfinished
 from pytest_reflex.cli.loop_tape import recorder_of, recording_options, tape_of, taped
 from pytest_reflex.cli.streams import say
@@ -41,6 +46,7 @@ def running_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="How the checks run: as a pytest session in a process of its own (the default), "
             "or the same checks without pytest.",
         ),
+        judge_option,
     ):
         command = option(command)
     return command
@@ -108,9 +114,10 @@ def new(
     as_json: bool,
     agents: tuple[str, ...],
     evaluator: str | None,
+    judge: str | None,
 ) -> int:
     """Start a loop for TASK and drive it to its end."""
-    from pytest_reflex.host import employ, open_host
+    from pytest_reflex.host import employ, judge_command, judge_name, open_host
     from pytest_reflex.loops.setup import NewLoop, begin, propose
 
     settings = _settings(max_iterations, evaluator, guard, produce, record, budgets)
@@ -119,7 +126,7 @@ def new(
         raise UsageError("--in-place needs --input and no --output")
     host = open_host(settings["plugins"], Path.cwd())
     recorder = None if dry_run else recorder_of(settings["loop.record"], replay, agents)
-    names = employ(host, settings, agents, replay=replay, recorder=recorder)
+    names = employ(host, settings, agents, replay=replay, recorder=recorder, judge=judge)
     order = NewLoop(
         task=task,
         criteria=chosen,
@@ -133,6 +140,8 @@ def new(
         confirmed_by="--yes" if yes else "terminal" if sys.stdin.isatty() else "",
         record=settings["loop.record"],
         replay=replay,
+        judge=judge_name(host),
+        judge_command=judge_command(host),
     )
     proposal = propose(order, settings=settings, registry=host.registry, project=Path.cwd())
     if dry_run:
@@ -177,6 +186,7 @@ def resume(
     as_json: bool,
     agents: tuple[str, ...],
     evaluator: str | None,
+    judge: str | None,
 ) -> int:
     """Continue the loop ALIAS (default: the one that was running)."""
     from pytest_reflex.host import employ, open_host
@@ -188,7 +198,8 @@ def resume(
     settings = configured({"loop.evaluator": evaluator or run.state.setup["evaluator"]})
     host = open_host(run.state.setup["plugins"], Path.cwd())
     tape = {"replay": run.state.setup.get("replay")} if dry_run else tape_of(run)
-    names = employ(host, settings, agents, run.state.setup["agents"], **tape)
+    judge = judge or run.state.setup.get("judge", "")
+    names = employ(host, settings, agents, run.state.setup["agents"], judge=judge, **tape)
     if dry_run:
         return show_resumed(host, run, names, as_json=as_json)
     again = take_up(run.folder, project=Path.cwd(), hooks=host.hooks)

@@ -33,6 +33,7 @@ def extend(
     as_json: bool,
     agents: tuple[str, ...],
     evaluator: str | None,
+    judge: str | None,
 ) -> int:
     """Let the loop ALIAS (default: the newest), which has stopped, go on and drive it to its end.
 
@@ -48,7 +49,9 @@ def extend(
     limits = extended(run.state, more)
     settings = configured({"loop.evaluator": evaluator or run.state.setup["evaluator"]})
     host = open_host(run.state.setup["plugins"], Path.cwd())
-    names = employ(host, settings, agents, run.state.setup["agents"], **tape_of(run))
+    judge = judge or run.state.setup.get("judge", "")
+    tape = tape_of(run)
+    names = employ(host, settings, agents, run.state.setup["agents"], judge=judge, **tape)
     _confirm(run.state, limits, asked=not yes, quiet=quiet)
     again = reopen(
         run.folder,

@@ -69,12 +69,14 @@ def stop(
 
 
 def _judging(run: Run) -> Any:
-    """Return hooks that judge as the run's own do, and ask no agent."""
-    from pytest_reflex.host import employ_evaluator, open_host
+    """Return hooks that judge as the run's own do, and ask no agent but a judge."""
+    from pytest_reflex.host import employ_evaluator, employ_judge, open_host
 
     setup = run.state.setup
     host = open_host(setup["plugins"], Path.cwd())
-    employ_evaluator(host, configured({"loop.evaluator": setup["evaluator"]}))
+    settings = configured({"loop.evaluator": setup["evaluator"]})
+    employ_evaluator(host, settings)
+    employ_judge(host, settings, "" if setup.get("replay") else setup.get("judge", ""))
     return host.hooks
 
 

@@ -11,7 +11,9 @@ from pytest_reflex.loops.prepared import effective
 from pytest_reflex.loops.proving import Made, made_by_agent, prove, without_vacuous
 from pytest_reflex.loops.runfiles import RunFiles
 from pytest_reflex.loops.steps import Done, phase_error
+from pytest_reflex.loops.votes import paid, refused_vote
 from pytest_reflex.model.events import EventKind
+from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Step
 from pytest_reflex.store.regular import read_if_regular
@@ -24,11 +26,18 @@ def evaluate(files: RunFiles, hooks: Any, project: Path) -> Done:
     Checks that an agent made are proved, and what cannot fail earns nothing. `project` is the
     working directory of commands. Raises ReflexError where nothing can judge.
     """
-    state = files.state
     target = target_of(files, project)
     evaluation = judge(hooks, target)
     if isinstance(evaluation, str):
         return phase_error(Step.EVALUATE, evaluation)
+    return paid(_done(files, target, evaluation), evaluation)
+
+
+def _done(files: RunFiles, target: Target, evaluation: Evaluation) -> Done:
+    """Return the event that an evaluation comes to, without its price."""
+    state = files.state
+    if refused := refused_vote(evaluation):
+        return refused
     if evaluation.artifact_sha256 != state.artifact_sha256:
         return phase_error(Step.EVALUATE, "the artifact changed while it was evaluated")
     rules = made_by_agent(state.criteria, target, evaluation)

@@ -46,6 +46,8 @@ class NewLoop:
     """What a person asks for. `confirmed_by` says how criteria and limits were confirmed.
 
     `record` is the file that the agents' calls go to, `replay` the recording that answers them.
+    `judge` names who judges what no program can, with the command of it where it is one: the files
+    that it names are sealed like those of checks.
     """
 
     task: str
@@ -60,6 +62,8 @@ class NewLoop:
     variables: Mapping[str, Any] = field(default_factory=dict)
     record: str | None = None
     replay: str | None = None
+    judge: str = ""
+    judge_command: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,8 +238,8 @@ def run_started(
         setup["link_base"] = str(order.draft.resolve().parent)
     if order.output is not None:
         setup["output"] = _relative(order.output, project)
-    recording = {"record": order.record, "replay": order.replay}
-    setup |= {key: name for key, name in recording.items() if name}
+    named = {"record": order.record, "replay": order.replay, "judge": order.judge}
+    setup |= {key: name for key, name in named.items() if name}
     payload = {
         "schema_version": SCHEMA_VERSION,
         "task_alias": alias,
@@ -258,7 +262,7 @@ def _sealed(proposal: Proposal, artifact: Path, project: Path, settings: Setting
     """Return the manifest of the files that may not change while the run goes on."""
     order = proposal.order
     return manifest_of(
-        proposal.commands,
+        [*proposal.commands, *([order.judge_command] if order.judge_command else [])],
         files=[*proposal.sources, *(project / name for name in settings["loop.prompts"].values())],
         plugins=settings["plugins"],
         artifact=artifact,

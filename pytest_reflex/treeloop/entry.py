@@ -164,7 +164,7 @@ def _host(
     settings: Settings, wanted: Mapping[str, str], recorder: Recorder | None
 ) -> tuple[Host, Mapping[Step, str]]:
     host = open_host(settings["plugins"], Path.cwd())
-    return host, employ(host, settings, (), wanted, recorder=recorder)
+    return host, employ(host, settings, (), wanted, recorder=recorder, judge="")
 
 
 def _equipment(
