@@ -123,6 +123,8 @@ def judge_of(config: pytest.Config, name: str) -> Judge:
 
     try:
         settings = load(config.rootpath)
+        for problem in settings.unknown:
+            config.issue_config_time_warning(pytest.PytestConfigWarning(str(problem)), stacklevel=2)
         return judge_called(name, open_host(settings["plugins"], config.rootpath), settings)
     except ReflexError as error:
         raise pytest.UsageError(f"--reflex-judge: {error}") from None

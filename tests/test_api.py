@@ -51,6 +51,16 @@ def test_what_is_wrong_is_a_reflex_error(words: Path) -> None:
         pytest_reflex.evaluate(words / "good.md", words / "words.yaml", phase="X")
 
 
+def test_an_unknown_key_of_the_configuration_is_a_warning(words: Path) -> None:
+    (words / "pytest-reflex.toml").write_text('agnet = "x"\n')
+    with (
+        pytest.warns(UserWarning, match="unknown key 'agnet' is ignored") as caught,
+        pytest.raises(pytest_reflex.ReflexError),
+    ):
+        pytest_reflex.resume_loop("none", project=words)
+    assert caught[0].filename == __file__
+
+
 def test_an_unknown_name_is_no_attribute() -> None:
     with pytest.raises(AttributeError, match="no attribute 'evaluat'"):
         pytest_reflex.evaluat  # noqa: B018
