@@ -103,6 +103,9 @@ def _declared(
         return
     for number, table in enumerate(own[phase]):
         origin = place_of(settings, (*KEY.split("."), name, phase.value, number))
+        if "built_in" in table:
+            yield from _built_in_phase(table["built_in"], phase, origin)
+            continue
         path = str(project / table["path"]) if "path" in table else None
         yield Fragment(
             content=table.get("content"),
@@ -110,6 +113,16 @@ def _declared(
             parameters=table.get("parameters", {}),
             origin=str(origin) if origin else "",
         )
+
+
+def _built_in_phase(name: str, phase: Phase, origin: Place | None) -> tuple[Fragment, ...]:
+    """Return the fragments that a built-in procedure has for a phase."""
+    if name not in built_in_names():
+        hint = did_you_mean(name, built_in_names())
+        said = f"there is no built-in procedure {name!r}"
+        raise ProcedureError(said, place=origin, hint=hint)
+    fragments: tuple[Fragment, ...] = built_in(name)[phase]
+    return fragments
 
 
 def _problems(procedure: Procedure, settings: Settings) -> Iterator[Problem]:

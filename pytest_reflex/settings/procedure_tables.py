@@ -20,7 +20,8 @@ from pytest_reflex.settings.readers import (
 PHASES = ("observe", "orient", "decide", "act")
 NAME = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?")
 
-_FRAGMENT_KEYS = ("content", "path", "parameters")
+_KINDS = ("content", "path", "built_in")
+_FRAGMENT_KEYS = (*_KINDS, "parameters")
 _PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -61,7 +62,7 @@ def _field(name: str, key: str, read: Callable[[Any], Any], value: Any) -> Any:
 
 def _fragments(value: Any) -> list[dict[str, Any]]:
     if not isinstance(value, list) or not value:
-        raise ValueError("a list of fragments, each with content or path")
+        raise ValueError("a list of fragments, each with content, path or built_in")
     for number, one in enumerate(value):
         try:
             _check_fragment(one)
@@ -71,12 +72,14 @@ def _fragments(value: Any) -> list[dict[str, Any]]:
 
 
 def _check_fragment(value: Any) -> None:
-    if not isinstance(value, dict) or ("content" in value) == ("path" in value):
-        raise ValueError("a table with one of content and path")
+    if not isinstance(value, dict) or len(kinds := [one for one in _KINDS if one in value]) != 1:
+        raise ValueError("a table with one of content, path and built_in")
     for key in value:
         if key not in _FRAGMENT_KEYS:
             raise ValueError(f"the keys {', '.join(_FRAGMENT_KEYS)}, not {key!r}")
-    text(value.get("content", value.get("path")))
+    text(value[kinds[0]])
+    if kinds == ["built_in"] and "parameters" in value:
+        raise ValueError("no parameters for what is built in")
     parameters = value.get("parameters", {})
     if not isinstance(parameters, dict):
         raise ValueError("a table of parameters")

@@ -39,6 +39,22 @@ def test_a_phase_that_is_given_takes_the_place_of_that_phase(tmp_path: Path) -> 
     assert changed.phases[Phase.OBSERVE] == find(tmp_path, "build").phases[Phase.OBSERVE]
 
 
+def test_a_phase_can_add_to_the_built_in_one(tmp_path: Path) -> None:
+    text = "[iterate.procedures.mine]\n" + FOUR.replace(
+        "act = [{content", 'act = [{built_in = "build"}, {content'
+    )
+    act = find(tmp_path, "mine", text).phases[Phase.ACT]
+    assert act[:-1] == find(tmp_path, "build").phases[Phase.ACT]
+    assert act[-1].content == "do"
+
+
+def test_what_is_not_built_in_is_refused_with_its_place(tmp_path: Path) -> None:
+    text = "[iterate.procedures.build]\nact = [{built_in = 'paln'}]\n"
+    said = f"{tmp_path / 'pytest-reflex.toml'}:2:7: there is no built-in procedure 'paln' (did you "
+    with pytest.raises(ProcedureError, match=re.escape(said)):
+        find(tmp_path, "build", text)
+
+
 def test_tiers_are_joined_before_the_built_in(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

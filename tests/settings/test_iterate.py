@@ -128,16 +128,24 @@ BAD = {
     ),
     "a phase that is text": (
         f'[{BUILD}]\nact = "do it"',
-        f"{BUILD}.act = 'do it': expected a list of fragments, each with content or path",
+        f"{BUILD}.act = 'do it': expected a list of fragments, each with content, path or built_in",
     ),
     "a phase without fragments": (f"[{BUILD}]\nact = []", f"{BUILD}.act = []: expected a list of"),
     "a fragment with both": (
         f'[{BUILD}]\nact = [{{content = "a"}}, {{content = "a", path = "b"}}]',
         f"{BUILD}.act.1 = {{'content': 'a', 'path': 'b'}}: expected a table with one of content",
     ),
+    "a fragment without any": (
+        f"[{BUILD}]\nact = [{{}}]",
+        f"{BUILD}.act.0 = {{}}: expected a table",
+    ),
+    "parameters for what is built in": (
+        f'[{BUILD}]\nact = [{{built_in = "plan", parameters = {{a = "b"}}}}]',
+        "expected no parameters for what is built in",
+    ),
     "a fragment with a typo": (
         f'[{BUILD}]\nact = [{{content = "a", parameter = {{}}}}]',
-        "expected the keys content, path, parameters, not 'parameter'",
+        "expected the keys content, path, built_in, parameters, not 'parameter'",
     ),
     "an empty fragment": (
         f'[{BUILD}]\nact = [{{content = " "}}]',
