@@ -31,6 +31,14 @@ FIGURES: dict[str, tuple[str, str]] = {
     "questions": ("questions", "commands that ask somebody ended without an answer"),
     "prompts": ("prompts", "long prompts arrived whole, or refused by name"),
     "kill": ("kill", "kills at a write-side call resumed with nothing lost or paid twice"),
+    "iterate-kills": (
+        "iterate_kills",
+        "kills of an iteration loop at a write-side call resumed, no round counted twice",
+    ),
+    "iterate-storage": (
+        "iterate_storage",
+        "errors of the disk told by an iteration loop, whose rounds went on",
+    ),
     "recovery": ("recovery", "kills of a resume resumed"),
     "cuts": ("cuts", "cuts and damages of history.jsonl and run.json recovered or told"),
     "rebuilt": ("rebuilt", "random histories whose rebuilt state is the one that was written"),

@@ -8,7 +8,17 @@ from tests.faults.__main__ import measure
 
 STATE = (
     *("kill", "recovery", "storage", "cuts", "rebuilt", "replayed-crashes"),
-    *("locks", "races", "special-state", "names", "clock", "read-only", "mutants"),
+    *(
+        "iterate-kills",
+        "iterate-storage",
+        "locks",
+        "races",
+        "special-state",
+        "names",
+        "clock",
+        "read-only",
+        "mutants",
+    ),
 )
 
 
