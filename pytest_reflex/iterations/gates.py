@@ -147,7 +147,11 @@ class _CommandGate:
         output, code = last_lines(finished), finished.returncode
         if why := stopped(finished, command, timeout) or command.trouble(code):
             return _Verdict(ERROR, one_line(why, _SUMMARY), output)
-        return _Verdict(FAIL if code else PASS, f"exit status {code}", output)
+        if not code:
+            return _Verdict(PASS, f"exit status {code}", output)
+        last = output.rpartition("\n")[2].strip()
+        told = f": {last}" if last else ""
+        return _Verdict(FAIL, one_line(f"exit status {code}{told}", _SUMMARY), output)
 
 
 class _CriteriaGate:

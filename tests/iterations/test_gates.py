@@ -86,6 +86,13 @@ def test_b099_what_a_command_left_behind_is_gone(
         assert gone_within(5, living)
 
 
+def test_the_last_line_of_a_command_that_failed_says_why(project: Path) -> None:
+    result = tried(project, command="echo running; echo '2 tests fail'; echo; exit 1")
+    assert (result.summary, result.output) == (
+        "exit status 1: 2 tests fail", "running\n2 tests fail",
+    )  # fmt: skip
+
+
 def test_a_flood_of_output_is_cut_to_its_end(project: Path) -> None:
     result = tried(project, command="yes | head -c 3000000; echo last; exit 1")
     assert (result.outcome, result.output.endswith("y\nlast")) == ("fail", True)
