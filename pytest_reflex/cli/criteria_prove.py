@@ -10,11 +10,12 @@ import click
 
 from pytest_reflex.cli.criteria_look import json_option, registry_here, traced, variables_option
 from pytest_reflex.cli.streams import give, give_json
-from pytest_reflex.errors import ArtifactError, ExitCode
+from pytest_reflex.errors import ExitCode
 from pytest_reflex.model.plain import visible
 
 if TYPE_CHECKING:
-    from pytest_reflex.criteria.prove import RuleProof, Seed
+    from pytest_reflex.criteria.prove import RuleProof
+    from pytest_reflex.criteria.seeds import Seed
 
 
 @click.command(short_help="Show that rules can fail.")
@@ -34,9 +35,10 @@ def prove(
 ) -> int:
     """Try each rule of NAME|FILE on what it has to fail on.
 
-    That is an empty artifact, and good samples and ARTIFACTs (files) that pass, with a region
-    removed, garbled or planted; and bad samples. A rule that passes on the empty artifact is one of
-    absence. One that fails on nothing, or on the empty artifact only, is vacuous.
+    That is an empty artifact, and good samples and ARTIFACTs that pass, with a region removed,
+    garbled or planted, in one file of a folder after the other; and bad samples. A rule that passes
+    on the empty artifact is one of absence. One that fails on nothing, or on the empty artifact
+    only, is vacuous.
 
     Exit status: 0 no rule is vacuous, 1 one is or cannot judge, 4 bad criteria
     or usage.
@@ -72,16 +74,18 @@ def _speaks_against(one: RuleProof, *, strict: bool) -> bool:
 
 
 def _seeds(artifacts: Iterable[Path]) -> Iterable[Seed]:
-    """Yield the artifacts as texts; raises ArtifactError for a folder or what is no text."""
+    """Yield the artifacts; raises ArtifactError for a file that is no text, or too much of it."""
     from pytest_reflex.checks.reading import read_artifact
-    from pytest_reflex.criteria.prove import MOST_BYTES, Seed
+    from pytest_reflex.criteria.prove import MOST_BYTES
+    from pytest_reflex.criteria.seeds import Seed
 
     for path in dict.fromkeys(artifacts):
-        if path.is_dir():
-            raise ArtifactError(
-                f"{visible(str(path))} is a folder", hint="rules are proved with files"
-            )
-        text = read_artifact(path, limit=MOST_BYTES).raw_text
+        artifact = read_artifact(path, limit=MOST_BYTES)
+        if artifact.files is not None:
+            texts = {f.name: f.data.decode("utf-8", "surrogateescape") for f in artifact.files}
+            yield Seed(visible(path.resolve().name), "", "", None, texts)
+            continue
+        text = artifact.raw_text
         base = path.absolute().parent
         # A file is known by where it lies, too: .github/workflows/ci.yml.
         name = f"artifacts/{base.parent.name}/{base.name}/{path.name}".replace("//", "/")

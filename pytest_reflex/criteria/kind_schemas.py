@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.checks.options import REQUIRED, Kind
 from pytest_reflex.checks.structure import COMMON, KINDS, StructureCheck, kind_of
+from pytest_reflex.criteria.sample_keys import KINDS as KINDS_OF_SAMPLES
+from pytest_reflex.criteria.sample_keys import MOST_FILES, PATH
 from pytest_reflex.fixes.registry import KINDS as FIXES
 from pytest_reflex.model.rules import CheckSpec
 
@@ -97,6 +99,25 @@ def fix_schema() -> Schema:
         kinds[name] = _object(fields, required)
     properties = {**kinds, "safe": {"type": "boolean"}}
     return {**_object(properties), "oneOf": [{"required": [name]} for name in kinds]}
+
+
+def samples_schema() -> Schema:
+    """Return the schema of the samples of a rule: texts, files with names, folders."""
+    path: Schema = {"type": "string", "pattern": PATH}
+    text: Schema = {"type": "string"}
+    folder: Schema = {
+        "type": "object",
+        "propertyNames": path,
+        "additionalProperties": text,
+        "maxProperties": MOST_FILES,
+        "description": "the texts of the files of a folder, by their paths in it",
+    }
+    path = {**path, "description": "a relative path: checks look at the name"}
+    file = _object({"file": path, "text": text}, ["file", "text"])
+    one: Schema = {"anyOf": [text, file, _object({"files": folder}, ["files"])]}
+    said = {"good": "artifacts that the rule passes", "bad": "artifacts that it fails"}
+    many = [one, {"type": "array", "items": one}, {"type": "null"}]
+    return _object({kind: {"description": said[kind], "anyOf": many} for kind in KINDS_OF_SAMPLES})
 
 
 def _structure(name: str, key: str) -> Schema:

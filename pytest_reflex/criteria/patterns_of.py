@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_reflex.checks.content import KINDS, pattern_of
-from pytest_reflex.checks.options import settle
+from pytest_reflex.checks.options import settle, variable_name
 from pytest_reflex.checks.search.patterns import SearchError
 from pytest_reflex.criteria.planting import Mutant, example_of, planted
 from pytest_reflex.model.rules import CheckSpec
@@ -76,6 +76,15 @@ def _example(params: Mapping[str, Any]) -> str:
     if params.get("literal"):
         return search
     return example_of(search, ignore_case=params.get("ignore_case", False))
+
+
+def globs_of(checks: Iterable[CheckSpec], variables: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the globs by which checks choose files of a folder."""
+    for spec in checks:
+        for one in spec.alternatives or (spec,):
+            value = one.params.get("files", ())
+            value = variables.get(variable_name(value), value)
+            yield from (value,) if isinstance(value, str) else value
 
 
 def _content(

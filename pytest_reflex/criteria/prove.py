@@ -16,16 +16,28 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.checks.commands import runs_foreign_code, starts_process
 from pytest_reflex.criteria.mutants import Spans, mutants
-from pytest_reflex.criteria.patterns_of import forbids, matched, plants
+from pytest_reflex.criteria.patterns_of import forbids, globs_of, matched, plants
 from pytest_reflex.criteria.planting import Mutant
-from pytest_reflex.criteria.samples import NAME, judge_text, passes
+from pytest_reflex.criteria.samples import NAME, judge_sample, judge_text, passes
+from pytest_reflex.criteria.seeds import (
+    Seed,
+    emptied,
+    is_text,
+    lines_told,
+    seed_of,
+    single_files,
+    taken_out,
+)
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
+from pytest_reflex.model.samples import Sample
 from pytest_reflex.model.words import Outcome
 from pytest_reflex.process.deadline import Deadline
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
+
+__all__ = ["ADVICE", "MEANING", "Proof", "Prover", "RuleProof", "Seed"]
 
 MOST_SEEDS = 4
 """Passing texts that mutants are made of."""
@@ -57,16 +69,6 @@ ADVICE = {
     Proof.UNPROVEN: "give samples, or name an artifact that passes",
     Proof.NOT_RUN: "--run-commands runs it on every text",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Seed:
-    """A text that may pass; `name` is that of its file, `base` where its links lead from."""
-
-    what: str
-    text: str
-    name: str = NAME
-    base: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,12 +180,12 @@ class _Trial:
 
     def run(self) -> None:
         self.failed_on = [""] * len(self.rule.checks)
-        at_empty = self._judge(self._own("empty", ""))
+        at_empty = self._judge(self._empty())
         self.empty = _outcome(at_empty)
         self.message = next((r.message for r in at_empty if r.outcome is not Outcome.PASS), "")
         variables, registry = self.prover.criteria.vars, self.prover.registry
         quick = not any(starts_process(s, variables, registry) for s in self.rule.checks)
-        bad = [self._own(f"bad sample {n}", t) for n, t in enumerate(self._samples("bad"), 1)]
+        bad = self._own("bad")
         of_seeds = self._of_seeds(MOST_SEEDS if quick else 1)
         order = chain(of_seeds, bad) if quick else chain(bad, of_seeds)
         for seed in islice(order, MOST_TRIES if quick else MOST_TRIES // 2):
@@ -211,15 +213,33 @@ class _Trial:
         # What was planted into nothing was a try as well: only a rule of absence passes there.
         return Proof.VACUOUS if self.has_seeds or self._samples("bad") else Proof.UNPROVEN
 
-    def _samples(self, kind: str) -> Sequence[str]:
-        found: Sequence[str] = self.rule.samples.get(kind, ())
-        return found
+    def _samples(self, kind: str) -> Sequence[Sample]:
+        return self.rule.samples.get(kind, ())
 
-    def _own(self, what: str, text: str) -> Seed:
-        return Seed(what, text, self.prover.name)
+    def _own(self, kind: str) -> list[Seed]:
+        """Return the samples of a kind as seeds."""
+        name = self.prover.name
+        samples = enumerate(self._samples(kind), 1)
+        return [seed_of(f"{kind} sample {n}", sample, name) for n, sample in samples]
+
+    def _empty(self, what: str = "empty") -> Seed:
+        """Return what has nothing in it, of the kind that the rule's good samples are."""
+        seeds = [*self._own("good"), *self.prover.seeds[:1]]
+        return emptied(seeds[0] if seeds else Seed("", "", self.prover.name), what)
 
     def _judge(self, seed: Seed) -> list[CheckResult]:
         it = self.prover
+        if seed.name != it.name or seed.beside is not None:
+            return judge_sample(
+                it.criteria,
+                self.rule,
+                seed.sample,
+                it.registry,
+                it.root,
+                self.folder,
+                base=seed.base,
+                environment=it.environment,
+            )
         return judge_text(
             it.criteria,
             self.rule,
@@ -240,23 +260,29 @@ class _Trial:
 
     def _of_seeds(self, most: int) -> Iterator[Seed]:
         """Yield the mutants of passing texts, one of each in turn."""
-        good = (self._own(f"good sample {n}", t) for n, t in enumerate(self._samples("good"), 1))
         passing = []
-        for seed in chain(good, self.prover.seeds):
+        for seed in chain(self._own("good"), self.prover.seeds):
             results = self._judge(seed)
             if passes(results):
                 passing.append((seed, results))
         self.has_seeds = bool(passing)
-        streams = [self._mutants(seed, results) for seed, results in passing[:most]]
+        globs = list(globs_of(self.rule.checks, self.prover.criteria.vars))
+        streams = []
+        for seed, results in passing[:most]:
+            singles = list(single_files(seed, globs, results))
+            streams += [self._mutants(single, results) for single in singles]
+            streams.append(taken_out(singles))
         if not streams and self.empty is Outcome.PASS:
-            streams = [self._mutants(self._own("the empty artifact", ""), ())]
+            streams = [self._mutants(self._empty("the empty artifact"), ())]
         for row in zip_longest(*streams):
             yield from (seed for seed in row if seed)
 
     def _mutants(self, seed: Seed, results: Sequence[CheckResult]) -> Iterator[Seed]:
+        if not is_text(seed):
+            return
         variables = self.prover.criteria.vars
         spans: Spans = matched(self.rule.checks, variables, seed.text)
-        lines = dict.fromkeys(r.location.line for r in results if r.location and r.location.line)
+        lines = lines_told(seed, results)
         paths = [
             s.params["path"] for s in self.rule.checks if isinstance(s.params.get("path"), str)
         ]

@@ -16,15 +16,13 @@ from pytest_reflex.criteria.fields import (
     kind_of,
     named_parameter,
     number_at,
-    table_at,
     text_at,
-    texts_at,
     word_at,
 )
 from pytest_reflex.criteria.ids import contradicts
 from pytest_reflex.criteria.nodes import Items, Table
+from pytest_reflex.criteria.sample_keys import samples_at
 from pytest_reflex.criteria.values import plain
-from pytest_reflex.criteria.wording import nearest, quoted
 from pytest_reflex.model.rules import Fix
 from pytest_reflex.model.words import Level, Severity
 
@@ -168,16 +166,7 @@ def _one_fix(entry: Table, faults: Faults, rule_id: str) -> list[Fix]:
 
 
 def _samples(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
-    samples = table_at(table, "samples", faults, rule_id)
-    found: dict[str, list[str]] = {}
-    for key in samples:
-        if key in ("good", "bad"):
-            found[key] = [text for text, _ in texts_at(samples, key, faults, rule_id)]
-            continue
-        hint = nearest(key, ("good", "bad"))
-        message = f"samples has no key {quoted(key)}"
-        faults.add(message, samples.at_key(key), hint=hint, rule_id=rule_id)
-    rule.samples = found
+    rule.samples = samples_at(table, faults, rule_id)
 
 
 READERS: dict[str, Callable[[Table, Faults, str, Any], None]] = {

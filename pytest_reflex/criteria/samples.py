@@ -1,7 +1,8 @@
 """Rules put to the test by their own samples: good ones have to pass, bad ones have to fail.
 
-Promises: a sample is judged by the checks that judge artifacts, as a file `sample.md` in a folder
-of its own; a check that could not judge proves nothing, whichever way the sample was meant.
+Promises: a sample is judged by the checks that judge artifacts: a text as a file `sample.md`, a
+file by its name, and a folder, each in a folder of its own; a check that could not judge proves
+nothing, whichever way the sample was meant.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_reflex.checks.run import prepare, run_one
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import Criteria, Rule
+from pytest_reflex.model.samples import Sample
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Outcome
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
 
 NAME = "sample.md"
+FOLDER = "sample"
 
 
 class Verdict(StrEnum):
@@ -54,17 +57,18 @@ class Tried:
 
     kind: str
     number: int
-    text: str
+    sample: Sample
     verdict: Verdict
     message: str
 
     def to_json(self) -> dict[str, Any]:
+        given = self.sample.to_plain()
         return {
             "kind": self.kind,
             "number": self.number,
             "verdict": self.verdict.value,
             "message": self.message,
-            "text": self.text,
+            **({"text": given} if isinstance(given, str) else given),
         }
 
 
@@ -123,21 +127,35 @@ def judge_text(
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text.encode())
-    alone = replace(criteria, rules=(rule,))
-    target = Target(
-        criteria=alone,
-        level=rule.level,
-        artifact=path,
-        root=root,
-        label=name,
-        link_base=base,
-        environment=environment or {},
-    )
-    prepared = prepare(target, registry)
-    try:
-        return [run_one(prepared, rule.id, index) for index in range(len(rule.checks))]
-    finally:
-        prepared.close()
+    return _judged(path, name, criteria, rule, registry, root, base, environment)
+
+
+def judge_sample(
+    criteria: Criteria,
+    rule: Rule,
+    sample: Sample,
+    registry: Registry,
+    root: Path,
+    folder: Path,
+    *,
+    base: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> list[CheckResult]:
+    """Return what each check of a rule says about a sample, which lies below `folder` meanwhile.
+
+    It has the name that the sample gives it; a folder is called `FOLDER`. Bytes that are no UTF-8
+    are there as Python's surrogate escapes.
+    """
+    with tempfile.TemporaryDirectory(dir=folder) as own:
+        label = FOLDER if sample.is_folder else next(iter(sample.files)) or NAME
+        place = Path(own, FOLDER) if sample.is_folder else Path(own)
+        place.mkdir(exist_ok=True)
+        for name, text in sample.files.items():
+            path = place / (name or NAME)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(text.encode("utf-8", "surrogateescape"))
+        artifact = place if sample.is_folder else place / label
+        return _judged(artifact, label, criteria, rule, registry, root, base, environment)
 
 
 def passes(results: Iterable[CheckResult]) -> bool | None:
@@ -148,16 +166,42 @@ def passes(results: Iterable[CheckResult]) -> bool | None:
     return outcomes == {Outcome.PASS}
 
 
+def _judged(
+    artifact: Path,
+    label: str,
+    criteria: Criteria,
+    rule: Rule,
+    registry: Registry,
+    root: Path,
+    base: Path | None,
+    environment: Mapping[str, str] | None,
+) -> list[CheckResult]:
+    target = Target(
+        criteria=replace(criteria, rules=(rule,)),
+        level=rule.level,
+        artifact=artifact,
+        root=root,
+        label=label,
+        link_base=base,
+        environment=environment or {},
+    )
+    prepared = prepare(target, registry)
+    try:
+        return [run_one(prepared, rule.id, index) for index in range(len(rule.checks))]
+    finally:
+        prepared.close()
+
+
 def _tried(
     criteria: Criteria, rule: Rule, registry: Registry, root: Path, folder: Path
 ) -> Iterator[Tried]:
     for kind in ("good", "bad"):
-        for number, text in enumerate(rule.samples.get(kind, ()), 1):
-            results = judge_text(criteria, rule, text, registry, root, folder)
+        for number, sample in enumerate(rule.samples.get(kind, ()), 1):
+            results = judge_sample(criteria, rule, sample, registry, root, folder)
             yield Tried(
                 kind=kind,
                 number=number,
-                text=text,
+                sample=sample,
                 verdict=_verdict(kind, passes(results)),
                 message=_message(results),
             )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_reflex.criteria.kind_schemas import Schema, check_schemas, fix_schema
+from pytest_reflex.criteria.kind_schemas import Schema, check_schemas, fix_schema, samples_schema
 from pytest_reflex.criteria.load import INLINE_KEYS, SUITE_KEYS, TEMPLATE_KEYS
 from pytest_reflex.criteria.rule_keys import READERS
 from pytest_reflex.errors import UsageError, did_you_mean
@@ -173,11 +173,6 @@ def _definitions(registry: Registry) -> dict[str, Schema]:
 def _rule() -> Schema:
     checks: Schema = {"type": "array", "items": {"$ref": "#/$defs/check"}}
     filled: Schema = {"type": "string", "pattern": r"\S"}
-    samples: Schema = {
-        "type": "object",
-        "properties": dict.fromkeys(("good", "bad"), _or_nothing(_TEXTS)),
-        "additionalProperties": False,
-    }
     keys: dict[str, Any] = {
         "description": {**filled, "description": "one sentence that says what must hold"},
         "severity": {"enum": [one.value for one in Severity]},
@@ -193,7 +188,7 @@ def _rule() -> Schema:
         },
         "hint": {"type": "string", "description": "how to mend it; shown with the finding"},
         "why": {"type": "string", "description": "the reason for the rule"},
-        "samples": _or_nothing(samples),
+        "samples": _or_nothing(samples_schema()),
     }
     identity: Schema = {"type": "string", "pattern": rf"^{_PART}(?:\.{_PART})+$", "maxLength": 120}
     return {

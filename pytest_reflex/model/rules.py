@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from pytest_reflex.errors import Place
+from pytest_reflex.model.samples import Sample
 from pytest_reflex.model.words import Level, Severity
 
 ALTERNATIVES = "any_of"
@@ -75,7 +76,7 @@ class Rule:
     fixes: tuple[Fix, ...] = ()
     hint: str = ""
     why: str = ""
-    samples: Mapping[str, Any] = field(default_factory=dict)
+    samples: Mapping[str, Sequence[Sample]] = field(default_factory=dict)
     place: Place | None = None
 
     def to_json(self) -> dict[str, Any]:

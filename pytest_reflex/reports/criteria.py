@@ -13,7 +13,9 @@ from pytest_reflex.criteria.catalog import Listed
 from pytest_reflex.criteria.origins import Saying, Traced
 from pytest_reflex.model.plain import one_line, visible
 from pytest_reflex.model.rules import Criteria, Rule, number
+from pytest_reflex.model.samples import Sample
 from pytest_reflex.model.words import Level, Severity
+from pytest_reflex.reports.votes import asked
 from pytest_reflex.verdict.figures import plain
 
 WIDTH = 80
@@ -123,6 +125,7 @@ def _runs(check: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for alternative in check.get("one_of", ()):
         yield "EITHER", "passes, if another does not"
         yield from _runs(alternative)
+    yield from asked(check)
     for command in (check, *check.get("commands", ())):
         if "argv" in command:
             yield from _started(command)
@@ -161,10 +164,10 @@ def _checks(rule: Rule) -> Iterator[tuple[str, str]]:
         yield "CHECK", f"{rule.prose} (prose: an agent makes checks of it)"
 
 
-def _samples(samples: Mapping[str, Sequence[Any]]) -> Iterator[tuple[str, str]]:
+def _samples(samples: Mapping[str, Sequence[Sample]]) -> Iterator[tuple[str, str]]:
     for kind in ("good", "bad"):
         for sample in samples.get(kind, ()):
-            yield kind.upper(), one_line(_inline(sample), 200)
+            yield kind.upper(), one_line(_inline(sample.to_plain()), 200)
 
 
 def _told(sayings: Sequence[Saying]) -> Iterator[tuple[str, str]]:
@@ -218,6 +221,9 @@ def rule_json(traced: Traced, rule: Rule) -> dict[str, Any]:
         **rule.to_json(),
         "weight": number(rule.weight),
         "in_words": [in_words(spec) for spec in rule.checks],
-        "samples": {kind: list(texts) for kind, texts in rule.samples.items()},
+        "samples": {
+            kind: [sample.to_plain() for sample in samples]
+            for kind, samples in rule.samples.items()
+        },
         "said": [saying.to_json() for saying in traced.sayings(rule.id)],
     }

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from pytest_reflex.criteria.samples import BROKEN, MEANING, RuleTried, Tried, Verdict
 from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.samples import Sample
 
 WIDTH = 80
 _INDENT = " " * 4
@@ -47,13 +48,20 @@ def _detail(one: RuleTried, sample: Tried) -> Iterator[str]:
     yield ""
     head = f"{one.rule.id}: {sample.kind} sample {sample.number} is {sample.verdict}: "
     yield from textwrap.wrap(f"{head}{MEANING[sample.verdict]}{place}", WIDTH)
-    for label, text in (("said", sample.message), ("text", sample.text)):
+    for label, text in (("said", sample.message), *_given(sample.sample)):
         yield from textwrap.wrap(
             f"{label}: {one_line(text, 300)}",
             WIDTH,
             initial_indent=_INDENT,
             subsequent_indent=_INDENT + " " * 6,
         )
+
+
+def _given(sample: Sample) -> Iterator[tuple[str, str]]:
+    for name, text in sample.files.items():
+        yield (name or "text"), text
+    if not sample.files:
+        yield "text", "an empty folder"
 
 
 def _counted(number: int, word: str) -> str:

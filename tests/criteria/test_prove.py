@@ -13,6 +13,7 @@ from pytest_reflex.cli.main import main
 from pytest_reflex.criteria.mutants import mutants
 from pytest_reflex.criteria.planting import example_of
 from pytest_reflex.criteria.prove import Proof, Prover, RuleProof, Seed
+from pytest_reflex.model.words import Outcome
 from tests.criteria.writing import REGISTRY, load, rule, rules, write
 
 GOOD = ["# Title\n\nSome words, see [there](x.md).\n\n## Use\n\n```sh\nmake\n```\n"]
@@ -245,9 +246,95 @@ def test_strict_wants_every_rule_proved(tmp_path: Path, page: Path) -> None:
     assert main(["criteria", "prove", "bare.yaml", "good.md", "--strict"]) == 0
 
 
-def test_folder_cannot_prove_a_rule(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["criteria", "prove", "page.yaml", "."]) == 4
-    assert ". is a folder (rules are proved with files)" in capsys.readouterr().err
+FOLDER = {"files": {"a.md": "# A\n\nText.\n", "b/c.md": "# C\n\nText.\n", "d.txt": "x"}}
+ALONE = {"files": {"a.md": "# A\n", "d.txt": "x"}}
+# name: (check, good sample, what it has to come to, on what it fails)
+FOLDERS: dict[str, tuple[str, dict[str, object], Proof, str]] = {
+    "a match that is taken away": (
+        "{type: content, search: '^# ', files: '*.md', each: true}",
+        FOLDER,
+        Proof.PROVED,
+        "good sample 1: a.md, without what matched",
+    ),
+    "a match in the one file that is meant": (
+        "{type: content, search: '^# C', files: b/c.md}",
+        FOLDER,
+        Proof.PROVED,
+        "good sample 1: b/c.md, without what matched",
+    ),
+    "a match that is planted": (
+        "{type: content, search: TODO, negate: true, files: '*.md'}",
+        FOLDER,
+        Proof.PROVED,
+        "good sample 1: a.md, a match planted at the end (1)",
+    ),
+    "globs of a variable": (
+        "{type: content, search: '^# ', files: {var: which}, each: true}",
+        FOLDER,
+        Proof.PROVED,
+        "good sample 1: b/c.md, without what matched",
+    ),
+    "something in all of several files": (
+        "{type: content, search: '(?s).', files: '*.md', each: true}",
+        FOLDER,
+        Proof.PROVED,
+        "good sample 1: a.md, emptied",
+    ),
+    "something in one file is in every one but the empty": (
+        "{type: content, search: '(?s).', files: '*.md', each: true}",
+        ALONE,
+        Proof.VACUOUS,
+        "",
+    ),
+    "anything": (
+        "{type: content, search: 'x*', files: '*.md', each: true}",
+        ALONE,
+        Proof.VACUOUS,
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize(("check", "good", "proof", "on"), FOLDERS.values(), ids=FOLDERS)
+def test_folder_is_changed_in_one_file_after_the_other(
+    tmp_path: Path, check: str, good: dict[str, object], proof: Proof, on: str
+) -> None:
+    samples = json.dumps({"good": [good]})
+    text = rules(rule(check=check, samples=samples), head="vars: {which: [b/c.md]}\n")
+    criteria = load(tmp_path, text)
+    (found,) = Prover(criteria=criteria, registry=REGISTRY, root=tmp_path).prove(criteria.rules)
+    assert (found.proof, found.failed_on) == (proof, (on,))
+    assert found.empty in (Outcome.FAIL, Outcome.ERROR)
+
+
+def test_sample_keeps_its_name_when_it_is_changed(tmp_path: Path) -> None:
+    check = "{type: structure, configuration: syntax}"
+    samples = json.dumps({"good": [{"file": "a.toml", "text": "[a]\nb = 1\n"}]})
+    criteria = load(tmp_path, rules(rule(check=check, samples=samples)))
+    (found,) = Prover(criteria=criteria, registry=REGISTRY, root=tmp_path).prove(criteria.rules)
+    assert (found.proof, found.empty) == (Proof.PROVED, Outcome.FAIL)
+
+
+def test_folder_of_the_user_proves_a_rule_and_stays_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    check = "{type: structure, headings: {single_title: true}, files: '*.md', each: true}"
+    write(tmp_path, "page.yaml", rules(rule(check=check)))
+    write(tmp_path, "docs/a.md", "# A\n")
+    (tmp_path / "docs" / "logo.png").write_bytes(b"\x89PNG\xff\0")
+    assert main(["criteria", "prove", "page.yaml", "docs", "--strict"]) == 0
+    assert "docs: a.md, without headings" in capsys.readouterr().out
+    assert (tmp_path / "docs" / "a.md").read_text() == "# A\n"
+
+
+def test_bytes_of_a_folder_are_judged_as_they_are(tmp_path: Path) -> None:
+    check = "{type: executable, command: 'grep -q PNG \"$PYTEST_REFLEX_ARTIFACT/a.png\"'}"
+    data = b"\x89PNG\xff\0"
+    seed = Seed("docs", "", "", None, {"a.png": data.decode("utf-8", "surrogateescape")})
+    proof = proof_of(tmp_path, check, seeds=(seed,), run_commands=True)
+    assert proof.proof is Proof.VACUOUS
+    assert proof.empty is Outcome.FAIL
 
 
 @pytest.mark.parametrize("name", ["base", "api-spec", "code", "configuration", "documentation"])

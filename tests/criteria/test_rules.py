@@ -10,6 +10,7 @@ import pytest
 
 from pytest_reflex.errors import Place
 from pytest_reflex.model.rules import CheckSpec, Fix, Rule
+from pytest_reflex.model.samples import Sample
 from pytest_reflex.model.words import Level, Severity
 from tests.criteria.writing import load, problems, rule, rules
 
@@ -60,7 +61,7 @@ def test_every_key_of_a_rule_is_read(tmp_path: Path) -> None:
         ),
         hint="begin with a heading",
         why="readers look for it",
-        samples={"good": ["# T"], "bad": ["T"]},
+        samples={"good": [Sample.of_text("# T")], "bad": [Sample.of_text("T")]},
         place=Place(path, 2, 5),
     )
 

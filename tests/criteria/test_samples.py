@@ -113,3 +113,63 @@ def test_strict_wants_samples_of_both_kinds(page: Path, capsys: pytest.CaptureFi
     assert main(["criteria", "test", "page.yaml", "a.docs.bare", "--strict"]) == 1
     told = "strict: a good or a bad sample is wanting: a.docs.bare"
     assert capsys.readouterr().out.splitlines()[-1] == told
+
+
+WORKFLOW = "on: push\njobs: {a: {runs-on: x, steps: [{run: make}]}}\n"
+EACH = "{type: content, search: '^# ', files: '*.md', each: true}"
+# name: (check, good samples, bad samples)
+WITH_FILES: dict[str, tuple[str, list[object], list[object]]] = {
+    "the name of a file decides": (
+        "{type: structure, configuration: syntax}",
+        [{"file": "a.toml", "text": "[a]\nb = 1\n"}],
+        [{"file": "a.json", "text": "[a]\nb = 1\n"}, {"file": "a.toml", "text": "a: 1\n"}],
+    ),
+    "the folder of a file decides": (
+        "{type: structure, configuration: required}",
+        [{"file": ".github/workflows/ci.yml", "text": WORKFLOW}],
+        [{"file": ".github/workflows/ci.yml", "text": "a: 1\n"}],
+    ),
+    "all files of a folder are judged": (
+        EACH,
+        [{"files": {"a.md": "# A", "b/c.md": "# C", "b/d.txt": "none"}}],
+        [{"files": {"a.md": "# A", "b/c.md": "C"}}, {"files": {}}],
+    ),
+    "a sample leaves nothing for the next": (
+        EACH,
+        [{"files": {"a.md": "# A"}}],
+        [{"files": {"b.txt": "x"}}, {"files": {"a.md/b.md": "x"}}],
+    ),
+    "a command sees the folder": (
+        "{type: executable, command: 'test -f \"$PYTEST_REFLEX_ARTIFACT/a/b\"'}",
+        [{"files": {"a/b": ""}}],
+        [{"files": {"a": ""}}],
+    ),
+}
+
+
+@pytest.mark.parametrize(("check", "good", "bad"), WITH_FILES.values(), ids=WITH_FILES)
+def test_files_and_folders_are_judged_as_what_they_are(
+    tmp_path: Path, check: str, good: list[object], bad: list[object]
+) -> None:
+    samples = json.dumps({"good": good, "bad": bad})
+    criteria = load(tmp_path, rules(rule(check=check, samples=samples)))
+    (tried,) = try_samples(criteria, criteria.rules, REGISTRY, tmp_path)
+    assert [one.verdict for one in tried.samples] == ["validated"] * len(good) + ["reported"] * len(
+        bad
+    )
+
+
+def test_files_of_a_sample_are_shown_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    samples = "{good: [{files: {a/b.md: 'B'}}, {files: {}}], bad: [{file: c.md, text: '# C'}]}"
+    write(tmp_path, "page.yaml", rules(rule(check=EACH, samples=samples)))
+    assert main(["criteria", "test", "page.yaml"]) == 1
+    out = capsys.readouterr().out
+    assert "    said: a/b.md: '^# ' is not there\n    a/b.md: B\n" in out
+    assert "    said: no file of sample matches *.md\n    text: an empty folder\n" in out
+    assert main(["criteria", "test", "page.yaml", "--json"]) == 1
+    (told,) = json.loads(capsys.readouterr().out)["rules"]
+    assert told["samples"][0]["files"] == {"a/b.md": "B"}
+    assert (told["samples"][2]["file"], told["samples"][2]["text"]) == ("c.md", "# C")

@@ -40,6 +40,7 @@ UNSAYABLE = re.compile(
     r"|the file is empty|half of a surrogate|is a number of \d+ char|is out of range"
     r"|no valid JSON|there is no such file|cannot be read|has no rules in phase|extend one another"
     r"|has none of its keys|has one of its keys|must be (?:a path|true, or a table|any)|path: "
+    r"|cannot both be files"
     r"|, not 3$"  # the value of the variable
 )
 BASE: dict[str, Any] = {
@@ -58,7 +59,10 @@ BASE: dict[str, Any] = {
             "hint": "h",
             "check": {"type": "content", "search": "x", "min_count": {"var": "words"}},
             "fix": [{"append": {"text": "x"}, "safe": False}],
-            "samples": {"good": ["x"], "bad": "y"},
+            "samples": {
+                "good": ["x", {"file": "docs/x.md", "text": "x"}],
+                "bad": [{"files": {"a.md": "y", "b/c.md": "x"}}],
+            },
         },
         {
             "id": "docs.tool",
@@ -74,10 +78,12 @@ BASE: dict[str, Any] = {
         {"id": "b.docs.prose", "description": "d", "severity": "info", "check": "It is kind"},
     ],
 }
-WORDS = ["", " ", "x", "A", "B", "fail", "a.b.c", "A.b", "negate"]
+WORDS = ["", " ", "../x", "x", "A", "B", "fail", "a.b.c", "A.b", "negate"]
 NODES = [[], ["x"], [1], {}, {"x": 1}, {"var": "words"}, {"type": "content", "search": "x"}]
 ODD = st.sampled_from([None, True, 0, -1, 2, 0.5, 1.5, 90000, *WORDS, *NODES]).map(copy.deepcopy)
-KEYS = st.sampled_from(["id", "x", "phase", "type", "search", "negate", "text", "weight", "checks"])
+KEYS = st.sampled_from(
+    ["id", "x", "phase", "type", "search", "negate", "text", "weight", "checks", "files"]
+)
 
 
 def containers(value: Any) -> list[Any]:
@@ -204,7 +210,7 @@ def test_a_schema_is_printed(
     assert main(["schema", "criterai"]) == 4
     assert "no schema 'criterai' (did you mean criteria?)" in capsys.readouterr().err
     assert main(["schema"]) == 0
-    assert "suite       A suite: criteria, and" in capsys.readouterr().out
+    assert re.search(r"^suite +A suite: criteria, and", capsys.readouterr().out, re.MULTILINE)
 
 
 def test_a_schema_of_another_name_is_refused() -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from pytest_reflex.checks.registry import built_in
 from pytest_reflex.criteria.load import load_criteria
+from pytest_reflex.criteria.samples import judge_sample
 from pytest_reflex.fixes.registry import apply_all
-from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.rules import Criteria, Rule
-from pytest_reflex.model.targets import CheckContext
+from pytest_reflex.model.samples import Sample
 from pytest_reflex.model.words import Level, Outcome
 
 REGISTRY = built_in()
@@ -101,28 +102,30 @@ def test_rule_is_explained_and_needs_no_agent(rule: Rule) -> None:
 
 def samples(kind: str) -> list[object]:
     return [
-        pytest.param(rule, text, id=f"{label} {number}")
+        pytest.param(rule, sample, id=f"{label} {number}")
         for label, rule in EVERY_RULE.items()
-        for number, text in enumerate(rule.samples[kind])
+        for number, sample in enumerate(rule.samples[kind])
     ]
 
 
-def outcomes(rule: Rule, text: str) -> set[Outcome]:
-    artifact = Artifact(path=Path("none/sample.md"), name="sample.md", data=text.encode())
-    context = CheckContext(root=Path())
-    checks = [REGISTRY.get(spec.type).compile(spec, {}) for spec in rule.checks]
-    return {check(artifact, context).outcome for check in checks}
+def outcomes(rule: Rule, sample: Sample | str) -> set[Outcome]:
+    criteria = Criteria(name="one", version=1, thresholds={}, rules=(rule,))
+    given = Sample.of_text(sample) if isinstance(sample, str) else sample
+    with tempfile.TemporaryDirectory() as folder:
+        results = judge_sample(criteria, rule, given, REGISTRY, Path(folder), Path(folder))
+    return {result.outcome for result in results}
 
 
-@pytest.mark.parametrize(("rule", "text"), samples("good"))
-def test_good_sample_passes_its_rule(rule: Rule, text: str) -> None:
-    assert outcomes(rule, text) == {Outcome.PASS}
+@pytest.mark.parametrize(("rule", "sample"), samples("good"))
+def test_good_sample_passes_its_rule(rule: Rule, sample: Sample) -> None:
+    assert outcomes(rule, sample) == {Outcome.PASS}
 
 
-@pytest.mark.parametrize(("rule", "text"), samples("bad"))
-def test_bad_sample_fails_its_rule(rule: Rule, text: str) -> None:
-    assert Outcome.FAIL in outcomes(rule, text)
-    assert outcomes(rule, text) <= {Outcome.PASS, Outcome.FAIL}
+@pytest.mark.parametrize(("rule", "sample"), samples("bad"))
+def test_bad_sample_fails_its_rule(rule: Rule, sample: Sample) -> None:
+    found = outcomes(rule, sample)
+    assert Outcome.FAIL in found
+    assert found <= {Outcome.PASS, Outcome.FAIL}
 
 
 def test_variables_change_what_documentation_asks_for() -> None:

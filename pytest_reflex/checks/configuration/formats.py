@@ -59,7 +59,7 @@ def read_config(artifact: Artifact) -> ConfigFile | Report:
     except DataSyntaxError as error:
         message = f"not valid as {format_.value}: {error.message()}"
         return Report([Finding(message, max(error.line, 1), error.column)])
-    if not any(isinstance(d.value, dict | list) for d in documents):
+    if not any(d.value and isinstance(d.value, dict | list) for d in documents):
         return Report([Finding(f"there is no setting in it (read as {format_.value})", 1)])
     return ConfigFile(name, text, format_, _meaning(artifact, format_, documents), documents)
 

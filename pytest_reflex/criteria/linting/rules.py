@@ -15,6 +15,7 @@ from pytest_reflex.criteria.rules import Draft
 from pytest_reflex.criteria.values import plain
 from pytest_reflex.criteria.wording import quoted
 from pytest_reflex.model.rules import ALTERNATIVES, CheckSpec, Rule
+from pytest_reflex.model.samples import Sample
 from pytest_reflex.model.words import Severity
 
 _PLACEHOLDER = re.compile(r"\W*\b(?:TODO|TBD|FIXME|XXX)\b|lorem ipsum dolor", re.IGNORECASE)
@@ -136,6 +137,12 @@ def _samples(rule: Rule, draft: Draft) -> Iterator[Odd]:
         kind, other, verb = ("good", "bad", "fail") if good else ("bad", "good", "pass")
         message = f"all samples are {kind}: nothing shows that it can {verb}"
         yield "one-sided-samples", message, spot, f"add a {other} one"
-    for text in good:
-        if text in bad:
-            yield "same-sample", f"{quoted(text)} is a good and a bad sample", spot, ""
+    for sample in good:
+        if sample in bad:
+            yield "same-sample", f"{_shown(sample)} is a good and a bad sample", spot, ""
+
+
+def _shown(sample: Sample) -> str:
+    if sample.is_folder:
+        return f"a folder of {', '.join(map(quoted, sample.files)) or 'nothing'}"
+    return quoted(next(iter(sample.files.values())))
