@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 
 import click
 
-from pytest_reflex.cli.configured import configured
+from pytest_reflex.cli.configured import configured, hidden_in
 from pytest_reflex.cli.streams import give, give_json
 
 
@@ -19,14 +18,13 @@ def config(key: str | None, as_json: bool) -> int:
 
     Secrets are shown by name only.
     """
-    from pytest_reflex.agents.surroundings import secrets_of_tables
     from pytest_reflex.model.plain import visible
     from pytest_reflex.process.secrecy import hide
     from pytest_reflex.settings.listing import rows, rows_of
 
     settings = configured()
     found = rows_of(settings, key) if key else rows(settings)
-    hidden = secrets_of_tables(os.environ, settings["agents"])
+    hidden = hidden_in(settings)
     documents = [json.loads(hide(json.dumps(row.to_json()), hidden)) for row in found]
     if as_json:
         give_json(documents)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -28,3 +29,13 @@ def configured(flags: Mapping[str, Any] | None = None) -> Settings:
             told.add(problem)
             say(f"pytest-reflex: warning: {visible(problem)}")
     return settings
+
+
+def hidden_in(settings: Settings) -> dict[str, str]:
+    """Return the secrets that commands of agents and gates name or hold, with what hides them."""
+    from pytest_reflex.agents.surroundings import secrets_of_tables
+
+    found: dict[str, str] = {}
+    for key in ("agents", "iterate.gates"):
+        found |= secrets_of_tables(os.environ, settings[key])
+    return found

@@ -48,7 +48,7 @@ def doctor(as_json: bool, probes: tuple[str, ...]) -> int:
 
 def examine(project: Path, probes: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return everything that doctor has to say, as one JSON document without secrets."""
-    from pytest_reflex.agents.surroundings import secrets_of_tables
+    from pytest_reflex.cli.configured import hidden_in
     from pytest_reflex.process.secrecy import hide
     from pytest_reflex.settings import load
 
@@ -61,12 +61,12 @@ def examine(project: Path, probes: tuple[str, ...] = ()) -> dict[str, Any]:
     found["problems"] += map(str, settings.unknown)
     found["configuration"] = _configuration(settings)
     _look_at_prompts(settings, project, found["problems"])
+    _look_at_procedures(settings, project, found["problems"])
     found["agents"] = _agents(settings, project, found["problems"], probes)
     found["tools"] = _tools(settings)
     found["extras"] = _extras()
     found["state"] = _state(project / settings["loop.root"], found["problems"])
-    hidden = secrets_of_tables(os.environ, settings["agents"])
-    document: dict[str, Any] = json.loads(hide(json.dumps(found), hidden))
+    document: dict[str, Any] = json.loads(hide(json.dumps(found), hidden_in(settings)))
     return document
 
 
@@ -106,6 +106,18 @@ def _look_at_prompts(settings: Settings, project: Path, problems: list[str]) -> 
             read_orders({step: name}, project)
         except ReflexError as error:
             problems += map(str, error.problems)
+
+
+def _look_at_procedures(settings: Settings, project: Path, problems: list[str]) -> None:
+    from pytest_reflex.iterations.procedures import find_procedure, gates_of, procedure_names
+
+    found: list[str] = []
+    for name in procedure_names(settings):
+        try:
+            gates_of(find_procedure(name, settings, project), settings)
+        except ReflexError as error:
+            found += map(str, error.problems)
+    problems += dict.fromkeys(found)
 
 
 def _agents(

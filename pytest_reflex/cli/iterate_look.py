@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
 import click
 
-from pytest_reflex.cli.configured import configured
+from pytest_reflex.cli.configured import configured, hidden_in
 from pytest_reflex.cli.streams import give, give_json
 from pytest_reflex.errors import ExitCode
 
@@ -44,7 +43,6 @@ def info(procedure: str, as_json: bool) -> int:
     """
     import json
 
-    from pytest_reflex.agents.surroundings import secrets_of_tables
     from pytest_reflex.host import open_host
     from pytest_reflex.iterations.survey import one_procedure
     from pytest_reflex.process.secrecy import hide
@@ -53,7 +51,7 @@ def info(procedure: str, as_json: bool) -> int:
     settings = configured()
     host = open_host(settings["plugins"], Path.cwd())
     found = one_procedure(procedure, settings, host, Path.cwd())
-    shown = json.loads(hide(json.dumps(found), secrets_of_tables(os.environ, settings["agents"])))
+    shown = json.loads(hide(json.dumps(found), hidden_in(settings)))
     if as_json:
         give_json(shown)
     else:

@@ -98,6 +98,14 @@ BAD: dict[str, tuple[str, str]] = {
         '[loop]\nprompts = {plan = "plan.md"}',
         "plan.md: the prompt of plan is not there (mend loop.prompts",
     ),
+    "a procedure without a file of its own": (
+        "[iterate.procedures.build]\nact = [{path = 'act.md'}]",
+        "act.md: build: the prompt of act, named in ",
+    ),
+    "a gate without anything to run": (
+        "[iterate.gates.lint]\ntimeout = 5",
+        "pytest-reflex.toml:1:1: gate 'lint' has neither a command nor criteria",
+    ),
     "a variable that is not set": (
         f'agent = "w"\n[agents.w]\ncommand = ["{sys.executable}", "$NO_SUCH_KEY"]',
         "agent 'w': the command names $NO_SUCH_KEY, which is not set (set it in the environment)",

@@ -106,6 +106,19 @@ def test_info_says_which_command_would_run_without_its_secrets(
     assert KEY not in page
 
 
+@pytest.mark.parametrize(
+    "verb", [["iterate", "info", "plan"], ["config"], ["doctor"]], ids=" ".join
+)
+def test_the_command_of_a_gate_is_shown_without_its_secrets(
+    project: Path, capsys: pytest.CaptureFixture[str], verb: list[str]
+) -> None:
+    write(project, f'[iterate.gates.t]\ncommand = "deploy --api-key={KEY} now"\n')
+    main(verb)
+    out = capsys.readouterr().out
+    assert "deploy --api-key=" in out
+    assert KEY not in out
+
+
 def test_info_of_an_agent_that_takes_no_prompt_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     agent = document(capsys, "info", "build")["agent"]
     assert (agent["name"], agent["origin"], agent["command"]) == ("offline", "default", None)
