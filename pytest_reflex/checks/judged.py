@@ -19,7 +19,7 @@ from pytest_reflex.model.judged import JUDGED, Ballot, Case, Judge, Ruling, Vote
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
-from pytest_reflex.model.targets import CheckContext, RunCheck
+from pytest_reflex.model.targets import CheckContext
 from pytest_reflex.model.words import Outcome
 from pytest_reflex.verdict.ballot import MOST_VOTES, majority, ruling_of
 
@@ -66,7 +66,7 @@ class JudgedCheck:
         yield from problems_of(spec, KINDS)
         yield from _quorum_problems(spec, spec.params)
 
-    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
+    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> Voting:
         params = settle(spec, KINDS, variables)
         if found := list(_quorum_problems(spec, params)):
             raise CriteriaError(found)
@@ -160,7 +160,7 @@ def told(ballot: Ballot, *, cancelled: bool = False) -> CheckResult:
 
 
 def _reason(ballot: Ballot, ruling: Ruling) -> str:
-    """Return what the first vote said that is as the ballot; of an undecided one, the first void."""
+    """Return what the first vote said that is as the ballot, or that left it undecided."""
     wanted = (Ruling.UNDECIDED, Ruling.VOID) if ruling is Ruling.UNDECIDED else (ruling,)
     return next((_first(vote) for vote in ballot.votes if vote.ruling in wanted), "")
 

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.checks import content, executable, findings, structure
+from pytest_reflex.checks.askings import asking
 from pytest_reflex.checks.commands import commands_of
 from pytest_reflex.checks.search.patterns import LONG, Engine, compile_pattern
-from pytest_reflex.model.rules import CheckSpec
+from pytest_reflex.model.judged import JUDGED
+from pytest_reflex.model.rules import CheckSpec, Rule
 from pytest_reflex.model.targets import CheckCommand, CheckContext
 
 if TYPE_CHECKING:
@@ -26,16 +28,18 @@ _OF_COMMAND = ("command", "shell", "timeout", "retries")
 
 
 def planned(
-    spec: CheckSpec, variables: Mapping[str, Any], root: Path, registry: Registry
+    spec: CheckSpec, rule: Rule, variables: Mapping[str, Any], root: Path, registry: Registry
 ) -> dict[str, Any]:
-    """Return what will run for a valid check, as plain data; `type` says which kind it is.
+    """Return what will run for a valid check of a rule, as plain data; `type` says its kind.
 
     `root` is the working directory of commands. Of a kind that a plugin brings, its parameters and
     the commands that it says are all that is known.
     """
     if alternatives := spec.alternatives:
-        each = [planned(one, variables, root, registry) for one in alternatives]
+        each = [planned(one, rule, variables, root, registry) for one in alternatives]
         return {"type": spec.type, "one_of": each}
+    if spec.type == JUDGED:
+        return {"type": spec.type, **asking(spec, rule, variables, registry.judge).to_json()}
     found = {"type": spec.type, **_looked_at(spec, variables)}
     commands = [_started(one, root) for one in commands_of(spec, variables, registry)]
     if len(commands) == 1:

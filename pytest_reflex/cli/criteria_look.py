@@ -29,11 +29,17 @@ def named(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.argument("reference", metavar="NAME|FILE")(variables_option(json_option(command)))
 
 
-def registry_here() -> Registry:
-    """Return the kinds of checks of this project, those of its plugins included."""
-    from pytest_reflex.host import open_host
+def registry_here(judge: str | None = None) -> Registry:
+    """Return the kinds of checks of this project, those of its plugins included.
 
-    return open_host(configured()["plugins"], Path.cwd()).registry
+    Nobody judges but an agent that is named here.
+    """
+    from pytest_reflex.host import employ_judge, open_host
+
+    settings = configured()
+    host = open_host(settings["plugins"], Path.cwd())
+    employ_judge(host, settings, judge or "")
+    return host.registry
 
 
 def traced(reference: str, variables: tuple[str, ...], registry: Registry) -> Traced:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from pytest_reflex.cli.criteria_look import named, registry_here, traced
+from pytest_reflex.cli.criteria_option import judge_option
 from pytest_reflex.cli.streams import give, give_json
 from pytest_reflex.errors import ExitCode, UsageError
 
@@ -31,7 +32,14 @@ def normalize(reference: str, variables: tuple[str, ...], as_json: bool) -> int:
 @click.command("compile", short_help="Show what will run, and run nothing.")
 @named
 @click.option("--phase", metavar="A|B", help="Level (default: B, or A without rules of B).")
-def compile_(reference: str, variables: tuple[str, ...], as_json: bool, phase: str | None) -> int:
+@judge_option
+def compile_(
+    reference: str,
+    variables: tuple[str, ...],
+    as_json: bool,
+    phase: str | None,
+    judge: str | None,
+) -> int:
     """Show every check of NAME|FILE as it will run: engine, command line, folder, time-outs."""
     from pytest_reflex.criteria.plan import plan
     from pytest_reflex.criteria.suite import default_level
@@ -40,7 +48,7 @@ def compile_(reference: str, variables: tuple[str, ...], as_json: bool, phase: s
 
     if phase not in (None, "A", "B"):
         raise UsageError(f"there is no phase {phase!r}", hint="A or B")
-    registry = registry_here()
+    registry = registry_here(judge)
     criteria = traced(reference, variables, registry).criteria
     level = Level(phase) if phase else default_level(criteria)
     found = plan(criteria, level, registry, Path.cwd())

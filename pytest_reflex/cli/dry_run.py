@@ -18,6 +18,8 @@ from pytest_reflex.loops.overview import Run, find_run
 from pytest_reflex.loops.preview import START, Outlook, requests_of
 from pytest_reflex.loops.survey import has_ended
 from pytest_reflex.model.preview import StepPreview
+from pytest_reflex.model.rules import Criteria
+from pytest_reflex.model.run import RunState
 from pytest_reflex.model.steps import StepRequest
 from pytest_reflex.model.words import RunStatus, Step
 from pytest_reflex.settings import Settings
@@ -84,6 +86,7 @@ def show_resumed(host: Host, run: Run, agents: Mapping[Step, str], *, as_json: b
 def _show(
     host: Host, outlook: Outlook, agents: Mapping[Step, str], *, as_json: bool, note: str = ""
 ) -> int:
+    from pytest_reflex.checks.askings import askings
     from pytest_reflex.checks.commands import commands_of_rules
     from pytest_reflex.reports.dry_run import DryRun, dry_run_document, dry_run_text
 
@@ -97,6 +100,7 @@ def _show(
         steps=tuple(_preview(host, request, unknown) for request, unknown in requests_of(outlook)),
         cwd=str(Path.cwd()),
         commands=tuple((rule.id, command) for rule, command in started),
+        askings=tuple(askings(_prepared(outlook.state), outlook.state.level, host.registry)),
         note=note,
     )
     if as_json:
@@ -104,6 +108,13 @@ def _show(
     else:
         give(dry_run_text(dry))
     return ExitCode.OK
+
+
+def _prepared(state: RunState) -> Criteria:
+    """Return the criteria with the checks that PREPARE gave, where it was."""
+    from pytest_reflex.loops.prepared import effective
+
+    return effective(state.criteria, state.checks)
 
 
 def _due(outlook: Outlook) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.checks.commands import starts_process
 from pytest_reflex.checks.compiled import compile_checks
+from pytest_reflex.checks.judged import with_judged
 from pytest_reflex.checks.planned import planned
 from pytest_reflex.checks.run import VARIABLE_PREFIX
 from pytest_reflex.model.rules import Criteria, number
@@ -37,11 +38,11 @@ def plan(criteria: Criteria, level: Level, registry: Registry, root: Path) -> di
 def _checks(
     criteria: Criteria, level: Level, registry: Registry, root: Path
 ) -> Iterator[dict[str, Any]]:
-    for rule in criteria.active(level):
+    for rule in with_judged(criteria, registry).active(level):
         head = {"rule": rule.id, "severity": rule.severity.value, "weight": number(rule.weight)}
         if not rule.checks:
             yield {**head, "check": None, "type": None, "prose": rule.prose}
         for index, spec in enumerate(rule.checks):
-            what = planned(spec, criteria.vars, root, registry)
+            what = planned(spec, rule, criteria.vars, root, registry)
             in_process = not starts_process(spec, criteria.vars, registry)
             yield {**head, "check": index, "in_process": in_process, **what}

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pytest_reflex.checks.askings import Asking
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.preview import CommandPreview, StepPreview
 from pytest_reflex.model.run import RunState
@@ -23,7 +24,7 @@ class DryRun:
     """What is shown: the state before the next step, `due` in words, and the steps to come.
 
     `note` says what else a real run would meet; `agents` are the names by step; `commands` are
-    those that checks start, each with the id of its rule.
+    those that checks start, each with the id of its rule; `askings` are what a judge is asked.
     """
 
     state: RunState
@@ -32,6 +33,7 @@ class DryRun:
     steps: tuple[StepPreview, ...]
     cwd: str
     commands: tuple[tuple[str, CheckCommand], ...] = ()
+    askings: tuple[Asking, ...] = ()
     note: str = ""
 
 
@@ -92,7 +94,11 @@ def dry_run_document(dry: DryRun) -> dict[str, Any]:
         "next": dry.due,
         "note": dry.note,
         "steps": [_step_document(step) for step in dry.steps],
-        "evaluate": {"cwd": dry.cwd, "commands": [_started(*each) for each in dry.commands]},
+        "evaluate": {
+            "cwd": dry.cwd,
+            "commands": [_started(*each) for each in dry.commands],
+            "judged": [{"rule_id": one.rule_id, **one.to_json()} for one in dry.askings],
+        },
     }
 
 
@@ -137,4 +143,14 @@ def _evaluate(dry: DryRun) -> list[str]:
         written = command.written or command.argv
         told = written if isinstance(written, str) else shlex.join(written)
         lines.append(f"{rule_id}: {visible(told)}")
+    for asking in dry.askings:
+        lines += _asking(asking)
     return lines
+
+
+def _asking(asking: Asking) -> list[str]:
+    """Return who judges by a check, how often, and the prompt where somebody does."""
+    judge = asking.judge or "nobody: not measured"
+    often = f"{asking.votes} votes at most, {asking.quorum} have to pass"
+    lines = [f"{asking.rule_id}: judged by {visible(judge)}, {often}"]
+    return lines + (["Prompt:", visible(asking.prompt).rstrip("\n")] if asking.prompt else [])

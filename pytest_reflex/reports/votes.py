@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import Any
+
 from pytest_reflex.model.results import Evaluation
 
 
@@ -16,3 +19,13 @@ def votes_told(evaluation: Evaluation) -> str:
         f"{evaluation.judged} of {len(evaluation.results)} rules by an agent{by}, {asked}: "
         "another run may come to another verdict"
     )
+
+
+def asked(check: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what a judge would be asked, with labels; nothing for a check that asks nobody."""
+    if "quorum" not in check:
+        return
+    yield "JUDGE", check["judge"] or "nobody is named: it is not measured (--judge NAME)"
+    yield "VOTES", f"{check['votes']} at most, {check['quorum']} have to pass"
+    for number, line in enumerate((check["prompt"] or "").splitlines()):
+        yield "" if number else "PROMPT", line
