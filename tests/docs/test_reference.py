@@ -139,3 +139,14 @@ def test_the_warnings_of_the_lint_are_listed() -> None:
     text = section(page("command-line"), "criteria lint")
     rows = re.findall(r"^\| `(.*?)` \| (.*) \|$", text, re.MULTILINE)
     assert rows == list(WARNINGS.items())
+
+
+def test_every_key_and_event_of_an_iteration_loop_is_listed() -> None:
+    from pytest_reflex.contracts.schemas import schema
+
+    text = page("iteration-files")
+    assert first_cells(section(text, "State")) == [*schema("iteration-state")["properties"]]
+    log = schema("iteration-log")["properties"]
+    assert first_cells(section(text, "Log")) == log["event"]["enum"]
+    words = set(re.findall(r"`([a-z_]+)`", section(text, "Log")))
+    assert set(log) - words == set()
