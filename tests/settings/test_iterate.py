@@ -12,6 +12,12 @@ from hypothesis import strategies as st
 
 from pytest_reflex.errors import UsageError
 from pytest_reflex.settings import SETTINGS, Tier, global_path, load
+from pytest_reflex.settings.procedure_tables import (
+    GATE_KEYS,
+    PROCEDURE_KEYS,
+    gates,
+    procedures,
+)
 from pytest_reflex.settings.resolve import Origin, _take
 from pytest_reflex.settings.table import BY_KEY
 
@@ -219,3 +225,30 @@ def test_of_each_field_the_strongest_that_gives_it_counts(
         assert {field: origins[f"{key}.{name}.{field}"].tier for field in found} == {
             field: Tier.WORKSPACE if field in above else Tier.GLOBAL for field in found
         }
+
+
+LEAF = st.none() | st.booleans() | st.integers(-5, 5) | st.floats() | st.text(max_size=8)
+ANYTHING = st.recursive(
+    LEAF,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["content", "path", "parameters", "x"]), inner, max_size=3
+        )
+    ),
+    max_leaves=8,
+)
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    st.dictionaries(st.sampled_from([*PROCEDURE_KEYS, *GATE_KEYS, "other"]), ANYTHING, max_size=4)
+)
+def test_whatever_stands_in_a_table_is_read_or_refused(table: dict[str, Any]) -> None:
+    for read, keys in ((procedures, PROCEDURE_KEYS), (gates, GATE_KEYS)):
+        try:
+            found = read({"build": table})
+        except ValueError as error:
+            assert str(error)
+        else:
+            assert set(found["build"]) == set(table) & set(keys)
