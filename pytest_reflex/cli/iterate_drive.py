@@ -144,12 +144,26 @@ def _options(given: dict[str, Any]) -> Options:
             raise UsageError(f"--timeout {given['timeout']!r}: expected {error}") from None
     return Options(
         agent=given["agent"],
-        ai_command=given["ai_cmd"],
+        ai_command=_without_secrets(given["ai_cmd"]),
         timeout=timeout,
         contexts=given["contexts"],
         phases={Phase(phase): given[phase] for phase in PHASES if given[phase]},
         no_caps=given["no_caps"],
     )
+
+
+def _without_secrets(command: str | None) -> str | None:
+    """Return a command with ${NAME} for what the shell put in: it is kept for a resume.
+
+    When the tool is run, the name stands for its value again.
+    """
+    from pytest_reflex.process.secrecy import secrets
+
+    if command is None:
+        return None
+    for value, reference in secrets(os.environ, os.environ, ()).items():
+        command = command.replace(value, f"${{{reference[1:]}}}")
+    return command
 
 
 def _settings(given: dict[str, Any], options: Options, found: State | None = None) -> Settings:
@@ -249,7 +263,8 @@ def _drive(
         else:
             log.starting(work.bounds)
         if file.owned and (left := kill_abandoned(f"{RUN_DIR}={work.folder}")):
-            troubles.append(f"ended {left} processes that an earlier run had left behind")
+            many = "1 process" if left == 1 else f"{left} processes"
+            troubles.append(f"ended {many} that an earlier run had left behind")
         troubles += filter(None, [lock_warning(root)])
         for text in troubles:
             log.warning(text)

@@ -1,0 +1,109 @@
+"""T19: tools that fail for ever, alternate, claim, repeat, flood or hang meet an end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_reflex.cli.main import main
+from tests.iterations.project import Project, told
+
+FAILING = "[iterate.gates.tests]\ncommand = 'exit 1'\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "flags", "status", "rounds"),
+    [
+        pytest.param(["fail"], ["--unlimited"], 16, 3, id="fails always"),
+        pytest.param(["killed"], ["--unlimited"], 16, 3, id="is killed"),
+        pytest.param(["empty"], ["--unlimited"], 16, 3, id="says nothing"),
+        pytest.param(["no"], ["--unlimited"], 16, 3, id="gives up"),
+        pytest.param(["limit"], ["--unlimited"], 16, 3, id="exit 0 with a limit notice"),
+        pytest.param(["slow"], ["--timeout", "1", "--failure-threshold", "1"], 16, 1, id="slow"),
+        pytest.param(["ok", "fail"] * 6, ["--unlimited"], 7, 10, id="alternates"),
+        pytest.param(["ok"], ["--unlimited"], 7, 10, id="does nothing"),
+        pytest.param(["yes"], ["--unlimited"], 0, 1, id="claims success"),
+        pytest.param(["echo"], ["-n", "2"], 0, 2, id="repeats its prompt"),
+        pytest.param(["flood"], ["-n", "2"], 0, 2, id="floods"),
+        pytest.param(["change"], ["-n", "12"], 0, 12, id="is at work"),
+    ],
+)
+def test_a_tool_without_an_end_meets_one(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    flags: list[str],
+    status: int,
+    rounds: int,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    project = Project(tmp_path, *words, more="[iterate.procedures.build]\nsuccess = true\n")
+    # What the script leaves for the tests is no work.
+    (tmp_path / ".gitignore").write_text("prompt\ncalls.log\n.rooda\n")
+    main_git(tmp_path)
+    assert main(["iterate", "run", "build", *flags]) == status
+    assert len(project.calls()) == rounds
+
+
+def main_git(folder: Path) -> None:
+    from tests.process.zoo import shell
+
+    assert shell("git init -q .", cwd=str(folder)).returncode == 0
+
+
+def test_a_claimed_success_behind_a_failing_gate_is_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Project(tmp_path, "yes", more=FAILING + "[iterate.procedures.build]\nsuccess = true\n")
+    assert main(["iterate", "run", "build"]) == 16
+    assert "ERROR: Aborting after 3 consecutive failures" in told(capsys.readouterr().err)[-1]
+
+
+def test_a_tool_that_is_not_there_is_refused_before_the_first_round(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["iterate", "run", "build", "--ai-cmd", "no-such-tool --flag"]) == 4
+    assert "no program 'no-such-tool'" in capsys.readouterr().err
+    assert not (tmp_path / ".rooda").exists()
+
+
+@pytest.mark.parametrize(
+    ("flags", "word"),
+    [
+        (["--agent", "script", "--ai-cmd", "cat"], "two tools"),
+        (["--unlimited", "-n", "3"], "two limits"),
+        (["--timeout", "soon"], "--timeout 'soon'"),
+        (["--agent", "offline"], "--ai-cmd COMMAND"),
+        (["--observe", "no-such-file"], "no-such-file"),
+        (["--context", "no/such/file"], "there is no such file"),
+        (["--log-format", "xml"], "iterate.log_format"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_cannot_be_meant_is_refused_before_the_first_round(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    flags: list[str],
+    word: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    project = Project(tmp_path, "ok")
+    assert main(["iterate", "run", "build", *flags]) == 4
+    assert word in capsys.readouterr().err
+    assert not project.calls()
+    assert not (tmp_path / ".rooda").exists()
+
+
+def test_a_gate_that_cannot_be_used_is_refused_before_the_first_round(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    more = '[iterate.gates.readme]\ncriteria = "no-such.yaml"\nartifacts = ["README.md"]\n'
+    project = Project(tmp_path, "ok", more=more)
+    assert main(["iterate", "run", "build"]) == 4
+    assert "no-such.yaml" in capsys.readouterr().err
+    assert not project.calls()

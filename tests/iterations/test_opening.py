@@ -1,0 +1,106 @@
+"""With which state a sitting begins, and which options a resume takes over."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_reflex.errors import UsageError
+from pytest_reflex.iterations.model import Bounds, Phase, State, Status
+from pytest_reflex.iterations.opening import Options, fresh, is_unfinished, taken_up
+
+AT = "2026-02-06T10:00:00Z"
+LEFT = State(
+    procedure_name="build",
+    max_iterations=10,
+    failure_threshold=3,
+    started_at=AT,
+    iteration=5,
+    consecutive_failures=2,
+    status=Status.INTERRUPTED,
+    elapsed=(1.0,) * 5,
+    others={"host": "a"},
+)
+NONE = Options()
+
+
+@pytest.mark.parametrize(
+    ("status", "unfinished"),
+    [
+        (Status.RUNNING, True),
+        (Status.INTERRUPTED, True),
+        (Status.ABORTED, False),
+        (Status.COMPLETED, False),
+    ],
+)
+def test_what_can_go_on_as_it_is(status: Status, unfinished: bool) -> None:
+    assert is_unfinished(replace(LEFT, status=status)) is unfinished
+
+
+def test_where_there_is_nothing_there_is_nothing_to_go_on_with() -> None:
+    assert not is_unfinished(None)
+
+
+def test_a_run_goes_on_with_its_counts_under_the_bounds_of_now() -> None:
+    bounds = Bounds(max_iterations=20, failure_threshold=4)
+    state = taken_up(LEFT, "build", bounds, NONE, reset_failures=False)
+    assert state == replace(LEFT, status=Status.RUNNING, max_iterations=20, failure_threshold=4)
+
+
+def test_failures_are_counted_from_0_where_that_is_said() -> None:
+    state = taken_up(LEFT, "build", Bounds(), NONE, reset_failures=True)
+    assert (state.consecutive_failures, state.iteration) == (0, 5)
+
+
+@pytest.mark.parametrize(
+    ("found", "word"),
+    [
+        (None, "nothing to resume for build"),
+        (replace(LEFT, status=Status.COMPLETED), "nothing to resume for build"),
+        (replace(LEFT, status=Status.ABORTED), r"aborted after 2 failures .*--reset-failures"),
+    ],
+)
+def test_what_cannot_go_on_is_refused(found: State | None, word: str) -> None:
+    with pytest.raises(UsageError, match=word):
+        taken_up(found, "build", Bounds(), NONE, reset_failures=False)
+
+
+def test_b083_an_aborted_run_goes_on_where_its_failures_are_reset() -> None:
+    aborted = replace(LEFT, status=Status.ABORTED)
+    state = taken_up(aborted, "build", Bounds(), NONE, reset_failures=True)
+    assert (state.status, state.consecutive_failures) == (Status.RUNNING, 0)
+
+
+OPTIONS = st.builds(
+    Options,
+    agent=st.none() | st.text(min_size=1),
+    ai_command=st.none() | st.text(min_size=1),
+    timeout=st.none() | st.integers(1, 999),
+    contexts=st.lists(st.text(min_size=1)).map(tuple),
+    phases=st.dictionaries(
+        st.sampled_from(Phase), st.lists(st.text(min_size=1), min_size=1).map(tuple)
+    ),
+    no_caps=st.booleans(),
+)
+
+
+@settings(deadline=None, max_examples=40)
+@given(OPTIONS)
+def test_options_come_back_as_they_were(options: Options) -> None:
+    assert Options.from_json(fresh("build", Bounds(), options, AT).options) == options
+    assert NONE.over(options) == options == options.over(NONE)
+
+
+def test_a_tool_that_is_named_replaces_one_that_was_a_command() -> None:
+    before = Options(ai_command="cat", contexts=("a",))
+    assert Options(agent="claude").over(before) == Options(agent="claude", contexts=("a",))
+
+
+@pytest.mark.parametrize(
+    "wire", [{"agent": 1, "ai_cmd": [], "timeout": True, "context": "ab", "observe": {"a": 1}}]
+)
+def test_options_of_another_program_count_as_not_said(wire: dict[str, object]) -> None:
+    assert Options.from_json(wire) == NONE
