@@ -169,6 +169,11 @@ def _first(vote: Vote) -> str:
     return vote.error or (vote.reasons[0] if vote.reasons else "")
 
 
+def is_judged(spec: CheckSpec) -> bool:
+    """Return whether a check, or an alternative in it, asks a judge."""
+    return any(each.type == JUDGED for each in spec.alternatives or (spec,))
+
+
 def with_judged(criteria: Criteria, registry: Registry) -> Criteria:
     """Return criteria whose rules without a check are judged, where there is a judge."""
     if registry.judge is None or JUDGED not in registry:

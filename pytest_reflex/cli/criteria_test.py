@@ -15,6 +15,7 @@ from pytest_reflex.cli.criteria_look import (
     traced,
     variables_option,
 )
+from pytest_reflex.cli.criteria_option import judge_option
 from pytest_reflex.cli.streams import give, give_json
 from pytest_reflex.errors import ExitCode
 
@@ -27,29 +28,33 @@ if TYPE_CHECKING:
 @click.argument("rule_ids", metavar="[RULE]...", nargs=-1)
 @variables_option
 @click.option("--strict", is_flag=True, help="A rule without good or bad samples fails too.")
+@judge_option
 @json_option
 def test(
     reference: str,
     rule_ids: tuple[str, ...],
     variables: tuple[str, ...],
     strict: bool,
+    judge: str | None,
     as_json: bool,
 ) -> int:
     """Judge the samples of the rules of NAME|FILE, or of each RULE that is named.
 
     A good sample that passes is validated, a bad one that fails is reported. Noisy is a good
-    sample that fails, missing a bad one that passes, unclear one that could not be judged.
+    sample that fails, missing a bad one that passes, unclear one that could not be judged. Rules
+    that an agent judges are not asked about, unless --judge names it.
 
     Exit status: 0 all as it should be, 1 not, 4 bad criteria or usage.
     """
-    from pytest_reflex.criteria.samples import BROKEN, try_samples
+    from pytest_reflex.criteria.samples import BROKEN, MEANING, Verdict, try_samples
     from pytest_reflex.reports.samples import samples_text
 
-    registry = registry_here()
+    registry = registry_here(judge)
     criteria = traced(reference, variables, registry).criteria
     tried = list(try_samples(criteria, _chosen(criteria, rule_ids), registry, Path.cwd()))
+    unasked = [one for one in tried if one.verdict is Verdict.NOT_ASKED]
     lacking = [one for one in tried if not (one.count("good") and one.count("bad"))]
-    fine = not any(one.verdict in BROKEN for one in tried) and not (strict and lacking)
+    fine = not any(one.verdict in BROKEN for one in tried) and not (strict and (lacking or unasked))
     if as_json:
         rules = [one.to_json() for one in tried]
         give_json({"criteria": criteria.name, "passed": fine, "rules": rules})
@@ -57,6 +62,9 @@ def test(
         give(samples_text(tried))
         if strict and lacking:
             give(f"strict: a good or a bad sample is wanting: {_listed([o.rule for o in lacking])}")
+        if unasked:
+            told = MEANING[Verdict.NOT_ASKED]
+            give(f"not asked: {_listed([one.rule for one in unasked])}: {told}")
     return ExitCode.OK if fine else ExitCode.GATE_FAILED
 
 

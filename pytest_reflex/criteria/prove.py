@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.checks.commands import runs_foreign_code, starts_process
+from pytest_reflex.checks.judged import is_judged
 from pytest_reflex.criteria.mutants import Spans, mutants
 from pytest_reflex.criteria.patterns_of import forbids, globs_of, matched, plants
 from pytest_reflex.criteria.planting import Mutant
@@ -55,6 +56,7 @@ class Proof(StrEnum):
     UNCLEAR = "unclear"
     UNPROVEN = "unproven"
     NOT_RUN = "not run"
+    JUDGED = "judged"
 
 
 MEANING = {
@@ -62,12 +64,14 @@ MEANING = {
     Proof.UNCLEAR: "a check could not judge what it has to fail on",
     Proof.UNPROVEN: "there is nothing to prove it with",
     Proof.NOT_RUN: "it runs a command",
+    Proof.JUDGED: "an agent judges it, which no number of free tries can prove",
 }
 ADVICE = {
     Proof.VACUOUS: "make the check stricter, or give a bad sample that it fails on",
     Proof.UNCLEAR: "see what it says, and have it fail where there is nothing",
     Proof.UNPROVEN: "give samples, or name an artifact that passes",
     Proof.NOT_RUN: "--run-commands runs it on every text",
+    Proof.JUDGED: "give good and bad samples, and ask about them: criteria test --judge NAME",
 }
 
 
@@ -141,7 +145,9 @@ class Prover:
         if not rule.checks:
             message = "the rule has no check that a program can run"
             return RuleProof(rule=rule, proof=Proof.UNPROVEN, message=message)
-        runnable = [self.run_commands or not self._runs_command(spec) for spec in rule.checks]
+        if all(map(is_judged, rule.checks)):
+            return RuleProof(rule=rule, proof=Proof.JUDGED, failed_on=(None,) * len(rule.checks))
+        runnable = [self._may_run(spec) for spec in rule.checks]
         chosen = tuple(spec for spec, may in zip(rule.checks, runnable, strict=True) if may)
         if not chosen:
             return RuleProof(rule=rule, proof=Proof.NOT_RUN, failed_on=(None,) * len(runnable))
@@ -150,7 +156,7 @@ class Prover:
         told = iter(trial.failed_on)
         return RuleProof(
             rule=rule,
-            proof=trial.proof,
+            proof=_with_judge(trial.proof, rule),
             empty=trial.empty,
             is_absence=trial.is_absence,
             failed_on=tuple(next(told) if may else None for may in runnable),
@@ -159,9 +165,17 @@ class Prover:
             cut=trial.cut,
         )
 
-    def _runs_command(self, spec: CheckSpec) -> bool:
-        """Return whether a check runs what the user named, or the tests in the artifact."""
-        return runs_foreign_code(spec, self.criteria.vars, self.registry)
+    def _may_run(self, spec: CheckSpec) -> bool:
+        """Return whether a check asks no judge, and runs what the user named only if it may."""
+        if is_judged(spec):
+            return False
+        return self.run_commands or not runs_foreign_code(spec, self.criteria.vars, self.registry)
+
+
+def _with_judge(proof: Proof, rule: Rule) -> Proof:
+    """Return what is known of a rule that a judge may fail, where the rest of it cannot."""
+    open_yet = proof in (Proof.VACUOUS, Proof.UNPROVEN)
+    return Proof.JUDGED if open_yet and any(map(is_judged, rule.checks)) else proof
 
 
 @dataclass(slots=True)

@@ -14,6 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_reflex.checks.judged import is_judged
 from pytest_reflex.checks.run import prepare, run_one
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import Criteria, Rule
@@ -36,6 +37,7 @@ class Verdict(StrEnum):
     NOISY = "noisy"
     MISSING = "missing"
     UNCLEAR = "unclear"
+    NOT_ASKED = "not asked"
     NONE = "none"
 
 
@@ -45,6 +47,7 @@ MEANING = {
     Verdict.NOISY: "a good sample fails",
     Verdict.MISSING: "a bad sample passes",
     Verdict.UNCLEAR: "a check could not judge",
+    Verdict.NOT_ASKED: "an agent judges the rule, and none was named (--judge NAME)",
     Verdict.NONE: "there are no samples",
 }
 BROKEN = (Verdict.UNCLEAR, Verdict.NOISY, Verdict.MISSING)
@@ -82,7 +85,7 @@ class RuleTried:
     @property
     def verdict(self) -> Verdict:
         found = {sample.verdict for sample in self.samples}
-        order = (*BROKEN, Verdict.VALIDATED, Verdict.REPORTED)
+        order = (*BROKEN, Verdict.NOT_ASKED, Verdict.VALIDATED, Verdict.REPORTED)
         return next((verdict for verdict in order if verdict in found), Verdict.NONE)
 
     def count(self, kind: str, verdict: Verdict | None = None) -> int:
@@ -187,7 +190,8 @@ def _judged(
     )
     prepared = prepare(target, registry)
     try:
-        return [run_one(prepared, rule.id, index) for index in range(len(rule.checks))]
+        # A rule without a check has a judged one, where somebody judges.
+        return [run_one(prepared, rule.id, index) for _, index in prepared.specs]
     finally:
         prepared.close()
 
@@ -195,8 +199,15 @@ def _judged(
 def _tried(
     criteria: Criteria, rule: Rule, registry: Registry, root: Path, folder: Path
 ) -> Iterator[Tried]:
+    unasked = registry.judge is None and any(map(is_judged, rule.checks))
     for kind in ("good", "bad"):
         for number, sample in enumerate(rule.samples.get(kind, ()), 1):
+            if unasked:
+                said = MEANING[Verdict.NOT_ASKED]
+                yield Tried(
+                    kind=kind, number=number, sample=sample, verdict=Verdict.NOT_ASKED, message=said
+                )
+                continue
             results = judge_sample(criteria, rule, sample, registry, root, folder)
             yield Tried(
                 kind=kind,

@@ -499,6 +499,11 @@ WARNINGS: dict[str, tuple[str, str, str]] = {
         "5:12",
         "nobody judges 'It is kind' without an agent",
     ),
+    "judged-gate": (
+        rules(whole(check="{type: judged, votes: 3}")),
+        "5:12",
+        "it blocks, and only an agent judges it: two votes may differ",
+    ),
     "no-check": (rules(whole(check=None, samples=None)), "2:5", "nothing judges this rule"),
     "weightless": (
         rules(whole(severity="warn", weight=0), OTHER),

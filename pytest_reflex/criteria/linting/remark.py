@@ -21,6 +21,7 @@ WARNINGS = {
     "no-why": "a rule that gives no reason",
     "no-remedy": "a rule with neither hint nor fix",
     "prose-check": "a check that only an agent can make",
+    "judged-gate": "a rule of severity fail that only an agent judges",
     "no-check": "a rule that nothing judges",
     "weightless": "severity warn with weight 0",
     "weighty-info": "severity info with a weight",

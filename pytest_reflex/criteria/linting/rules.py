@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from pytest_reflex.checks.judged import is_judged
 from pytest_reflex.criteria.faults import Spot
 from pytest_reflex.criteria.linting.commands import command_warnings
 from pytest_reflex.criteria.linting.patterns import pattern_warnings
@@ -114,6 +115,11 @@ def _weight(rule: Rule, draft: Draft) -> Iterator[Odd]:
 
 def _judged(rule: Rule, draft: Draft) -> Iterator[Odd]:
     table = draft.table
+    own = {"check", "checks", "severity"} & set(table)
+    if own and rule.severity is Severity.FAIL and rule.checks and all(map(is_judged, rule.checks)):
+        message = "it blocks, and only an agent judges it: two votes may differ"
+        hint = "add a check for what is a matter of fact, or take severity: warn"
+        yield "judged-gate", message, table.at(min(own)), hint
     if rule.checks or not ({"check", "checks", "description"} & set(table)):
         return
     if rule.prose:
