@@ -1,19 +1,19 @@
-"""What `iterate list` and `iterate info` know: procedures as plain data, faults among it."""
+"""What `iterate list` and `iterate info` know: procedures as plain data, faults among it.
+
+The list imports nothing that runs agents or gates.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.errors import ReflexError
-from pytest_reflex.host import Host
 from pytest_reflex.iterations.bounds import chosen_agent, chosen_bounds
 from pytest_reflex.iterations.budget import is_over, tokens_of
-from pytest_reflex.iterations.dry_run import command_text
 from pytest_reflex.iterations.fragments import text_of
 from pytest_reflex.iterations.model import Fragment, Gate, Phase, Procedure
-from pytest_reflex.iterations.opening import Options
 from pytest_reflex.iterations.procedures import (
     BUILT_IN,
     KEY,
@@ -21,9 +21,10 @@ from pytest_reflex.iterations.procedures import (
     gates_of,
     procedure_names,
 )
-from pytest_reflex.iterations.prompt import compose
-from pytest_reflex.iterations.setup import agent_for
 from pytest_reflex.settings import Settings
+
+if TYPE_CHECKING:
+    from pytest_reflex.host import Host
 
 
 def all_procedures(settings: Settings, project: Path) -> list[dict[str, Any]]:
@@ -45,6 +46,8 @@ def one_procedure(name: str, settings: Settings, host: Host, project: Path) -> d
 
     An agent that cannot be used, and a gate that there is not, are told and keep nothing back.
     """
+    from pytest_reflex.iterations.prompt import compose
+
     procedure = find_procedure(name, settings, project)
     bounds = chosen_bounds(procedure, settings)
     total = next(one.value for one in bounds if one.name == "max_iterations")
@@ -66,6 +69,10 @@ def one_procedure(name: str, settings: Settings, host: Host, project: Path) -> d
 
 
 def _agent(procedure: Procedure, settings: Settings, host: Host) -> dict[str, Any]:
+    from pytest_reflex.iterations.dry_run import command_text
+    from pytest_reflex.iterations.opening import Options
+    from pytest_reflex.iterations.setup import agent_for
+
     chosen = chosen_agent(procedure, settings)
     found = {"name": chosen.value, "origin": chosen.origin, "command": None, "problem": None}
     try:
