@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_reflex.agents.command import CommandAgent
 from pytest_reflex.errors import UsageError
-from pytest_reflex.host import Host, agent_kinds, make_agent
+from pytest_reflex.host import Host, agent_kinds, employ_judge, make_agent
 from pytest_reflex.iterations.bounds import bounds_of, chosen_agent
 from pytest_reflex.iterations.budget import tokens_of
 from pytest_reflex.iterations.driver import Work
@@ -49,12 +49,20 @@ def prepare(name: str, options: Options, *, settings: Settings, host: Host, proj
         prompt=prompt,
         tokens=partial(tokens_of, hooks=host.hooks),
         token_budget=settings["iterate.token_budget"],
-        gates=Gates(gates_of(procedure, settings), project=project, registry=host.registry),
+        gates=_gates(procedure, settings, host, project),
         fingerprint=Tree(project, [root]).fingerprint,
         folder=(project / root / "log" / name).absolute(),
     )
     work.tokens(work.prompt(1, bounds.max_iterations))
     return work
+
+
+def _gates(procedure: Procedure, settings: Settings, host: Host, project: Path) -> Gates:
+    """Return the gates; criteria among them have the judge that is configured."""
+    gates = gates_of(procedure, settings)
+    if any(gate.criteria for gate in gates):
+        employ_judge(host, settings)
+    return Gates(gates, project=project, registry=host.registry)
 
 
 def agent_for(procedure: Procedure, options: Options, settings: Settings, host: Host) -> Askable:

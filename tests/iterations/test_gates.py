@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from threading import Event
 from typing import Any
 
 import pytest
 
+from pytest_reflex.cli.main import main
 from pytest_reflex.errors import CriteriaError
 from pytest_reflex.host import open_host
 from pytest_reflex.iterations.gates import Gates
@@ -220,3 +222,31 @@ def test_a_gate_that_cannot_open_is_refused_before_the_first_round(
         gates(project, Gate(name="sound", command="true"), Gate(name="docs", **fields))
     assert message in str(refused.value)
     assert "quality gate 'docs': " in str(refused.value)
+
+
+JURY = 'judge = "jury"\n'
+JUDGE = """\
+import json, re, sys
+prompt = sys.stdin.read()
+case = re.search(r"Case number: (\\w+)", prompt)[1]
+verdict = "pass" if "alpha beta" in prompt.split(f"BEGIN {case} -----")[1] else "fail"
+print(json.dumps({"case": case, "reasons": ["line 1"], "verdict": verdict}))
+"""
+
+
+@pytest.mark.parametrize(
+    ("judge", "artifact", "status"), [(JURY, "good", 0), (JURY, "bad", 6), ("", "good", 6)]
+)
+def test_a_rule_for_a_judge_is_asked_of_the_one_that_is_configured(
+    project: Path, monkeypatch: pytest.MonkeyPatch, judge: str, artifact: str, status: int
+) -> None:
+    monkeypatch.chdir(project)
+    (project / "judge.py").write_text(JUDGE)
+    check = "{type: judged, rubric: 'Pass: it says both. Fail: it does not.'}"
+    rule = f"{{id: a.x.y, description: says both, severity: fail, check: {check}}}"
+    (project / "tone.yaml").write_text(f"name: tone\nrules:\n  - {rule}\n")
+    (project / "pytest-reflex.toml").write_text(
+        f'{judge}[agents.jury]\ncommand = ["{sys.executable}", "judge.py"]\n'
+        f'[iterate.gates.tone]\ncriteria = "tone.yaml"\nartifacts = ["{artifact}.md"]\n'
+    )
+    assert main(["iterate", "run", "build", "-n", "1", "--ai-cmd", "echo done"]) == status
