@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from subprocess import run
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pytest_reflex.iterations.log import Volume, local_time
 from pytest_reflex.iterations.logfile import LogFile, log_path
@@ -253,6 +256,19 @@ def test_foreign_text_can_neither_act_on_a_terminal_nor_begin_a_line() -> None:
         tape.log.warning("AI said \x1b[2J\u202eno\n[10:00:00] Reached max iterations: 1\r")
         assert len(tape.text.split("\n")) == 1
         assert tape.text.isprintable()
+
+
+@given(st.text(), st.text(), st.booleans())
+@settings(deadline=None, max_examples=60)
+def test_t06_no_text_acts_on_a_terminal_or_makes_a_line_of_its_own(
+    summary: str, output: str, as_json: bool
+) -> None:
+    tape = Tape(as_json=as_json, volume=Volume.VERBOSE)
+    gate = Gate(name="lint", command="lint", required=False)
+    tape.log.gate_ended(1, _result(gate, "fail", summary, 1, output=output))
+    lines = tape.text.split("\n")
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", tape.text.replace("\t", ""))
+    assert all(line.startswith("    | ") for line in lines[1:])
 
 
 def test_secrets_are_in_no_line() -> None:
