@@ -15,6 +15,7 @@ from pathlib import Path
 from pytest_reflex.loops.history import read_events, text_after
 from pytest_reflex.store.journal import read_journal
 from tests.faults.figure import Figure
+from tests.faults.iterating import Iterating
 from tests.faults.project import Project
 from tests.faults.traced import MISSING, SYSTEM_CALLS
 
@@ -61,6 +62,18 @@ def cases(place: Path, full: bool) -> Iterator[Case]:
         yield Case(f"resume after event {number}", folder, resume)
         if full:
             yield Case(f"resume after event {number}, as JSON", folder, (*resume, "--json"))
+    yield from _of_procedures(place)
+
+
+def _of_procedures(place: Path) -> Iterator[Case]:
+    """Yield dry runs of a procedure, before a run and in the middle of one."""
+    project = Iterating(place / "procedure")
+    run = ("iterate", "run", "build", "--dry-run")
+    yield Case("iterate run", project.folder, run)
+    left = Iterating(place / "procedure-left")
+    left.leave()
+    yield Case("iterate run, with a run left behind", left.folder, run)
+    yield Case("iterate resume", left.folder, ("iterate", "resume", "build", "--dry-run"))
 
 
 def interrupted(project: Project, folder: Path, number: int) -> None:

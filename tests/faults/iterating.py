@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from pytest_reflex.iterations.model import State
+from pytest_reflex.iterations.state import dump
 from tests.faults.memory import memory_folder
 from tests.faults.project import faults_of
 from tests.faults.warm import Ran, Warm, warm_interpreter
@@ -45,6 +47,16 @@ class Iterating:
     @property
     def state(self) -> Path:
         return self.root / "state/build.json"
+
+    def leave(self) -> None:
+        """Leave the state of a run behind that was killed after its first round."""
+        at = "2026-02-06T10:00:00Z"
+        state = State(
+            procedure_name="build", max_iterations=3, failure_threshold=3, started_at=at,
+            iteration=1, last_iteration_at=at, elapsed=(1.0,),
+        )  # fmt: skip
+        self.state.parent.mkdir(parents=True)
+        self.state.write_bytes(dump(state))
 
     def rounds(self) -> list[str]:
         log = self.folder / "rounds.log"

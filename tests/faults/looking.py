@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tests.faults.dryrun import interrupted, tree, writes
 from tests.faults.figure import Figure
+from tests.faults.iterating import Iterating
 from tests.faults.project import Project
 from tests.faults.traced import MISSING, SYSTEM_CALLS
 
@@ -19,6 +20,10 @@ VERBS: tuple[tuple[str, ...], ...] = (
     *(("status",), ("status", "--json"), ("status", "--watch"), ("list",), ("list", "--json")),
     *(("history",), ("history", "--json"), ("show",), ("show", "--json")),
     ("show", "--iteration", "1"),
+)
+OF_PROCEDURES: tuple[tuple[str, ...], ...] = (
+    *(("list",), ("list", "--json"), ("info", "build"), ("info", "build", "--json")),
+    *(("status",), ("status", "--json"), ("status", "build"), ("status", "build", "--json")),
 )
 COMPLETION = {
     "_PYTEST_REFLEX_COMPLETE": "bash_complete",
@@ -41,6 +46,11 @@ def figure(full: bool) -> Figure:
                 wrong += [f"{name}, {' '.join(verb)}: {why}" for why in looked(folder, verb, full)]
             total += 1
             wrong += [f"{name}, completion: {why}" for why in looked(folder, (), full)]
+        for name, folder in _procedures(Path(place), full=full):
+            for verb in OF_PROCEDURES if full else OF_PROCEDURES[_SAMPLE]:
+                total += 1
+                found = looked(folder, verb, full, group="iterate")
+                wrong += [f"{name}, iterate {' '.join(verb)}: {why}" for why in found]
     failed = len({line.partition(": ")[0] for line in wrong})
     note = "no call but to the standard streams" if full else "trees compared"
     return Figure(good=total - failed, total=total, note=note, failures=tuple(wrong))
@@ -57,6 +67,19 @@ def grounds(place: Path, names: Iterable[str]) -> Iterator[tuple[str, Path]]:
         interrupted(project, folder, 8)
         SPOILT[name](folder / project.run.relative_to(project.folder))
         yield name, folder
+
+
+def _procedures(place: Path, *, full: bool) -> Iterator[tuple[str, Path]]:
+    """Yield folders of the iteration loop: untouched, with a run left behind, with a damage."""
+    left = Iterating(place / "left")
+    left.leave()
+    yield "left", left.folder
+    if full:
+        yield "untouched", Iterating(place / "untouched").folder
+        damaged = Iterating(place / "damaged-state")
+        damaged.leave()
+        damaged.state.write_bytes(damaged.state.read_bytes()[:57])
+        yield "damaged", damaged.folder
 
 
 def _torn(run: Path) -> None:
@@ -85,13 +108,15 @@ SPOILT: dict[str, Callable[[Path], object]] = {
 }
 
 
-def looked(folder: Path, verb: tuple[str, ...], traced: bool) -> Iterator[str]:
+def looked(
+    folder: Path, verb: tuple[str, ...], traced: bool, *, group: str = "loop"
+) -> Iterator[str]:
     """Yield what a command did that it must not; without a verb the shell asks for aliases."""
     before = tree(folder)
     log = folder.parent / "strace.log"
     calls = ",".join(f"?{name}" for name in SYSTEM_CALLS)
     strace = ("strace", "-f", "-qq", "-y", "-s", "0", "-o", str(log), "-e", f"trace={calls}")
-    words = ("-m", "pytest_reflex", "loop", *verb) if verb else ("-c", _COMPLETE)
+    words = ("-m", "pytest_reflex", group, *verb) if verb else ("-c", _COMPLETE)
     done = subprocess.run(
         [*(strace if traced else ()), sys.executable, *words],
         cwd=folder,

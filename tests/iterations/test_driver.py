@@ -198,6 +198,22 @@ def test_an_interrupted_round_is_not_counted_and_run_again(
     assert [question.prompt for question in again.script.asked] == ["do it 2/3", "do it 3/3"]
 
 
+def test_ctrl_c_between_iterations_leaves_the_state_of_the_last_one(tmp_path: Path) -> None:
+    class Lines(list[str]):
+        def append(self, line: str) -> None:
+            super().append(line)
+            if "Iteration 2/9 completed" in line:
+                raise KeyboardInterrupt
+
+    on = stage(tmp_path, GOOD, bounds=Bounds(max_iterations=9))
+    on.lines = Lines()
+    with pytest.raises(KeyboardInterrupt):
+        on.run()
+    state = on.saved()
+    assert state is not None
+    assert (state.status, state.iteration) == (Status.INTERRUPTED, 2)
+
+
 def test_a_run_that_was_killed_before_its_end_was_told_ends_at_once(tmp_path: Path) -> None:
     on = stage(tmp_path, GOOD, KeyboardInterrupt(), bounds=Bounds(max_iterations=2))
     with pytest.raises(KeyboardInterrupt):
