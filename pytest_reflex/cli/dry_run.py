@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-
-import click
 
 from pytest_reflex.cli.streams import give, give_json
 from pytest_reflex.errors import ExitCode
@@ -23,24 +20,6 @@ from pytest_reflex.model.run import RunState
 from pytest_reflex.model.steps import StepRequest
 from pytest_reflex.model.words import RunStatus, Step
 from pytest_reflex.settings import Settings
-
-
-def dry_run_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--dry-run``; where it is given, not even bytecode is written."""
-
-    def settle(context: click.Context, parameter: click.Parameter, value: bool) -> bool:
-        if value:
-            sys.dont_write_bytecode = True
-        return value
-
-    option = click.option(
-        "--dry-run",
-        is_flag=True,
-        is_eager=True,
-        callback=settle,
-        help="Show prompts and commands; write nothing, call no agent.",
-    )
-    return option(command)
 
 
 def show_new(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pytest_reflex.cli.configured import configured
-from pytest_reflex.cli.dry_run import dry_run_option
+from pytest_reflex.cli.dry_option import dry_run_option
 from pytest_reflex.cli.streams import give, say
 from pytest_reflex.errors import ExitCode, StateError, UsageError
 from pytest_reflex.process.signals import Interruptions

@@ -18,7 +18,8 @@ from pytest_reflex.cli.criteria_option import (
     judge_option,
     parse_variables,
 )
-from pytest_reflex.cli.dry_run import dry_run_option, show_new, show_resumed, unfinished
+from pytest_reflex.cli.dry_option import dry_run_option
+from pytest_reflex.cli.dry_run import show_new, show_resumed, unfinished
 from pytest_reflex.cli.loop_tape import recorder_of, recording_options, tape_of, taped
 from pytest_reflex.cli.streams import say
 from pytest_reflex.errors import UsageError
