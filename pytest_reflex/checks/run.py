@@ -20,14 +20,16 @@ from pytest_reflex.checks.commands import starts_process
 from pytest_reflex.checks.compiled import Key, compile_checks
 from pytest_reflex.checks.guarded import guarded
 from pytest_reflex.checks.judged import with_judged
+from pytest_reflex.checks.purse import Purse
 from pytest_reflex.checks.reading import SIZE_LIMIT, read_artifact
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.checks.watch import Watch, watches
 from pytest_reflex.errors import CriteriaError
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.judged import Judge
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult, Evaluation
-from pytest_reflex.model.rules import CheckSpec, Criteria
+from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
 from pytest_reflex.model.targets import CheckContext, RunCheck, Target
 from pytest_reflex.model.words import Outcome
 from pytest_reflex.process.pool import Pool
@@ -49,6 +51,7 @@ class Prepared:
     artifact: Artifact
     checks: Mapping[Key, RunCheck]
     specs: Mapping[Key, CheckSpec]
+    rules: Mapping[str, Rule]
     context: CheckContext
     registry: Registry
     starting: frozenset[Key]
@@ -60,7 +63,7 @@ class Prepared:
 
     def told_of(self, rule_id: str) -> CheckContext:
         """Return what the checks of a rule may know."""
-        return replace(self.context, rule=self.target.criteria.rule(rule_id))
+        return replace(self.context, rule=self.rules[rule_id])
 
     def changed(self) -> str:
         """Return the name of what is no longer as it was read: artifact or criteria; else ""."""
@@ -95,18 +98,26 @@ def prepare(
         environment={**_variables(criteria), **target.environment},
         cancel=cancel,
         blocks=BlocksFolder(artifact),
-        judge=registry.judge,
+        judge=_judge(registry, target),
     )
     return Prepared(
         target=target,
         artifact=artifact,
         checks=checks,
         specs=specs,
+        rules={rule.id: rule for rule in target.rules},
         context=context,
         registry=registry,
         starting=starting,
         watches=watches(artifact, sorted(sources - {""}) if starting else ()),
     )
+
+
+def _judge(registry: Registry, target: Target) -> Judge | None:
+    """Return who judges, held to what the target may cost."""
+    if registry.judge is None or not target.budget:
+        return registry.judge
+    return Purse(registry.judge, target.budget)
 
 
 def run_one(prepared: Prepared, rule_id: str, index: int) -> CheckResult:

@@ -125,10 +125,13 @@ def _agents(
 ) -> list[dict[str, Any]]:
     """Return the agents in use and those that are probed, with their steps."""
     from pytest_reflex.host import agent_kinds, agents_by_step, make_agent, open_host
+    from pytest_reflex.model.steps import Askable
 
     steps: dict[str, list[str]] = {}
     for step, name in agents_by_step(settings, (), settings["loop.agents"]).items():
         steps.setdefault(name, []).append(step.value.lower())
+    if settings["judge"]:
+        steps.setdefault(settings["judge"], []).append("judge")
     found: list[dict[str, Any]] = []
     try:
         kinds = agent_kinds(open_host(settings["plugins"], project))
@@ -144,6 +147,8 @@ def _agents(
             problems += map(str, error.problems)
             continue
         row |= _agent(agent, problems)
+        if name == settings["judge"] and not isinstance(agent, Askable):
+            problems.append(f"judge: agent {name!r} answers the steps of a loop only")
         if name in probes:
             row["probe"] = _probe(agent, problems)
     for name, table in settings["agents"].items():

@@ -130,16 +130,26 @@ def _stagnation(state: RunState) -> str:
 
 def exhausted(state: RunState) -> str:
     """Return which part of the budget is used up, or an empty string."""
-    used: Mapping[str, float] = {
+    used = _used(state)
+    for name, limit in state.limits.budget.items():
+        if used[name] >= limit:
+            return f"{name}: {used[name]:g} of {limit:g} used"
+    return ""
+
+
+def budget_left(state: RunState) -> dict[str, float]:
+    """Return what is left of each part of the budget, 0 or less where it is used up."""
+    used = _used(state)
+    return {name: limit - used[name] for name, limit in state.limits.budget.items()}
+
+
+def _used(state: RunState) -> Mapping[str, float]:
+    return {
         "calls": state.spend.calls,
         "seconds": state.spend.seconds,
         "usd": state.spend.usd,
         "tokens": state.spend.tokens,
     }
-    for name, limit in state.limits.budget.items():
-        if used[name] >= limit:
-            return f"{name}: {used[name]:g} of {limit:g} used"
-    return ""
 
 
 def seconds_left(state: RunState) -> float | None:

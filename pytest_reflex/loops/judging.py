@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.loops.asking import judge
+from pytest_reflex.loops.decide import budget_left
 from pytest_reflex.loops.prepared import effective
 from pytest_reflex.loops.proving import Made, made_by_agent, prove, without_vacuous
 from pytest_reflex.loops.runfiles import RunFiles
@@ -75,4 +76,5 @@ def target_of(files: RunFiles, project: Path) -> Target:
             "PYTEST_REFLEX_RUN_DIR": str(files.folder),
             "PYTEST_REFLEX_ITERATION": str(state.iteration),
         },
+        budget=budget_left(state),
     )

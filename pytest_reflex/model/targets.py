@@ -24,7 +24,8 @@ class Target:
     `label` distinguishes the artifacts of one suite in ids and reports; `root` is the working
     directory of executable checks; `threshold` overrides the criteria's own for this level;
     `link_base` is where the artifact's relative links resolve (default: its folder); `alone` is
-    True where its suite names this artifact only, and no pattern that may match more one day.
+    True where its suite names this artifact only, and no pattern that may match more one day;
+    `budget` is what a judge may cost at most (calls, usd, tokens, seconds), empty for no bound.
     """
 
     criteria: Criteria
@@ -36,6 +37,7 @@ class Target:
     link_base: Path | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     alone: bool = False
+    budget: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def rules(self) -> tuple[Rule, ...]:

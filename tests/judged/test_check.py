@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
 
 from pytest_reflex.checks.judged import LONGEST, JudgedCheck
+from pytest_reflex.checks.purse import Purse
 from pytest_reflex.checks.registry import Registry, built_in
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.contracts.validate import problems
 from pytest_reflex.errors import CriteriaError
+from pytest_reflex.model.judged import Case, Ruling, Vote
 from pytest_reflex.model.results import Evaluation, evaluation_from_json
 from pytest_reflex.model.rules import CheckSpec, Rule
+from pytest_reflex.model.targets import CheckContext
 from pytest_reflex.model.words import Outcome
-from tests.checks.building import rule, target
-from tests.judged.jurors import judge
+from tests.checks.building import document, rule, target
+from tests.judged.jurors import case, judge
 
 
 def judged(**params: Any) -> CheckSpec:
@@ -153,3 +157,40 @@ def test_a_mistake_is_told_before_anybody_is_asked(params: dict[str, Any], told:
     assert told in "; ".join(map(str, JudgedCheck().problems(spec)))
     with pytest.raises(CriteriaError, match=r"votes|rubric|rubrik|quorum"):
         JudgedCheck().compile(spec, {})
+
+
+def test_a_session_that_ends_leaves_no_verdict(tmp_path: Path) -> None:
+    cancel = Event()
+    cancel.set()
+    check = JudgedCheck().compile(judged(votes=3), {})
+    context = CheckContext(
+        root=tmp_path,
+        cancel=cancel,
+        judge=judge(tmp_path, "pass"),
+        rule=rule("a.x.y"),
+    )
+    found = check(document("A polite text."), context)
+    assert found.outcome is Outcome.ERROR
+    assert found.message == "judged: 0 of 3 pass, 2 needed, 0 asked: the session ended"
+
+
+@pytest.mark.parametrize(("part", "asked"), [("calls", 2), ("usd", 3), ("seconds", 1)])
+def test_a_purse_is_empty_after_the_vote_that_emptied_it(part: str, asked: int) -> None:
+    left = {"calls": 2.0, "usd": 0.5, "seconds": 5.0}
+    purse = Purse(Priced(), {part: left[part]})
+    votes = [purse.vote(case(number=n)) for n in range(1, 5)]
+    assert [vote.ruling for vote in votes].count(Ruling.PASS) == asked
+    assert f"used up ({part})" in votes[-1].error
+
+
+class Priced:
+    """A judge with a price."""
+
+    name, seconds = "priced", 1.0
+
+    def prompt(self, case: Case) -> str:
+        return ""
+
+    def vote(self, case: Case) -> Vote:
+        cost = {"calls": 1, "seconds": 9.0, "usd": 0.2, "tokens": None}
+        return Vote(ruling=Ruling.PASS, agent=self.name, cost=cost)

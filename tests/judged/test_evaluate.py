@@ -104,3 +104,18 @@ def test_in_python_the_argument_alone_names_the_judge(project: Path) -> None:
     assert found.judged == 2
     with pytest.raises(UsageError, match="agent 'offline' cannot judge"):
         pytest_reflex.evaluate("a.md", "tone.yaml", judge="offline")
+
+
+def test_the_doctor_says_who_judges_and_who_cannot(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    configured(project, "pass")
+    file = project / "pytest-reflex.toml"
+    agents = file.read_text()
+    file.write_text('judge = "jury"\n' + agents)
+    main(["doctor", "--json"])
+    rows = json.loads(capsys.readouterr().out)["agents"]
+    assert [row["steps"] for row in rows if row["name"] == "jury"] == [["judge"]]
+    file.write_text('judge = "offline"\n' + agents)
+    assert main(["doctor"]) == 4
+    assert "judge: agent 'offline' answers the steps of a loop only" in capsys.readouterr().out

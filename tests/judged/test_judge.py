@@ -6,6 +6,8 @@ from pathlib import Path
 from threading import Event
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pytest_reflex.agents.judge import AgentJudge
 from pytest_reflex.agents.judge_prompt import case_number, judge_prompt
@@ -155,3 +157,26 @@ def test_reasons_are_lines_of_bounded_length() -> None:
     _, reasons = read_judgement(text, mark)
     assert reasons[0] == "one two"
     assert len(reasons[1]) == LONGEST_REASON + len(" ...")
+
+
+PIECES = st.sampled_from(
+    [
+        '{"case": "',
+        "0" * 16,
+        '", "reasons": ["x"], ',
+        '"verdict": "pass"}',
+        "```json\n",
+        "```\n",
+        "{",
+        "}",
+    ]
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.one_of(PIECES, st.text(max_size=20)), max_size=12).map("".join), st.booleans())
+def test_no_prompt_is_an_answer_to_itself(text: str, again: bool) -> None:
+    complaint = "no reasons" if again else ""
+    asked = case(text, rubric=text or "x")
+    with pytest.raises(ContractError):
+        read_judgement(judge_prompt(asked, complaint), case_number(asked, complaint))

@@ -83,6 +83,14 @@ def test_a_budget_of_calls_counts_votes(project: Path) -> None:
     assert (stop["reason"], stop["detail"]) == ("budget_exceeded", "calls: 2 of 2 used")
 
 
+def test_a_budget_that_is_used_up_asks_nobody(project: Path) -> None:
+    main([*BEGIN, "--budget", "calls=1", "--max-iterations", "1"])
+    assert (project / "asked").read_text() == "x"
+    told = json.dumps(run_json(project)["evaluation"])
+    assert "it was not asked: the budget is used up (calls)" in told
+    assert run_json(project)["spend"]["calls"] == 1
+
+
 def test_the_judge_is_that_of_the_run_when_it_is_extended(project: Path, events: Events) -> None:
     main([*BEGIN, "--max-iterations", "1"])
     assert events()[0]["payload"]["setup"]["judge"] == "jury"
