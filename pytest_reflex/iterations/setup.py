@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -69,10 +70,13 @@ def agent_for(procedure: Procedure, options: Options, settings: Settings, host: 
     """Return the agent of a procedure; raises UsageError for one that answers no prompts."""
     name = chosen_agent(procedure, settings).value
     changes: dict[str, Any] = {"loop.command_timeout": settings["iterate.timeout"]}
-    if options.ai_command is not None:
-        name, table = AI_COMMAND, {"command": options.ai_command}
-        changes["agents"] = {**settings["agents"], AI_COMMAND: table}
-    agent = make_agent(name, _changed(settings, changes), agent_kinds(host))
+    if options.ai_command is None:
+        agent = make_agent(name, _changed(settings, changes), agent_kinds(host))
+    else:
+        name = AI_COMMAND
+        changes["agents"] = {AI_COMMAND: {"command": options.ai_command}}
+        with _told_of_the_flag():
+            agent = make_agent(name, _changed(settings, changes), agent_kinds(host))
     if not isinstance(agent, Askable):
         raise UsageError(
             f"agent {name!r} cannot take the prompt of a procedure",
@@ -87,3 +91,15 @@ def agent_for(procedure: Procedure, options: Options, settings: Settings, host: 
 
 def _changed(settings: Settings, changes: Mapping[str, Any]) -> Settings:
     return replace(settings, values={**settings.values, **changes})
+
+
+@contextmanager
+def _told_of_the_flag() -> Iterator[None]:
+    """Have a refusal name the flag, and not a table that nobody wrote."""
+    try:
+        yield
+    except UsageError as error:
+        told = error.problems[0]
+        message = told.message.replace(f"agents.{AI_COMMAND}.command", "--ai-cmd")
+        message = message.replace(f"agent {AI_COMMAND!r}", "--ai-cmd")
+        raise UsageError(message, hint=told.hint) from None

@@ -23,7 +23,7 @@ def test_there_are_thirty_and_more_each_with_its_name() -> None:
     ("change", "problem"),
     [
         ({"file": "gone.py"}, "there is no gone.py"),
-        ({"old": "not there"}, "its old text stands 0 times in errors.py"),
+        ({"old": "nothing like it"}, "its old text stands 0 times in errors.py"),
         ({"file": "__init__.py", "old": '"""'}, "its old text stands 2 times in __init__.py"),
         ({"tests": ("tests/gone.py::test_x",)}, "there is no tests/gone.py::test_x"),
     ],

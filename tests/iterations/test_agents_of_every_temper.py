@@ -66,7 +66,7 @@ def test_a_tool_that_is_not_there_is_refused_before_the_first_round(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["iterate", "run", "build", "--ai-cmd", "no-such-tool --flag"]) == 4
-    assert "no program 'no-such-tool'" in capsys.readouterr().err
+    assert "--ai-cmd: there is no program 'no-such-tool'" in capsys.readouterr().err
     assert not (tmp_path / ".rooda").exists()
 
 
@@ -77,6 +77,8 @@ def test_a_tool_that_is_not_there_is_refused_before_the_first_round(
         (["--unlimited", "-n", "3"], "two limits"),
         (["--timeout", "soon"], "--timeout 'soon'"),
         (["--agent", "offline"], "--ai-cmd COMMAND"),
+        (["--ai-cmd", "sh -c 'x"], "--ai-cmd has unbalanced quotes"),
+        (["--ai-cmd", ""], "--ai-cmd is empty"),
         (["--observe", "no-such-file"], "no-such-file"),
         (["--context", "no/such/file"], "there is no such file"),
         (["--log-format", "xml"], "iterate.log_format"),
