@@ -12,6 +12,7 @@ import click
 
 from pytest_reflex.cli.configured import configured
 from pytest_reflex.cli.dry_option import dry_run_option
+from pytest_reflex.cli.iterate_names import procedure_argument
 from pytest_reflex.cli.streams import give, say
 from pytest_reflex.errors import ExitCode, StateError, UsageError
 from pytest_reflex.process.signals import Interruptions
@@ -69,7 +70,7 @@ def driving_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @click.command(short_help="Run a procedure, round after round.")
-@click.argument("procedure")
+@procedure_argument()
 @click.option("--fresh", is_flag=True, help="Begin anew where a run was interrupted.")
 @driving_options
 def run(procedure: str, fresh: bool, **given: Any) -> int:
@@ -98,7 +99,7 @@ def run(procedure: str, fresh: bool, **given: Any) -> int:
 
 
 @click.command(short_help="Continue a run that was interrupted or aborted.")
-@click.argument("procedure")
+@procedure_argument(resumable=True)
 @click.option("--reset-failures", is_flag=True, help="Count failures from 0 again.")
 @driving_options
 def resume(procedure: str, reset_failures: bool, **given: Any) -> int:

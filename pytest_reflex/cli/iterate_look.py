@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from pytest_reflex.cli.configured import configured, hidden_in
+from pytest_reflex.cli.iterate_names import procedure_argument
 from pytest_reflex.cli.streams import give, give_json
 from pytest_reflex.errors import ExitCode
 
@@ -34,7 +35,7 @@ def list_(as_json: bool) -> int:
 
 
 @click.command(short_help="Show everything about a procedure.")
-@click.argument("procedure")
+@procedure_argument()
 @json_option
 def info(procedure: str, as_json: bool) -> int:
     """Show the phases, bounds, gates and agent of PROCEDURE, and where each was said.

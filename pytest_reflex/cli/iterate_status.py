@@ -8,13 +8,14 @@ from pathlib import Path
 import click
 
 from pytest_reflex.cli.configured import configured
+from pytest_reflex.cli.iterate_names import procedure_argument
 from pytest_reflex.cli.streams import give, give_json, say
 from pytest_reflex.errors import ExitCode, UsageError, did_you_mean
 from pytest_reflex.model.plain import visible
 
 
 @click.command(short_help="Show where a procedure stands, or all of them.")
-@click.argument("procedure", required=False)
+@procedure_argument(required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def status(procedure: str | None, as_json: bool) -> int:
     """Show where the run of PROCEDURE stands, or those of all procedures that have a state.

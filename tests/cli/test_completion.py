@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from pytest_reflex.iterations.model import Status
+from pytest_reflex.iterations.statefile import StateFile
+from tests.iterations.tape import state as iteration_state
 from tests.loops.stage import Script, Stage
 
 
@@ -80,3 +84,25 @@ def test_a_configuration_that_is_wrong_is_no_matter_of_the_shell(tmp_path: Path)
     (tmp_path / "pytest-reflex.toml").write_text("[loop]\nroot = 3\n")
     answer = completed(tmp_path, "loop", "show", "")
     assert (answer.returncode, answer.stdout.strip(), answer.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (("iterate", "run", "bu"), ["build"]),
+        (("iterate", "info", "audit-"), ["audit-docs"]),
+        (("iterate", "status", "rev"), ["review"]),
+        (("iterate", "resume", ""), ["plan"]),
+    ],
+    ids=" ".join,
+)
+def test_a_verb_is_completed_with_the_procedures_it_can_take(
+    words: tuple[str, ...], names: list[str], tmp_path: Path
+) -> None:
+    root = tmp_path / ".rooda"
+    for name, status in (("plan", Status.INTERRUPTED), ("build", Status.COMPLETED)):
+        with StateFile(root, name, pytest.fail) as file:
+            file.save(replace(iteration_state(1, status=status), procedure_name=name))
+    answer = completed(tmp_path, *words)
+    found = [line.removeprefix("plain,") for line in answer.stdout.splitlines()]
+    assert (answer.returncode, found, answer.stderr) == (0, names, "")
