@@ -87,14 +87,16 @@ class IterationLoop:
             while (ending := self._decide()) is None:
                 self._round()
             return self._end(ending)
-        except BaseException:
+        except BaseException as error:
             self._cancel.set()
             self.state = ended(self.state, Ending.INTERRUPTED)
             self._file.save(self.state)
+            if isinstance(error, Exception):
+                self.interrupted()
             raise
 
     def interrupted(self) -> None:
-        """Tell who interrupted the loop how it goes on."""
+        """Tell how an interrupted loop goes on; who has a KeyboardInterrupt does that then."""
         self._log.ended(Ending.INTERRUPTED, self.state, saved=self._file.saved)
 
     def _decide(self) -> Ending | None:

@@ -39,6 +39,10 @@ FIGURES: dict[str, tuple[str, str]] = {
         "iterate_storage",
         "errors of the disk told by an iteration loop, whose rounds went on",
     ),
+    "iterate-signals": (
+        "iterate_signals",
+        "signals in an iteration loop: status, children gone, resumed with nothing counted twice",
+    ),
     "recovery": ("recovery", "kills of a resume resumed"),
     "cuts": ("cuts", "cuts and damages of history.jsonl and run.json recovered or told"),
     "rebuilt": ("rebuilt", "random histories whose rebuilt state is the one that was written"),

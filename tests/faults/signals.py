@@ -54,7 +54,7 @@ def figure(full: bool) -> Figure:
     cases = SAMPLE
     if full:
         cases = tuple(Case(*case) for case in product(STATUS, STEPS, (False, True)))
-    with tempfile.TemporaryDirectory() as folder, _heard():
+    with tempfile.TemporaryDirectory() as folder, heard():
         unbroken = Driven(Path(folder) / "unbroken", evaluator="core")
         unbroken.run(*unbroken.new()[4:])
         expected = _outcome(unbroken)
@@ -72,7 +72,7 @@ def figure(full: bool) -> Figure:
 
 
 @contextmanager
-def _heard() -> Iterator[None]:
+def heard() -> Iterator[None]:
     """Let children hear what we may have been started to ignore, as in the background."""
     numbers = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP)
     ignored = [n for n in numbers if signal.getsignal(n) is signal.SIG_IGN]

@@ -193,6 +193,7 @@ def test_an_interrupted_round_is_not_counted_and_run_again(
     state = on.saved()
     assert state is not None
     assert (state.status, state.iteration, len(state.elapsed)) == (Status.INTERRUPTED, 1, 1)
+    assert on.told()[-1].startswith("Interrupted. State saved.") is isinstance(fault, Exception)
     again = on.with_answers(GOOD)
     assert again.run(state) is ExitCode.OK
     assert [question.prompt for question in again.script.asked] == ["do it 2/3", "do it 3/3"]
