@@ -213,7 +213,8 @@ def _confirm(proposal: Any, agents: Any, *, asked: bool, quiet: bool) -> None:
     from pytest_reflex.reports.proposal import proposal_text
 
     if not (quiet and not asked):
-        say(proposal_text(proposal.criteria, proposal.limits, agents))
+        judge = proposal.order.judge
+        say(proposal_text(proposal.criteria, proposal.limits, agents, judge=judge))
     if not asked:
         return
     if not sys.stdin.isatty():

@@ -44,7 +44,9 @@ def dry_run_text(dry: DryRun) -> str:
         "Dry run: nothing is written, and no agent and no check is run",
         f"Run: {visible(state.run_id)}, iteration {state.iteration}, phase {state.level.value}",
         f"Task: {visible(state.task)}",
-        proposal_text(state.criteria, state.limits, dry.agents).rstrip("\n"),
+        proposal_text(
+            state.criteria, state.limits, dry.agents, judge=state.setup.get("judge", "")
+        ).rstrip("\n"),
         f"Next: {visible(dry.due)}",
         *([f"Note: {visible(dry.note)}"] if dry.note else []),
     ]

@@ -12,6 +12,7 @@ from pytest_reflex.model.run import EMPTY_SHA256, RunState
 from pytest_reflex.model.words import StopReason
 from pytest_reflex.reports.advice import next_line
 from pytest_reflex.reports.spending import spend_text as spend_text
+from pytest_reflex.reports.votes import votes_told
 from pytest_reflex.verdict.figures import arithmetic, gap, plain, shown_score
 from pytest_reflex.verdict.progress import flips_between
 
@@ -46,6 +47,8 @@ def _added(state: RunState) -> Iterator[str]:
         said = (("fixed", flips.fixed), ("broken", flips.broken), ("still failing", flips.still))
         yield _field("Flips", "; ".join(f"{word} {', '.join(ids)}" for word, ids in said if ids))
     yield from (_field(name, said) for name, said in guard_lines(state.changed))
+    if state.evaluation and state.evaluation.judged:
+        yield _field("Judged", votes_told(state.evaluation))
     yield from (_field(name, said) for name, said in proof_lines(state.proofs))
 
 
@@ -179,6 +182,8 @@ def summary(state: RunState, delivered: str = "") -> str:
         lines.append(
             f"Restored: the best artifact, of iteration {back['iteration']}, phase {back['phase']}"
         )
+    if evaluation and evaluation.judged and not tampered:
+        lines.append(_field("Judged", votes_told(evaluation)))
     lines.append(f"Spend: {spend_text(state.spend)}")
     if evaluation and not state.stop.passed and not tampered:
         lines += distance(evaluation)

@@ -9,15 +9,21 @@ from pytest_reflex.model.plain import visible
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import Limits
 from pytest_reflex.model.words import Level, Step
+from pytest_reflex.reports.votes import judge_line
 from pytest_reflex.verdict.figures import plain
 
 _FREE = ("offline", "replay")
 
 
 def proposal_text(
-    criteria: Criteria, limits: Limits, agents: Mapping[Step, str], *, of_text: bool = True
+    criteria: Criteria,
+    limits: Limits,
+    agents: Mapping[Step, str],
+    *,
+    judge: str = "",
+    of_text: bool = True,
 ) -> str:
-    """Return the criteria as a table, the thresholds, the limits and the agents.
+    """Return the criteria as a table, the thresholds, the limits, the agents and the judge.
 
     A loop `of_text` has its calls counted; one over a session asks for fewer of the steps.
     """
@@ -48,6 +54,7 @@ def proposal_text(
             f"Budget: {_budget(limits.budget)}" + _uncapped(limits.wall_time),
             f"Agents: {_agents(agents)}",
             *(_calls(criteria, limits, agents) if of_text else ()),
+            *([judge_line(criteria, judge)] if judge else []),
             "",
         )
     )

@@ -70,6 +70,17 @@ def test_a_loop_mends_what_the_judge_finds(evaluator: str, project: Path, events
     assert [one["cost"]["usd"] for one in evaluations] == [0.5, 0.5]
 
 
+def test_who_confirms_sees_the_judge_and_who_reads_the_result_too(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main([word for word in BEGIN if word != "--quiet"])
+    found = capsys.readouterr()
+    assert "Judge: jury, up to 3 votes in each evaluation" in found.err
+    _, _, ended = (found.err + found.out).partition("Final summary")
+    assert found.err.count("Judged: 1 of 1 rules by an agent (jury), 2 votes") >= 2
+    assert "Judged: 1 of 1 rules by an agent (jury), 2 votes" in ended
+
+
 def test_votes_count_into_what_the_run_spent(project: Path) -> None:
     main(BEGIN)
     spend = run_json(project)["spend"]
