@@ -61,14 +61,15 @@ def watches(artifact: Artifact, others: Iterable[str] = ()) -> tuple[Watch, ...]
 
 def _signatures(artifact: Artifact) -> Signatures:
     files = files_below(artifact.path, artifact.name) if artifact.is_folder else [artifact.path]
-    return {path: _signature(path) for path in files}
+    return {path: signature(path) for path in files}
 
 
 def _size(artifact: Artifact) -> int:
     return sum(len(file.data) for file in artifact.files or (artifact,))
 
 
-def _signature(path: Path) -> Signature:
+def signature(path: Path) -> Signature:
+    """Return what a file is known by without reading it; that of a missing one says so."""
     try:
         status = os.stat(path)
     except OSError:

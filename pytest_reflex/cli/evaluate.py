@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,6 +24,9 @@ from pytest_reflex.errors import ExitCode, UsageError
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.results import Evaluation
 
+if TYPE_CHECKING:
+    from pytest_reflex.checks.registry import Registry
+
 
 @click.command(short_help="Judge artifacts against criteria and print the verdict.")
 @click.argument("artifacts", nargs=-1, type=click.Path(path_type=Path))
@@ -29,8 +35,11 @@ from pytest_reflex.model.results import Evaluation
 @click.option("--threshold", metavar="F", help="Threshold instead of the criteria's own.")
 @judge_option
 @click.option("-v", "--verbose", is_flag=True, help="Show the rules that passed, and evidence.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON document; with --watch, one per line."
+)
 @click.option("--format", "report", metavar="NAME", help="Print with a registered reporter.")
+@click.option("--watch", is_flag=True, help="Judge again at each save, until Ctrl-C.")
 def evaluate(
     artifacts: tuple[Path, ...],
     criteria: str | None,
@@ -42,13 +51,16 @@ def evaluate(
     verbose: bool,
     as_json: bool,
     report: str | None,
+    watch: bool,
 ) -> int:
     """Judge ARTIFACTS (files or folders) and print score, gate and what to mend.
 
-    Exit status: 0 passed, 1 gate failed, 4 bad criteria or usage, 5 nothing measured.
+    With --watch, artifacts and criteria files that are saved are judged at once, and what a save
+    fixed and broke is told; faults in them are told and waited out.
+
+    Exit status: 0 passed, 1 gate failed, 4 bad criteria or usage, 5 nothing measured;
+    130 where Ctrl-C ended it.
     """
-    from pytest_reflex.api import make_target
-    from pytest_reflex.checks.run import evaluate as run_checks
     from pytest_reflex.host import employ_judge, open_host
 
     settings = configured({"judge": judge})
@@ -59,27 +71,71 @@ def evaluate(
     chosen = chosen_criteria(criteria, template, settings)
     host = open_host(settings["plugins"], Path.cwd())
     employ_judge(host, settings)
-    targets = [
-        make_target(
-            artifact,
-            chosen,
-            registry=host.registry,
-            phase=phase,
-            threshold=threshold,
-            variables=parse_variables(variables),
-            root=Path.cwd(),
-        )
-        for artifact in _each_once(artifacts)
-    ]
-    evaluations = [run_checks(target, host.registry) for target in targets]
+    judging = Judging(
+        artifacts=_each_once(artifacts),
+        criteria=chosen,
+        registry=host.registry,
+        phase=phase,
+        threshold=threshold,
+        variables=parse_variables(variables),
+    )
     name = "json" if as_json else report
-    if name is None:
-        _print_for_people(evaluations, verbose=verbose)
-    elif name in host.reporters:
-        give(host.reporters[name](evaluations))
-    else:
+    if name is not None and name not in host.reporters:
         raise UsageError(f"no reporter named {name!r}", hint="known: " + ", ".join(host.reporters))
+    render = host.reporters[name] if name else partial(_for_people, verbose=verbose)
+    if watch:
+        from pytest_reflex.cli.on_save import OnSave
+
+        judging.look()
+        OnSave(judging, render, as_json=as_json).follow()
+    evaluations = judging.run()
+    give(render(evaluations))
     return status_of(evaluations)
+
+
+@dataclass(slots=True, kw_only=True)
+class Judging:
+    """What is judged by what; `sources` are the files that the criteria were last read from."""
+
+    artifacts: Sequence[Path]
+    criteria: str
+    registry: Registry
+    phase: str | None
+    threshold: str | None
+    variables: Mapping[str, Any]
+    sources: tuple[Path, ...] = ()
+
+    def look(self) -> None:
+        """Raise ReflexError where an artifact or the file of the criteria is not there."""
+        from pytest_reflex.checks.reading import read_artifact
+        from pytest_reflex.criteria.templates import find_template
+
+        self.sources = (find_template(self.criteria),)
+        for artifact in self.artifacts:
+            read_artifact(artifact)
+
+    def run(self) -> list[Evaluation]:
+        """Return the evaluation of each artifact; raises ReflexError."""
+        from pytest_reflex.api import make_target
+        from pytest_reflex.checks.run import evaluate as run_checks
+        from pytest_reflex.criteria.load import read_criteria
+
+        criteria, self.sources = read_criteria(
+            self.criteria, registry=self.registry, variables=self.variables
+        )
+        targets = [
+            make_target(
+                artifact,
+                criteria,
+                registry=self.registry,
+                phase=self.phase,
+                threshold=self.threshold,
+                variables=self.variables,
+                root=Path.cwd(),
+            )
+            for artifact in self.artifacts
+        ]
+        return [run_checks(target, self.registry) for target in targets]
 
 
 def status_of(evaluations: Iterable[Evaluation]) -> int:
@@ -101,15 +157,16 @@ def _each_once(artifacts: Iterable[Path]) -> list[Path]:
     return list(found.values())
 
 
-def _print_for_people(evaluations: list[Evaluation], *, verbose: bool) -> None:
+def _for_people(evaluations: list[Evaluation], *, verbose: bool) -> str:
     from pytest_reflex.cli.narrator import wrapped
     from pytest_reflex.reports.terminal import evaluation_text
     from pytest_reflex.verdict.gate import Judged, gate_over
 
     colour = is_coloured(sys.stdout)
     texts = [evaluation_text(one, colour=colour, verbose=verbose) for one in evaluations]
-    give("\n\n".join(texts) + "\n")
+    text = "\n\n".join(texts) + "\n"
     if len(evaluations) > 1:
         gate = gate_over([Judged(evaluation=one) for one in evaluations])
         reasons = f": {'; '.join(gate.reasons)}" if gate.reasons else ""
-        give(wrapped(f"\nGATE        {gate.status.value.upper()}{reasons}", indent=12))
+        text += wrapped(f"\nGATE        {gate.status.value.upper()}{reasons}", indent=12)
+    return text

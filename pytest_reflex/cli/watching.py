@@ -38,7 +38,7 @@ def watched(run: Run, pause: float, *, quiet: bool) -> Run:
     while True:
         text = status_text(run)
         if text != shown and not quiet:
-            _draw(text, again=bool(shown))
+            draw(text, again=bool(shown))
         shown = text
         if not run.alive:
             return run
@@ -46,7 +46,7 @@ def watched(run: Run, pause: float, *, quiet: bool) -> Run:
         run = read_run(run.folder)
 
 
-def _draw(text: str, *, again: bool) -> None:
+def draw(text: str, *, again: bool) -> None:
     """Write over what stands on a terminal; elsewhere a blank line parts one from the next."""
     if again and sys.stdout.isatty():
         click.clear()

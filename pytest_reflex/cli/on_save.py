@@ -1,0 +1,121 @@
+"""``evaluate --watch``: judges again each time that an artifact or the criteria were saved.
+
+Promises: a verdict is shown of files that stood still while they were judged; what cannot be
+judged is told and waited out. It ends by a signal only.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NoReturn, Protocol
+
+import click
+
+from pytest_reflex.checks.saves import look, next_save
+from pytest_reflex.cli.narrator import wrapped
+from pytest_reflex.cli.streams import give, say
+from pytest_reflex.cli.watching import draw
+from pytest_reflex.errors import ReflexError
+from pytest_reflex.model.plain import visible
+from pytest_reflex.model.results import Evaluation
+from pytest_reflex.reports.changed import LABEL, changed_line
+from pytest_reflex.reports.json_report import report_document
+
+MOST_TRIES = 3
+"""How often is judged what changes meanwhile; a check that changes it does so every time."""
+_WAITING = "Waiting for a save; Ctrl-C ends."
+
+
+class Judging(Protocol):
+    """What is done at each save: `run` raises ReflexError; `sources` are the files of the rules."""
+
+    @property
+    def artifacts(self) -> Sequence[Path]: ...
+
+    @property
+    def sources(self) -> Sequence[Path]: ...
+
+    def run(self) -> list[Evaluation]: ...
+
+
+class OnSave:
+    """Shows every verdict by `render`, with what it changed; as JSON, one document a line."""
+
+    def __init__(
+        self, judging: Judging, render: Callable[[list[Evaluation]], str], *, as_json: bool
+    ) -> None:
+        self._judging, self._render, self._as_json = judging, render, as_json
+        self._before: list[Evaluation] | None = None
+        self._places: tuple[Path, ...] = ()
+        self._again = False
+
+    def follow(self) -> NoReturn:
+        """Judge, show, and wait for the next save, until a signal ends it."""
+        tries = 0
+        while True:
+            before = look(self._watched())
+            outcome = self._judged()
+            tries += 1
+            now = look(self._watched())
+            if tries < MOST_TRIES and any(now.get(p) != stamp for p, stamp in before.items()):
+                next_save(before, partial(look, self._watched()))
+                continue
+            tries = 0
+            self._show(outcome)
+            next_save(now, partial(look, self._watched()))
+
+    def _watched(self) -> list[Path]:
+        sources = (*self._judging.sources, *self._places)
+        return list(dict.fromkeys((*self._judging.artifacts, *sources)))
+
+    def _judged(self) -> list[Evaluation] | ReflexError:
+        """Return the verdicts, or the fault; files that a fault points to are watched too."""
+        try:
+            found = self._judging.run()
+        except ReflexError as error:
+            named = (Path(p.place.path) for p in error.problems if p.place)
+            self._places = tuple(path for path in named if path.is_file())
+            return error
+        self._places = ()
+        return found
+
+    def _show(self, outcome: list[Evaluation] | ReflexError) -> None:
+        if isinstance(outcome, ReflexError):
+            self._show_fault(outcome)
+        elif self._as_json:
+            give(_on_one_line(json.loads(self._render(outcome))))
+        else:
+            text = self._render(outcome).rstrip("\n")
+            if self._before is not None:
+                changed = wrapped(changed_line(self._before, outcome), indent=len(LABEL))
+                text += f"\n{changed}"
+            draw(text + self._waiting(), again=self._again)
+        if not isinstance(outcome, ReflexError):
+            self._before = outcome
+        self._again = True
+
+    def _show_fault(self, error: ReflexError) -> None:
+        if self._as_json:
+            document = report_document((), problems=error.problems, exit_status=error.exit_code)
+            give(_on_one_line(document))
+        elif sys.stdout.isatty():
+            click.clear()
+        _complain(str(problem) for problem in error.problems)
+        if waiting := self._waiting():
+            give(waiting.lstrip("\n"))
+
+    def _waiting(self) -> str:
+        return f"\n\n{_WAITING}" if sys.stdout.isatty() and not self._as_json else ""
+
+
+def _on_one_line(document: dict[str, Any]) -> str:
+    return json.dumps(document)
+
+
+def _complain(faults: Iterable[str]) -> None:
+    for fault in faults:
+        say(f"pytest-reflex: {visible(fault)}")

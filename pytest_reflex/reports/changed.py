@@ -1,0 +1,27 @@
+"""What a verdict changed against the one before: rules that pass now, and rules that do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pytest_reflex.model.plain import visible
+from pytest_reflex.model.results import Evaluation
+
+LABEL = "CHANGED     "
+
+
+def changed_line(before: Iterable[Evaluation], after: Iterable[Evaluation]) -> str:
+    """Return the line for people; a rule that was not there before and fails is broken too."""
+    old, new = dict(_rules(before)), dict(_rules(after))
+    fixed = [name for name, passed in new.items() if passed and old.get(name) is False]
+    broken = [name for name, passed in new.items() if not passed and old.get(name) is not False]
+    parts = [f"{word} {', '.join(n)}" for word, n in (("fixed", fixed), ("broken", broken)) if n]
+    return visible(LABEL + ("; ".join(parts) or "no rule"))
+
+
+def _rules(evaluations: Iterable[Evaluation]) -> Iterator[tuple[str, bool]]:
+    """Yield each rule with whether it passed, by artifact where there are several."""
+    found = list(evaluations)
+    for one in found:
+        where = f" ({one.artifact})" if len(found) > 1 else ""
+        yield from ((f"{row.rule.id}{where}", row.passed) for row in one.results)
