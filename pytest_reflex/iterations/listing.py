@@ -21,7 +21,11 @@ MOST_PATHS = 200_000
 _DEEPEST = 20
 _SECONDS = 120.0
 _MOST_BYTES = 64_000_000
-_QUIETLY = ("-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", "core.pager=cat")
+# A repository of another user is read like any other: nothing in it is run.
+_QUIETLY = (
+    *("-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", "core.pager=cat"),
+    *("-c", f"core.hooksPath={os.devnull}", "-c", "safe.directory=*"),
+)
 # A hook of git, in which we may run, says by these which repository is meant.
 _ELSEWHERE = frozenset(
     f"GIT_{name}"

@@ -232,6 +232,14 @@ def test_t21_a_repository_runs_nothing_of_its_own(repository: Path, tmp_path: Pa
     assert (repository / ".git/index").read_bytes() == before
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_a_repository_of_another_user_is_read_like_ones_own(repository: Path) -> None:
+    for path in (repository, repository / ".git"):
+        os.chown(path, 65534, 65534)
+    assert changed(repository, _written("noise.log")) is False
+    assert changed(repository, _written("new.txt")) is True
+
+
 def test_without_git_on_the_path_all_files_count(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
