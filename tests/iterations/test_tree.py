@@ -300,6 +300,8 @@ def _made(folder: Path, tree: Mapping[str, tuple[str, str]]) -> dict[str, tuple[
     made = {}
     for name, (kind, text) in tree.items():
         path = folder / name
+        if any(above.is_symlink() for above in path.parents):
+            continue
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             if kind == "link":
@@ -308,7 +310,7 @@ def _made(folder: Path, tree: Mapping[str, tuple[str, str]]) -> dict[str, tuple[
                 with path.open("x") as file:
                     file.write(text)
                 path.chmod(0o755 if kind == "program" else 0o644)
-        except (FileExistsError, NotADirectoryError, IsADirectoryError):
+        except OSError:  # something else is in the way, perhaps a link to itself
             continue
         made[name] = kind, (text or "c") if kind == "link" else text
     return made
