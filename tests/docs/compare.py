@@ -24,7 +24,7 @@ _MACHINE = (
 _VARYING = (
     *_MACHINE,
     (r"\b\d+\.\d s\b", "0.1 s"),
-    (r"\b\d+\.\ds\b", "0.1s"),
+    (r"\b\d+\.\ds\b|\b\d+m\d+s\b", "0.1s"),
     (r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", "2026-01-31T12:00:00.000Z"),
     (r'"seconds": [\d.]+', '"seconds": 0.1'),
     (r"={4,}", "===="),
