@@ -15,6 +15,7 @@ from pytest_reflex.agents.prompts import prompt_for
 from pytest_reflex.cli.main import main
 from pytest_reflex.criteria.prove import MOST_BYTES, Proof
 from pytest_reflex.loops.proving import Made, prove
+from pytest_reflex.loops.stable import stable_events
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.targets import Target
@@ -129,6 +130,32 @@ def test_one_check_of_two_that_cannot_fail_is_told(tmp_path: Path) -> None:
     wire = {**found.to_json(), "idle": [2]}
     told = "a.x.alpha (check 2 of 2 that an agent made cannot fail)"
     assert list(proof_lines([wire])) == [("Idle", told)]
+
+
+def test_what_could_not_be_proved_is_told_with_the_reason(tmp_path: Path) -> None:
+    (found,) = prove(made(tmp_path, {"search": "(?!x)x", "negate": True}))
+    told = "a.x.alpha (no example of what it forbids could be made)"
+    assert list(proof_lines([found.to_json()])) == [("Not proved", told)]
+
+
+def test_t12_a_proof_writes_nothing_beside_the_run(tmp_path: Path) -> None:
+    command = {"type": "executable", "command": ["grep", "-q", "alpha", "run/artifact.md"]}
+    given = made(tmp_path, {"search": "."}, command)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    prove(given)
+    assert {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()} == before
+
+
+def test_equal_runs_have_equal_proofs(tmp_path: Path) -> None:
+    found = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        stage = Stage(tmp_path / name, PROSE)
+        script = Script(produce=TEXT, prepare=checks(".", "alpha"), refine=TEXT)
+        events = stable_events(stage.play(script, sequential=True), stage.project)
+        found += [e["payload"].get("proofs") for e in events if e["event"] == "evaluation_done"]
+    assert found[0] == found[1]
+    assert found[0][0]["idle"] == [1]
 
 
 def checks(*searches: str) -> str:
