@@ -1,9 +1,12 @@
-"""P7: reading and validating 10,000 rules, positions kept, against PyYAML's C loader alone."""
+"""P7: reading and validating 10,000 rules, positions kept, against PyYAML's C loader alone.
+
+Both sides only compute, in one thread: the time of the processor counts, and of that the least of
+all rounds, since other work on the machine can only add to it.
+"""
 
 from __future__ import annotations
 
 import gc
-import statistics
 import tempfile
 import time
 from collections.abc import Callable
@@ -26,7 +29,7 @@ SEARCHES = ("item {number}", "^## Item {number}$", "(?i)item +{number}", "[Ii]te
 
 
 def run(rounds: int = ROUNDS) -> list[dict[str, object]]:
-    """Return the ratio of medians, both sides interleaved in this process."""
+    """Return the ratio of the least times, both sides interleaved in this process."""
     import yaml
 
     from pytest_reflex.checks.registry import built_in
@@ -45,13 +48,13 @@ def run(rounds: int = ROUNDS) -> list[dict[str, object]]:
         for _ in range(rounds):
             for name, read in sides.items():
                 seconds[name].append(_seconds(read))
-    median = {name: statistics.median(values) for name, values in seconds.items()}
+    least = {name: min(values) for name, values in seconds.items()}
     return [
         {
             "id": "P7",
             "what": f"{RULES} rules read and validated / PyYAML CSafeLoader alone",
             "goal": "<= 0.15",
-            "ratio": median["ours"] / median["theirs"],
+            "ratio": least["ours"] / least["theirs"],
         }
     ]
 
@@ -72,9 +75,9 @@ def criteria(count: int) -> str:
 
 def _seconds(read: Callable[[], object]) -> float:
     gc.collect()
-    start = time.perf_counter()
+    start = time.process_time()
     kept = read()
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     del kept
     return seconds
 

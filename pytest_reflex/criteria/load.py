@@ -41,6 +41,7 @@ TEMPLATE_KEYS = (
 SUITE_KEYS = ("criteria", "artifacts", "phase", "phases", "vars", "commands", "drop", "rules")
 INLINE_KEYS = ("name", "version", "phases", "phase")
 _LONGEST_CHAIN = 20
+_MANY_OBJECTS = 50_000
 
 
 def load_criteria(
@@ -185,7 +186,10 @@ class Reading:
 
 @contextmanager
 def collector_off() -> Iterator[None]:
-    """Keep the garbage collector from walking a growing tree again and again."""
+    """Keep the garbage collector from walking a growing tree again and again, or once at its end.
+
+    A large one becomes old at once; only where nobody else has frozen anything.
+    """
     if not gc.isenabled():
         yield
         return
@@ -193,6 +197,9 @@ def collector_off() -> Iterator[None]:
     try:
         yield
     finally:
+        if gc.get_count()[0] > _MANY_OBJECTS and not gc.get_freeze_count():
+            gc.freeze()
+            gc.unfreeze()
         gc.enable()
 
 
