@@ -43,6 +43,7 @@ FIGURES: dict[str, tuple[str, str]] = {
         "iterate_signals",
         "signals in an iteration loop: status, children gone, resumed with nothing counted twice",
     ),
+    "iterate-races": ("iterate_races", "races for one procedure that one process alone drove"),
     "recovery": ("recovery", "kills of a resume resumed"),
     "cuts": ("cuts", "cuts and damages of history.jsonl and run.json recovered or told"),
     "rebuilt": ("rebuilt", "random histories whose rebuilt state is the one that was written"),
