@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pytest_reflex.documents.syntax import DataSyntaxError
 from pytest_reflex.documents.yaml_data import MAX_DEPTH, Marks, read_yaml
 from pytest_reflex.errors import ArtifactError
+
+if TYPE_CHECKING:
+    from pytest_reflex.documents.nodes import Node
 
 MAX_CHARACTERS = 10_000_000
 LANGUAGES = {
@@ -54,11 +58,11 @@ class Data:
         start = self._start(tuple(path))
         if start is None:
             return self.line(path), 0
-        line = self.text.count("\n", 0, start)
-        return self.first_line + line, start - self.text.rfind("\n", 0, start)
+        starts = _line_starts(self.text)
+        line = bisect_right(starts, start) - 1
+        return self.first_line + line, start - starts[line] + 1
 
     def _start(self, path: tuple[Any, ...]) -> int | None:
-        from pytest_reflex.documents.data_tree import read_tree
         from pytest_reflex.documents.nodes import descend
         from pytest_reflex.documents.toml_places import toml_places
 
@@ -67,7 +71,7 @@ class Data:
             known = (path[:length] for length in range(len(path), 0, -1))
             return next((places[part] for part in known if part in places), 0)
         try:
-            node = read_tree(self.text, is_json=self.is_json)
+            node = _tree(self.text, self.is_json)
         except DataSyntaxError:  # several documents
             return None
         if node is None:
@@ -87,6 +91,18 @@ class Data:
             line = marks[step]
             value = value[step]
         return line
+
+
+@lru_cache(maxsize=4)
+def _tree(text: str, is_json: bool) -> Node | None:
+    from pytest_reflex.documents.data_tree import read_tree
+
+    return read_tree(text, is_json=is_json)
+
+
+@lru_cache(maxsize=4)
+def _line_starts(text: str) -> list[int]:
+    return [0, *(found.end() for found in re.finditer("\n", text))]
 
 
 @lru_cache(maxsize=4)
@@ -166,14 +182,14 @@ def _too_deep(language: str) -> ArtifactError:
 
 def _json_line(text: str, path: Sequence[Any]) -> int:
     # Only asked for where there is something to report, so the tree is read a second time.
-    from pytest_reflex.documents.json_tree import read_json
     from pytest_reflex.documents.nodes import descend
 
     try:
-        node = read_json(text)
+        node = _tree(text, True)
     except DataSyntaxError:
         return 1
+    assert node is not None
     start = 0
     for _, entry in descend(node, tuple(path)):
         start = (entry.key or entry.value).start
-    return text.count("\n", 0, start) + 1
+    return bisect_right(_line_starts(text), start)

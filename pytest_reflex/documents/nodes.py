@@ -27,7 +27,7 @@ class Node:
 
     `flow` is True for values in brackets, braces or on one line; `entries` are the pairs of a map
     and the items of a list (key None); `value` is the data of a scalar; `anchored` where other
-    places may refer to it.
+    places may refer to it. `by_key` has the entries of a map once one was asked for.
     """
 
     kind: NodeKind
@@ -37,6 +37,7 @@ class Node:
     value: Any = None
     entries: list[Entry] = field(default_factory=list)
     anchored: bool = False
+    by_key: dict[Any, Entry] | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(slots=True)
@@ -68,9 +69,12 @@ def descend(node: Node, steps: tuple[Any, ...]) -> Iterator[tuple[Node, Entry]]:
 
 def _entry(node: Node, step: Any) -> Entry | None:
     if node.kind is NodeKind.MAP and isinstance(step, str):
-        by_key = {_hashable(entry): entry for entry in reversed(node.entries)}
-        key = key_in(by_key, step)
-        return None if key is None and step not in by_key else by_key[key]
+        if node.by_key is None:
+            node.by_key = {_hashable(entry): entry for entry in reversed(node.entries)}
+        if step in node.by_key:
+            return node.by_key[step]
+        key = key_in(node.by_key, step)
+        return None if key is None else node.by_key[key]
     if node.kind is NodeKind.LIST:
         index = index_of(step)
         if index is not None and -len(node.entries) <= index < len(node.entries):

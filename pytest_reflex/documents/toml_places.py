@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 Places = dict[tuple[Any, ...], int]
@@ -21,13 +22,18 @@ _PARTS = re.compile(_PART)
 _QUOTES = re.compile(r'"""|\'\'\'')
 
 
+@lru_cache(maxsize=4)
 def toml_places(text: str) -> Places:
-    """Return the offset of the value at each path of keys and indices; of a table, of its head."""
+    """Return the offset of the value at each path of keys and indices; of a table, of its head.
+
+    It is shared between callers: do not change it.
+    """
     found: Places = {}
+    counts: dict[tuple[Any, ...], int] = {}
     table: tuple[Any, ...] = ()
     for start, line in _lines(text):
         if head := _HEAD.match(line):
-            table = _table(_keys(head[2]), head[1] == "[[", found)
+            table = _table(_keys(head[2]), head[1] == "[[", counts)
             found.setdefault(table, start + head.start(1))
         elif pair := _PAIR.match(line):
             path = table
@@ -51,15 +57,17 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
         start += len(line) + 1
 
 
-def _table(keys: list[str], is_item: bool, found: Places) -> tuple[Any, ...]:
-    """Return the path of a table; in an array of tables its last item is meant, or a new one."""
+def _table(keys: list[str], is_item: bool, counts: dict[tuple[Any, ...], int]) -> tuple[Any, ...]:
+    """Return the path of a table; in an array of tables its last item is meant, or a new one.
+
+    `counts` has how many items each array of tables has so far.
+    """
     path: tuple[Any, ...] = ()
     for number, key in enumerate(keys, start=1):
         path = (*path, key)
-        count = 0
-        while (*path, count) in found:
-            count += 1
+        count = counts.get(path, 0)
         if is_item and number == len(keys):
+            counts[path] = count + 1
             return (*path, count)
         if count:
             path = (*path, count - 1)

@@ -141,3 +141,9 @@ def test_parameter_that_cannot_be_used_is_refused(params: dict[str, object], mes
 def test_misplaced_parameter_is_refused_by_compile() -> None:
     with pytest.raises(CriteriaError, match="line_length goes with conventions, not with bugs"):
         judge("x = 1\n", "bugs", line_length=10)
+
+
+def test_f17_code_that_is_too_long_is_an_error() -> None:
+    result = judge("x = 1\n" * 170_000, "functions")
+    assert result.outcome is Outcome.ERROR
+    assert "has 1,020,000 characters, the limit is 1,000,000 (split it, or" in result.message

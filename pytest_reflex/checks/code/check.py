@@ -20,7 +20,7 @@ from pytest_reflex.checks.options import (
     settle,
     variable_name,
 )
-from pytest_reflex.errors import CriteriaError, Place, Problem
+from pytest_reflex.errors import ArtifactError, CriteriaError, Place, Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec
@@ -96,7 +96,10 @@ class CodeCheck:
         variable = variable_name(spec.params.get("command"))
 
         def run(artifact: Artifact, context: CheckContext) -> CheckResult:
-            sources = sources_of(artifact, language)
+            try:
+                sources = sources_of(artifact, language)
+            except ArtifactError as error:
+                return CheckResult(outcome=Outcome.ERROR, message=str(error))
             if not sources:
                 return _not_ours(artifact, language, params["aspect"], variable)
             return _judged(Reading(artifact, sources, params), context)

@@ -10,13 +10,14 @@ from pathlib import PurePath
 from typing import Any
 
 from pytest_reflex.checks.finding import Finding
+from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.artifact import Artifact
 
 _PYTHON = (".py", ".pyi")
 _ANY_TEXT = ("", ".md", ".txt")
 """Endings that say nothing: a loop calls every artifact artifact.md."""
 
-MAX_CHARACTERS = 2_000_000
+MAX_CHARACTERS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,10 @@ class Reading:
 
 
 def sources_of(artifact: Artifact, language: str) -> tuple[Source, ...]:
-    """Return the Python files; none where the language, or the ending of a file, is another."""
+    """Return the Python files; none where the language, or the ending of a file, is another.
+
+    Raises ArtifactError where one is too long to be read.
+    """
     if language != "python":
         return ()
     if artifact.is_folder:
@@ -98,7 +102,11 @@ def sources_of(artifact: Artifact, language: str) -> tuple[Source, ...]:
 def _read(file: Artifact, name: str) -> Source:
     text = file.text
     if len(text) > MAX_CHARACTERS:
-        return Source(name, text, None, Finding("too long to read as Python", 1))
+        raise ArtifactError(
+            f"too large to read as Python: {name} has {len(text):,} characters, "
+            f"the limit is {MAX_CHARACTERS:,}",
+            hint="split it, or name a command",
+        )
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
