@@ -150,3 +150,28 @@ def test_every_key_and_event_of_an_iteration_loop_is_listed() -> None:
     assert first_cells(section(text, "Log")) == log["event"]["enum"]
     words = set(re.findall(r"`([a-z_]+)`", section(text, "Log")))
     assert set(log) - words == set()
+
+
+def test_every_cause_of_a_failed_round_is_explained_in_its_order() -> None:
+    from pytest_reflex.iterations.model import Cause
+
+    text = (ROOT / "docs" / "explanation" / "iteration-loop.md").read_text(encoding="utf-8")
+    listed = first_cells(section(text, "What counts as failure"))
+    assert listed == [cause.value for cause in Cause]
+
+
+def test_every_end_of_an_iteration_loop_is_listed_with_its_exit_status() -> None:
+    from pytest_reflex.iterations.decide import exit_code
+    from pytest_reflex.iterations.model import Ending, State
+    from pytest_reflex.iterations.wording import ended_text
+
+    state = State(
+        procedure_name="build", max_iterations=7, failure_threshold=7, started_at="",
+        iteration=7, consecutive_failures=7,
+    )  # fmt: skip
+    rows = re.findall(r"^\| `(.*?)` \| .*? \| (the end: .*) \|$", page("iteration-lines"), re.M)
+    assert len(rows) == len(Ending)
+    for ending in Ending:
+        told = ended_text(ending, state, saved=True)
+        (when,) = [end for line, end in rows if told.startswith(re.split(r" N| \(|\.", line)[0])]
+        assert re.search(rf"\b{exit_code(ending, state).value}\b", when), ending

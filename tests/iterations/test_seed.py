@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -221,6 +222,20 @@ def test_structured_logging_has_timing_phase_number_and_outcome(
         (2, "failure", "agent"),
     ]
     assert all(row["seconds"] >= 0 for row in done)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_sigint_and_sigterm_shut_down_gracefully(tmp_path: Path, number: int) -> None:
+    project = Project(tmp_path, "ok", "ok", "tree")
+    with project.start("run", "build") as process:
+        project.wait_for("hanging")
+        process.send_signal(number)
+        _, err = process.communicate()
+    assert process.returncode == 128 + number
+    resume = "Interrupted. State saved. Resume with: pytest-reflex iterate resume build"
+    assert told(err)[-1] == resume
+    state = project.state()
+    assert (state["status"], state["iteration"]) == ("interrupted", 2)
 
 
 def test_quality_gates_run_after_the_tool_and_count_as_failures(
