@@ -18,13 +18,6 @@ from pytest_reflex.checks.options import (
     settle,
 )
 from pytest_reflex.checks.parts import MissingPart, parts_of
-from pytest_reflex.checks.search.patterns import (
-    Pattern,
-    SearchError,
-    Spans,
-    compile_pattern,
-    compile_text,
-)
 from pytest_reflex.checks.selection import FILE_KINDS, over_files
 from pytest_reflex.errors import ArtifactError, CriteriaError, Place, Problem
 from pytest_reflex.model.artifact import Artifact
@@ -33,6 +26,13 @@ from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.targets import CheckContext, RunCheck
 from pytest_reflex.model.words import Outcome
+from pytest_reflex.search.patterns import (
+    Pattern,
+    SearchError,
+    Spans,
+    compile_pattern,
+    compile_text,
+)
 
 MOST = 1_000_000
 MATCHES = Kind(

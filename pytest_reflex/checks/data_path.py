@@ -10,12 +10,12 @@ from typing import Any
 from pytest_reflex.checks.data_source import data_in
 from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.checks.options import COUNT, FLAG, REQUIRED, TEXT, Kind
-from pytest_reflex.checks.search.patterns import Pattern, compile_pattern
 from pytest_reflex.checks.structure_kind import Judge, StructureKind
 from pytest_reflex.documents import paths
 from pytest_reflex.documents.data import Data
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.targets import CheckContext
+from pytest_reflex.search.patterns import Pattern, compile_pattern
 
 TYPES: dict[str, Callable[[Any], bool]] = {
     "string": lambda value: isinstance(value, str),

@@ -20,7 +20,6 @@ from pytest_reflex.checks.command_run import (
 )
 from pytest_reflex.checks.options import COUNT, TEXT, Kind, problems_of, settle
 from pytest_reflex.checks.output import last_lines, text_of
-from pytest_reflex.checks.search.patterns import Pattern, SearchError, compile_pattern
 from pytest_reflex.errors import CriteriaError, Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import one_line
@@ -31,6 +30,7 @@ from pytest_reflex.model.words import Outcome
 from pytest_reflex.process.environment import inherited
 from pytest_reflex.process.run import Finished
 from pytest_reflex.process.spawn import SpawnError
+from pytest_reflex.search.patterns import Pattern, SearchError, compile_pattern
 
 __all__ = ["ARTIFACT_VARIABLE", "BLOCKS_VARIABLE", "KINDS", "TIMEOUT", "ExecutableCheck"]
 

@@ -12,11 +12,11 @@ from typing import Any
 from pytest_reflex.checks import markdown
 from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.checks.options import COUNT, FLAG, TEXTS
-from pytest_reflex.checks.search.patterns import Pattern, compile_pattern
 from pytest_reflex.checks.structure_kind import Judge, StructureKind
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.targets import CheckContext
+from pytest_reflex.search.patterns import Pattern, compile_pattern
 
 _SHELLS = frozenset(
     ("", "sh", "shell", "bash", "zsh", "console", "shellsession", "powershell", "bat")

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from pytest_reflex.checks import content, executable, findings, structure
 from pytest_reflex.checks.askings import asking
 from pytest_reflex.checks.commands import commands_of
-from pytest_reflex.checks.search.patterns import LONG, Engine, compile_pattern
 from pytest_reflex.model.judged import JUDGED
 from pytest_reflex.model.rules import CheckSpec, Rule
 from pytest_reflex.model.targets import CheckCommand, CheckContext
+from pytest_reflex.search.patterns import LONG, Engine, compile_pattern
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry

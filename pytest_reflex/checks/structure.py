@@ -10,7 +10,6 @@ from typing import Any
 
 from pytest_reflex.checks.finding import result_of
 from pytest_reflex.checks.options import Kind, problems_of, settle, variable_name
-from pytest_reflex.checks.search.patterns import SearchError
 from pytest_reflex.checks.selection import FILE_KINDS, over_files
 from pytest_reflex.checks.structure_kind import Judge, StructureKind
 from pytest_reflex.errors import ArtifactError, CriteriaError, Problem, did_you_mean
@@ -19,6 +18,7 @@ from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.targets import CheckContext, RunCheck
 from pytest_reflex.model.words import Outcome
+from pytest_reflex.search.patterns import SearchError
 
 KINDS = {
     "path": "data_path",

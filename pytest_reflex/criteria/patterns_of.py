@@ -7,9 +7,9 @@ from typing import Any
 
 from pytest_reflex.checks.content import KINDS, pattern_of
 from pytest_reflex.checks.options import settle, variable_name
-from pytest_reflex.checks.search.patterns import SearchError
 from pytest_reflex.criteria.planting import Mutant, example_of, planted
 from pytest_reflex.model.rules import CheckSpec
+from pytest_reflex.search.patterns import SearchError
 
 MOST = 2000
 """Matches that are looked for in a text, and that are planted into one."""

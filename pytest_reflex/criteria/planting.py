@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_reflex.checks.search.pattern_cost import parse
-from pytest_reflex.checks.search.patterns import SearchError, compile_pattern
 from pytest_reflex.documents.lines import split
 from pytest_reflex.documents.outline import outline
+from pytest_reflex.search.pattern_cost import parse
+from pytest_reflex.search.patterns import SearchError, compile_pattern
 
 PLACES = 6
 """How many sections and fenced blocks get a plant of their own."""

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.checks.search import pattern_cost, pattern_re2
-from pytest_reflex.checks.search.pattern_runs import Run, longest_run
-from pytest_reflex.checks.search.patterns import STEPS, SearchError, compile_pattern, compile_text
-from pytest_reflex.checks.search.search_process import SEARCHES, SearchProcess
+from pytest_reflex.search import pattern_cost, pattern_re2
+from pytest_reflex.search.pattern_runs import Run, longest_run
+from pytest_reflex.search.patterns import STEPS, SearchError, compile_pattern, compile_text
+from pytest_reflex.search.search_process import SEARCHES, SearchProcess
 from tests.process.zoo import ON_LINUX, marked
 
 WITH_RE2 = importlib.util.find_spec("re2") is not None

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.checks.search import search_child
-from pytest_reflex.checks.search.search_process import SEARCHES, SearchError, SearchProcess
 from pytest_reflex.process.worker import Worker
+from pytest_reflex.search import search_child
+from pytest_reflex.search.search_process import SEARCHES, SearchError, SearchProcess
 from tests.process.zoo import ON_LINUX, marked
 
 pytestmark = pytest.mark.skipif(not ON_LINUX, reason="looks into /proc")

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from pytest_reflex.checks.search.pattern_cost import parse
+from pytest_reflex.search.pattern_cost import parse
 
 _REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
 _NEWLINE = ord("\n")

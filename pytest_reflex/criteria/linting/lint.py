@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_reflex.checks.compiled import compile_checks
-from pytest_reflex.checks.search.patterns import compile_pattern
 from pytest_reflex.criteria.faults import Faults, in_order
 from pytest_reflex.criteria.layers import Layer
 from pytest_reflex.criteria.linting.remark import Remark
@@ -21,6 +20,7 @@ from pytest_reflex.criteria.templates import find_template
 from pytest_reflex.errors import CriteriaError, Problem
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.words import Level
+from pytest_reflex.search.patterns import compile_pattern
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry

@@ -16,7 +16,7 @@ from itertools import takewhile
 from math import inf, prod
 from typing import Any
 
-from pytest_reflex.checks.search.pattern_runs import Run, family_of_set, longest_run, run_of_char
+from pytest_reflex.search.pattern_runs import Run, family_of_set, longest_run, run_of_char
 
 Ways = float | Callable[[str], float]
 """A number of ways, or a function that gives it for a text."""

@@ -13,9 +13,9 @@ import sys
 from pathlib import Path
 from threading import Lock
 
-from pytest_reflex.checks.search import search_child
 from pytest_reflex.process.environment import inherited
 from pytest_reflex.process.worker import DiedError, LateError, Worker
+from pytest_reflex.search import search_child
 
 
 class SearchError(Exception):

@@ -13,10 +13,10 @@ from enum import StrEnum
 from functools import cached_property, lru_cache
 from typing import Any
 
-from pytest_reflex.checks.search import pattern_cost, pattern_re2
-from pytest_reflex.checks.search.search_process import SEARCHES, SearchError
 from pytest_reflex.errors import CriteriaError, Place
 from pytest_reflex.model.plain import one_line
+from pytest_reflex.search import pattern_cost, pattern_re2
+from pytest_reflex.search.search_process import SEARCHES, SearchError
 
 Spans = list[tuple[int, int]]
 
