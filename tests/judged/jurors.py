@@ -12,16 +12,17 @@ from pytest_reflex.agents.judge import AgentJudge
 from pytest_reflex.model.judged import Ballot, Case, Ruling, Vote
 
 HEAD = """\
-import json, os, pathlib, re, sys, time
+import json, re, sys, time
 prompt = sys.stdin.read()
 mark = re.search(r"Case number: (\\w+)", prompt)[1]
 text = prompt.rpartition(f"BEGIN {mark} -----")[2].partition(f"----- END {mark}")[0]
 def say(verdict, *reasons, case=mark, **more):
     print(json.dumps({"case": case, "reasons": list(reasons), "verdict": verdict, **more}))
 def counted():
-    path = pathlib.Path("asked")
-    path.write_text((path.read_text() if path.exists() else "") + "x")
-    return len(path.read_text())
+    with open("asked", "a+") as file:
+        file.write("x")
+        file.seek(0)
+        return len(file.read())
 """
 BODIES = {
     "pass": 'say("pass", "line 1 is polite")',
@@ -49,7 +50,7 @@ def program(folder: Path, body: str) -> list[str]:
     """Return the command of a judge; `body` is one of BODIES, or Python."""
     path = folder / "judge.py"
     path.write_text(HEAD + BODIES.get(body, body) + "\n")
-    return [sys.executable, str(path)]
+    return [sys.executable, "-I", "-S", str(path)]  # it starts sooner so
 
 
 def judge(folder: Path, body: str, **table: Any) -> AgentJudge:

@@ -24,9 +24,7 @@ rules:
     fix: {append: {text: "A polite line."}}
 """
 PAID = """\
-import pathlib
-path = pathlib.Path("asked")
-path.write_text((path.read_text() if path.exists() else "") + "x")
+open("asked", "a").write("x")
 verdict = "pass" if "polite" in text else "fail"
 answer = json.dumps({"case": mark, "reasons": ["I looked for it"], "verdict": verdict})
 print(json.dumps({"answer": answer, "usd": 0.25}))
@@ -114,11 +112,12 @@ def test_a_rate_limit_of_the_judge_leaves_a_run_to_resume(
     project: Path, events: Events, capsys: pytest.CaptureFixture[str]
 ) -> None:
     limited = """\
-if not pathlib.Path("open").exists():
+import os
+if not os.path.exists("open"):
     print(json.dumps({"status": 429}))
     sys.exit(1)
 """
-    body = PAID.replace("import pathlib\n", "import pathlib\n" + limited)
+    body = limited + PAID
     configured(project, body, **TABLE, tries="1", limit='{"json:status" = 429}')
     assert main(BEGIN) not in (0, 1)
     assert "judge jury" in capsys.readouterr().err
@@ -159,7 +158,7 @@ def test_a_recording_has_each_question_to_the_judge(project: Path) -> None:
 
 
 def test_who_rewrites_the_judge_ends_the_loop(project: Path) -> None:
-    rewritten = f"pathlib.Path({str(project / 'judge.py')!r}).write_text('print(1)')\nverdict ="
+    rewritten = f"open({str(project / 'judge.py')!r}, 'w').write('print(1)')\nverdict ="
     configured(project, PAID.replace("verdict =", rewritten), **TABLE)
     assert main(BEGIN) != 0
     stop = run_json(project)["stop"]
@@ -178,8 +177,7 @@ def test_a_rule_that_prepare_gave_no_check_is_judged(project: Path, events: Even
 
 
 def test_a_judge_hears_nothing_of_plan_or_critique(project: Path) -> None:
-    body = 'pathlib.Path("prompts").open("a").write(prompt)\n'
-    configured(project, PAID.replace("import pathlib\n", "import pathlib\n" + body), **TABLE)
+    configured(project, 'open("prompts", "a").write(prompt)\n' + PAID, **TABLE)
     main(BEGIN)
     told = (project / "prompts").read_text()
     assert "Hold the result against" not in told
