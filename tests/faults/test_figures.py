@@ -11,6 +11,7 @@ STATE = (
     *(
         "iterate-kills",
         "iterate-storage",
+        "iterate-races",
         "locks",
         "races",
         "special-state",
