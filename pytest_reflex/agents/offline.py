@@ -140,12 +140,8 @@ def _issue(row: RuleResult) -> dict[str, str]:
 
 def _refine(request: StepRequest) -> str:
     """Return the artifact with the safe fixes of the criticised rules; they are idempotent."""
-    text = request.artifact or ""
-    for issue in request.issues:
-        rule = request.criteria.rule(issue["rule_id"])
-        safe = [fix for fix in rule.fixes if fix.safe] if rule else []
-        text, _ = fixes.apply_all(safe, text)
-    return text
+    criticised = (issue["rule_id"] for issue in request.issues)
+    return fixes.mend(request.criteria, criticised, request.artifact or "").text
 
 
 _ANSWERS: Mapping[Step, Callable[[StepRequest], str]] = {

@@ -7,7 +7,7 @@ byte for byte, line ends and byte-order mark included.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pytest_reflex.documents.lines import BOM
 from pytest_reflex.errors import Place, Problem, did_you_mean
@@ -20,7 +20,7 @@ from pytest_reflex.fixes import (
     tag_fences,
 )
 from pytest_reflex.fixes.kind import FixError, Kind
-from pytest_reflex.model.rules import Fix
+from pytest_reflex.model.rules import Criteria, Fix
 
 KINDS: dict[str, Kind] = {
     module.KIND.name: module.KIND
@@ -71,3 +71,32 @@ def apply_all(fixes: Iterable[Fix], text: str) -> tuple[str, list[Applied]]:
         log.append(Applied(fix, mended != text, "" if mended != text else "nothing to do"))
         text = mended
     return text, log
+
+
+@dataclass(slots=True)
+class Mended:
+    """A text after the safe fixes of some rules.
+
+    `fixed` are the rules whose fixes changed it; `skipped` says of others why theirs did not.
+    """
+
+    text: str
+    fixed: list[str] = field(default_factory=list)
+    skipped: dict[str, str] = field(default_factory=dict)
+
+
+def mend(criteria: Criteria, rule_ids: Iterable[str], text: str) -> Mended:
+    """Apply the safe fixes of the named rules, one rule after the other."""
+    mended = Mended(text)
+    for rule_id in rule_ids:
+        rule = criteria.rule(rule_id)
+        safe = [fix for fix in rule.fixes if fix.safe] if rule else []
+        if not safe:
+            continue
+        new, log = apply_all(safe, mended.text)
+        if new != mended.text:
+            mended.fixed.append(rule_id)
+        else:
+            mended.skipped[rule_id] = "; ".join(applied.reason for applied in log)
+        mended.text = new
+    return mended

@@ -164,7 +164,9 @@ def _refine(state: RunState, request: StepRequest, ask: Ask) -> Done:
 
     What a person said is never mended by a fix.
     """
-    text, fixed, skipped = _apply_fixes(state, request)
+    criticised = (issue["rule_id"] for issue in request.issues)
+    mended = fixes.mend(state.criteria, criticised, request.artifact or "")
+    text, fixed, skipped = mended.text, mended.fixed, mended.skipped
     remaining = tuple(issue for issue in request.issues if issue["rule_id"] not in fixed)
     payload: dict[str, Any] = {"by": "fixes", "fixed": fixed}
     if skipped:
@@ -182,20 +184,3 @@ def _author(fixed: bool, asked_agent_changed: bool) -> str:
     if fixed:
         return "both" if asked_agent_changed else "fixes"
     return "agent"
-
-
-def _apply_fixes(state: RunState, request: StepRequest) -> tuple[str, list[str], dict[str, str]]:
-    """Return the text, the ids of rules whose fixes changed it, and why others did not."""
-    text, fixed, skipped = request.artifact or "", [], {}
-    for issue in request.issues:
-        rule = state.criteria.rule(issue["rule_id"])
-        safe = [fix for fix in rule.fixes if fix.safe] if rule else []
-        if not safe:
-            continue
-        new, log = fixes.apply_all(safe, text)
-        if new != text:
-            fixed.append(issue["rule_id"])
-        else:
-            skipped[issue["rule_id"]] = "; ".join(applied.reason for applied in log)
-        text = new
-    return text, fixed, skipped
