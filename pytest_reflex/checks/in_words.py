@@ -9,6 +9,7 @@ from typing import Any
 
 from pytest_reflex.checks.executable import TIMEOUT
 from pytest_reflex.checks.options import variable_name
+from pytest_reflex.model.judged import JUDGED
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.rules import ALTERNATIVES, CheckSpec
 
@@ -74,6 +75,14 @@ def _findings(spec: CheckSpec) -> str:
     return f"{told} at most {_value(params.get('max_findings', 0))} findings"
 
 
+def _judged(spec: CheckSpec) -> str:
+    params = spec.params
+    votes = _value(params.get("votes", 1))
+    wanted = f", of which {_value(params['quorum'])} pass" if "quorum" in params else ""
+    by = f" by the rubric: {_value(params['rubric'])}" if "rubric" in params else ""
+    return f"an agent judges it, in at most {votes} votes{wanted}{by}"
+
+
 def _any_of(spec: CheckSpec) -> str:
     return "one of these holds: " + "; or: ".join(map(in_words, spec.alternatives))
 
@@ -97,5 +106,6 @@ _TELLERS: Mapping[str, Callable[[CheckSpec], str]] = {
     "executable": _executable,
     "structure": _structure,
     "findings": _findings,
+    JUDGED: _judged,
     ALTERNATIVES: _any_of,
 }
