@@ -5,15 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from pytest_reflex.errors import CriteriaError
 from pytest_reflex.fixes.kind import Field, FixError, Kind, Params
+from pytest_reflex.search.patterns import Pattern, SearchError, compile_pattern, compile_text
+
+SECONDS = 2.0
+"""How long one search may take."""
 
 
 def apply(params: Params, document: str) -> str:
     """Return the document with every match replaced.
 
     A match that already lies inside the text it would become is left alone, so that replacing
-    `foo` by `foobar` settles. Raises FixError where there are more matches than `count`, or where
-    the outcome would be replaced again.
+    `foo` by `foobar` settles. Raises FixError where there are more matches than `count`, where
+    the outcome would be replaced again, and where the search had to be stopped.
     """
     once, matches = _replace(params, document)
     if matches > params.get("count", matches):
@@ -26,43 +31,52 @@ def apply(params: Params, document: str) -> str:
 
 
 def _replace(params: Params, document: str) -> tuple[str, int]:
-    matches = 0
-
-    def becomes(match: re.Match[str]) -> str:
-        nonlocal matches
-        new = match.expand(params["with"]) if params.get("expand") else str(params["with"])
-        if new == match[0] or _is_inside(document, match, new):
-            return match[0]
+    parts, done, matches = [], 0, 0
+    for start, end, new in _found(params, document):
+        if new == document[start:end] or _is_inside(document, start, end, new):
+            continue
+        parts += [document[done:start], new]
+        done = end
         matches += 1
-        return new
-
-    return _pattern(params).sub(becomes, document), matches
+    return "".join([*parts, document[done:]]), matches
 
 
-def _is_inside(document: str, match: re.Match[str], new: str) -> bool:
+def _found(params: Params, document: str) -> list[tuple[int, int, str]]:
+    """Return the matches, each with the text in its place."""
+    new, most = params["with"], len(document) + 1
+    pattern = _pattern(params)
+    try:
+        if params.get("expand"):
+            return pattern.expanded(document, new, limit=most, seconds=SECONDS)
+        spans = pattern.spans(document, limit=most, seconds=SECONDS)
+    except SearchError as error:
+        raise FixError(f"replace: {params['search']!r} was not searched: {error}") from None
+    return [(start, end, new) for start, end in spans]
+
+
+def _is_inside(document: str, start: int, end: int, new: str) -> bool:
     if not new:
         return False
-    return document.find(new, max(match.end() - len(new), 0), match.start() + len(new)) >= 0
+    return document.find(new, max(end - len(new), 0), start + len(new)) >= 0
 
 
-def _pattern(params: Params) -> re.Pattern[str]:
-    search = params["search"]
-    flags = re.MULTILINE | (re.IGNORECASE if params.get("ignore_case") else 0)
-    return re.compile(re.escape(search) if params.get("literal") else search, flags)
+def _pattern(params: Params) -> Pattern:
+    make = compile_text if params.get("literal") else compile_pattern
+    return make(params["search"], ignore_case=params.get("ignore_case", False))
 
 
 def faults(params: Params) -> Iterable[str]:
     """Find an invalid pattern and a bad group reference."""
     try:
-        pattern = _pattern(params)
-    except (re.error, RecursionError, OverflowError) as error:
-        yield f"replace: search is no valid pattern: {error}; literal: true takes it as text"
+        _pattern(params)
+    except CriteriaError as error:
+        yield f"replace: {error.problems[0].message}; literal: true takes it as text"
         return
     if params.get("literal") and params.get("expand"):
         yield "replace: literal and expand exclude each other"
     elif params.get("expand"):
         try:
-            pattern.sub(params["with"], "")
+            re.sub(params["search"], params["with"], "")
         except (re.error, IndexError) as error:
             yield f"replace: with is no valid expansion: {error}"
 

@@ -11,6 +11,7 @@ import re
 import warnings
 from enum import StrEnum
 from functools import cached_property, lru_cache
+from itertools import islice
 from typing import Any
 
 from pytest_reflex.errors import CriteriaError, Place
@@ -79,6 +80,19 @@ class Pattern:
         if self._cost.steps(text) <= STEPS:
             return _found(self._compiled, text, begin, limit)
         return SEARCHES.spans(self.source, self._compiled.flags, text, limit, seconds)
+
+    def expanded(
+        self, text: str, template: str, *, limit: int, seconds: float
+    ) -> list[tuple[int, int, str]]:
+        """Return where it matches, each with what a template of `re` comes to there.
+
+        Raises SearchError where the search had to be stopped.
+        """
+        compiled = self._compiled or re.compile(re.escape(self.source))
+        if self._compiled is None or self._cost.steps(text) <= STEPS:
+            found = islice(compiled.finditer(text), limit)
+            return [(*match.span(), match.expand(template)) for match in found]
+        return SEARCHES.expanded(self.source, compiled.flags, template, text, limit, seconds)
 
     @property
     def engine(self) -> Engine:

@@ -3,8 +3,9 @@
 Started as a script; standard library only. Reads frames (8 bytes of length, then the payload) on
 standard input. A payload is one line of JSON {"pattern", "flags", "limit", "keep"}, and then the
 text as UTF-8, or nothing where `keep` says that it is that of the last question. Answers {"spans":
-[[start, end], ...]} with at most `limit` spans, or {"error": "..."}. Ends at the end of its input,
-or when it was idle.
+[[start, end], ...]} with at most `limit` spans, or {"error": "..."}; where the question has a
+`template`, `texts` beside them is what it comes to for each match. Ends at the end of its input, or
+when it was idle.
 """
 
 from __future__ import annotations
@@ -40,15 +41,19 @@ def main() -> None:
 def _answer(question: dict[str, object], text: str) -> dict[str, object]:
     limit = int(str(question["limit"]))
     spans: list[tuple[int, int]] = []
+    texts: list[str] = []
+    template = question.get("template")
     try:
         pattern = re.compile(str(question["pattern"]), int(str(question["flags"])))
         for match in pattern.finditer(text):
             spans.append(match.span())
+            if template is not None:
+                texts.append(match.expand(str(template)))
             if len(spans) >= limit:
                 break
     except MemoryError:
         return {"error": "the search needed too much memory"}
-    return {"spans": spans}
+    return {"spans": spans, "texts": texts}
 
 
 def _read(size: int) -> bytes:

@@ -12,6 +12,7 @@ import os
 import sys
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 from pytest_reflex.process.environment import inherited
 from pytest_reflex.process.worker import DiedError, LateError, Worker
@@ -37,32 +38,45 @@ class SearchProcess:
 
         Raises SearchError where that takes longer than `seconds`, or more memory than is bearable.
         """
+        head = {"pattern": pattern, "flags": flags, "limit": limit}
+        return [(start, end) for start, end in self._answer(head, text, seconds)["spans"]]
+
+    def expanded(
+        self, pattern: str, flags: int, template: str, text: str, limit: int, seconds: float
+    ) -> list[tuple[int, int, str]]:
+        """Return the spans of matches, each with what the template comes to; raises as `spans`."""
+        head = {"pattern": pattern, "flags": flags, "limit": limit, "template": template}
+        answer = self._answer(head, text, seconds)
+        found = zip(answer["spans"], answer["texts"], strict=True)
+        return [(start, end, new) for (start, end), new in found]
+
+    def _answer(self, head: dict[str, Any], text: str, seconds: float) -> dict[str, Any]:
         with self._lock:
             try:
-                raw = self._ask(pattern, flags, text, limit, seconds)
+                raw = self._ask(head, text, seconds)
             except LateError:
                 raise SearchError(f"the search ran longer than {seconds:g} s") from None
             except DiedError:
                 raise SearchError("the process that searched died") from None
-        answer = json.loads(raw)
+        answer: dict[str, Any] = json.loads(raw)
         if "error" in answer:
             raise SearchError(answer["error"])
-        return [(start, end) for start, end in answer["spans"]]
+        return answer
 
-    def _ask(self, pattern: str, flags: int, text: str, limit: int, seconds: float) -> bytes:
+    def _ask(self, head: dict[str, Any], text: str, seconds: float) -> bytes:
         fresh = self._worker is None
         worker = self._ready()
         keep = self._text is not None and self._text == text
-        head = {"pattern": pattern, "flags": flags, "limit": limit, "keep": keep}
+        question = json.dumps({**head, "keep": keep}).encode() + b"\n"
         body = b"" if keep else text.encode("utf-8", "surrogatepass")
         self._text = None
         try:
-            answer = worker.ask(json.dumps(head).encode() + b"\n" + body, seconds)
+            answer = worker.ask(question + body, seconds)
         except DiedError:
             if fresh:
                 raise
             # It went idle at this very moment.
-            return self._ask(pattern, flags, text, limit, seconds)
+            return self._ask(head, text, seconds)
         self._text = text
         return answer
 

@@ -150,3 +150,17 @@ def test_file_is_known_by_where_it_lies(page: Path, verb: str) -> None:
 def test_folder_is_not_fixed(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["criteria", "fix", ".", "--criteria", "rules.yaml"]) == 4
     assert "no result can be written to .: it is a folder" in capsys.readouterr().err
+
+
+def test_b027_runaway_fix_is_told_and_the_run_goes_on(
+    page: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pytest_reflex.fixes.replace.SECONDS", 0.3)
+    check = "{type: content, search: TODO, negate: true}"
+    away = "{replace: {search: '(?=a)(a+)+$', with: x}}"
+    write(page.parent, "rules.yaml", rules(rule("a.docs.away", check=check, fix=away), THANKS))
+    page.write_bytes(b"TODO\n" + b"a" * 50 + b"b\n")
+    assert fix() == 1
+    out = " ".join(capsys.readouterr().out.split())
+    assert "FIXED a.docs.thanks" in out
+    assert "NOT FIXED a.docs.away: replace: '(?=a)(a+)+$' was not searched: the search ran" in out

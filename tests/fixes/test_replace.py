@@ -57,3 +57,19 @@ def test_more_matches_than_count_are_refused() -> None:
 def test_replacement_that_never_settles_is_refused() -> None:
     with pytest.raises(FixError, match="'ab' matches what it becomes"):
         mend("aab", "ab", "b")
+
+
+@pytest.mark.parametrize("expand", [False, True], ids=["plain", "expand"])
+def test_b027_runaway_pattern_of_a_fix_is_stopped(
+    expand: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pytest_reflex.fixes.replace.SECONDS", 0.3)
+    text = "TODO\n" + "a" * 50 + "b"
+    with pytest.raises(FixError, match=r"was not searched: the search ran longer than 0.3 s"):
+        mend(text, "(?=a)(a+)+$", "x", expand=expand)
+
+
+@pytest.mark.parametrize("many", ["a+", "(?:a+)+"], ids=["here", "in-a-worker"])
+def test_expansions_are_the_same_wherever_they_are_searched(many: str) -> None:
+    once = mend("x=aab é=ab", rf"(\w)=({many})b", r"\1: \2", expand=True)
+    assert once == "x: aa é: a"
