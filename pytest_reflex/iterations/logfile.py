@@ -53,6 +53,9 @@ class LogFile:
             self._descriptor = None
 
     def _opened(self) -> int:
+        # An agent that clears the tree of what git ignores clears this away as well.
+        if self._descriptor is not None and not os.fstat(self._descriptor).st_nlink:
+            self.close()
         if self._descriptor is None:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             descriptor = os.open(self.path, _FLAGS, 0o600)

@@ -3,7 +3,8 @@
 Promises: one owner at a time, by a kernel lock that ends with its process (no pid, no status in a
 file); a reader sees the old state or the new one; a file that cannot be read is kept aside before
 anything is written over it; what cannot be written is told and stops nothing.
-Limits: where no lock can be had, that is told, and nobody is kept out.
+Limits: where no lock can be had, that is told, and nobody is kept out; where a tool clears our
+files away, nobody is until the next save.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ class StateFile:
         self._lock_path = lock_path(root, procedure)
         self._procedure, self._tell = procedure, tell
         self._lock: HeldLock | None = None
-        self._spoilt = False
+        self._spoilt = self._lost = False
 
     def __enter__(self) -> StateFile:
         try:
@@ -120,11 +121,17 @@ class StateFile:
             self._tell(f"{told}; it is kept as {kept.name}")
 
     def save(self, state: State) -> bool:
-        """Put a state in the file's place, durably; return whether that could be done."""
+        """Put a state in the file's place, durably; return whether that could be done.
+
+        Raises LockedError where the files were removed, and another process owns the new ones.
+        """
+        if self._lost:
+            return False
         try:
             if self._spoilt:
                 raise StateError(f"{self.path} is damaged and could not be kept aside")
             make_folder(self.path.parent)
+            self._keep_lock()
             replace_file(self.path, dump(state))
         except (StateError, OSError) as error:
             self.saved = False
@@ -133,8 +140,22 @@ class StateFile:
             self.saved = True
         return self.saved
 
+    def _keep_lock(self) -> None:
+        """Take the lock anew where an agent cleared everything away, and our lock with it."""
+        if self._lock is None or self._lock.is_at(self._lock_path):
+            return
+        try:
+            again = HeldLock.hold(self._lock_path, self._procedure)
+        except LockedError:
+            self._lost, self.saved = True, False
+            raise
+        self._lock.close()
+        self._lock = again
+
     def remove(self) -> bool:
         """Remove the file of a run that is complete; return whether none is left."""
+        if self._lost:
+            return False
         try:
             if not self._spoilt and self.path.parent.is_dir():
                 remove_file(self.path)

@@ -65,6 +65,13 @@ class HeldLock:
                     if descriptor >= 0:
                         os.close(descriptor)
 
+    def is_at(self, path: Path) -> bool:
+        """Return whether a path still names the file: if not, the lock keeps nobody out."""
+        try:
+            return os.path.samestat(os.lstat(path), os.fstat(self._descriptor))
+        except OSError:
+            return False
+
     def close(self) -> None:
         """Let go; twice is fine. No LOCK_UN: that would end it for a process that shares it."""
         descriptor, self._descriptor = self._descriptor, -1

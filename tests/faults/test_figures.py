@@ -8,18 +8,8 @@ from tests.faults.__main__ import measure
 
 STATE = (
     *("kill", "recovery", "storage", "cuts", "rebuilt", "replayed-crashes"),
-    *(
-        "iterate-kills",
-        "iterate-storage",
-        "iterate-races",
-        "locks",
-        "races",
-        "special-state",
-        "names",
-        "clock",
-        "read-only",
-        "mutants",
-    ),
+    *("iterate-kills", "iterate-storage", "iterate-races"),
+    *("locks", "races", "special-state", "names", "clock", "read-only", "mutants"),
 )
 
 

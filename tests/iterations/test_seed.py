@@ -351,3 +351,10 @@ def test_a_secret_in_the_command_is_kept_by_name_only(
     iterate("run", "build", "--ai-cmd", command, "--failure-threshold", "1")
     assert (project.folder / "key").read_text() == "s3cr3t-value-of-the-key\n"
     assert project.state()["options"] == {"ai_cmd": "sh keyed.sh ${TOOL_API_KEY}"}
+
+
+def test_a_tool_that_clears_everything_away_loses_no_count(project: Project, iterate: Run) -> None:
+    project.plan("ok", "clear", "fail")
+    assert iterate("run", "build", "-n", "9", "--failure-threshold", "2")[0] == 16
+    assert (project.state()["iteration"], project.state()["consecutive_failures"]) == (4, 2)
+    assert len([*(project.folder / ".rooda/log/build").iterdir()]) == 1

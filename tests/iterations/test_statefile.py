@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -168,12 +170,25 @@ def test_a_root_that_is_a_file_stops_nothing(tmp_path: Path) -> None:
     assert "no lock could be taken" in told[0]
 
 
-def test_a_folder_that_an_agent_removed_is_made_again(tmp_path: Path) -> None:
+def test_what_an_agent_cleared_away_is_made_and_locked_again(tmp_path: Path) -> None:
     with opened(tmp_path) as file:
-        (tmp_path / "state/build.lock").unlink()
-        (tmp_path / "state").rmdir()
+        shutil.rmtree(tmp_path / "state")
         assert file.save(STATE)
+        assert is_driven(tmp_path, "build")
     assert read_state(tmp_path, "build") == STATE
+    assert not is_driven(tmp_path, "build")
+
+
+def test_who_lost_everything_to_another_process_writes_nothing_more(tmp_path: Path) -> None:
+    with opened(tmp_path) as file:
+        shutil.rmtree(tmp_path / "state")
+        with opened(tmp_path) as other:
+            other.save(replace(STATE, iteration=7))
+            with pytest.raises(LockedError, match="build is driven by another process"):
+                file.save(STATE)
+            assert not file.save(STATE)
+            assert not file.saved
+            assert other.read() == replace(STATE, iteration=7)
 
 
 def test_a_link_in_the_place_of_the_state_is_refused(tmp_path: Path) -> None:
