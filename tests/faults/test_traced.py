@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from tests.faults import traced
+from tests.faults.iterating import RUN, iterate_ground
 from tests.faults.project import Project
 from tests.faults.warm import Warm
 
@@ -29,6 +32,20 @@ def test_the_kernel_sees_the_calls_that_we_count(tmp_path: Path) -> None:
     assert {kind: n for kind, n in theirs.items() if kind != "fsync"} == {
         kind: n for kind, n in ours.items() if kind != "fsync"
     }
+
+
+@pytest.mark.skipif(not shutil.which("strace"), reason=traced.MISSING)
+def test_the_kernel_sees_the_calls_of_an_iteration_loop_too(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    names = ",".join(f"?{name}" for name in traced.SYSTEM_CALLS)
+    strace = ["strace", "-qq", "-y", "-s", "0", "-o", str(log), "-e", f"trace={names}"]
+    with iterate_ground() as place:
+        project = place.project()
+        argv = [*strace, sys.executable, "-m", "pytest_reflex", *RUN]
+        subprocess.run(argv, cwd=project.folder, capture_output=True, check=True)
+        calls = [line for line in log.read_text().splitlines() if str(project.root) in line]
+    theirs = [call.partition("(")[0] for call in calls if traced.writes(call)]
+    assert Counter(map(_kind, theirs)) == Counter(map(_kind, place.calls))
 
 
 def _kind(call: str) -> str:

@@ -62,13 +62,14 @@ def points_of(project: Project, log: Path) -> list[Point]:
         if name not in SYSTEM_CALLS:
             continue
         counts[name] += 1
-        if _writes(name, line) and str(project.state) in line:
+        if writes(line) and str(project.state) in line:
             found.append(Point(name, counts[name], _what(project, line)))
     return found
 
 
-def _writes(name: str, line: str) -> bool:
-    return name not in OPENS or "O_CREAT" in line or "O_TRUNC" in line
+def writes(line: str) -> bool:
+    """Return whether a call changes something: all that were asked for do, but opening to read."""
+    return line.partition("(")[0] not in OPENS or "O_CREAT" in line or "O_TRUNC" in line
 
 
 def _what(project: Project, line: str) -> str:
