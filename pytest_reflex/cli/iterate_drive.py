@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pytest_reflex.cli.configured import configured
-from pytest_reflex.cli.dry_option import dry_run_option
 from pytest_reflex.cli.iterate_names import procedure_argument
+from pytest_reflex.cli.iterate_options import driving_options, options_of, settings_of
 from pytest_reflex.cli.streams import give, say
-from pytest_reflex.errors import ExitCode, StateError, UsageError
+from pytest_reflex.errors import ExitCode, StateError
 from pytest_reflex.process.signals import Interruptions
-from pytest_reflex.settings import Settings, positive
+from pytest_reflex.settings import Settings
 
 if TYPE_CHECKING:
     from pytest_reflex.cli.iterate_view import Voice
@@ -28,45 +28,8 @@ if TYPE_CHECKING:
     from pytest_reflex.iterations.statefile import StateFile
     from pytest_reflex.iterations.telling import Progress
 
-PHASES = ("observe", "orient", "decide", "act")
 # Returns the state to begin with, and whether it is that of a run that goes on.
 Opening = Callable[["StateFile", "Work"], tuple["State", bool]]
-
-
-def driving_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that `run` and `resume` share."""
-    options: list[Any] = [
-        click.option("-n", "--max-iterations", metavar="N", help="Rounds at most; 0: no limit."),
-        click.option("--unlimited", is_flag=True, help="No limit of rounds: -n 0."),
-        click.option(
-            "--no-caps",
-            is_flag=True,
-            help="Lift the caps of a run without a limit: wall time, rounds that change nothing.",
-        ),
-        click.option("--context", "contexts", multiple=True, metavar="TEXT|FILE",
-                     help="What the prompt says before the four phases."),
-        *(
-            click.option(f"--{phase}", multiple=True, metavar="FILE",
-                         help=f"Files instead of the procedure's own part {phase.upper()}.")
-            for phase in PHASES
-        ),
-        click.option("--agent", metavar="NAME", help="The AI tool: a preset, or one of `agents`."),
-        click.option("--ai-cmd", metavar="COMMAND",
-                     help="The AI tool as a command that reads the prompt on standard input."),
-        click.option("--timeout", metavar="SECONDS", help="Seconds that the tool may take."),
-        click.option("--failure-threshold", metavar="K",
-                     help="Failed rounds in a row that end the run (default: 3)."),
-        click.option("--unchanged", metavar="K",
-                     help="Rounds in a row without a change of the working tree that are told."),
-        click.option("--stop-unchanged", is_flag=True, help="End the run after so many."),
-        click.option("--log-format", metavar="text|json", help="Lines for people, or JSON lines."),
-        click.option("-q", "--quiet", is_flag=True, help="Tell warnings and the end only."),
-        click.option("-v", "--verbose", is_flag=True, help="Tell gates and statistics too."),
-        dry_run_option,
-    ]  # fmt: skip
-    for option in reversed(options):
-        command = option(command)
-    return command
 
 
 @click.command(short_help="Run a procedure, round after round.")
@@ -81,9 +44,11 @@ def run(procedure: str, fresh: bool, **given: Any) -> int:
     interrupted (see `resume`).
     """
     from pytest_reflex.iterations import driver, opening
+    from pytest_reflex.iterations.procedures import check_name
 
-    options = _options(given)
-    settings = _settings(given, options)
+    options = options_of(given)
+    settings = settings_of(given, options)
+    check_name(procedure, settings)
     if given["dry_run"]:
         return _show(procedure, options, settings, number=1)
     if not fresh and _goes_on(procedure, _root(settings)):
@@ -112,13 +77,15 @@ def resume(procedure: str, reset_failures: bool, **given: Any) -> int:
 
 def _go_on(procedure: str, given: dict[str, Any], *, reset_failures: bool) -> int:
     from pytest_reflex.iterations import opening
+    from pytest_reflex.iterations.procedures import check_name
     from pytest_reflex.iterations.statefile import read_state
 
+    check_name(procedure, configured())
     found = read_state(_root(configured()), procedure)
     if found is None:
         raise opening.nothing_to_resume(procedure)
-    options = _options(given).over(opening.Options.from_json(found.options))
-    settings = _settings(given, options, found)
+    options = options_of(given).over(opening.Options.from_json(found.options))
+    settings = settings_of(given, options, found)
     if given["dry_run"]:
         return _show(procedure, options, settings, number=found.iteration + 1)
 
@@ -128,65 +95,6 @@ def _go_on(procedure: str, given: dict[str, Any], *, reset_failures: bool) -> in
         return state, True
 
     return _drive(procedure, options, settings, given, begin)
-
-
-def _options(given: dict[str, Any]) -> Options:
-    """Return what the command line says of every round; raises UsageError."""
-    from pytest_reflex.iterations.model import Phase
-    from pytest_reflex.iterations.opening import Options
-
-    if given["agent"] is not None and given["ai_cmd"] is not None:
-        raise UsageError("--agent and --ai-cmd are two tools", hint="give one of them")
-    timeout = None
-    if given["timeout"] is not None:
-        try:
-            timeout = positive(given["timeout"])
-        except ValueError as error:
-            raise UsageError(f"--timeout {given['timeout']!r}: expected {error}") from None
-    return Options(
-        agent=given["agent"],
-        ai_command=_without_secrets(given["ai_cmd"]),
-        timeout=timeout,
-        contexts=given["contexts"],
-        phases={Phase(phase): given[phase] for phase in PHASES if given[phase]},
-        no_caps=given["no_caps"],
-    )
-
-
-def _without_secrets(command: str | None) -> str | None:
-    """Return a command with ${NAME} for what the shell put in: it is kept for a resume.
-
-    When the tool is run, the name stands for its value again.
-    """
-    from pytest_reflex.process.secrecy import secrets
-
-    if command is None:
-        return None
-    for value, reference in secrets(os.environ, os.environ, ()).items():
-        command = command.replace(value, f"${{{reference[1:]}}}")
-    return command
-
-
-def _settings(given: dict[str, Any], options: Options, found: State | None = None) -> Settings:
-    """Return the settings in force; a run that was `found` keeps its limits where none is given."""
-    limit, threshold = given["max_iterations"], given["failure_threshold"]
-    if given["unlimited"]:
-        if limit is not None:
-            raise UsageError("--unlimited and --max-iterations are two limits", hint="give one")
-        limit = 0
-    if found is not None:
-        limit = found.max_iterations if limit is None else limit
-        threshold = found.failure_threshold if threshold is None else threshold
-    return configured(
-        {
-            "iterate.max_iterations": limit,
-            "iterate.failure_threshold": threshold,
-            "iterate.agent": options.agent,
-            "iterate.unchanged": given["unchanged"],
-            "iterate.stop_unchanged": given["stop_unchanged"] or None,
-            "iterate.log_format": given["log_format"],
-        }
-    )
 
 
 def _root(settings: Settings) -> Path:

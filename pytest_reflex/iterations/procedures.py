@@ -26,14 +26,19 @@ def procedure_names(settings: Settings) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*built_in_names(), *settings[KEY])))
 
 
+def check_name(name: str, settings: Settings) -> None:
+    """Raise UsageError where there is no procedure of that name."""
+    known = procedure_names(settings)
+    if name not in known:
+        raise UsageError(f"there is no procedure {name!r}", hint=did_you_mean(name, known))
+
+
 def find_procedure(name: str, settings: Settings, project: Path) -> Procedure:
     """Return the procedure of that name, ready to be composed.
 
     Raises UsageError where there is none, ProcedureError with everything that is wrong with it.
     """
-    known = procedure_names(settings)
-    if name not in known:
-        raise UsageError(f"there is no procedure {name!r}", hint=did_you_mean(name, known))
+    check_name(name, settings)
     made = _made(name, settings, project)
     if problems := [*_problems(made, settings)]:
         raise ProcedureError(problems)

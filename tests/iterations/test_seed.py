@@ -330,6 +330,17 @@ def test_a_run_after_an_aborted_one_begins_anew(project: Project, iterate: Run) 
     assert iterate("run", "build", "-n", "1")[0] == 0
 
 
+@pytest.mark.parametrize("verb", ["run", "resume"])
+@pytest.mark.parametrize("name", ["buil", "../build", "BUILD", "build.json", "/etc/passwd", ""])
+def test_a_name_of_no_procedure_is_looked_for_nowhere(
+    project: Project, iterate: Run, verb: str, name: str
+) -> None:
+    status, lines = iterate(verb, name)
+    assert status == 4
+    assert lines[0].startswith(f"pytest-reflex: there is no procedure {name!r}")
+    assert not (project.folder / ".rooda").exists()
+
+
 def test_nothing_to_resume_is_said(iterate: Run) -> None:
     status, lines = iterate("resume", "build")
     assert status == 4

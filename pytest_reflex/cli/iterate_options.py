@@ -1,0 +1,115 @@
+"""What the command line of `iterate run` and `resume` says: its options, and what they come to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pytest_reflex.cli.configured import configured
+from pytest_reflex.cli.dry_option import dry_run_option
+from pytest_reflex.errors import UsageError
+from pytest_reflex.settings import Settings, positive
+
+if TYPE_CHECKING:
+    from pytest_reflex.iterations.model import State
+    from pytest_reflex.iterations.opening import Options
+
+PHASES = ("observe", "orient", "decide", "act")
+
+
+def driving_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that `run` and `resume` share."""
+    options: list[Any] = [
+        click.option("-n", "--max-iterations", metavar="N", help="Rounds at most; 0: no limit."),
+        click.option("--unlimited", is_flag=True, help="No limit of rounds: -n 0."),
+        click.option(
+            "--no-caps",
+            is_flag=True,
+            help="Lift the caps of a run without a limit: wall time, rounds that change nothing.",
+        ),
+        click.option("--context", "contexts", multiple=True, metavar="TEXT|FILE",
+                     help="What the prompt says before the four phases."),
+        *(
+            click.option(f"--{phase}", multiple=True, metavar="FILE",
+                         help=f"Files instead of the procedure's own part {phase.upper()}.")
+            for phase in PHASES
+        ),
+        click.option("--agent", metavar="NAME", help="The AI tool: a preset, or one of `agents`."),
+        click.option("--ai-cmd", metavar="COMMAND",
+                     help="The AI tool as a command that reads the prompt on standard input."),
+        click.option("--timeout", metavar="SECONDS", help="Seconds that the tool may take."),
+        click.option("--failure-threshold", metavar="K",
+                     help="Failed rounds in a row that end the run (default: 3)."),
+        click.option("--unchanged", metavar="K",
+                     help="Rounds in a row without a change of the working tree that are told."),
+        click.option("--stop-unchanged", is_flag=True, help="End the run after so many."),
+        click.option("--log-format", metavar="text|json", help="Lines for people, or JSON lines."),
+        click.option("-q", "--quiet", is_flag=True, help="Tell warnings and the end only."),
+        click.option("-v", "--verbose", is_flag=True, help="Tell gates and statistics too."),
+        dry_run_option,
+    ]  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def options_of(given: dict[str, Any]) -> Options:
+    """Return what the command line says of every round; raises UsageError."""
+    from pytest_reflex.iterations.model import Phase
+    from pytest_reflex.iterations.opening import Options
+
+    if given["agent"] is not None and given["ai_cmd"] is not None:
+        raise UsageError("--agent and --ai-cmd are two tools", hint="give one of them")
+    timeout = None
+    if given["timeout"] is not None:
+        try:
+            timeout = positive(given["timeout"])
+        except ValueError as error:
+            raise UsageError(f"--timeout {given['timeout']!r}: expected {error}") from None
+    return Options(
+        agent=given["agent"],
+        ai_command=_without_secrets(given["ai_cmd"]),
+        timeout=timeout,
+        contexts=given["contexts"],
+        phases={Phase(phase): given[phase] for phase in PHASES if given[phase]},
+        no_caps=given["no_caps"],
+    )
+
+
+def _without_secrets(command: str | None) -> str | None:
+    """Return a command with ${NAME} for what the shell put in: it is kept for a resume.
+
+    When the tool is run, the name stands for its value again.
+    """
+    from pytest_reflex.process.secrecy import secrets
+
+    if command is None:
+        return None
+    for value, reference in secrets(os.environ, os.environ, ()).items():
+        command = command.replace(value, f"${{{reference[1:]}}}")
+    return command
+
+
+def settings_of(given: dict[str, Any], options: Options, found: State | None = None) -> Settings:
+    """Return the settings in force; a run that was `found` keeps its limits where none is given."""
+    limit, threshold = given["max_iterations"], given["failure_threshold"]
+    if given["unlimited"]:
+        if limit is not None:
+            raise UsageError("--unlimited and --max-iterations are two limits", hint="give one")
+        limit = 0
+    if found is not None:
+        limit = found.max_iterations if limit is None else limit
+        threshold = found.failure_threshold if threshold is None else threshold
+    return configured(
+        {
+            "iterate.max_iterations": limit,
+            "iterate.failure_threshold": threshold,
+            "iterate.agent": options.agent,
+            "iterate.unchanged": given["unchanged"],
+            "iterate.stop_unchanged": given["stop_unchanged"] or None,
+            "iterate.log_format": given["log_format"],
+        }
+    )
