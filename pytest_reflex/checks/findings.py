@@ -33,8 +33,14 @@ from pytest_reflex.checks.options import (
 from pytest_reflex.checks.output import last_lines
 from pytest_reflex.checks.reading import read_artifact
 from pytest_reflex.checks.reported.counting import ALL, IGNORE, Counted, Limits
-from pytest_reflex.checks.reported.finding import LEVELS, Reader, ToolFinding, UnreadableError
-from pytest_reflex.checks.reported.forms import FORMS, is_fields, reader_of
+from pytest_reflex.checks.reported.finding import (
+    LEVELS,
+    NothingRunError,
+    Reader,
+    ToolFinding,
+    UnreadableError,
+)
+from pytest_reflex.checks.reported.forms import FORMS, TELLING, is_fields, reader_of
 from pytest_reflex.errors import ArtifactError, CriteriaError, Place, Problem, did_you_mean
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import one_line
@@ -85,6 +91,11 @@ KINDS = {
     ),
     "silent": FLAG.means(
         "with `true`: no output at all means no findings, where the exit status is 0", "`false`"
+    ),
+    "allow_empty": FLAG.means(
+        f"for {', '.join(f'`{form}`' for form in TELLING)}, with `true`: a report by which nothing "
+        "was run or looked at means no findings",
+        "`false`",
     ),
     "ran": Kind("a list of exit statuses from 0 to 255", _is_statuses).means(
         "the exit statuses that mean that the tool did its work", "`[0, 1]`"
@@ -138,6 +149,7 @@ class FindingsCheck:
             stream=params.get("stream", ""),
             report=params.get("report", ""),
             silent=params["silent"],
+            allow_empty=params["allow_empty"],
             ran=tuple(params["ran"]),
             limits=Limits(
                 most=most if isinstance(most, Mapping) else {ALL: most},
@@ -164,6 +176,7 @@ def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
     defaults = {
         "timeout": TIMEOUT,
         "silent": params["format"] == "jsonl",
+        "allow_empty": False,
         "ran": [0, 1],
         "max_findings": 0,
         "levels": {},
@@ -182,6 +195,7 @@ class _Tool:
     stream: str
     report: str
     silent: bool
+    allow_empty: bool
     ran: tuple[int, ...]
     limits: Limits
     install: str
@@ -218,12 +232,19 @@ class _Tool:
             remedy = self._remedy() if code == NOT_FOUND else ""
             raise UnreadableError(f"{told} ({self.command.text}){remedy}")
         data = self._written(finished, path, before)
-        silent = self.silent and not data.strip()
-        findings = [] if silent else self.read(data)
+        findings = [] if self.silent and not data.strip() else self._read(data)
         if code and not findings:
             message = f"exit status {code}, but it reports nothing ({self.command.text})"
             raise UnreadableError(message)
         return findings
+
+    def _read(self, data: bytes) -> list[ToolFinding]:
+        try:
+            return self.read(data)
+        except NothingRunError:
+            if self.allow_empty:
+                return []
+            raise
 
     def _written(
         self, finished: Finished, path: Path | None, before: tuple[int, ...] | None
@@ -314,6 +335,9 @@ def _better_named(problems: Iterable[Problem], spec: CheckSpec) -> Iterator[Prob
 def _contradictions(spec: CheckSpec, params: Mapping[str, Any]) -> Iterator[Problem]:
     if "report" in params and "stream" in params:
         message = "stream and report both say where the report is"
+        yield Problem(message=message, place=spec.place)
+    if params.get("allow_empty") is True and params.get("format") in set(FORMS) - set(TELLING):
+        message = f"allow_empty goes with format {', '.join(TELLING)}, not {params['format']}"
         yield Problem(message=message, place=spec.place)
     if not all(key in params and KINDS[key].fits(params[key]) for key in _NEEDED):
         return

@@ -16,6 +16,11 @@ def split(text: str) -> list[str]:
     return _LINE.findall(text)
 
 
+def bare(text: str) -> list[str]:
+    """Return the lines without their ends."""
+    return [line.rstrip("\r\n") for line in split(text)]
+
+
 def starts(text: str) -> list[int]:
     """Return the offset of each line, and the length of the text as the last item."""
     offsets = [0]

@@ -29,7 +29,7 @@ def kind_of(folder: Path, mounts: str | None = None) -> str:
             return ""
     place = str(folder.resolve())
     kind, longest = "", -1
-    for line in mounts.splitlines():
+    for line in mounts.split("\n"):
         before, _, after = line.partition(" - ")
         fields = before.split()
         if len(fields) < 5 or not after:

@@ -155,6 +155,16 @@ def test_silence_means_nothing_found_where_the_rule_says_so(tmp_path: Path) -> N
     assert tool(tmp_path, "", format="jsonl").outcome is Outcome.PASS
 
 
+@pytest.mark.parametrize("allow", [False, True], ids=["as-it-is", "allowed"])
+def test_nothing_run_passes_where_the_rule_says_so_only(tmp_path: Path, allow: bool) -> None:
+    report = "1..2\nok 1 # SKIP\nok 2 # SKIP\n"
+    result = tool(tmp_path, report, format="tap", allow_empty=allow)
+    assert result.outcome is (Outcome.PASS if allow else Outcome.ERROR)
+    assert ("all 2 are marked SKIP or TODO" in result.message) is not allow
+    failed = tool(tmp_path, report, 1, format="tap", allow_empty=True)
+    assert failed.message.startswith("exit status 1, but it reports nothing")
+
+
 def test_the_report_may_be_on_stderr_or_in_a_file(tmp_path: Path) -> None:
     said = tool(tmp_path, FOUND, command="cat output >&2; exit 1", stream="stderr")
     written = tool(tmp_path, FOUND, command="echo noise; cp output r.json", report="r.json")
@@ -173,6 +183,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"command": "x", "format": "jsonl", "fields": FIELDS, "items": "a"}, "items goes with"),
     ({"command": "x", "format": "tap", "max_findings": {"eror": 1}}, "max_findings must be"),
     ({"command": "x", "format": "tap", "levels": {"a": "bad"}}, "levels must be a mapping to"),
+    (
+        {"command": "x", "format": "sarif", "allow_empty": True},
+        "junit, tap, eslint-json, not sarif",
+    ),
     ({"command": "x", "format": "tap", "ran": []}, "ran must be a list of exit statuses"),
     ({"command": "x", "format": "tap", "stream": "stdout", "report": "r"}, "both say where"),
     (

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.checks.reported.finding import ToolFinding, UnreadableError
+from pytest_reflex.checks.reported.finding import NothingRunError, ToolFinding, UnreadableError
 from pytest_reflex.checks.reported.forms import FORMS, reader_of
 
 FIELDS = {"message": "text", "rule": "id", "level": "kind", "file": "path", "line": "at.line"}
@@ -136,7 +136,55 @@ TOOLS: list[tuple[str, Any, str]] = [
 def test_the_json_of_a_tool_is_read_by_its_name(form: str, report: Any, expected: str) -> None:
     (found,) = read(form, report)
     assert " ".join(told(found).split()) == expected
-    assert read(form, []) == []
+    if form != "eslint-json":
+        assert read(form, []) == []
+
+
+def test_f38_a_line_of_jsonl_ends_at_a_line_feed_only() -> None:
+    texts = ["a\u2028b", "c\x85d", "e\x0cf"]
+    report = "\r\n".join(json.dumps({"text": text}, ensure_ascii=False) for text in texts[:2])
+    assert [found.message for found in read("jsonl", report)] == texts[:2]
+    assert read("tap", "1..1\nok 1 - a\u2028not ok 2 - b\n") == []
+
+
+SKIPPED = '<testsuite tests="2"><testcase name="a"><skipped/></testcase>{}</testsuite>'
+NOTHING_RUN: list[tuple[str, Any, str]] = [
+    ("junit", SKIPPED.format('<testcase name="b" status="notrun"/>'), "all 2 are skipped"),
+    ("junit", "<testsuites/>", "the JUnit report has no test"),
+    ("tap", "1..2\nok 1 # SKIP\nok 2 # skip no net\n", "all 2 are marked SKIP or TODO"),
+    ("tap", "1..1\nnot ok 1 later # TODO\n", "all 1 are marked SKIP or TODO"),
+    ("tap", "1..0 # SKIP\n", "no test was run"),
+    ("eslint-json", [], "no file was looked at"),
+]
+
+
+@pytest.mark.parametrize(
+    ("form", "report", "message"), NOTHING_RUN, ids=[f"{c[0]}-{c[2][:9]}" for c in NOTHING_RUN]
+)
+def test_a_report_by_which_nothing_was_run_has_not_judged(
+    form: str, report: Any, message: str
+) -> None:
+    with pytest.raises(NothingRunError, match=message):
+        read(form, report)
+
+
+HIDDEN = [
+    '<testsuite name="s" tests="9">{}</testsuite>',
+    '<testsuites name="s" tests="9"><testsuite tests="1">{}</testsuite></testsuites>',
+]
+
+
+@pytest.mark.parametrize("report", HIDDEN, ids=["suite", "suites"])
+def test_tests_that_a_junit_report_tells_of_have_to_be_in_it(report: str) -> None:
+    with pytest.raises(UnreadableError, match="the suite 's' tells of 9 tests and shows 1"):
+        read("junit", report.format('<testcase name="a"/>'))
+
+
+def test_pytest_counts_subtests_and_shows_the_test_that_they_are_in() -> None:
+    suite = '<testsuite name="{}" tests="4"><testcase name="a"/></testsuite>'
+    assert read("junit", suite.format("pytest")) == []
+    inside = f'<testsuites name="pytest tests">{suite.format("mine")}</testsuites>'
+    assert read("junit", inside) == []
 
 
 DEEP = "<checkstyle>" + "<a>" * 200 + "</a>" * 200 + "</checkstyle>"

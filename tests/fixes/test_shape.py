@@ -64,8 +64,8 @@ WRONG: dict[str, tuple[str, Any, str]] = {
         "replace",
         {"search": "(", "with": ""},
         (
-            "replace: search is no valid pattern: missing ), unterminated subpattern at position 0: "
-            "(; literal: true takes it as text"
+            "replace: search is no valid pattern: missing ), unterminated subpattern at position "
+            "0: (; literal: true takes it as text"
         ),
     ),
     "group": (

@@ -76,7 +76,7 @@ def _learnt() -> Path:
 
 def _read(output: bytes, reading: Reading) -> Iterator[Found]:
     by_name = {source.name: source for source in reading.sources}
-    for line in output.decode("utf-8", "replace").splitlines():
+    for line in output.decode("utf-8", "replace").split("\n"):
         try:
             entry = json.loads(line)
         except ValueError:

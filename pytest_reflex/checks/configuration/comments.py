@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from pytest_reflex.checks.configuration.file import ConfigFile, Format, Meaning, Wishes
 from pytest_reflex.checks.finding import Finding, Report
+from pytest_reflex.documents.lines import bare
 
 SMALL = 5
 """So many lines of settings explain themselves."""
@@ -22,7 +23,7 @@ def comment_texts(config: ConfigFile) -> Iterator[str]:
     if config.format is Format.JSON:
         return
     pattern = _INI_COMMENT if config.format is Format.INI else _COMMENT
-    for line in config.text.splitlines():
+    for line in bare(config.text):
         if found := pattern.search(line):
             yield found[1]
 
@@ -37,7 +38,7 @@ def comments(config: ConfigFile, wishes: Wishes) -> Report:
     if config.format is Format.JSON:
         return Report((), "JSON has no comments")
     marks = "#;" if config.format is Format.INI else "#"
-    lines = [line.strip() for line in config.text.splitlines() if line.strip()]
+    lines = [line.strip() for line in bare(config.text) if line.strip()]
     settings = sum(line[0] not in marks for line in lines)
     found = sum(map(explains, comment_texts(config))) + _names(config)
     wanted = 0 if settings <= SMALL else max(settings // wishes.lines_per_comment, 1)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pytest_reflex.checks.configuration.comments import explains
 from pytest_reflex.checks.configuration.file import ConfigFile, Format, Meaning, Setting, Wishes
 from pytest_reflex.checks.finding import Finding, Report
+from pytest_reflex.documents.lines import bare
 
 _EXPLICIT_NULL = re.compile(r"(?:null|Null|NULL|~)[ \t,\]}]*(?:#.*)?$")
 
@@ -35,7 +36,7 @@ def _jobs(config: ConfigFile) -> Iterator[Finding]:
 
 
 def _empty(config: ConfigFile) -> Iterator[Finding]:
-    lines = config.text.splitlines()
+    lines = bare(config.text)
     for setting in config.settings():
         if setting.value in (None, "") and not _is_meant(setting, config, lines):
             message = f"{setting.name} has no value, and no comment says why"

@@ -16,6 +16,7 @@ from pytest_reflex.checks.configuration.file import ConfigFile, Format, Meaning
 from pytest_reflex.checks.configuration.key_lines import ini_lines, toml_lines
 from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.documents.data import Data, read_data
+from pytest_reflex.documents.lines import bare
 from pytest_reflex.documents.syntax import DataSyntaxError
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.artifact import Artifact
@@ -72,7 +73,7 @@ def _named(name: str) -> Format | None:
 
 
 def _sniffed(text: str) -> Format:
-    lines = [line for line in text.splitlines() if line.strip() and line.strip()[0] not in "#;"]
+    lines = [line for line in bare(text) if line.strip() and line.strip()[0] not in "#;"]
     first = lines[0] if lines else ""
     if _LIKE_JSON.match(text) or _reads(text, "json"):
         return Format.JSON

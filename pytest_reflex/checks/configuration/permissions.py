@@ -8,6 +8,7 @@ from typing import Any
 
 from pytest_reflex.checks.configuration.file import ConfigFile, Format, Meaning, Setting, Wishes
 from pytest_reflex.checks.finding import Finding, Report
+from pytest_reflex.documents.lines import bare
 
 _FLAGS = {
     "privileged": "runs privileged, that is with the rights of root on the host",
@@ -50,7 +51,7 @@ def _of_setting(setting: Setting, config: ConfigFile) -> Iterator[Finding]:
 def _is_open(setting: Setting, config: ConfigFile) -> bool:
     value = setting.value
     if isinstance(value, int) and not isinstance(value, bool):
-        lines = config.text.splitlines()
+        lines = bare(config.text)
         own = lines[setting.line - 1] if setting.line <= len(lines) else ""
         if config.format is Format.JSON or "0o" in own:
             return bool(value & 0o002)

@@ -13,6 +13,7 @@ from typing import Any
 
 from pytest_reflex.checks.configuration.file import ConfigFile, Setting, Wishes, texts
 from pytest_reflex.checks.finding import Finding, Report
+from pytest_reflex.documents.lines import bare
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.extras import missing
 
@@ -43,7 +44,7 @@ def secrets(config: ConfigFile, wishes: Wishes) -> Report:
 
 
 def _by_form(config: ConfigFile) -> Iterator[Finding]:
-    for number, line in enumerate(config.text.splitlines(), start=1):
+    for number, line in enumerate(bare(config.text), start=1):
         if len(line) > LONGEST_LINE:
             raise ArtifactError(
                 f"line {number} is too long to look for secrets: {len(line):,} characters, "

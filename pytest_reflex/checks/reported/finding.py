@@ -47,6 +47,10 @@ class UnreadableError(ValueError):
     """The report is none: the message is a sentence that says why."""
 
 
+class NothingRunError(UnreadableError):
+    """The report is one, and says that nothing was run or looked at."""
+
+
 Reader = Callable[[bytes], list[ToolFinding]]
 """Returns the findings of a whole report; raises UnreadableError where it is not one."""
 

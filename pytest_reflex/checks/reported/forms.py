@@ -20,16 +20,19 @@ _READERS: dict[str, Reader] = {
 OPEN = ("json", "jsonl")
 """Forms whose fields a rule names."""
 
+TELLING = ("junit", "tap", "eslint-json")
+"""Forms that tell whether anything was run or looked at."""
+
 _NOT_THAT_LIST = "no report: anything but that list"
 FORMS = {
     "sarif": "results of version 2.1.0, without suppressed ones; no report: a run without results",
     "junit": "failures and errors, the rule is the test's name; "
-    "no report: no test, or more failures told than shown",
+    "no report: no test was run, or more tests or failures are told than shown",
     "tap": "tests that are not ok, without those marked `TODO` or `SKIP`; "
-    "no report: a test is missing, or no plan",
+    "no report: no other test was run, one is missing, or no plan",
     "checkstyle": "errors, the rule is their `source`; no report: an exception in it",
     "ruff-json": f"the JSON of ruff; {_NOT_THAT_LIST}",
-    "eslint-json": f"the JSON of ESLint; {_NOT_THAT_LIST}",
+    "eslint-json": f"the JSON of ESLint; {_NOT_THAT_LIST}, or a list of no files",
     "markdownlint-json": f"the JSON of markdownlint; {_NOT_THAT_LIST}",
     "spectral-json": f"the JSON of Spectral; {_NOT_THAT_LIST}",
     "hadolint-json": f"the JSON of hadolint; {_NOT_THAT_LIST}",

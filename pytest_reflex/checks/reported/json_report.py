@@ -10,7 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pytest_reflex.checks.reported.finding import MOST, ToolFinding, UnreadableError, utf8
+from pytest_reflex.checks.reported.finding import (
+    MOST,
+    NothingRunError,
+    ToolFinding,
+    UnreadableError,
+    utf8,
+)
 from pytest_reflex.documents import paths
 from pytest_reflex.documents.data import read_data
 from pytest_reflex.documents.syntax import DataSyntaxError
@@ -24,13 +30,15 @@ class Form:
     """Where the findings are in a JSON document, and what their fields are called.
 
     `items` and each of `fields` are paths; `file_above` is how many steps above a finding its file
-    is named; `first` is the number of the first line and column.
+    is named; `first` is the number of the first line and column. `all_files`: the document has an
+    entry for each file that was looked at, also without findings.
     """
 
     fields: Mapping[str, str]
     items: str = "*"
     file_above: int = 0
     first: int = 1
+    all_files: bool = False
     levels: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -48,6 +56,7 @@ KNOWN: dict[str, Form] = {
     "eslint-json": Form(
         items="*.messages.*",
         file_above=2,
+        all_files=True,
         fields={
             "message": "message",
             "rule": "ruleId",
@@ -123,7 +132,7 @@ class JsonReader:
         if not data.strip():
             return []
         found: list[ToolFinding] = []
-        for number, line in enumerate(utf8(data).splitlines(), start=1):
+        for number, line in enumerate(utf8(data).split("\n"), start=1):
             if line.strip():
                 item = _parsed(line, number)
                 found.append(self._one(item, item))
@@ -137,6 +146,8 @@ class JsonReader:
         if self._items and not empty and not isinstance(getattr(holder, "value", None), list):
             where = paths.render(self._items[:-1]) or "the document"
             raise UnreadableError(f"the report has no list of findings: {where} is none")
+        if empty and self._form.all_files:
+            raise NothingRunError("no file was looked at: the report lists none")
         found: list[ToolFinding] = []
         for item in paths.find(value, self._items):
             found.append(self._one(item.value, self._named(value, item)))

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import re
 
-from pytest_reflex.checks.reported.finding import ToolFinding, UnreadableError, utf8
+from pytest_reflex.checks.reported.finding import (
+    NothingRunError,
+    ToolFinding,
+    UnreadableError,
+    utf8,
+)
 
 _RESULT = re.compile(r"(not )?ok(?: +(\d{1,9}))?(?: +-)?(?: +(.*))?")
 _PLAN = re.compile(r"1\.\.(\d{1,9})(?: *#(.*))?")
@@ -15,13 +20,13 @@ _BAIL = re.compile(r"bail out!(.*)", re.IGNORECASE)
 def read_tap(data: bytes) -> list[ToolFinding]:
     """Return the tests that are not ok; the rule is `test N`, the message the description.
 
-    What is marked TODO or SKIP is no finding. What is indented (subtests, YAML) belongs to the test
-    before it. Raises UnreadableError without a plan, on fewer or more tests than planned, on a test
-    out of order and on "Bail out!".
+    What is marked TODO or SKIP is no finding, and was not run. What is indented (subtests, YAML)
+    belongs to the test before it. Raises UnreadableError without a plan, on fewer or more tests
+    than planned, on a test out of order and on "Bail out!"; NothingRunError where no test was run.
     """
     planned: int | None = None
-    count, found = 0, []
-    for line in utf8(data).splitlines():
+    count, ran, found = 0, 0, []
+    for line in utf8(data).split("\n"):
         if bail := _BAIL.fullmatch(line.rstrip()):
             raise UnreadableError(f"the tests were given up: {bail[1].strip() or 'Bail out!'}")
         if plan := _PLAN.fullmatch(line.rstrip()):
@@ -33,16 +38,20 @@ def read_tap(data: bytes) -> list[ToolFinding]:
             if result[2] and int(result[2]) != count:
                 raise UnreadableError(f"test {result[2]} stands where test {count} should")
             description = result[3] or ""
-            if result[1] and not _DIRECTIVE.search(description):
+            if _DIRECTIVE.search(description):
+                continue
+            ran += 1
+            if result[1]:
                 found.append(ToolFinding(message=description or "not ok", rule=f"test {count}"))
-    _refuse_gap(planned, count)
+    _refuse_gap(planned, count, ran)
     return found
 
 
-def _refuse_gap(planned: int | None, count: int) -> None:
+def _refuse_gap(planned: int | None, count: int, ran: int) -> None:
     if planned is None:
         raise UnreadableError("the TAP report has no plan (1..N)")
     if planned != count:
         raise UnreadableError(f"{planned} tests were planned, {count} are reported")
-    if not count:
-        raise UnreadableError("no test was run")
+    if not ran:
+        marked = f": all {count} are marked SKIP or TODO" if count else ""
+        raise NothingRunError(f"no test was run{marked}")

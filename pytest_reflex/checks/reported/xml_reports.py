@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_reflex.checks.reported.finding import ToolFinding, UnreadableError
+from pytest_reflex.checks.reported.finding import NothingRunError, ToolFinding, UnreadableError
 from pytest_reflex.checks.reported.xml_tree import Element, number_in, read_xml
+
+_BY_PYTEST = ("pytest", "pytest tests")
+_NOT_RUN = ("notrun", "skipped", "disabled")
 
 
 def read_checkstyle(data: bytes) -> list[ToolFinding]:
@@ -39,17 +42,22 @@ def _checkstyle(error: Element, file: Element) -> ToolFinding:
 def read_junit(data: bytes) -> list[ToolFinding]:
     """Return the failures and errors of a JUnit report, the rule being the name of the test.
 
-    Raises UnreadableError where it is none, has no test, or tells of more than it shows.
+    Raises UnreadableError where it is none, or tells of more tests or failures than it shows;
+    NothingRunError where no test was run.
     """
     root = read_xml(data)
     if root.name not in ("testsuites", "testsuite"):
         raise UnreadableError(f"the report is no JUnit report, but <{root.name}>")
     suites = list(_suites(root))
     cases = [(suite, case) for suite in suites for case in suite.below("testcase")]
+    # pytest counts each subtest, and shows the test that it is in.
+    by_pytest = any(each.attributes.get("name") in _BY_PYTEST for each in (root, *suites))
+    for suite in {id(each): each for each in (root, *suites)}.values():
+        _refuse_hidden(suite, counts_tests=not by_pytest)
     if not cases:
-        raise UnreadableError("the JUnit report has no test")
-    for suite in suites:
-        _refuse_hidden(suite)
+        raise NothingRunError("the JUnit report has no test")
+    if not any(_was_run(case) for _, case in cases):
+        raise NothingRunError(f"no test was run: all {len(cases)} are skipped")
     return [
         _junit(fault, case, suite)
         for suite, case in cases
@@ -64,13 +72,21 @@ def _suites(element: Element) -> Iterator[Element]:
         yield from _suites(child)
 
 
-def _refuse_hidden(suite: Element) -> None:
+def _refuse_hidden(suite: Element, *, counts_tests: bool) -> None:
+    name = suite.attributes.get("name", "")
     cases = [case for inner in _suites(suite) for case in inner.below("testcase")]
+    tests = number_in(suite, "tests")
+    if counts_tests and tests > len(cases):
+        raise UnreadableError(f"the suite {name!r} tells of {tests} tests and shows {len(cases)}")
     shown = sum(len(case.below("failure", "error")) for case in cases)
     told = number_in(suite, "failures") + number_in(suite, "errors")
     if told > shown:
-        name = suite.attributes.get("name", "")
         raise UnreadableError(f"the suite {name!r} tells of {told} failures and shows {shown}")
+
+
+def _was_run(case: Element) -> bool:
+    # GoogleTest marks what it did not run by an attribute alone.
+    return not case.below("skipped") and case.attributes.get("status") not in _NOT_RUN
 
 
 def _junit(fault: Element, case: Element, suite: Element) -> ToolFinding:
