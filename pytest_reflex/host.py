@@ -294,10 +294,17 @@ def agents_by_step(
     return names
 
 
-def make_agent(name: str, settings: Settings, kinds: Mapping[str, AgentFactory]) -> Agent:
+def make_agent(
+    name: str,
+    settings: Settings,
+    kinds: Mapping[str, AgentFactory],
+    *,
+    otherwise: str = "name another agent; --agent offline needs nothing",
+) -> Agent:
     """Return the agent called `name`: a table of the configuration, a registered kind, a preset.
 
-    Raises UsageError where there is none, or where its program is not installed.
+    Raises UsageError where there is none, or where its program is not installed; `otherwise` says
+    what can be done about that but to install it.
     """
     table = settings["agents"].get(name)
     kind = name if table is None else table.get("kind", "")
@@ -320,7 +327,7 @@ def make_agent(name: str, settings: Settings, kinds: Mapping[str, AgentFactory])
         told = error.problems[0]
         raise UsageError(told.message, place=place, hint=told.hint) from None
     if program := agent.missing_program():
-        hint = "install it, or name another agent; --agent offline needs nothing"
+        hint = f"install it, or {otherwise}"
         raise UsageError(f"agent {name!r}: there is no program {program!r}", hint=hint)
     return agent
 

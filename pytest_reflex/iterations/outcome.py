@@ -61,8 +61,15 @@ def outcome_of_answer(reply: Reply, *, offers_success: bool) -> Outcome:
         return Outcome(cause=cause, detail=_detail(cause, reply))
     said = promised(reply.text)
     if said is Promise.FAILURE:
-        return Outcome(cause=Cause.PROMISED_FAILURE)
+        return Outcome(cause=Cause.PROMISED_FAILURE, detail=_reason(reply.text))
     return Outcome(promised_success=offers_success and said is Promise.SUCCESS)
+
+
+def _reason(text: str) -> str:
+    """Return the last line before the signals: there a tool says what it cannot decide."""
+    lines = [line.strip() for line in text.split("\n")]
+    said = [line for line in lines if line and line not in list(Promise)]
+    return one_line(said[-1], _SHOWN) if said else ""
 
 
 def outcome_with_gates(answer: Outcome, gates: Sequence[GateResult]) -> Outcome:

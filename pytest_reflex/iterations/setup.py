@@ -26,6 +26,7 @@ from pytest_reflex.model.steps import Askable
 from pytest_reflex.settings import Settings
 
 AI_COMMAND = "ai-cmd"
+_NAME_A_TOOL = "name an AI tool: --agent NAME, or --ai-cmd COMMAND"
 
 
 def prepare(name: str, options: Options, *, settings: Settings, host: Host, project: Path) -> Work:
@@ -68,19 +69,19 @@ def _gates(procedure: Procedure, settings: Settings, host: Host, project: Path) 
 
 def agent_for(procedure: Procedure, options: Options, settings: Settings, host: Host) -> Askable:
     """Return the agent of a procedure; raises UsageError for one that answers no prompts."""
-    name = chosen_agent(procedure, settings).value
+    name, kinds = chosen_agent(procedure, settings).value, agent_kinds(host)
     changes: dict[str, Any] = {"loop.command_timeout": settings["iterate.timeout"]}
     if options.ai_command is None:
-        agent = make_agent(name, _changed(settings, changes), agent_kinds(host))
+        agent = make_agent(name, _changed(settings, changes), kinds, otherwise=_NAME_A_TOOL)
     else:
         name = AI_COMMAND
         changes["agents"] = {AI_COMMAND: {"command": options.ai_command}}
         with _told_of_the_flag():
-            agent = make_agent(name, _changed(settings, changes), agent_kinds(host))
+            agent = make_agent(name, _changed(settings, changes), kinds, otherwise=_NAME_A_TOOL)
     if not isinstance(agent, Askable):
         raise UsageError(
             f"agent {name!r} cannot take the prompt of a procedure",
-            hint="name an AI tool: --agent NAME, or --ai-cmd COMMAND",
+            hint=_NAME_A_TOOL,
         )
     if options.timeout is None:
         return agent

@@ -66,7 +66,9 @@ def test_a_tool_that_is_not_there_is_refused_before_the_first_round(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["iterate", "run", "build", "--ai-cmd", "no-such-tool --flag"]) == 4
-    assert "--ai-cmd: there is no program 'no-such-tool'" in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert "--ai-cmd: there is no program 'no-such-tool' (install it, or name an AI tool" in err
+    assert "offline" not in err
     assert not (tmp_path / ".rooda").exists()
 
 

@@ -37,7 +37,9 @@ def reply(text: str = "did it", error: str = "", **details: object) -> Reply:
         (reply(error="its answer is not UTF-8"), Cause.UNUSABLE, "not UTF-8"),
         (reply(end="stopped", error="it wrote more than"), Cause.UNUSABLE, "it wrote more than"),
         (reply(limit=True, error="the tool ran into a limit: x"), Cause.LIMIT_NOTICE, "x"),
-        (reply(text=f"no way\n{NO}\n"), Cause.PROMISED_FAILURE, ""),
+        (reply(text=f"no way\n{NO}\n"), Cause.PROMISED_FAILURE, "no way"),
+        (reply(text=f"first\nno key\n\n{YES}\n{NO}\n"), Cause.PROMISED_FAILURE, "no key"),
+        (reply(text=NO), Cause.PROMISED_FAILURE, ""),
     ],
     ids=lambda value: str(value) if isinstance(value, Cause) else "",
 )
