@@ -76,6 +76,8 @@ def make_target(
     from pytest_reflex.criteria.load import load_criteria
     from pytest_reflex.criteria.suite import make_target as make
 
+    if artifact == "":
+        raise UsageError("no artifact was named: the name is empty", hint="name a file or a folder")
     if not isinstance(criteria, Criteria):
         criteria = load_criteria(criteria, registry=registry, variables=variables)
     return make(

@@ -11,6 +11,7 @@ import click
 
 from pytest_reflex.cli.configured import configured
 from pytest_reflex.cli.criteria_option import chosen_criteria, criteria_options, parse_variables
+from pytest_reflex.cli.given import ARTIFACT
 from pytest_reflex.cli.streams import say
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.loops.setup import read_draft
@@ -34,7 +35,7 @@ def step_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option("--phase", metavar="A|B", help="Level (default: B, or A without rules of B)."),
         criteria_options,
-        click.argument("artifact", type=click.Path(path_type=Path)),
+        click.argument("artifact", type=ARTIFACT),
     ):
         command = option(command)
     return command

@@ -14,6 +14,7 @@ import click
 
 from pytest_reflex.cli.configured import configured
 from pytest_reflex.cli.criteria_option import chosen_criteria, criteria_options, parse_variables
+from pytest_reflex.cli.given import ARTIFACT
 from pytest_reflex.cli.streams import give, give_artifact, give_json, is_coloured, say
 from pytest_reflex.errors import ExitCode, UsageError
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Apply the fixes that failing rules carry.")
-@click.argument("artifact", type=click.Path(path_type=Path))
+@click.argument("artifact", type=ARTIFACT)
 @criteria_options
 @click.option("--phase", metavar="A|B", help="Level (default: B, or A without rules of B).")
 @click.option("--unsafe", is_flag=True, help="Apply fixes that are marked as unsafe too.")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pytest_reflex.cli.criteria_look import registry_here
+from pytest_reflex.cli.given import GivenPath
 from pytest_reflex.cli.streams import give, say
 from pytest_reflex.errors import ExitCode, UsageError
 from pytest_reflex.model.plain import visible
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Write a criteria file to start from.")
 @click.argument("name", metavar="NAME|FILE")
-@click.option("--from-document", "document", metavar="FILE", type=click.Path(path_type=Path))
+@click.option("--from-document", "document", metavar="FILE", type=GivenPath())
 @click.option("--no-schema", is_flag=True, help="Write no schema, and no line that names it.")
 def new(name: str, document: Path | None, no_schema: bool) -> int:
     """Write NAME.yaml, or FILE, which may not exist yet.

@@ -30,7 +30,10 @@ judge_option = click.option(
 
 
 def chosen_criteria(criteria: str | None, template: str | None, settings: Settings) -> str:
-    """Return what was named, else the setting; raises UsageError where that is nothing or two."""
+    """Return what was named, else the setting; raises UsageError for nothing, "" or two."""
+    for flag, given in (("--criteria", criteria), ("--template", template)):
+        if given == "":
+            raise UsageError(f"{flag} names no criteria: it is empty", hint="is a variable unset?")
     if template and criteria:
         raise UsageError("--template and --criteria exclude each other", hint="name one of them")
     chosen = template or criteria or settings["loop.template"]

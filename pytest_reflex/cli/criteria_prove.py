@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pytest_reflex.cli.criteria_look import json_option, registry_here, traced, variables_option
+from pytest_reflex.cli.given import ARTIFACT
 from pytest_reflex.cli.streams import give, give_json
 from pytest_reflex.errors import ExitCode
 from pytest_reflex.model.plain import visible
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Show that rules can fail.")
 @click.argument("reference", metavar="NAME|FILE")
-@click.argument("artifacts", metavar="[ARTIFACT]...", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("artifacts", metavar="[ARTIFACT]...", nargs=-1, type=ARTIFACT)
 @variables_option
 @click.option("--strict", is_flag=True, help="What is not proved fails too, for any reason.")
 @click.option("--run-commands", is_flag=True, help="Run checks that run commands, many times.")

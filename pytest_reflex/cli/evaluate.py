@@ -19,6 +19,7 @@ from pytest_reflex.cli.criteria_option import (
     judge_option,
     parse_variables,
 )
+from pytest_reflex.cli.given import ARTIFACT
 from pytest_reflex.cli.streams import give, is_coloured, say
 from pytest_reflex.errors import ExitCode, UsageError
 from pytest_reflex.model.plain import visible
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Judge artifacts against criteria and print the verdict.")
-@click.argument("artifacts", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("artifacts", nargs=-1, type=ARTIFACT)
 @criteria_options
 @click.option("--phase", metavar="A|B", help="Level (default: B, or A without rules of B).")
 @click.option("--threshold", metavar="F", help="Threshold instead of the criteria's own.")
@@ -79,6 +80,8 @@ def evaluate(
         threshold=threshold,
         variables=parse_variables(variables),
     )
+    if as_json and report not in (None, "json"):
+        raise UsageError("--json and --format exclude each other", hint="name one of them")
     name = "json" if as_json else report
     if name is not None and name not in host.reporters:
         raise UsageError(f"no reporter named {name!r}", hint="known: " + ", ".join(host.reporters))

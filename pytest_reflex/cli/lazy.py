@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from pytest_reflex.cli.given import refuse_repeated
+
 
 class LazyGroup(click.Group):
     """`verbs` maps a name to ("module:command", one line of help)."""
@@ -36,7 +38,10 @@ class LazyGroup(click.Group):
 
             hint = did_you_mean(args[0], self.verbs)
             raise click.UsageError(f"No such command {args[0]!r} ({hint}).", ctx)
-        return super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None and not ctx.resilient_parsing:
+            refuse_repeated(command, click.Context(command, parent=ctx, info_name=name), rest)
+        return name, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -20,6 +20,7 @@ from pytest_reflex.cli.criteria_option import (
 )
 from pytest_reflex.cli.dry_option import dry_run_option
 from pytest_reflex.cli.dry_run import show_new, show_resumed, unfinished
+from pytest_reflex.cli.given import GivenPath
 from pytest_reflex.cli.loop_tape import recorder_of, recording_options, tape_of, taped
 from pytest_reflex.cli.streams import say
 from pytest_reflex.errors import UsageError
@@ -57,10 +58,10 @@ def running_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("task")
 @click.option("--alias", help="Name of the loop (default: made from the task).")
 @criteria_options
-@click.option("--input", "draft", type=click.Path(path_type=Path), help="The draft to start from.")
+@click.option("--input", "draft", type=GivenPath(), help="The draft to start from.")
 @click.option(
     "--output",
-    type=click.Path(path_type=Path),
+    type=GivenPath(),
     help="Where the result goes; an existing file is replaced only if the loop completed.",
 )
 @click.option(

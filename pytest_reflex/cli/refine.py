@@ -10,6 +10,7 @@ import click
 
 from pytest_reflex.cli.alone import at_level, open_alone, step_options
 from pytest_reflex.cli.configured import configured
+from pytest_reflex.cli.given import GivenPath
 from pytest_reflex.cli.streams import give_artifact, give_json, is_coloured, say
 from pytest_reflex.errors import ExitCode, UsageError
 from pytest_reflex.loops.single import Alone, criticise
@@ -24,7 +25,7 @@ from pytest_reflex.model.single import Critique, Refinement
     metavar="FILE|-",
     help="What `critique --json` printed (default: evaluate and criticise).",
 )
-@click.option("--output", type=click.Path(path_type=Path), help="Write the result to this file.")
+@click.option("--output", type=GivenPath(), help="Write the result to this file.")
 @click.option("--in-place", is_flag=True, help="Write the result over the artifact.")
 def refine(
     artifact: Path,
