@@ -52,6 +52,19 @@ class Faults:
         self.add(message, spot, hint=hint)
         self._settled.add(spot)
 
+    def retell_number(self, key: str, spot: Spot, *, rule_id: str = "") -> bool:
+        """Tell a number that was refused as the value of `key`; False where none was."""
+        if spot not in self._settled:
+            return False
+        place = self.place(spot)
+        for index, old in enumerate(self.found):
+            if old.place == place:
+                message = f"{key}: {old.message}"
+                if old.message.endswith("is not a finite number"):
+                    message = f"{key} must be a finite number >= 0"
+                self.found[index] = Problem(message=message, place=place, rule_id=rule_id)
+        return True
+
     def stop(self, message: str, spot: Spot = NOWHERE, *, hint: str = "") -> NoReturn:
         """Note a problem after which nothing more can be read; raises CriteriaError."""
         self.add(message, spot, hint=hint)

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from pytest_reflex.criteria.faults import Faults, Spot
+from pytest_reflex.criteria.meant import number_hint
 from pytest_reflex.criteria.nodes import Items, Table
 from pytest_reflex.criteria.scalars import CONTROL, Written, exact_number
 from pytest_reflex.criteria.wording import nearest, quoted
@@ -91,10 +92,11 @@ def number_at(table: Table, key: str, faults: Faults, rule_id: str = "") -> Frac
     value = table.get(key)
     if type(value) is int or type(value) is Written:
         return exact_number(value)
-    hint = "write it without quotes" if isinstance(value, str) else ""
-    faults.add(
-        f"{key} must be a number, not {kind_of(value)}", table.at(key), hint=hint, rule_id=rule_id
-    )
+    spot = table.at(key)
+    if value is None and faults.retell_number(key, spot, rule_id=rule_id):
+        return None
+    hint = number_hint(value, spot, faults) if isinstance(value, str) else ""
+    faults.add(f"{key} must be a number, not {kind_of(value)}", spot, hint=hint, rule_id=rule_id)
     return None
 
 

@@ -17,6 +17,7 @@ from pytest_reflex.criteria.fields import (
     text_at,
     texts_at,
 )
+from pytest_reflex.criteria.meant import number_hint
 from pytest_reflex.criteria.nodes import Items, Table
 from pytest_reflex.criteria.scalars import plain_value
 from pytest_reflex.criteria.values import is_variable_name, plain
@@ -52,9 +53,10 @@ def read_version(table: Table, faults: Faults) -> int | None:
     version = table["version"]
     if type(version) is int and version >= 0:
         return version
-    hint = "write it without quotes" if isinstance(version, str) and version.isdigit() else ""
+    spot = table.at("version")
+    hint = number_hint(version, spot, faults) if isinstance(version, str) else ""
     message = f"version must be a whole number, not {kind_of(version)}"
-    faults.add(message, table.at("version"), hint=hint)
+    faults.add(message, spot, hint=hint)
     return None
 
 

@@ -112,7 +112,7 @@ ERRORS: dict[str, tuple[str, str]] = {
     ),
     "NaN": (
         "phases: {A: {threshold: .nan}}\n" + rules(),
-        "1:25: '.nan' is not a finite number (put it in quotes if it is meant as text)",
+        "1:25: threshold must be a finite number >= 0",
     ),
     "active levels": (
         "phases: {A: {active_levels: [A, B]}}\n" + rules(),
@@ -240,7 +240,31 @@ ERRORS: dict[str, tuple[str, str]] = {
     ),
     "a weight that is infinite": (
         rules(rule(weight=".inf")),
-        "6:13: '.inf' is not a finite number (put it in quotes if it is meant as text)",
+        "6:13: rule a.docs.title: weight must be a finite number >= 0",
+    ),
+    "a weight that is infinite, in quotes": (
+        rules(rule(weight="'.inf'")),
+        "6:13: rule a.docs.title: weight must be a number, not the text '.inf'",
+    ),
+    "a weight with an underscore": (
+        rules(rule(weight="1_000")),
+        "6:13: rule a.docs.title: weight must be a number, not the text '1_000' (write 1000)",
+    ),
+    "a weight that is a fraction": (
+        rules(rule(weight="1/3")),
+        "6:13: rule a.docs.title: weight must be a number, not the text '1/3' (write 0.333)",
+    ),
+    "a weight that is a word": (
+        rules(rule(weight="heavy")),
+        "6:13: rule a.docs.title: weight must be a number, not the text 'heavy'",
+    ),
+    "a threshold in percent": (
+        "phases: {A: {threshold: 80%}}\n" + rules(),
+        "1:25: threshold must be a number, not the text '80%' (write 0.8)",
+    ),
+    "NaN as a text": (
+        rules(rule(hint=".nan")),
+        "6:11: '.nan' is not a finite number (put it in quotes if it is meant as text)",
     ),
     "checks that are empty": (
         rules(rule(check="[]")),
