@@ -67,9 +67,9 @@ def outcome_of_answer(reply: Reply, *, offers_success: bool) -> Outcome:
 
 def _reason(text: str) -> str:
     """Return the last line before the signals: there a tool says what it cannot decide."""
-    lines = [line.strip() for line in text.split("\n")]
-    said = [line for line in lines if line and line not in list(Promise)]
-    return one_line(said[-1], _SHOWN) if said else ""
+    signals = {"", *Promise}
+    lines = (line.strip() for line in reversed(text.split("\n")))
+    return one_line(next((line for line in lines if line not in signals), ""), _SHOWN)
 
 
 def outcome_with_gates(answer: Outcome, gates: Sequence[GateResult]) -> Outcome:
