@@ -168,7 +168,7 @@ def _drive(
         log = _log(progress, voice, file=_log_file(root, state), settings=settings, given=given)
         tell[0] = log.error
         if goes_on:
-            log.resuming(state)
+            log.resuming(state, work.bounds)
         else:
             log.starting(work.bounds)
         if file.owned and (left := kill_abandoned(f"{RUN_DIR}={work.folder}")):

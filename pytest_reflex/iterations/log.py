@@ -100,10 +100,13 @@ class Log:
         fields = {"max_iterations": bounds.max_iterations, "phase": "start"}
         text = wording.starting_text(self._procedure, bounds)
         self._tell(_Record(event="started", message=text, fields=fields))
+        self._tell_caps(bounds)
+
+    def _tell_caps(self, bounds: Bounds) -> None:
         if caps := wording.caps_text(bounds):
             self._tell(_Record(event="unlimited", message=caps, fields={"phase": "start"}))
 
-    def resuming(self, state: State) -> None:
+    def resuming(self, state: State, bounds: Bounds) -> None:
         """Tell that a run goes on behind the finished rounds of `state`, under its limit."""
         fields = {
             "max_iterations": state.max_iterations,
@@ -115,6 +118,7 @@ class Log:
         self._tell(_Record(event="resumed", message=text, fields=fields))
         text = wording.previous_text(state)
         self._tell(_Record(event="previous", message=text, fields=fields))
+        self._tell_caps(bounds)
 
     def round_starts(self, number: int, total: int) -> None:
         """Tell that round `number` (from 1) of `total` (0: no limit) begins."""

@@ -81,7 +81,7 @@ def test_example_3_interrupted_and_resumed_at_the_iteration_that_was_not_finishe
     tape.wait(12)
     tape.log.ended(Ending.INTERRUPTED, stopped)
     tape.wait(288)
-    tape.log.resuming(stopped)
+    tape.log.resuming(stopped, Bounds(max_iterations=10))
     tape.log.round_starts(5, 10)
     assert tape.lines == [
         "[10:05:00] Iteration 5/10 starting...",
@@ -163,6 +163,14 @@ def test_a_run_without_caps_says_so() -> None:
     tape = Tape()
     tape.log.starting(Bounds(max_iterations=0))
     assert "No caps: it ends by failures, by its success signal, or by Ctrl-C" in tape.lines[1]
+
+
+def test_a_run_without_a_limit_that_goes_on_says_again_what_ends_it() -> None:
+    tape = Tape()
+    endless = Bounds(max_iterations=0, wall_time=60.0)
+    tape.log.resuming(state(1, 2, total=0), endless)
+    assert tape.lines[0].endswith("from iteration 3 (unlimited iterations)")
+    assert tape.lines[2].endswith("It also ends after 1m0s of wall time; --no-caps lifts that")
 
 
 def test_a_run_that_ends_on_unchanged_rounds_says_after_how_many() -> None:

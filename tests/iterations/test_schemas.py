@@ -32,7 +32,7 @@ def everything() -> list[dict[str, Any]]:
     """Return a line of each kind."""
     tape = Tape(as_json=True, volume=Volume.VERBOSE)
     tape.log.starting(Bounds(max_iterations=0))
-    tape.log.resuming(state(1, 2))
+    tape.log.resuming(state(1, 2), Bounds(max_iterations=0))
     tape.round(1, 0, 2.0)
     gate = Gate(name="lint", command="lint")
     for outcome in ("pass", "fail", "error"):
