@@ -15,9 +15,11 @@ from pytest_reflex.criteria.fields import refuse_unknown_keys, texts_at
 from pytest_reflex.criteria.header import name_from, read_name, read_thresholds, read_version
 from pytest_reflex.criteria.layers import Layer, join, read_over
 from pytest_reflex.criteria.nodes import Table
+from pytest_reflex.criteria.roots import reaches
 from pytest_reflex.criteria.rules import finish
-from pytest_reflex.criteria.templates import find_template
+from pytest_reflex.criteria.templates import find_template, is_shared
 from pytest_reflex.criteria.values import settle_variables
+from pytest_reflex.criteria.wording import quoted
 from pytest_reflex.errors import CriteriaError, Place, Problem
 from pytest_reflex.model.rules import Criteria, Rule
 from pytest_reflex.model.words import Level
@@ -155,7 +157,7 @@ class Reading:
         layers = []
         complete = True
         for reference, spot in texts_at(table, key, faults):
-            layer = self._base(reference, spot, path.parent, faults, chain)
+            layer = self._base(reference, spot, path, faults, chain)
             complete = complete and layer is not None
             layers += [layer] if layer else []
         if not complete:
@@ -163,12 +165,17 @@ class Reading:
         return join(layers, faults)
 
     def _base(
-        self, reference: str, spot: Spot, folder: Path, faults: Faults, chain: tuple[Path, ...]
+        self, reference: str, spot: Spot, source: Path, faults: Faults, chain: tuple[Path, ...]
     ) -> Layer | None:
         try:
-            path = find_template(reference, relative_to=folder).resolve()
+            path = find_template(reference, relative_to=source.parent).resolve()
         except CriteriaError as error:
             faults.add(error.problems[0].message, spot, hint=error.problems[0].hint)
+            return None
+        if not (is_shared(path) or reaches(source, path)):
+            message = f"{quoted(reference)} leads out of the project of this file"
+            hint = "what several projects share belongs in a pack, or copy it into this one"
+            faults.add(message, spot, hint=hint)
             return None
         if path in chain or len(chain) > _LONGEST_CHAIN:
             way = " -> ".join(shown(step) for step in (*chain, path))

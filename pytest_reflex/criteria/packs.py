@@ -9,6 +9,7 @@ neither a stock template nor a file.
 from __future__ import annotations
 
 import importlib.util
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,8 @@ from pytest_reflex.criteria.wording import quoted
 from pytest_reflex.errors import CriteriaError
 
 GROUP = "pytest_reflex_criteria"
+# A slash would lead anywhere.
+_NAME = re.compile(r"[\w-]+")
 SUFFIXES = (".yaml", ".yml", ".json")
 
 
@@ -88,12 +91,16 @@ def pack_references() -> list[str]:
 
 def _pack(name: str, value: str, distribution: str) -> Pack:
     module, _, inside = value.partition(":")
-    wanted = [*module.strip().split(".")[1:], *filter(None, inside.strip().split("."))]
-    for root in _roots(module.strip().split(".")[0]):
-        folder = root.joinpath(*wanted)
-        if folder.is_dir():
-            return Pack(name=name, distribution=distribution, folder=folder)
-    problem = f"the entry point {name} = {quoted(value)} of {distribution} leads to no folder"
+    package, *wanted = [*module.strip().split("."), *filter(None, inside.strip().split("."))]
+    leads = "leads to no folder"
+    if not all(map(_NAME.fullmatch, (package, *wanted))):
+        leads = "is no package and folders in it, with dots between them"
+    else:
+        for root in _roots(package):
+            folder = root.joinpath(*wanted)
+            if folder.is_dir():
+                return Pack(name=name, distribution=distribution, folder=folder)
+    problem = f"the entry point {name} = {quoted(value)} of {distribution} {leads}"
     return Pack(name=name, distribution=distribution, folder=None, problem=problem)
 
 

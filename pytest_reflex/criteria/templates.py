@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pytest_reflex.criteria.packs import SUFFIXES, find_in_packs, pack_references
+from pytest_reflex.criteria.packs import SUFFIXES, find_in_packs, installed_packs, pack_references
 from pytest_reflex.criteria.wording import quoted
 from pytest_reflex.errors import CriteriaError, did_you_mean
 
@@ -51,6 +51,14 @@ def find_template(name: str | Path, *, relative_to: Path | None = None) -> Path:
         f"there are no criteria {quoted(text)}; tried {', '.join(str(path) for path in tried)}",
         hint=_remedy(text, path),
     )
+
+
+def is_shared(path: Path) -> bool:
+    """Return whether a file is a stock template or one of an installed pack."""
+    if path.parent == stock_folder().resolve():
+        return True
+    folders = [pack.folder for pack in installed_packs() if pack.folder]
+    return any(path.is_relative_to(folder.resolve()) for folder in folders)
 
 
 def _may_be_meant(path: Path, *, folder_too: bool) -> bool:

@@ -110,3 +110,11 @@ def test_packs_cost_nothing_where_none_is_named(site: Path, tmp_path: Path) -> N
     environment = {**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{os.getcwd()}"}
     environment["PYTHONPATH"] += os.pathsep + str(Path(__file__).parents[2])
     subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+
+
+@pytest.mark.parametrize("value", ["acme_rules:../../..", "acme_rules:/", "acme_rules:a/../.."])
+def test_b118_a_pack_lies_in_its_package(site: Path, value: str) -> None:
+    install(site, "acme", value, "service")
+    (pack,) = (one for one in installed_packs() if one.name == "acme")
+    assert (pack.folder, pack.templates()) == (None, {})
+    assert f"'{value}' of acme_rules is no package and folders in it" in pack.problem

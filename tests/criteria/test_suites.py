@@ -65,6 +65,7 @@ def test_artifacts_are_found_and_sorted(folder: Path, artifacts: str, labels: li
 
 
 def test_artifacts_may_lie_elsewhere(folder: Path) -> None:
+    write(folder, "pyproject.toml", "")
     path = write(folder, "suites/far.reflex.yaml", "criteria: ../mine.yaml\nartifacts: ../*.md\n")
     absolute = write(folder, "abs.reflex.yaml", f"criteria: mine.yaml\nartifacts: {folder}/R*\n")
     (far,) = load_suite(path, registry=REGISTRY, root=folder)
