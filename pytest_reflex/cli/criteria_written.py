@@ -15,13 +15,20 @@ from pytest_reflex.errors import ExitCode, UsageError
 @click.command(short_help="Print the full rules, nothing inherited.")
 @named
 def normalize(reference: str, variables: tuple[str, ...], as_json: bool) -> int:
-    """Print NAME|FILE as one file with every key of every rule, as a loop's run.json has it.
+    """Print NAME|FILE as one file with every key of every rule: run.json's criteria and samples.
 
     What is printed is a criteria file of the same meaning: YAML, or JSON with --json.
     """
     from pytest_reflex.criteria.yaml_writer import to_yaml
 
-    document = traced(reference, variables, registry_here()).criteria.to_json()
+    criteria = traced(reference, variables, registry_here()).criteria
+    document = criteria.to_json()
+    for rule, written in zip(criteria.rules, document["rules"], strict=True):
+        if rule.samples:
+            written["samples"] = {
+                kind: [sample.to_plain() for sample in samples]
+                for kind, samples in rule.samples.items()
+            }
     if as_json:
         give_json(document)
     else:

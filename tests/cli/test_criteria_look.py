@@ -122,6 +122,34 @@ def test_normalised_criteria_are_criteria_again(
     assert as_json(capsys, "normalize", "again.yaml") == document
 
 
+SAMPLED = """\
+rules:
+  - id: a.x.one
+    description: One
+    severity: warn
+    check: {type: content, search: one}
+    samples:
+      good: ["one\\ntwo\\n", {file: a.md, text: one}, {files: {a/b.md: one, c.md: ""}}]
+      bad: ["", "null"]
+"""
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]], ids=["yaml", "json"])
+def test_normalised_rules_keep_their_samples(
+    form: list[str], capsys: pytest.CaptureFixture[str], project: Path
+) -> None:
+    (project / "sampled.yaml").write_text(SAMPLED)
+    again = project / f"again.{'json' if form else 'yaml'}"
+    again.write_text(printed(capsys, "normalize", "sampled.yaml", *form))
+    kept = as_json(capsys, "normalize", again.name)["rules"][0]["samples"]
+    assert kept["good"][0] == "one\ntwo\n"
+    assert kept["good"][1:] == [
+        {"file": "a.md", "text": "one"},
+        {"files": {"a/b.md": "one", "c.md": ""}},
+    ]
+    assert kept["bad"] == ["", "null"]
+
+
 ENGINES = {
     "b.docs.list": ("re2", "re"),
     "b.tool.runs": ("re worker",),
