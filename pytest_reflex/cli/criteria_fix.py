@@ -49,7 +49,8 @@ def fix(
     """Mend ARTIFACT (a file) in place by the safe fixes of the rules that fail.
 
     It is judged again after each round, until no fix changes anything: a second run has nothing to
-    do. Whatever no fix touches stays byte for byte.
+    do. A fix that does not help, makes another rule block, or lowers the score is left out.
+    Whatever no fix touches stays byte for byte.
 
     Exit status: 0 the gate is passed, 1 it is not, 4 bad criteria or usage.
     """

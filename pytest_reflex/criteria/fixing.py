@@ -1,13 +1,15 @@
 """Fixes of rules that fail, round after round until a round changes nothing.
 
-Promises: the text that comes out is not changed by a second go; where fixes undo each other, there
-is an error and no text. Judging and mending are the caller's, so that nothing here is I/O.
+Promises: the text that comes out is not changed by a second go, and is no worse than what came in;
+where fixes undo each other, there is an error and no text. Judging and mending are the caller's,
+so that nothing here is I/O.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from pytest_reflex.errors import UsageError
 from pytest_reflex.model.results import Evaluation
@@ -26,7 +28,7 @@ not."""
 class Fixed:
     """A text after fixes: its first and its last evaluation, the rules whose fixes changed it.
 
-    `not_fixed` says why the fixes of a failing rule changed nothing.
+    `not_fixed` says why the fixes of a failing rule changed nothing, or were left out.
     """
 
     text: str
@@ -41,6 +43,29 @@ class Fixed:
         failing = {row.rule.id for row in self.after.results if not row.passed}
         return tuple(rule_id for rule_id in self.fixed if rule_id in failing)
 
+    @property
+    def unsafe(self) -> tuple[str, ...]:
+        """The rules that still do not pass, and have a fix that is not applied unasked."""
+        failing = (row.rule for row in self.after.results if not row.passed)
+        return tuple(rule.id for rule in failing if any(not fix.safe for fix in rule.fixes))
+
+    @property
+    def new_blockers(self) -> tuple[str, ...]:
+        """The rules that block, and did not before."""
+        old = _blockers(self.before)
+        return tuple(rule_id for rule_id in _blockers(self.after) if rule_id not in old)
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """The rules that do not pass, and passed before."""
+        old = {row.rule.id for row in self.before.results if row.passed}
+        failing = (row.rule.id for row in self.after.results if not row.passed)
+        return tuple(rule_id for rule_id in failing if rule_id in old)
+
+    @property
+    def is_worse(self) -> bool:
+        return bool(self.new_blockers) or self.after.score < self.before.score
+
 
 def allow_unsafe(criteria: Criteria) -> Criteria:
     """Return the criteria with every fix taken as a safe one."""
@@ -50,12 +75,32 @@ def allow_unsafe(criteria: Criteria) -> Criteria:
 def fix_all(text: str, judge: Judge, mend: Mend) -> Fixed:
     """Apply the safe fixes of the rules that fail, until they change nothing.
 
-    Raises UsageError where they undo each other, or have not come to an end in MOST_ROUNDS.
+    A fix is left out where the outcome is as good without it, and where with it a rule fails that
+    did not fail before, unless what it mends counts for more; a rule that blocks counts for more
+    than any other. Raises UsageError where fixes undo each other, or
+    have not come to an end in MOST_ROUNDS.
     """
+    known: dict[str, Evaluation] = {}
+
+    def judged(one: str) -> Evaluation:
+        return known[one] if one in known else known.setdefault(one, judge(one))
+
+    left_out: dict[str, str] = {}
+    done = _settled(text, judged, mend, left_out)
+    while found := _left_out_next(done, lambda rule: _without(rule, text, judged, mend, left_out)):
+        rule_id, why, done = found
+        left_out[rule_id] = why
+    reasons = {**done.not_fixed, **left_out}
+    return replace(done, not_fixed={rule: why for rule, why in reasons.items() if why})
+
+
+def _settled(text: str, judge: Judge, mend: Mend, left_out: Collection[str]) -> Fixed:
+    """Return what fixes come to, round after round, without those of some rules."""
     seen, fixed = {text}, dict[str, None]()
     before = after = judge(text)
     for _ in range(MOST_ROUNDS):
-        new, changed, not_fixed = mend(text, _mendable(after))
+        wanted = tuple(rule_id for rule_id in _mendable(after) if rule_id not in left_out)
+        new, changed, not_fixed = mend(text, wanted)
         if new == text:
             others = {rule: why for rule, why in not_fixed.items() if rule not in fixed}
             return Fixed(
@@ -69,6 +114,49 @@ def fix_all(text: str, judge: Judge, mend: Mend) -> Fixed:
     raise UsageError(
         f"the fixes of {', '.join(fixed)} undo each other", hint="nothing was written: mend one"
     )
+
+
+def _without(
+    rule_id: str, text: str, judge: Judge, mend: Mend, left_out: Collection[str]
+) -> Fixed | None:
+    try:
+        return _settled(text, judge, mend, {*left_out, rule_id})
+    except UsageError:
+        return None
+
+
+def _left_out_next(
+    done: Fixed, without: Callable[[str], Fixed | None]
+) -> tuple[str, str, Fixed] | None:
+    """Return the rule whose fixes are to be left out next, why, and what it comes to then."""
+    for rule_id in done.helpless:
+        other = without(rule_id)
+        if other is not None and _merit(other) >= _merit(done):
+            return rule_id, "its fix does not help: it still fails with it", other
+    if not done.broken:
+        return None
+    tried = ((rule_id, without(rule_id)) for rule_id in done.fixed)
+    found = [(rule_id, other) for rule_id, other in tried if other is not None]
+    if not found:
+        return None
+    rule_id, other = max(found, key=lambda each: _merit(each[1]))
+    if _merit(other) <= _merit(done) and not done.is_worse:
+        return None
+    return rule_id, _harm(done, other), other
+
+
+def _merit(done: Fixed) -> tuple[int, int, Fraction, int]:
+    failing = sum(not row.passed for row in done.after.results)
+    return -len(done.new_blockers), -len(_blockers(done.after)), done.after.score, -failing
+
+
+def _harm(done: Fixed, other: Fixed) -> str:
+    broken = [rule for rule in done.broken if rule not in other.broken] or done.broken
+    return f"its fix makes {', '.join(broken)} fail"
+
+
+def _blockers(evaluation: Evaluation) -> tuple[str, ...]:
+    return tuple(row.rule.id for row in evaluation.failed)
 
 
 def _mendable(evaluation: Evaluation) -> tuple[str, ...]:

@@ -22,13 +22,15 @@ def fixing_text(artifact: Artifact, done: Fixed, written: bool, *, colour: bool 
     page = Page(WIDTH, ansi_style if colour else no_style, LISTED)
     for rule_id in done.fixed:
         if rule_id in done.helpless:
-            page.add("NO HELP", f"{rule_id}: its fix was applied, and it still fails", tone="bad")
+            page.add("NO HELP", f"{rule_id}: it still fails, its fix helps others", tone="bad")
         else:
             page.add("FIXED", rule_id, tone="good")
     for rule_id, reason in done.not_fixed.items():
         page.add("NOT FIXED", f"{rule_id}: {reason}", tone="mild")
+    for rule_id in done.unsafe:
+        page.add("UNSAFE", f"{rule_id} has an unsafe fix; --unsafe applies it", tone="mild")
     if not done.fixed:
-        page.add("NOTHING", "no fix changes anything: the artifact is as it was")
+        page.add("NOTHING", f"{_no_fix(done)}: the artifact is as it was")
     page.add("BEFORE", _gate(done.before))
     page.add("AFTER", _gate(done.after), tone="good" if done.after.passed else "bad")
     if written:
@@ -43,6 +45,7 @@ def fixing_document(artifact: Artifact, done: Fixed, written: bool) -> dict[str,
         "fixed": list(done.fixed),
         "no_help": list(done.helpless),
         "not_fixed": dict(done.not_fixed),
+        "unsafe": list(done.unsafe),
         "before": artifact.sha256,
         "after": hashlib.sha256(done.text.encode()).hexdigest(),
         "written": written,
@@ -56,6 +59,12 @@ def unified(name: str, old: str, new: str) -> str:
     """Return a unified diff that `patch` takes; empty where nothing changed."""
     lines = difflib.unified_diff(split(old), split(new), f"a/{name}", f"b/{name}")
     return "".join(line if line.endswith("\n") else line + _NO_END for line in lines)
+
+
+def _no_fix(done: Fixed) -> str:
+    if done.not_fixed or done.unsafe:
+        return "no fix was applied"
+    return "no fix changes anything"
 
 
 def _gate(evaluation: Evaluation) -> str:

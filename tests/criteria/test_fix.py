@@ -84,23 +84,72 @@ def test_diff_writes_nothing_and_is_what_patch_takes(
     assert page.read_bytes() == patched
 
 
-def test_unsafe_fix_is_applied_on_request_only(page: Path) -> None:
+def test_unsafe_fix_is_applied_on_request_only(
+    page: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     write(page.parent, "rules.yaml", rules(UNSAFE))
     assert fix() == 1
     assert page.read_bytes().decode() == TEXT
+    told = capsys.readouterr().out
+    assert "UNSAFE      a.docs.colour has an unsafe fix; --unsafe applies it" in told
+    assert "NOTHING     no fix was applied" in told
     assert fix("--unsafe") == 0
     assert page.read_bytes().decode() == TEXT.replace("color", "colour")
 
 
-def test_fix_that_does_not_help_is_reported(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(page.parent, "rules.yaml", rules(HELPLESS))
+def test_fix_that_does_not_help_is_left_out(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(page.parent, "rules.yaml", rules(HELPLESS, THANKS))
+    assert fix("--json") == 1
+    told = json.loads(capsys.readouterr().out)
+    assert (told["fixed"], told["no_help"]) == (["a.docs.thanks"], [])
+    assert (told["passed"], told["written"]) == (False, True)
+    assert told["not_fixed"] == {"a.docs.more": "its fix does not help: it still fails with it"}
+    assert "horse" not in page.read_text()
+
+
+def test_fix_that_helps_another_rule_alone_is_applied(
+    page: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    striped = rule("a.docs.striped", check="{type: content, search: striped}")
+    write(page.parent, "rules.yaml", rules(HELPLESS, striped))
     assert fix("--json") == 1
     told = json.loads(capsys.readouterr().out)
     assert (told["fixed"], told["no_help"]) == (["a.docs.more"], ["a.docs.more"])
-    assert (told["passed"], told["written"]) == (False, True)
-    assert told["not_fixed"] == {}
+    assert page.read_text(encoding="utf-8").endswith("No striped horse.\n")
+
+
+def test_fix_that_makes_another_rule_block_is_left_out(
+    page: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    no_todo = rule(
+        "a.docs.todo",
+        check="{type: content, search: TODO, negate: true}",
+        fix="{replace: {search: '(?s)TODO.*', with: ''}}",
+    )
+    usage = rule("a.docs.usage", check="{type: content, search: '## Usage'}")
+    write(page.parent, "rules.yaml", rules(no_todo, usage, THANKS))
+    page.write_text("# T\n\nTODO\n\n## Usage\n")
     assert fix() == 1
-    assert "NOT FIXED   a.docs.more: nothing to do" in capsys.readouterr().out
+    assert page.read_text() == "# T\n\nTODO\n\n## Usage\n\n## Thanks\n\nTo all.\n"
+    told = " ".join(capsys.readouterr().out.split())
+    assert "NOT FIXED a.docs.todo: its fix makes a.docs.usage fail" in told
+
+
+def test_fix_that_lowers_the_score_is_left_out(
+    page: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    heavy = {"severity": "warn", "weight": 5, "check": "{type: content, search: Keep}"}
+    light = {"severity": "warn", "weight": 1, "check": "{type: content, search: Gone}"}
+    swap = "{replace: {search: Keep, with: Gone}}"
+    write(
+        page.parent,
+        "rules.yaml",
+        rules(rule("a.docs.heavy", **heavy), rule("a.docs.light", **light, fix=swap), THANKS),
+    )
+    page.write_text("Keep\n")
+    fix()
+    assert page.read_text() == "Keep\n\n## Thanks\n\nTo all.\n"
+    assert "its fix makes a.docs.heavy fail" in " ".join(capsys.readouterr().out.split())
 
 
 def test_what_a_fix_brings_to_light_is_mended_as_well(page: Path) -> None:
