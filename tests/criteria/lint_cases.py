@@ -551,6 +551,11 @@ WARNINGS: dict[str, tuple[str, str, str]] = {
         "succeeds whatever the artifact is",
     ),
     "ignores-artifact": (running("command: make"), "5:40", "'make' does not name the artifact"),
+    "no-shell": (
+        running("command: [grep, abc, $PYTEST_REFLEX_ARTIFACT]"),
+        "5:40",
+        "a list sees no shell: '$PYTEST_REFLEX_ARTIFACT' stays as it is",
+    ),
     "hidden-failure": (
         running("command: 'sort \"$PYTEST_REFLEX_ARTIFACT\" | head'"),
         "5:40",

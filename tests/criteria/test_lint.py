@@ -46,6 +46,7 @@ def test_what_is_odd_is_a_warning_at_its_place(folder: Path, code: str) -> None:
     assert told in remarks[0].problem.message
 
 
+LINTER = "{type: findings, format: ruff-json, command: "
 FINE = {
     "a whole rule": rules(whole()),
     "anchors at both ends": rules(whole(check=r"{type: content, search: '\A\s*\Z', negate: true}")),
@@ -57,6 +58,12 @@ FINE = {
     ),
     "a pipe that is watched": lint_cases.running(
         "shell: bash-strict, command: 'sort \"$PYTEST_REFLEX_ARTIFACT\" | head'"
+    ),
+    "a list for a shell": lint_cases.running(
+        "command: [sh, -c, 'test -s \"$PYTEST_REFLEX_ARTIFACT\"']"
+    ),
+    "findings behind a command that always succeeds": rules(
+        whole(check=LINTER + "'ruff check \"$PYTEST_REFLEX_ARTIFACT\" || true'}")
     ),
     "a pipe in quotes": lint_cases.running('command: \'grep "a|b" "$PYTEST_REFLEX_ARTIFACT"\''),
     "a variable in a command": "vars: {words: 3}\n"
@@ -71,6 +78,40 @@ FINE = {
 def test_nothing_is_said_where_nothing_is_odd(folder: Path, text: str) -> None:
     write(folder, "page.yaml", text)
     assert [str(remark.problem) for remark in lint("page.yaml", REGISTRY)] == []
+
+
+UNSEEN = {
+    "a placeholder": (
+        LINTER + "'ruff check --select F --output-format json \"{file}\"'}",
+        "ignores-artifact",
+        "does not name the artifact: nothing is put in the place of {file}",
+    ),
+    "a report that stands there": (LINTER + "'echo []'}", "cannot-fail", "reports the same"),
+    "code by a command": (
+        "{type: code, aspect: bugs, language: shell, command: make}",
+        "ignores-artifact",
+        "'make' does not name the artifact",
+    ),
+    "code that cannot fail": (
+        "{type: code, aspect: bugs, language: shell, command: 'true'}",
+        "cannot-fail",
+        "'true' succeeds whatever the artifact is",
+    ),
+    "braces": (
+        "{type: executable, command: [test, -s, '${PYTEST_REFLEX_ARTIFACT}']}",
+        "no-shell",
+        "'${PYTEST_REFLEX_ARTIFACT}' stays as it is",
+    ),
+}
+
+
+@pytest.mark.parametrize(("check", "code", "told"), UNSEEN.values(), ids=UNSEEN)
+def test_a_command_that_never_sees_the_artifact(
+    folder: Path, check: str, code: str, told: str
+) -> None:
+    write(folder, "page.yaml", rules(whole(check=check)))
+    (remark,) = lint("page.yaml", REGISTRY)
+    assert (remark.code, told in remark.problem.message) == (code, True)
 
 
 @pytest.mark.parametrize("name", stock_names())

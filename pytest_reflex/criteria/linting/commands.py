@@ -1,4 +1,4 @@
-"""Warnings about the commands of executable checks."""
+"""Warnings about the commands that checks run."""
 
 from __future__ import annotations
 
@@ -16,6 +16,10 @@ LONG = 600
 _SUCCEEDS = re.compile(
     r"\s*(?:true|:|exit\s+0)\s*|.*(?:\|\||;)\s*(?:true|:|exit\s+0)\s*", re.DOTALL
 )
+_SAYS_ALWAYS = re.compile(r"\s*(?:true|:|exit\s+0|(?:echo|printf)\b[^$`;&|<>]*)\s*")
+_PASTED = re.compile(r"\{\w*\}|%s")
+_SHELLS = ("sh", "bash", "dash", "zsh", "ksh", "fish", "busybox")
+_RUNNING = ("executable", "findings", "code")
 _PIPE = re.compile(r"(?<!\|)\|(?![|&])")
 _QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|\\.", re.DOTALL)
 _GIVEN = ("PYTEST_REFLEX_ARTIFACT", "PYTEST_REFLEX_BLOCKS")
@@ -24,9 +28,9 @@ _GIVEN = ("PYTEST_REFLEX_ARTIFACT", "PYTEST_REFLEX_BLOCKS")
 def command_warnings(
     spec: CheckSpec, table: Table, faults: Faults, rule_id: str
 ) -> Iterator[Remark]:
-    """Yield what is odd about the command of an executable check."""
+    """Yield what is odd about the command of a check that runs one."""
     command = spec.params.get("command")
-    if spec.type != "executable" or not isinstance(command, (str, list)):
+    if spec.type not in _RUNNING or not isinstance(command, (str, list)) or not command:
         return
     spot = table.at("command")
     for code, message, hint in _odd(command, "shell" in spec.params, spec):
@@ -42,16 +46,39 @@ def _odd(
 ) -> Iterator[tuple[str, str, str]]:
     text = command if isinstance(command, str) else " ".join(map(str, command))
     judged_by_status = spec.params.get("expect_exit", 0) == 0
-    if judged_by_status and "expect_output" not in spec.params and _succeeds(command):
+    counted = spec.type == "findings"
+    if counted and _SAYS_ALWAYS.fullmatch(text):
+        hint = "let a tool look at the artifact"
+        yield "cannot-fail", f"{quoted(text)} reports the same whatever the artifact is", hint
+    elif not counted and judged_by_status and _judges_nothing(command, spec):
         hint = "leave out what hides the exit status"
         yield "cannot-fail", f"{quoted(text)} succeeds whatever the artifact is", hint
     elif not any(name in text for name in _GIVEN):
         message = f"{quoted(text)} does not name the artifact"
+        if found := _PASTED.search(text):
+            message += f": nothing is put in the place of {found[0]}"
         hint = 'its path is in "$PYTEST_REFLEX_ARTIFACT", its blocks in "$PYTEST_REFLEX_BLOCKS"'
         yield "ignores-artifact", message, hint
-    if isinstance(command, str) and not has_shell and _PIPE.search(_QUOTED.sub("", command)):
+    elif isinstance(command, list) and (word := _unexpanded(command)):
+        message = f"a list sees no shell: {quoted(word)} stays as it is"
+        yield "no-shell", message, "write the command as a text"
+    if counted or not isinstance(command, str):
+        return
+    if not has_shell and _PIPE.search(_QUOTED.sub("", command)):
         message = f"of {quoted(text)} only the last part of the pipe decides"
         yield "hidden-failure", message, "add shell: bash-strict"
+
+
+def _judges_nothing(command: str | list[str], spec: CheckSpec) -> bool:
+    return "expect_output" not in spec.params and _succeeds(command)
+
+
+def _unexpanded(command: list[str]) -> str:
+    """Return the word that stands for the artifact in a list, which no shell fills in."""
+    if any(str(word).rpartition("/")[2] in _SHELLS for word in command):
+        return ""
+    wanted = tuple(sign.format(name) for name in _GIVEN for sign in ("${}", "${{{}}}"))
+    return next((str(word) for word in command if any(w in str(word) for w in wanted)), "")
 
 
 def _succeeds(command: str | list[str]) -> bool:

@@ -29,6 +29,7 @@ WARNINGS = {
     "placeholder": "words for people that begin with `TODO` or the like",
     "cannot-fail": "a command that always succeeds",
     "ignores-artifact": "a command that does not look at the artifact",
+    "no-shell": "a list that names the artifact by a variable, which only a shell fills in",
     "hidden-failure": "a pipe that hides a failure",
     "long-timeout": "a command that may take longer than ten minutes",
     "same-checks": "two rules with the same checks",
