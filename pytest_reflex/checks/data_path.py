@@ -13,6 +13,7 @@ from pytest_reflex.checks.options import COUNT, FLAG, REQUIRED, TEXT, Kind
 from pytest_reflex.checks.structure_kind import Judge, StructureKind
 from pytest_reflex.documents import paths
 from pytest_reflex.documents.data import Data
+from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.targets import CheckContext
 from pytest_reflex.search.patterns import Pattern, compile_pattern
@@ -31,7 +32,8 @@ LANGUAGE = Kind("json, yaml or toml", lambda value: value in ("json", "yaml", "t
 )
 TYPE = Kind("one of " + ", ".join(TYPES), lambda value: isinstance(value, str) and value in TYPES)
 ANYTHING = Kind("any value", lambda value: True)
-_MANY = 100_000
+MAX_VALUES = 100_000
+_PLACED = 20  # more findings than anyone is shown; the rest is counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,21 +65,29 @@ class _Wanted:
         found = []
         for value in paths.find(document.value, self.steps):
             found.append(value)
-            if len(found) >= _MANY:
+            if len(found) > MAX_VALUES:
                 break
         shown = self.path or "the document"
         if not self.exists:
             return Report(
-                [Finding(f"{shown} must not be there", document.line(f.path)) for f in found[:20]],
+                [
+                    Finding(f"{shown} must not be there", document.line(f.path))
+                    for f in found[:_PLACED]
+                ],
                 f"{shown} is not there",
             )
         if len(found) < self.least:
             return Report([self._too_few(document, len(found))])
-        wrong = [
-            Finding(message, document.line(f.path))
-            for f in found
-            if (message := self._complaint(f, context))
-        ]
+        wrong: list[Finding] = []
+        for f in found[:MAX_VALUES]:
+            if message := self._complaint(f, context):
+                line = document.line(f.path) if len(wrong) < _PLACED else 0
+                wrong.append(Finding(message, line))
+        if not wrong and len(found) > MAX_VALUES:
+            raise ArtifactError(
+                f"{shown} leads to more than {MAX_VALUES:,} values: too many to look at each",
+                hint="ask for a part of them, or use json_schema",
+            )
         return Report(wrong, self._summary(found))
 
     def _too_few(self, document: Data, count: int) -> Finding:

@@ -15,6 +15,7 @@ from pytest_reflex.documents.yaml_data import MAX_DEPTH, Marks, read_yaml
 from pytest_reflex.errors import ArtifactError
 
 if TYPE_CHECKING:
+    from pytest_reflex.documents.json_places import JsonPlaces
     from pytest_reflex.documents.nodes import Node
 
 MAX_CHARACTERS = 10_000_000
@@ -67,11 +68,14 @@ class Data:
         from pytest_reflex.documents.toml_places import toml_places
 
         if self.language == "toml":
-            places = toml_places(self.text)
+            known_places = toml_places(self.text)
             known = (path[:length] for length in range(len(path), 0, -1))
-            return next((places[part] for part in known if part in places), 0)
+            return next((known_places[part] for part in known if part in known_places), 0)
+        if self.is_json:
+            places = _json_places(self.text)
+            return max((value for _, value in places.along(path)), default=places.root)
         try:
-            node = _tree(self.text, self.is_json)
+            node = _yaml_tree(self.text)
         except DataSyntaxError:  # several documents
             return None
         if node is None:
@@ -94,10 +98,17 @@ class Data:
 
 
 @lru_cache(maxsize=4)
-def _tree(text: str, is_json: bool) -> Node | None:
-    from pytest_reflex.documents.data_tree import read_tree
+def _yaml_tree(text: str) -> Node | None:
+    from pytest_reflex.documents.yaml_tree import read_yaml as read_tree
 
-    return read_tree(text, is_json=is_json)
+    return read_tree(text)
+
+
+@lru_cache(maxsize=4)
+def _json_places(text: str) -> JsonPlaces:
+    from pytest_reflex.documents.json_places import JsonPlaces
+
+    return JsonPlaces(text)
 
 
 @lru_cache(maxsize=4)
@@ -181,15 +192,5 @@ def _too_deep(language: str) -> ArtifactError:
 
 
 def _json_line(text: str, path: Sequence[Any]) -> int:
-    # Only asked for where there is something to report, so the tree is read a second time.
-    from pytest_reflex.documents.nodes import descend
-
-    try:
-        node = _tree(text, True)
-    except DataSyntaxError:
-        return 1
-    assert node is not None
-    start = 0
-    for _, entry in descend(node, tuple(path)):
-        start = (entry.key or entry.value).start
+    start = max((entry for entry, _ in _json_places(text).along(path)), default=0)
     return bisect_right(_line_starts(text), start)

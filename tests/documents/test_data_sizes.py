@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from pytest_reflex.documents import data as data_module
 from pytest_reflex.documents.data import read_data
+from pytest_reflex.documents.json_places import JsonPlaces
 from pytest_reflex.documents.toml_places import toml_places
 
 COUNT = 20_000
@@ -46,3 +49,17 @@ def test_f17_every_key_of_a_long_json_text_is_found_in_its_line() -> None:
     lines = [document.line((f"k{number}",)) for number in range(COUNT)]
     assert lines == list(range(2, COUNT + 2))
     assert document.line(("none",)) == 1
+
+
+def test_f17_only_what_a_path_goes_through_is_held_of_a_large_json_text() -> None:
+    text = json.dumps([[{"a": [1, 2, 3]}] * COUNT, [{"b": 1}]])
+    places = JsonPlaces(text)
+    assert [text[value] for _, value in places.along((1, 0, "b"))] == ["[", "{", "1"]
+    held = [len(inside.values) for inside in places._looked_into.values()]
+    assert held == [2, 1, 1]
+
+
+def test_f17_items_after_the_one_that_is_asked_for_are_not_looked_at() -> None:
+    places = JsonPlaces("[" + "0," * COUNT + "0]")
+    assert list(places.along((5,))) == [(11, 11)]
+    assert len(places._looked_into[0].values) == 6

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_reflex.documents.json_places import JsonPlaces
 from pytest_reflex.documents.json_tree import read_json
 from pytest_reflex.documents.nodes import data_of, descend
 from pytest_reflex.documents.syntax import DataSyntaxError
@@ -110,3 +112,28 @@ def test_keys_that_are_no_text_are_told_apart() -> None:
     assert root is not None
     assert [str(key) for key in data_of(root)] == ["1", "true", "1", "1.0"]
     assert [e.value.value for _, e in descend(root, ("1",))] == ["c"]
+
+
+def _paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield path
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _paths(inner, (*path, key))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield (*path, index - len(value))
+            yield from _paths(inner, (*path, index))
+
+
+@settings(deadline=None, max_examples=50)
+@given(data, st.sampled_from([None, 1, "\t"]), st.randoms())
+def test_places_in_json_are_those_of_its_tree(value: Any, indent: Any, chance: Any) -> None:
+    text = f" {json.dumps(value, indent=indent)}\n"
+    root, places = read_json(text), JsonPlaces(text)
+    asked = [*_paths(value), ("nothing",), (7,)]
+    chance.shuffle(asked)
+    for path in asked:
+        way = [entry for _, entry in descend(root, path)]
+        found = [((entry.key or entry.value).start, entry.value.start) for entry in way]
+        assert list(places.along(path)) == found
+    assert places.root == root.start

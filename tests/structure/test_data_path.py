@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
+from pytest_reflex.checks import data_path
+from pytest_reflex.checks.data_path import MAX_VALUES
+from pytest_reflex.documents import data as data_module
+from pytest_reflex.documents.data import read_data
 from pytest_reflex.errors import Place
 from pytest_reflex.model.words import Outcome
 from tests.structure.judging import judge
@@ -128,3 +133,20 @@ def test_b062_binary_artifact_is_an_error() -> None:
 def test_a_value_of_toml_is_shown_in_its_line() -> None:
     found = judge('[tool]\nname = "x"\n', {"path": "tool.name", "equals": "y"}, "a.toml")
     assert found.location == Place("a.toml", 2)
+
+
+def test_more_values_than_are_looked_at_are_an_error_and_no_pass() -> None:
+    text = json.dumps([0] * (MAX_VALUES + 1))
+    result = judge(text, {"path": "[*]", "equals": 0}, "a.json")
+    assert (result.outcome, "more than 100,000 values" in result.message) == (Outcome.ERROR, True)
+    assert judge(text, {"path": "[*]", "equals": 1}, "a.json").outcome is Outcome.FAIL
+    assert judge(text, {"path": "[-1]", "equals": 0}, "a.json").outcome is Outcome.PASS
+
+
+def test_f17_places_are_looked_up_for_no_more_findings_than_are_shown() -> None:
+    (document,) = read_data(json.dumps([0] * 1000), "json")
+    assert judge(document.text, {"path": "[*]", "equals": 1}, "a.json").location == Place(
+        "a.json", 1
+    )
+    looked_into = data_module._json_places(document.text)._looked_into
+    assert len(looked_into[0].values) == data_path._PLACED
