@@ -83,7 +83,38 @@ EDGE_CASES = {
     ),
     "disk full": ("test_driver::test_disk_full_is_told_and_the_run_goes_on",),
 }
-TABLES = {"criteria": CRITERIA, "edge cases": EDGE_CASES}
+# What goes beyond the seed, or departs from it.
+BEYOND = {
+    "killed and resumed, nothing counted twice": (
+        "test_processes::test_b113_a_run_killed_hard_is_resumed_with_nothing_counted_twice",
+    ),
+    "an interrupted iteration is run again": (
+        "test_driver::test_an_interrupted_round_is_not_counted_and_run_again",
+    ),
+    "a failing gate aborts": (
+        "test_driver::test_a_failing_required_gate_reaches_the_threshold",
+        "test_seed::test_quality_gates_run_after_the_tool_and_count_as_failures",
+    ),
+    "failures before the limit": ("test_decide::test_failures_are_looked_at_before_the_limit",),
+    "no orphan under signals": (
+        "test_processes::test_ten_iterations_of_a_process_tree_leave_no_orphan",
+        "test_processes::test_b103_a_second_signal_leaves_at_once_with_a_valid_state",
+    ),
+    "an echoed prompt is no signal": (
+        "test_prompt::test_b070_a_tool_that_repeats_its_prompt_gives_no_signal",
+        "test_outcome::test_a_signal_counts_alone_at_the_end",
+    ),
+    "nobody is fooled by looking busy": (
+        "test_stuck::test_a_tool_that_only_looks_busy_is_stopped",
+        "test_stuck::test_b074_a_run_without_a_limit_ends_after_ten_rounds_that_change_nothing",
+    ),
+    "an aborted run needs its failures reset": (
+        "test_seed::test_b083_an_aborted_run_is_resumed_where_its_failures_are_reset",
+    ),
+    "criteria as a gate": ("test_gates::test_criteria_are_a_gate_that_the_score_decides",),
+    "statistics": ("test_statistics::test_one_pass_gives_what_the_standard_library_gives",),
+}
+TABLES = {"criteria": CRITERIA, "edge cases": EDGE_CASES, "beyond": BEYOND}
 ROWS = [(name, row) for name, table in TABLES.items() for row in table]
 
 
