@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from pytest_reflex.checks import markdown
 from pytest_reflex.checks.finding import SHOWN, Finding, Report
-from pytest_reflex.checks.options import COUNT, FLAG, REQUIRED, TEXT, Kind
+from pytest_reflex.checks.options import COUNT, FLAG, REQUIRED, TEXT, Kind, nearest_of
 from pytest_reflex.checks.structure_kind import Judge, StructureKind
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.artifact import Artifact
@@ -37,6 +37,12 @@ LANGUAGES: dict[str, tuple[str, ...]] = {
     "typescript": ("ts", "mts", "cts", "typescript"),
 }
 """Languages, and what endings of files and words of fences call them."""
+
+
+def _meant_language(value: Any) -> str:
+    """Return a hint for what is no language: `py` is the ending of one."""
+    known = (language for language, names in LANGUAGES.items() if value in names)
+    return next((f"write {language}" for language in known), "") or nearest_of(LANGUAGES)(value)
 
 
 def _make(params: Mapping[str, Any]) -> Judge:
@@ -136,10 +142,23 @@ def _refuse_broken(pattern: str, language: str, rule: Mapping[str, Any]) -> None
     try:
         SgRoot("", language).root().find(cast(Any, rule))
         broken = root.find(kind="ERROR") is not None
-    except RuntimeError:
+    except RuntimeError as error:
+        _refuse_selector(str(error), language, rule)
         broken = True
     if broken:
         raise ValueError(f"pattern is no whole piece of {language} code: {one_line(pattern, 80)}")
+
+
+def _refuse_selector(reason: str, language: str, rule: Mapping[str, Any]) -> None:
+    """Raise ValueError where ast-grep says that the kind of node is what is wrong."""
+    if not _selects(rule):
+        return
+    pattern, selector = rule["rule"]["pattern"]["context"], rule["rule"]["pattern"]["selector"]
+    shown = one_line(repr(selector), 60)
+    if f"Kind `{selector}` is invalid" in reason:
+        raise ValueError(f"selector: {language} has no node kind {shown}")
+    if "matches no node" in reason:
+        raise ValueError(f"selector: no node of kind {shown} is in {one_line(pattern, 80)}")
 
 
 def _selects(rule: Mapping[str, Any]) -> bool:
@@ -150,9 +169,11 @@ KIND = StructureKind(
     key="code",
     make=_make,
     inside={
-        "language": Kind("one of " + ", ".join(LANGUAGES), lambda value: value in LANGUAGES).means(
-            "what the code is written in", REQUIRED
-        ),
+        "language": Kind(
+            "one of " + ", ".join(LANGUAGES),
+            lambda value: isinstance(value, str) and value in LANGUAGES,
+            instead=_meant_language,
+        ).means("what the code is written in", REQUIRED),
         "pattern": TEXT.means(
             "a whole piece of code, in which `$NAME` stands for one part and `$$$` for any number",
             REQUIRED,

@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_reflex.checks.data_source import data_in
 from pytest_reflex.checks.finding import Finding, Report
-from pytest_reflex.checks.options import COUNT, FLAG, REQUIRED, TEXT, Kind
+from pytest_reflex.checks.options import COUNT, FLAG, REQUIRED, TEXT, Kind, nearest_of
 from pytest_reflex.checks.structure_kind import Judge, StructureKind
 from pytest_reflex.documents import paths
 from pytest_reflex.documents.data import Data
@@ -30,7 +30,25 @@ TYPES: dict[str, Callable[[Any], bool]] = {
 LANGUAGE = Kind("json, yaml or toml", lambda value: value in ("json", "yaml", "toml")).means(
     "look in fenced blocks of this language", "by the file's ending"
 )
-TYPE = Kind("one of " + ", ".join(TYPES), lambda value: isinstance(value, str) and value in TYPES)
+_OTHER_WORDS = {
+    **dict.fromkeys(("object", "dict", "mapping", "table"), "map"),
+    **dict.fromkeys(("array", "sequence", "tuple"), "list"),
+    **dict.fromkeys(("float", "decimal"), "number"),
+    **dict.fromkeys(("str", "text"), "string"),
+}
+"""What other languages call the types."""
+
+
+def _meant_type(value: Any) -> str:
+    other = _OTHER_WORDS.get(value) if isinstance(value, str) else None
+    return f"did you mean {other}?" if other else nearest_of(TYPES)(value)
+
+
+TYPE = Kind(
+    "one of " + ", ".join(TYPES),
+    lambda value: isinstance(value, str) and value in TYPES,
+    instead=_meant_type,
+)
 ANYTHING = Kind("any value", lambda value: True)
 MAX_VALUES = 100_000
 _PLACED = 20  # more findings than anyone is shown; the rest is counted

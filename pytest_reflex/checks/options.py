@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pytest_reflex.errors import CriteriaError, Problem, did_you_mean
-from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.plain import as_written, one_line
 from pytest_reflex.model.rules import CheckSpec
 
 
@@ -18,7 +18,8 @@ class Kind:
     `from_text` turns the text of a variable (`--var K=V` gives text) into a value that fits, or
     raises ValueError. `help` and `default` say what a parameter of this kind means, and what holds
     where it is not given: the reference and the schemas for editors have both from here. `choices`
-    are the words that may stand there, each with its meaning.
+    are the words that may stand there, each with its meaning. `instead` says what to write for a
+    value that does not fit, or nothing.
     """
 
     words: str
@@ -27,6 +28,7 @@ class Kind:
     help: str = ""
     default: str = ""
     choices: Mapping[str, str] = field(default_factory=dict)
+    instead: Callable[[Any], str] = lambda value: ""
 
     def means(self, meaning: str, default: str = "") -> Kind:
         """Return the kind as that of one parameter, with what it means and its default.
@@ -45,7 +47,18 @@ def one_of(choices: Mapping[str, str]) -> Kind:
         "one of " + ", ".join(choices),
         lambda value: isinstance(value, str) and value in choices,
         choices=choices,
+        instead=nearest_of(choices),
     )
+
+
+def nearest_of(words: Iterable[str]) -> Callable[[Any], str]:
+    """Return what finds the word that a value may have been meant as."""
+
+    def instead(value: Any) -> str:
+        hint = did_you_mean(value, words) if isinstance(value, str) else ""
+        return hint if hint.startswith("did") else ""
+
+    return instead
 
 
 def _is_number(value: Any) -> bool:
@@ -82,9 +95,16 @@ SECONDS = Kind(
 
 
 def problems_of(
-    spec: CheckSpec, kinds: Mapping[str, Kind], required: tuple[str, ...] = ()
+    spec: CheckSpec,
+    kinds: Mapping[str, Kind],
+    required: tuple[str, ...] = (),
+    *,
+    within: str = "",
 ) -> Iterator[Problem]:
-    """Yield unknown, missing and unfit parameters; what comes from a variable is not looked at."""
+    """Yield unknown, missing and unfit parameters; what comes from a variable is not looked at.
+
+    `within` is the key whose table the parameters are, for messages to name.
+    """
     for key, value in spec.params.items():
         kind = kinds.get(key)
         if kind is None:
@@ -94,7 +114,7 @@ def problems_of(
                 hint=did_you_mean(key, kinds),
             )
         elif not kind.fits(value) and not variable_name(value):
-            yield _unfit(spec, key, value, kind)
+            yield _unfit(spec, f"{within}.{key}" if within else key, value, kind)
     for key in required:
         if key not in spec.params:
             yield Problem(
@@ -107,6 +127,8 @@ def settle(
     kinds: Mapping[str, Kind],
     variables: Mapping[str, Any],
     required: tuple[str, ...] = (),
+    *,
+    within: str = "",
 ) -> dict[str, Any]:
     """Return the parameters with the values of variables in their places.
 
@@ -114,7 +136,7 @@ def settle(
     Raises CriteriaError with every problem found.
     """
     params: dict[str, Any] = {}
-    found = list(problems_of(spec, kinds, required))
+    found = list(problems_of(spec, kinds, required, within=within))
     for key, value in spec.params.items():
         name = variable_name(value)
         if not name or key not in kinds:
@@ -151,6 +173,5 @@ def _converted(value: Any, kind: Kind) -> Any:
 
 
 def _unfit(spec: CheckSpec, key: str, value: Any, kind: Kind) -> Problem:
-    return Problem(
-        message=f"{key} must be {kind.words}, not {one_line(repr(value), 60)}", place=spec.place
-    )
+    message = f"{key} must be {kind.words}, not {one_line(as_written(value), 60)}"
+    return Problem(message=message, place=spec.place, hint=kind.instead(value))

@@ -14,6 +14,7 @@ from pytest_reflex.checks.selection import FILE_KINDS, over_files
 from pytest_reflex.checks.structure_kind import Judge, StructureKind
 from pytest_reflex.errors import ArtifactError, CriteriaError, Problem, did_you_mean
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.plain import as_written
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.targets import CheckContext, RunCheck
@@ -56,7 +57,7 @@ class StructureCheck:
         if kind:
             faults += problems_of(_outer(spec, kind), _outer_kinds(kind))
             if _has_table(spec, kind):
-                faults += problems_of(_inner(spec, kind), kind.inside)
+                faults += problems_of(_inner(spec, kind), kind.inside, within=kind.key)
             if not faults and not _has_variables(spec, kind):
                 faults += _unusable(spec, kind)
         return faults
@@ -92,7 +93,7 @@ def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> tuple[StructureKin
         raise CriteriaError(faults)
     params = {"each": False, **settle(_outer(spec, kind), _outer_kinds(kind), variables)}
     if _has_table(spec, kind):
-        params |= settle(_inner(spec, kind), kind.inside, variables)
+        params |= settle(_inner(spec, kind), kind.inside, variables, within=kind.key)
     return kind, params
 
 
@@ -109,10 +110,15 @@ def _made(spec: CheckSpec, kind: StructureKind, params: Mapping[str, Any]) -> Ju
     except ValueError as error:
         problem = Problem(message=f"{kind.key}: {error}", place=spec.place)
     except CriteriaError as error:
-        raise CriteriaError(
-            replace(problem, place=problem.place or spec.place) for problem in error.problems
-        ) from None
+        raise CriteriaError(_placed(each, spec, kind) for each in error.problems) from None
     raise CriteriaError([problem])
+
+
+def _placed(problem: Problem, spec: CheckSpec, kind: StructureKind) -> Problem:
+    """Return a problem at the check; one of a key in the table names the table too."""
+    inside = problem.message.split(" ", 1)[0] in kind.inside
+    message = f"{kind.key}.{problem.message}" if inside else problem.message
+    return replace(problem, message=message, place=problem.place or spec.place)
 
 
 def _unusable(spec: CheckSpec, kind: StructureKind) -> Iterable[Problem]:
@@ -142,9 +148,25 @@ def _chosen(spec: CheckSpec) -> tuple[StructureKind | None, list[Problem]]:
         return None, [Problem(message=message, place=spec.place, hint=hint)]
     known = {*COMMON, *(key for kind in map(kind_of, KINDS) for key in kind.beside)}
     strange = [str(key) for key in spec.params if key not in known]
-    hint = did_you_mean(strange[0], KINDS) if strange else "one of " + ", ".join(KINDS)
+    hint = _meant(strange[0], spec.params) if strange else "one of " + ", ".join(KINDS)
     message = f"a check of type structure has none of its keys{_listed(strange)}"
     return None, [Problem(message=message, place=spec.place, hint=hint)]
+
+
+def _meant(word: str, params: Mapping[str, Any]) -> str:
+    """Return a hint for a key that there is not; with its table, where the value shows which."""
+    hint = did_you_mean(word, KINDS)
+    near = hint.removeprefix("did you mean ").removesuffix("?")
+    written = _as_table(kind_of(near), params[word]) if near in KINDS else ""
+    return f"did you mean {written}?" if written else hint
+
+
+def _as_table(kind: StructureKind, value: Any) -> str:
+    """Return the table that a bare value may have been meant as; nothing if none or many fit."""
+    if not isinstance(value, str | list | int) or isinstance(value, bool):
+        return ""
+    fitting = [key for key, inner in kind.inside.items() if inner.fits(value)]
+    return as_written({kind.key: {fitting[0]: value}})[1:-1] if len(fitting) == 1 else ""
 
 
 def _listed(strange: list[str]) -> str:
@@ -175,7 +197,11 @@ def _outer_kinds(kind: StructureKind) -> dict[str, Kind]:
 
 
 def _table_of(kind: StructureKind) -> Kind:
-    return Kind(f"a table with keys of {', '.join(kind.inside)}", _never)
+    def instead(value: Any) -> str:
+        written = _as_table(kind, value)
+        return f"write {written}" if written else ""
+
+    return Kind(f"a table with keys of {', '.join(kind.inside)}", _never, instead=instead)
 
 
 def _never(value: Any) -> bool:

@@ -14,6 +14,7 @@ from pytest_reflex.criteria.fields import (
     text_at,
 )
 from pytest_reflex.criteria.loose import twin_of
+from pytest_reflex.criteria.meant import as_in_file
 from pytest_reflex.criteria.nodes import Items, Table
 from pytest_reflex.criteria.scalars import CONTROL
 from pytest_reflex.criteria.values import lookup, plain
@@ -134,13 +135,18 @@ def _params(
 def _note(problem: Problem, table: Table, faults: Faults, rule_id: str) -> None:
     """Note what a check type found, at the parameter that its message names first."""
     params = [key for key in table if key not in _NO_PARAMETERS]
-    key, spot = named_parameter(problem.message, table, params)
-    hint = problem.hint or _hint(problem.message, table.get(key))
-    faults.add(problem.message, spot, hint=hint, rule_id=rule_id)
+    named = named_parameter(problem.message, table, params)
+    message = as_in_file(problem.message, named.value, named.spot, faults)
+    hint = problem.hint or _hint(message, named.value)
+    faults.add(message, named.spot, hint=hint, rule_id=rule_id)
 
 
 def _hint(message: str, value: Any) -> str:
     """Return what to do where YAML did not read what was meant."""
     if "true or false" in message and isinstance(value, str) and value in _FLAGS:
         return f"write {_FLAGS[value]}"
-    return quoting_hint(value) if "string" in message else ""
+    if "string" not in message:
+        return ""
+    if value is None:
+        return "" if message.endswith("not nothing") else "put it in quotes"
+    return quoting_hint(value)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from pytest_reflex.criteria.faults import Faults, Spot
 from pytest_reflex.criteria.meant import number_hint
@@ -13,6 +13,7 @@ from pytest_reflex.criteria.nodes import Items, Table
 from pytest_reflex.criteria.scalars import CONTROL, Written, exact_number
 from pytest_reflex.criteria.wording import nearest, quoted
 
+_VALUE = re.compile(r" must be |, not ")
 _WORD = re.compile(r"\w+")
 
 
@@ -151,14 +152,33 @@ def refuse_text(what: str, value: Any, spot: Spot, faults: Faults, rule_id: str 
     faults.add(message, spot, hint=hint, rule_id=rule_id)
 
 
-def named_parameter(message: str, table: Table, keys: Collection[str]) -> tuple[str, Spot]:
-    """Return which of `keys` a message names first, and where it stands; else the mapping's start.
+class Named(NamedTuple):
+    """The parameter that a message is about; no key where it names none."""
 
-    The place is the key's own where the message says that there is no such key.
+    key: str
+    value: Any
+    spot: Spot
+
+
+def named_parameter(message: str, table: Table, keys: Collection[str]) -> Named:
+    """Return which of `keys` a message names first; if that holds a mapping, the key in it.
+
+    The place is the value's; the key's own where the message says that there is no such key; the
+    mapping's start where it names none.
     """
-    key = next((word for word in _WORD.findall(message) if word in keys), "")
-    unknown = " no key " in message or " no parameter " in message
-    return key, table.at_key(key) if unknown else table.at(key)
+    # What the value is, or should be, may hold any word.
+    words = _WORD.findall(_VALUE.split(message)[0])
+    key = _first(words, keys) or _first(_WORD.findall(message), keys)
+    while isinstance(inner := table.get(key), Table) and (
+        deeper := _first([word for word in words if word != key], inner)
+    ):
+        table, key = inner, deeper
+    unknown = f"{key!r} is no " in message or f" no parameter {key!r}" in message
+    return Named(key, table.get(key), table.at_key(key) if unknown else table.at(key))
+
+
+def _first(words: Iterable[str], keys: Collection[str]) -> str:
+    return next((word for word in words if word in keys), "")
 
 
 def quoting_hint(value: Any) -> str:

@@ -159,8 +159,8 @@ def _one_fix(entry: Table, faults: Faults, rule_id: str) -> list[Fix]:
     for problem in fixes.problems(fix):
         spot = entry.at_key(fix.kind)
         if isinstance(params, Table):
-            key, place = named_parameter(problem.message, params, params)
-            spot = place if key else spot
+            named = named_parameter(problem.message, params, params)
+            spot = named.spot if named.key else spot
         faults.add(problem.message, spot, hint=problem.hint, rule_id=rule_id)
     return [fix]
 

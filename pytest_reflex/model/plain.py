@@ -20,6 +20,8 @@ _JOINABLE = re.compile(
     "[\\u0590-\\u061b\\u061d-\\u180d\\u180f-\\u1fff\\u2190-\\u2bff"
     "\\ufb1d-\\ufdff\\ufe0f\\ufe70-\\ufefc\\U0001f000-\\U0001faff]"
 )
+# A word that YAML reads as the text it is.
+_BARE = re.compile(r"(?!(?:true|false|null|True|False|Null|TRUE|FALSE|NULL)\Z)[A-Za-z][\w.-]*")
 _ZERO_WIDTH_JOINER = "\u200d"
 _JOINERS = ("\u200c", _ZERO_WIDTH_JOINER)
 _LONGEST_CLUSTER = 64
@@ -45,6 +47,30 @@ def one_line(text: str, limit: int = 120) -> str:
     start = clip(text, limit + 1)
     flat = visible(start).replace("\n", "\\n").replace("\t", "\\t")
     return clip(flat, limit)
+
+
+def as_written(value: Any) -> str:
+    """Return a value as people write it in YAML, on one line; a text stands in quotes.
+
+    None is told as nothing: it is what a key without a value has.
+    """
+    if value is None:
+        return "nothing"
+    return repr(value) if isinstance(value, str) else _flow(value)
+
+
+def _flow(value: Any) -> str:
+    if isinstance(value, str):
+        return value if _BARE.fullmatch(value) else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_flow(k)}: {_flow(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_flow, value)) + "]"
+    return {None: "null", True: "true", False: "false"}[value] if _is_word(value) else repr(value)
+
+
+def _is_word(value: Any) -> bool:
+    return value is None or isinstance(value, bool)
 
 
 def clip(text: str, limit: int) -> str:

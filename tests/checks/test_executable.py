@@ -222,7 +222,7 @@ def test_missing_root_is_an_error(tmp_path: Path) -> None:
         pytest.param({"command": ""}, "command must be a command .* not ''", id="empty"),
         pytest.param({"command": "  "}, "command must be", id="blank"),
         pytest.param({"command": []}, r"command must be .* not \[\]", id="empty list"),
-        pytest.param({"command": ["a", 1]}, r"command must be .* not \['a', 1\]", id="number"),
+        pytest.param({"command": ["a", 1]}, r"command must be .* not \[a, 1\]", id="number"),
         pytest.param({"command": ["", "a"]}, "command must be", id="no program"),
         pytest.param({"command": "a\0b"}, r"command must be .* not 'a.*x00b'", id="nul"),
         pytest.param({"command": "a", "timeout": 0}, "timeout must .* not 0", id="no time"),

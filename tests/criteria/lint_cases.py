@@ -304,7 +304,7 @@ ERRORS: dict[str, tuple[str, str]] = {
     "braces that YAML takes": (
         check("{type: content, search: {id}}"),
         (
-            "5:36: rule a.docs.title: search must be a non-empty string, not {'id': None} "
+            "5:36: rule a.docs.title: search must be a non-empty string, not {id} "
             "(unquoted braces are a mapping in YAML: put the text in quotes)"
         ),
     ),
@@ -384,9 +384,85 @@ ERRORS: dict[str, tuple[str, str]] = {
     "a key inside a kind": (
         check("{type: structure, headings: {require: [A]}}"),
         (
-            "5:30: rule a.docs.title: 'require' is no key of a check of type structure "
+            "5:41: rule a.docs.title: 'require' is no key of a check of type structure "
             "(headings) (did you mean required?)"
         ),
+    ),
+    "a flag inside a kind": (
+        check("{type: structure, links: {targets: yes}}"),
+        "5:47: rule a.docs.title: links.targets must be true or false, not 'yes' (write true)",
+    ),
+    "a count inside a kind": (
+        check("{type: structure, headings: {min_count: -1}}"),
+        "5:52: rule a.docs.title: headings.min_count must be a whole number >= 0, not -1",
+    ),
+    "a pattern inside a kind": (
+        check("{type: structure, headings: {required: ['/(/']}}"),
+        "5:51: rule a.docs.title: headings.required is no valid pattern: missing )...",
+    ),
+    "a list for a kind": (
+        check("{type: structure, headings: [Errors]}"),
+        (
+            "5:40: rule a.docs.title: headings must be a table with keys of required, order, "
+            "filled, leads, single_title, levels, min_count, not [Errors] (write headings: "
+            "{required: [Errors]})"
+        ),
+    ),
+    "a text for a kind, under a near word": (
+        check("{type: structure, heading: Errors}"),
+        (
+            "5:39: rule a.docs.title: a check of type structure has none of its keys, but "
+            "'heading' (did you mean headings: {required: Errors}?)"
+        ),
+    ),
+    "a flag of code blocks": (
+        check("{type: structure, code_blocks: {tagged: yes}}"),
+        "5:52: rule a.docs.title: code_blocks.tagged must be true or false, not 'yes' (write true)",
+    ),
+    "an aspect of OpenAPI": (
+        check("{type: structure, openapi: vaild}"),
+        (
+            "5:39: rule a.docs.title: openapi must be one of valid, operations, schemas, examples, "
+            "errors, naming, pagination, auth, descriptions, not 'vaild' (did you mean valid?)"
+        ),
+    ),
+    "a type of another language": (
+        check("{type: structure, path: a, value_type: object}"),
+        (
+            "5:51: rule a.docs.title: value_type must be one of string, integer, number, boolean, "
+            "list, map, null, not 'object' (did you mean map?)"
+        ),
+    ),
+    "a type that is shortened": (
+        check("{type: structure, path: a, value_type: int}"),
+        (
+            "5:51: rule a.docs.title: value_type must be one of string, integer, number, boolean, "
+            "list, map, null, not 'int' (did you mean integer?)"
+        ),
+    ),
+    "a boolean as a pattern": (
+        check("{type: content, search: True}"),
+        "5:36: rule a.docs.title: search must be a non-empty string, not True (put it in quotes)",
+    ),
+    "nothing as a pattern": (
+        check("{type: content, search: ~}"),
+        "5:36: rule a.docs.title: search must be a non-empty string, not ~ (put it in quotes)",
+    ),
+    "a number with a zero before it as a pattern": (
+        check("{type: content, search: 017}"),
+        "5:36: rule a.docs.title: search must be a non-empty string, not 017 (put it in quotes)",
+    ),
+    "a language that is a list": (
+        check("{type: structure, code: {language: [python], pattern: x}}"),
+        "5:47: rule a.docs.title: code.language must be one of bash, c, ...",
+    ),
+    "a selector that there is not": (
+        check("{type: structure, code: {language: python, pattern: eval($$$), selector: nope}}"),
+        "5:85: rule a.docs.title: code: selector: python has no node kind 'nope'",
+    ),
+    "a selector of something else": (
+        check("{type: structure, code: {language: python, pattern: f(), selector: string}}"),
+        "5:79: rule a.docs.title: code: selector: no node of kind 'string' is in f()",
     ),
     "a structure that asks nothing": (
         check("{type: structure, headings: {levels: false}}"),

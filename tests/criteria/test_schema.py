@@ -40,7 +40,7 @@ UNSAYABLE = re.compile(
     r"|the file is empty|half of a surrogate|is a number of \d+ char|is out of range"
     r"|no valid JSON|there is no such file|cannot be read|has no rules in phase|extend one another"
     r"|has none of its keys|has one of its keys|must be (?:a path|true, or a table|any)|path: "
-    r"|cannot both be files"
+    r"|cannot both be files|no node kind|no node of kind"
     r"|, not 3$"  # the value of the variable
 )
 BASE: dict[str, Any] = {
