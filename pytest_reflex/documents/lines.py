@@ -32,7 +32,8 @@ def starts(text: str) -> list[int]:
 def newline_of(text: str) -> str:
     """Return the line end that the text uses most; a line feed where it has none."""
     crlf = text.count("\r\n")
-    return "\r\n" if crlf > text.count("\n") - crlf else "\n"
+    found = {"\n": text.count("\n") - crlf, "\r\n": crlf, "\r": text.count("\r") - crlf}
+    return max(found, key=lambda end: found[end])
 
 
 def with_newline(text: str, newline: str) -> str:

@@ -44,8 +44,18 @@ def inline_tokens(text: str, environment: dict[str, Any]) -> list[Token]:
     return found
 
 
+def front_matter_lines(text: str) -> int:
+    """Return how many lines YAML front matter has, its marks included; 0 where there is none."""
+    match = _front_matter(_LINE_END.sub("\n", text)) if text.startswith("---") else None
+    return match[0].rstrip("\n").count("\n") + 1 if match else 0
+
+
+def _front_matter(clean: str) -> re.Match[str] | None:
+    return _FRONT_MATTER.match(clean) if clean.startswith("---") else None
+
+
 def _without_front_matter(clean: str) -> str:
-    match = _FRONT_MATTER.match(clean) if clean.startswith("---") else None
+    match = _front_matter(clean)
     return "\n" * match.group().count("\n") + clean[match.end() :] if match else clean
 
 

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from pytest_reflex.documents.lines import newline_of, with_newline
+from pytest_reflex.documents.data_tree import is_data
+from pytest_reflex.documents.lines import newline_of, starts, with_newline
+from pytest_reflex.documents.markdown_tokens import front_matter_lines
+from pytest_reflex.documents.outline import outline
+from pytest_reflex.fixes.kind import FixError
+
+_OPENING = ("```", "~~~", "<")
 
 
 def as_lines(text: str, newline: str) -> str:
@@ -12,7 +18,26 @@ def as_lines(text: str, newline: str) -> str:
 
 
 def at_end(document: str, text: str) -> str:
-    """Return the document with the lines at its end; unchanged where it ends with them."""
+    """Return the document with the lines at its end; unchanged where it ends with them.
+
+    Raises FixError where they would belong to a code fence or HTML that is open there.
+    """
+    mended = _at_end(document, text)
+    if mended != document and _is_open(document) and _is_open(mended):
+        raise FixError("the end of the text lies in a code fence or HTML that is not closed")
+    return mended
+
+
+def _is_open(document: str) -> bool:
+    """Whether a heading at the end would be none."""
+    if not any(mark in document for mark in _OPENING) or is_data(document):
+        return False
+    newline = newline_of(document)
+    probed = outline(f"{document}{newline * 2}# x{newline}")
+    return not probed.headings or probed.headings[-1].line != probed.lines - 1
+
+
+def _at_end(document: str, text: str) -> str:
     newline = newline_of(document)
     block = as_lines(text, newline)
     whole = document if _ends_line(document) else document + newline
@@ -20,9 +45,16 @@ def at_end(document: str, text: str) -> str:
 
 
 def at_start(document: str, text: str) -> str:
-    """Return the document with the lines at its start; unchanged where it starts with them."""
-    block = as_lines(text, newline_of(document))
-    return document if _is_there_after(document, 0, block) else block + document
+    """Return the document with the lines at its start; unchanged where it starts with them.
+
+    The start is behind YAML front matter, which has to be the first thing in a file.
+    """
+    offset = starts(document)[front_matter_lines(document)]
+    # Else it is the first of several YAML documents.
+    line = (0, 0 if is_data(document[offset:]) else offset)
+    if is_beside(document, text, line, after=True):
+        return document
+    return beside(document, text, line, after=True)
 
 
 def beside(document: str, text: str, line: tuple[int, int], *, after: bool) -> str:

@@ -68,3 +68,40 @@ def test_append_does_not_take_a_part_of_a_line_for_its_text() -> None:
 
 def test_line_start_comes_after_a_byte_order_mark() -> None:
     assert mend("\ufeffa\n", text="x", at="start") == "\ufeffx\na\n"
+
+
+MATTER = "---\ntitle: x\n---\n"
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["lf", "crlf", "cr"])
+def test_start_is_behind_front_matter(end: str) -> None:
+    document = (MATTER + "# T\n").replace("\n", end)
+    once = mend(document, text="NEW", at="start")
+    assert once == (MATTER + "NEW\n# T\n").replace("\n", end)
+    assert mend(once, text="NEW", at="start") == once
+
+
+@pytest.mark.parametrize("document", ["---\n\ntext\n", "---\na:\n  b: 1\n---\nc: {d: 2}\n"])
+def test_start_is_the_first_line_without_front_matter(document: str) -> None:
+    assert mend(document, text="# NEW", at="start") == "# NEW\n" + document
+
+
+def test_front_matter_without_a_line_end_gets_one() -> None:
+    assert mend(MATTER.rstrip("\n"), text="NEW", at="start") == MATTER + "NEW\n"
+
+
+@pytest.mark.parametrize("kind", ["append", "insert_text"])
+@pytest.mark.parametrize("opening", ["```\nx", "~~~~ text\n~~~\n", "<!-- a\n", "<script>\n"])
+def test_nothing_is_put_into_what_is_not_closed(kind: str, opening: str) -> None:
+    place = {"at": "end"} if kind == "insert_text" else {}
+    with pytest.raises(FixError, match="lies in a code fence or HTML that is not closed"):
+        mend(f"# T\n\n{opening}", kind=kind, text="NEW", **place)
+
+
+@pytest.mark.parametrize("document", ["```\nx\n```\n", "a:\n  b: |\n    ```\n", "a <b\n"])
+def test_what_is_closed_or_no_markdown_gets_its_lines(document: str) -> None:
+    assert mend(document, kind="append", text="NEW") == document + "NEW\n"
+
+
+def test_append_may_close_what_is_open() -> None:
+    assert mend("```\nx\n", kind="append", text="```") == "```\nx\n```\n"
