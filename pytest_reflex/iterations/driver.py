@@ -21,7 +21,7 @@ from pytest_reflex.iterations.decide import counted, decide, ended, exit_code
 from pytest_reflex.iterations.gates import ITERATION_VARIABLE, Gates
 from pytest_reflex.iterations.log import Log
 from pytest_reflex.iterations.model import Bounds, Ending, GateResult, Procedure, Round, State
-from pytest_reflex.iterations.outcome import outcome_of_answer, outcome_with_gates
+from pytest_reflex.iterations.outcome import outcome_of_answer, outcome_with_gates, unheard
 from pytest_reflex.iterations.statefile import StateFile
 from pytest_reflex.iterations.tree import Watch
 from pytest_reflex.model.plain import boundary
@@ -136,9 +136,12 @@ class IterationLoop:
     def _judged(self, number: int, reply: Reply, started: float) -> Round:
         """Decide what a round came to: the answer first, and behind a good one the gates."""
         changed = self._watch.changed()
-        found = outcome_of_answer(reply, offers_success=self._work.procedure.success)
+        offered = self._work.procedure.success
+        found = outcome_of_answer(reply, offers_success=offered)
         results: tuple[GateResult, ...] = ()
         if found.cause is None:
+            if warning := unheard(reply.text, offers_success=offered):
+                self._log.warning(warning)
             told = partial(self._log.gate_ended, number)
             results = self._work.gates.run(number, cancel=self._cancel, told=told)
             found = outcome_with_gates(found, results)

@@ -52,6 +52,20 @@ def promised(text: str) -> Promise | None:
     return said
 
 
+def unheard(text: str, *, offers_success: bool) -> str:
+    """Return what to tell of a signal in an answer that counts for nothing; empty without one."""
+    if promised(text) is Promise.SUCCESS:
+        return "" if offers_success else _NOT_OFFERED
+    last = next((line.strip() for line in reversed(text.split("\n")) if line.strip()), "")
+    bare = last.strip(_MARKS)
+    is_near = bare != last and bare in set(Promise)
+    return f"The last line of the answer is no signal, as it is not bare: {last}" if is_near else ""
+
+
+_NOT_OFFERED = "The success signal ends nothing: the procedure does not say success = true"
+_MARKS = " \t\r`*_\"'.,;:!"
+
+
 def outcome_of_answer(reply: Reply, *, offers_success: bool) -> Outcome:
     """Return what an agent's answer alone comes to; a failed one is not put before the gates.
 

@@ -121,6 +121,8 @@ def test_a_success_signal_that_was_not_offered_ends_nothing(tmp_path: Path) -> N
     on = stage(tmp_path, YES, bounds=Bounds(max_iterations=4), success=False)
     assert on.run() is ExitCode.OK
     assert len(on.script.asked) == 4
+    warning = "WARNING: The success signal ends nothing: the procedure does not say success = true"
+    assert on.told().count(warning) == 4
 
 
 def test_a_failure_signal_is_a_failure(tmp_path: Path) -> None:

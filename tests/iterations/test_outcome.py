@@ -13,6 +13,7 @@ from pytest_reflex.iterations.outcome import (
     outcome_of_answer,
     outcome_with_gates,
     promised,
+    unheard,
 )
 from pytest_reflex.model.steps import Reply
 
@@ -87,6 +88,25 @@ def test_a_signal_counts_alone_at_the_end(text: str, said: Promise | None) -> No
 @given(st.text(), st.text(min_size=1).filter(lambda text: text.strip() and "<" not in text))
 def test_what_stands_before_prose_is_no_signal(before: str, prose: str) -> None:
     assert promised(f"{before}\n{YES}\n{prose}") is None
+
+
+@pytest.mark.parametrize(
+    ("last", "near"),
+    [
+        (f"`{YES}`", True),
+        (f"**{NO}**", True),
+        (f'"{YES}".', True),
+        (YES, False),
+        (f"I give no {YES}", False),
+        ("**done**", False),
+        ("", False),
+    ],
+)
+def test_a_signal_in_quotes_is_none_and_is_noticed(last: str, near: bool) -> None:
+    answer = f"did it\n\n{last}\n \n"
+    told = f"The last line of the answer is no signal, as it is not bare: {last}"
+    assert unheard(answer, offers_success=True) == (told if near else "")
+    assert promised(answer) is (Promise.SUCCESS if last == YES else None)
 
 
 def test_success_is_heard_only_where_it_was_offered() -> None:
