@@ -146,7 +146,8 @@ def compile_pattern(
         ) from None
 
 
-@lru_cache(maxsize=1024)
+# Criteria are read before they are compiled: large ones too have each pattern made once.
+@lru_cache(maxsize=16_384)
 def _compiled(source: str, ignore_case: bool) -> Pattern:
     if not ignore_case and not _META.search(source):
         return Pattern(source, None)

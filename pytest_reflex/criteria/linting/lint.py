@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +9,7 @@ from pytest_reflex.checks.compiled import compile_checks
 from pytest_reflex.criteria.faults import Faults, in_order
 from pytest_reflex.criteria.layers import Layer
 from pytest_reflex.criteria.linting.remark import Remark
-from pytest_reflex.criteria.linting.rules import flat, own_checks, rule_warnings
+from pytest_reflex.criteria.linting.rules import rule_warnings
 from pytest_reflex.criteria.linting.sets import set_warnings
 from pytest_reflex.criteria.load import Reading, collector_off, is_suite
 from pytest_reflex.criteria.nodes import Table
@@ -20,7 +18,6 @@ from pytest_reflex.criteria.templates import find_template
 from pytest_reflex.errors import CriteriaError, Problem
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.words import Level
-from pytest_reflex.search.patterns import compile_pattern
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
@@ -54,36 +51,13 @@ def _read(ref: str | Path, registry: Registry) -> tuple[Table, Faults, Layer, Cr
         if "artifacts" in table or path.name.endswith(SUITE_SUFFIX):
             read_artifacts(table, path, faults)
         layer = reading.layer(path, table, faults)
-        unusable = list(_bad_patterns(layer))
-        try:
-            criteria = reading.criteria(layer, path)
-        except CriteriaError as error:
-            raise CriteriaError(in_order([*error.problems, *unusable])) from None
-    if unusable:
-        raise CriteriaError(unusable)
+        criteria = reading.criteria(layer, path)
     level = wanted or default_level(criteria)
     if not criteria.active(level):
         message = f"the criteria have no rules in phase {level}"
         raise CriteriaError(message, place=faults.place(table.at("phase")), hint="phase: B")
     compile_checks(criteria, Level.B, registry)
     return table, faults, layer, criteria
-
-
-def _bad_patterns(layer: Layer) -> Iterator[Problem]:
-    """Yield the patterns that are no patterns, each at its place.
-
-    The reader leaves them to the time when checks are compiled, if nothing else is wrong.
-    """
-    for draft in layer.drafts.values():
-        for table in flat(own_checks(draft.table)):
-            for key in ("search", "expect_output", "matches"):
-                source = table.get(key)
-                if not isinstance(source, str) or (key == "search" and table.get("literal")):
-                    continue
-                try:
-                    compile_pattern(source, key=key, place=draft.faults.place(table.at(key)))
-                except CriteriaError as error:
-                    yield from (replace(one, rule_id=draft.id) for one in error.problems)
 
 
 def _sorted(remarks: list[Remark]) -> list[Remark]:

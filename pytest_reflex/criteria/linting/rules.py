@@ -13,9 +13,10 @@ from pytest_reflex.criteria.linting.patterns import pattern_warnings
 from pytest_reflex.criteria.linting.remark import Remark, warning
 from pytest_reflex.criteria.nodes import Items, Table
 from pytest_reflex.criteria.rules import Draft
+from pytest_reflex.criteria.usable import flat
 from pytest_reflex.criteria.values import plain
 from pytest_reflex.criteria.wording import quoted
-from pytest_reflex.model.rules import ALTERNATIVES, CheckSpec, Rule
+from pytest_reflex.model.rules import CheckSpec, Rule
 from pytest_reflex.model.samples import Sample
 from pytest_reflex.model.words import Severity
 
@@ -44,22 +45,12 @@ def own_checks(table: Table) -> list[Table]:
     return [entry for entry in values if isinstance(entry, Table)]
 
 
-def flat(tables: Iterable[Table]) -> Iterator[Table]:
-    """Yield checks as they are written, alternatives in the place of a list of them."""
-    for table in tables:
-        given = table.get(ALTERNATIVES)
-        if isinstance(given, Items):
-            yield from (entry for entry in given if isinstance(entry, Table))
-        else:
-            yield table
-
-
 def _with_tables(
     specs: Iterable[CheckSpec], tables: Iterable[Table]
 ) -> Iterator[tuple[CheckSpec, Table]]:
     """Yield each check, and each alternative in one, with how it is written."""
     flat_specs = [each for spec in specs for each in (spec.alternatives or (spec,))]
-    yield from zip(flat_specs, flat(tables), strict=False)
+    yield from zip(flat_specs, (each for table in tables for each in flat(table)), strict=False)
 
 
 def _override(draft: Draft) -> Iterator[Odd]:
