@@ -1,0 +1,88 @@
+"""Secrets in long files: nothing is missed for speed, and the work has an end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_reflex.checks.configuration import secrecy, secret_lines
+from pytest_reflex.checks.configuration.secret_lines import LINES_AT_ONCE, suspects
+from pytest_reflex.model.words import Outcome
+from tests.structure.judging import judge
+
+SECRETS = [
+    "AKC" + "a1" * 6,
+    "AKIA" + "A1" * 8,
+    "aws_key = '" + "a1B/" * 10 + "'",
+    "url: http://me:abcdef@host",
+    "cloudant_key: " + "0a" * 32,
+    "ghp_" + "aB3" * 12,
+    "glptt-" + "aB3_" * 10,
+    "ibm_key: " + "aB3-" * 11,
+    "cos_secret_key=" + "a1" * 24,
+    "-----BEGIN RSA PRIVATE KEY-----",
+    "//a.b/:_authToken=npm_x",
+    "xoxb-12-ab",
+    "123456789:" + "aB3_-" * 7,
+    "SK" + "a1" * 16,
+]
+PLAIN = ["", "a: b", "# a", "  - x", "\u2028", "k: \x0b", "key:", "aws_key", "-" * 9]
+
+
+def _found(lines: list[str], pairs: Any) -> list[tuple[int, str]]:
+    return [(number, d.secret_type) for number, d in pairs if any(d.analyze_string(lines[number]))]
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.sampled_from(PLAIN + SECRETS), max_size=30))
+def test_lines_looked_at_together_hold_what_each_of_them_holds(lines: list[str]) -> None:
+    forms = secrecy._detectors().by_form
+    singly = ((n, form.detector) for n in range(len(lines)) for form in forms)
+    together = ((number - 1, d) for number, _, d in suspects(lines, forms))
+    assert _found(lines, together) == _found(lines, singly)
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+def test_every_form_is_found_far_down_in_a_long_file(secret: str) -> None:
+    forms = secrecy._detectors().by_form
+    lines = ["a: b"] * (3 * LINES_AT_ONCE) + [secret]
+    assert 3 * LINES_AT_ONCE in [number for number, _ in _found(lines, _numbered(lines, forms))]
+
+
+def _numbered(lines: list[str], forms: Any) -> Any:
+    return ((number - 1, detector) for number, _, detector in suspects(lines, forms))
+
+
+def test_f17_lines_far_from_a_secret_are_not_looked_at_one_by_one() -> None:
+    lines = ["key: value"] * (5 * LINES_AT_ONCE) + ["AKIA" + "A1" * 8]
+    assert [n for n, _, _ in suspects(lines, secrecy._detectors().by_form)] == [len(lines)]
+
+
+@pytest.mark.parametrize(
+    ("line", "last"),
+    [
+        ("a: " + "sk-" * 6000, 5),
+        ("a: " + "/" * 19_000, 3),
+        ("a: " + "pwd" * 6000, 1),
+        ("pwd" * 300 + ": word", 1),
+    ],
+    ids=["forms", "slashes", "names in a value", "names of keys"],
+)
+def test_f17_a_file_of_beginnings_is_an_error_and_no_pass(
+    line: str, last: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(secret_lines, "MAX_WORK", 20_000_000)
+    text = "".join(f"k{number}{line}\n" for number in range(100))
+    result = judge(text, {"configuration": "secrets"}, "a.yaml")
+    assert result.outcome is Outcome.ERROR, result
+    assert "too much in it begins as a secret does to look at all of it" in result.message
+    assert int(result.message.split("at line ")[1].split()[0]) <= last
+
+
+def test_f17_an_ordinary_file_of_two_megabytes_is_far_from_the_bound() -> None:
+    work = secret_lines._STEPS_OF_A_NAME * len("password = value")
+    lines = 2_000_000 // len("password: value\n")
+    assert work * lines < secret_lines.MAX_WORK
