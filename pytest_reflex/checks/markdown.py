@@ -34,8 +34,11 @@ __all__ = [
 
 MAX_CHARACTERS = 2_000_000
 MAX_LINES = 100_000
+MAX_PIPES = 200_000  # each may be a cell of a table: 17 µs and 850 bytes
+MAX_MARKS = 300_000  # in what is no code block; each may be a token: 16 µs and 700 bytes
 MAX_LINK_WORK = 5_000_000_000  # brackets times characters of a paragraph; about 10 s
 
+_MARKS = "*_`[!<&\\\n"
 _HTML_COMMENT = re.compile(r"<!--(?:.*?-->|.*\Z)", re.DOTALL)
 _HTML_LINK = re.compile(
     r"""<(a|img|source|video|iframe)\s[^<>]*?\b(?:href|src)\s*=\s*("[^"]*"|'[^']*'|[^\s"'<>]+)""",
@@ -52,6 +55,7 @@ class Markdown:
         self.text = text
         self.tokens, self._environment = block_tokens(text)
         self._work = 0
+        self._marks = 0
 
     @cached_property
     def blocks(self) -> list[Block]:
@@ -189,12 +193,11 @@ class Markdown:
     def _spend(self, token: Token) -> None:
         # The inline parser looks for the end of a link from every bracket.
         self._work += token.content.count("[") * len(token.content)
+        self._marks += sum(token.content.count(mark) for mark in _MARKS)
         if self._work > MAX_LINK_WORK:
-            raise ArtifactError(
-                "too many brackets in one paragraph to parse as Markdown: "
-                f"line {token.map[0] + 1 if token.map else 0}",
-                hint="put code and data into fenced blocks",
-            )
+            raise _too_many("brackets in one paragraph", token)
+        if self._marks > MAX_MARKS:
+            raise _too_many("marks of emphasis, code and links", token)
 
 
 def blocks(text: str) -> list[Block]:
@@ -211,11 +214,12 @@ def sections(text: str) -> list[Section]:
 def parse(text: str) -> Markdown:
     """Return the parsed document, from the cache where it is the text of a moment ago.
 
-    Raises ArtifactError above `MAX_CHARACTERS` or `MAX_LINES`.
+    Raises ArtifactError above `MAX_CHARACTERS`, `MAX_LINES` or `MAX_PIPES`.
     """
     for size, limit, unit in (
         (len(text), MAX_CHARACTERS, "characters"),
         (text.count("\n"), MAX_LINES, "lines"),
+        (text.count("|"), MAX_PIPES, "pipes"),
     ):
         if size > limit:
             raise ArtifactError(
@@ -223,6 +227,13 @@ def parse(text: str) -> Markdown:
                 hint="split it, or use a content check without section and block",
             )
     return Markdown(text)
+
+
+def _too_many(what: str, token: Token) -> ArtifactError:
+    return ArtifactError(
+        f"too many {what} to parse as Markdown: line {token.map[0] + 1 if token.map else 0}",
+        hint="put code and data into fenced blocks",
+    )
 
 
 def _visible(token: Token) -> str:

@@ -81,8 +81,12 @@ def test_windows_line_ends_change_nothing_but_offsets() -> None:
 
 @pytest.mark.parametrize(
     ("text", "size"),
-    [("a" * 2_000_001, "2,000,001 characters"), ("\n" * 100_001, "100,001 lines")],
-    ids=["characters", "lines"],
+    [
+        ("a" * 2_000_001, "2,000,001 characters"),
+        ("\n" * 100_001, "100,001 lines"),
+        ("|" * 200_001, "200,001 pipes"),
+    ],
+    ids=["characters", "lines", "pipes"],
 )
 def test_a_text_above_the_limit_is_refused_with_its_size(text: str, size: str) -> None:
     with pytest.raises(ArtifactError, match=size):
@@ -92,6 +96,23 @@ def test_a_text_above_the_limit_is_refused_with_its_size(text: str, size: str) -
 def test_brackets_without_end_are_refused_with_the_line() -> None:
     with pytest.raises(ArtifactError, match="line 3"):
         _ = markdown.parse("# T\n\n" + "![" * 100_000).links
+
+
+@pytest.mark.parametrize("marks", ["**a *b", "_a", "`", "\\", "&amp;", "<a ", "!"])
+def test_f17_a_paragraph_of_marks_is_refused_with_the_line(marks: str) -> None:
+    text = "# T\n\nx " + marks * (1_900_000 // len(marks))
+    with pytest.raises(ArtifactError, match=r"too many marks of emphasis.*line 3"):
+        _ = markdown.parse(text).paragraphs
+
+
+def test_f17_marks_count_over_all_paragraphs_and_not_in_code(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(markdown, "MAX_MARKS", 10)
+    fine = "~~~\n" + "*" * 50 + "\n~~~\n\n" + "*a*\n\n" * 5
+    assert len(markdown.Markdown(fine).paragraphs) == 5
+    with pytest.raises(ArtifactError, match="line 15"):
+        _ = markdown.Markdown(fine + "*a*\n").paragraphs
 
 
 def test_one_text_is_parsed_once() -> None:
