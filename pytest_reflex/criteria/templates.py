@@ -76,4 +76,10 @@ def _remedy(text: str, path: Path) -> str:
         beside = []
     known = [*stock_names(), *pack_references()]
     hint = did_you_mean(path.name if path.suffix else text, [*known, *sorted(beside)])
-    return hint if hint.startswith("did") else f"templates: {', '.join(known)}"
+    broken = {pack.name: pack.problem for pack in installed_packs() if pack.problem}
+    pack_name, slash, _ = text.rpartition("/")
+    if slash and pack_name in broken:
+        return broken[pack_name]
+    if hint.startswith("did"):
+        return hint
+    return next(iter(broken.values()), "") or f"templates: {', '.join(known)}"

@@ -118,3 +118,11 @@ def test_b118_a_pack_lies_in_its_package(site: Path, value: str) -> None:
     (pack,) = (one for one in installed_packs() if one.name == "acme")
     assert (pack.folder, pack.templates()) == (None, {})
     assert f"'{value}' of acme_rules is no package and folders in it" in pack.problem
+
+
+@pytest.mark.parametrize("reference", ["acme/service", "service"])
+def test_a_broken_pack_is_named_where_its_template_is_missed(site: Path, reference: str) -> None:
+    install(site, "acme", "acme_rules:templates", "service")
+    with pytest.raises(CriteriaError) as caught:
+        find_template(reference)
+    assert "'acme_rules:templates' of acme_rules leads to no folder" in str(caught.value)
