@@ -94,7 +94,8 @@ def fix_schema() -> Schema:
         for key, one in kind.fields.items():
             choices: Schema = {"enum": list(one.choices)} if one.choices else {}
             filled: Schema = {"pattern": r"\S"} if one.filled else {}
-            fields[key] = {**_TYPES.get(one.type, {}), **choices, **filled}
+            written = {**_TYPES.get(one.type, {}), **choices, **filled}
+            fields[key] = {"anyOf": [written, VARIABLE]} if written else {}
         required = [key for key, one in kind.fields.items() if one.required]
         kinds[name] = _object(fields, required)
     properties = {**kinds, "safe": {"type": "boolean"}}

@@ -1,12 +1,12 @@
 """The keys of a rule, one reader for each: a value from the file, or a located problem.
 
-A reader sets the field of an unfinished rule (a twin of `Rule`). Its `checks` are pairs of a
-mapping and the faults of its file until the rule is finished.
+A reader sets the field of an unfinished rule (a twin of `Rule`). Its `checks` and `fixes` are pairs
+of a mapping and the faults of its file until the rule is finished.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -22,7 +22,8 @@ from pytest_reflex.criteria.fields import (
 from pytest_reflex.criteria.ids import contradicts
 from pytest_reflex.criteria.nodes import Items, Table
 from pytest_reflex.criteria.sample_keys import samples_at
-from pytest_reflex.criteria.values import plain
+from pytest_reflex.criteria.values import lookup, plain
+from pytest_reflex.criteria.wording import nearest
 from pytest_reflex.model.rules import Fix
 from pytest_reflex.model.words import Level, Severity
 
@@ -35,6 +36,7 @@ _MEANT = {
 """What other tools call severities."""
 
 _LEVELS = {word.value: word for word in Level}
+_SAFE = "did you mean safe?"
 _WHOLE = {number: Fraction(number) for number in range(101)}
 
 
@@ -129,18 +131,29 @@ def _concrete(values: Items, faults: Faults, rule_id: str) -> tuple[tuple[Table,
 def _fix(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
     value = table["fix"]
     entries: list[Any] = value if isinstance(value, Items) else [value]
-    fixes: list[Fix] = []
     for index, entry in enumerate(entries):
-        if isinstance(entry, Table):
-            fixes += _one_fix(entry, faults, rule_id)
-        else:
+        if not isinstance(entry, Table):
             spot = value.at(index) if isinstance(value, Items) else table.at("fix")
             message = f"fix must be a mapping, or a list of them, not {kind_of(entry)}"
-            faults.add(message, spot, rule_id=rule_id)
-    rule.fixes = tuple(fixes)
+            faults.add(message, spot, hint=_fix_hint(entry), rule_id=rule_id)
+    rule.fixes = tuple((entry, faults) for entry in entries if isinstance(entry, Table))
 
 
-def _one_fix(entry: Table, faults: Faults, rule_id: str) -> list[Fix]:
+def _fix_hint(entry: Any) -> str:
+    """Return how a kind of fix that stands alone is written."""
+    from pytest_reflex import fixes
+
+    example = fixes.example(entry) if isinstance(entry, str) else ""
+    return f"write fix: {{{example}}}" if example else ""
+
+
+def finish_fix(
+    entry: Table, faults: Faults, rule_id: str, variables: Mapping[str, Any]
+) -> Fix | None:
+    """Return the fix with the values of variables in their places; None where it names no kind.
+
+    What is wrong with it is noted in `faults`.
+    """
     from pytest_reflex import fixes
 
     kinds = [key for key in entry if key != "safe"]
@@ -148,21 +161,28 @@ def _one_fix(entry: Table, faults: Faults, rule_id: str) -> list[Fix]:
     if len(kinds) != 1:
         shown = ", ".join(kinds) or "none"
         message = f"a fix needs exactly one kind, not {shown}"
-        faults.add(message, entry.spot, hint="insert_section: {...}", rule_id=rule_id)
-        return []
+        slip = next((key for key in kinds if nearest(key, ("safe", *fixes.KINDS)) == _SAFE), "")
+        spot = entry.at_key(slip) if slip else entry.spot
+        hint = _SAFE if slip else "insert_section: {...}"
+        faults.add(message, spot, hint=hint, rule_id=rule_id)
+        return None
     if not isinstance(safe, bool):
         message = f"safe must be true or false, not {kind_of(safe)}"
         faults.add(message, entry.at("safe"), rule_id=rule_id)
-        return []
-    fix = Fix(kind=kinds[0], params=plain(entry[kinds[0]]), safe=safe)
-    params = entry[fix.kind]
+        return None
+    params = entry[kinds[0]]
+    before = len(faults.found)
+    settled = plain(params, lookup(variables, faults, rule_id))
+    fix = Fix(kind=kinds[0], params=settled, safe=safe)
+    if len(faults.found) > before:
+        return None
     for problem in fixes.problems(fix):
         spot = entry.at_key(fix.kind)
         if isinstance(params, Table):
             named = named_parameter(problem.message, params, params)
             spot = named.spot if named.key else spot
         faults.add(problem.message, spot, hint=problem.hint, rule_id=rule_id)
-    return [fix]
+    return fix
 
 
 def _samples(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:

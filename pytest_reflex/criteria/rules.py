@@ -16,7 +16,7 @@ from pytest_reflex.criteria.fields import refuse_text
 from pytest_reflex.criteria.ids import is_id, level_of, what_is_wrong
 from pytest_reflex.criteria.loose import twin_of
 from pytest_reflex.criteria.nodes import Table
-from pytest_reflex.criteria.rule_keys import READERS
+from pytest_reflex.criteria.rule_keys import READERS, finish_fix
 from pytest_reflex.criteria.usable import note_bad_patterns
 from pytest_reflex.criteria.wording import nearest, quoted
 from pytest_reflex.errors import Place
@@ -86,6 +86,9 @@ def finish(draft: Draft, variables: Mapping[str, Any], registry: Registry) -> Ru
     written = rule.checks
     rule.checks = tuple(
         [finish_check(table, faults, rule_id, variables, registry) for table, faults in written]
+    )
+    rule.fixes = tuple(
+        filter(None, [finish_fix(t, faults, rule_id, variables) for t, faults in rule.fixes])
     )
     for table, faults in written:
         note_bad_patterns(table, faults, rule_id, variables)

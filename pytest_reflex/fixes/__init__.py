@@ -1,6 +1,25 @@
 """Deterministic mends that a rule carries: one file per kind, all pure functions of a text."""
 
 from pytest_reflex.fixes.kind import FixError
-from pytest_reflex.fixes.registry import Applied, Mended, apply, apply_all, mend, problems
+from pytest_reflex.fixes.registry import (
+    KINDS,
+    Applied,
+    Mended,
+    apply,
+    apply_all,
+    example,
+    mend,
+    problems,
+)
 
-__all__ = ["Applied", "FixError", "Mended", "apply", "apply_all", "mend", "problems"]
+__all__ = [
+    "KINDS",
+    "Applied",
+    "FixError",
+    "Mended",
+    "apply",
+    "apply_all",
+    "example",
+    "mend",
+    "problems",
+]

@@ -48,6 +48,15 @@ def problems(fix: Fix, place: Place | None = None) -> Iterator[Problem]:
         yield Problem(message=message, place=place, hint=hint)
 
 
+def example(name: str) -> str:
+    """Return a kind of fix with the parameters that it needs, in YAML; nothing for no kind."""
+    kind = KINDS.get(name)
+    if kind is None:
+        return ""
+    needed = (f"{key}: ..." for key, field in kind.fields.items() if field.required)
+    return f"{name}: {{{', '.join(needed)}}}"
+
+
 def apply(fix: Fix, text: str) -> str:
     """Return the mended text, or the same text where the fix has nothing to do.
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
-from tests.criteria.writing import rule, rules, write
+from tests.criteria.writing import load, problems, rule, rules, write
 
 THANKS = rule(
     "a.docs.thanks",
@@ -213,3 +213,25 @@ def test_b027_runaway_fix_is_told_and_the_run_goes_on(
     out = " ".join(capsys.readouterr().out.split())
     assert "FIXED a.docs.thanks" in out
     assert "NOT FIXED a.docs.away: replace: '(?=a)(a+)+$' was not searched: the search ran" in out
+
+
+def test_variables_of_a_fix_are_put_in_their_places(tmp_path: Path) -> None:
+    wanted = "[{append: {text: {var: owner}}}, {set: {path: a, value: {deep: [{var: most}]}}}]"
+    text = rules(rule(fix=wanted), head="vars: {owner: Ann, most: 3}\n")
+    said, deep = load(tmp_path, text, variables={"owner": "Bob"}).rules[0].fixes
+    assert said.params == {"text": "Bob"}
+    assert deep.params == {"path": "a", "value": {"deep": [3]}}
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("most", "append: text must be text, not 3"),
+        ("mots", "there is no variable 'mots' (did you mean most?)"),
+    ],
+)
+def test_variable_that_does_not_fit_a_fix_is_told(tmp_path: Path, name: str, message: str) -> None:
+    text = rules(rule(fix=f"{{append: {{text: {{var: {name}}}}}}}"), head="vars: {most: 3}\n")
+    told = problems(tmp_path, text)
+    assert message in told[0]
+    assert told[0].startswith("rules.yaml:7:")
