@@ -17,6 +17,7 @@ from pytest_reflex.criteria.wording import quoted
 
 MAX_NODES = 1_000_000
 ALIAS_BUDGET = 10_000
+_YAMLS_OWN = "tag:yaml.org,2002:"
 
 QUOTED_BEFORE_COMMENT = frozenset({"search", "command", "expect_output", "matches", "heading"})
 """Keys whose unquoted value may have lost its end to a `#`."""
@@ -201,9 +202,16 @@ class _Tree:
             )
 
     def _refuse_tag(self, event: Any, spot: Spot) -> None:
-        if event.tag is not None:
-            hint = "put a text that starts with ! in quotes"
-            self._faults.stop(f"the tag {event.tag} is not supported", spot, hint=hint)
+        if event.tag is None:
+            return
+        hint = "put a text that starts with ! in quotes"
+        tag = str(event.tag)
+        if tag.startswith(_YAMLS_OWN):
+            hint = "remove the tag"
+            tag = "!!" + tag.removeprefix(_YAMLS_OWN)
+            if isinstance(value := getattr(event, "value", None), str):
+                hint += f": write {quoted(value) if tag == '!!str' else value}"
+        self._faults.stop(f"the tag {tag} is not supported", spot, hint=hint)
 
     def _count(self, event: Any) -> None:
         self._nodes += 1

@@ -69,6 +69,10 @@ def _any_of(
     before = len(faults.found)
     given = table[ALTERNATIVES]
     found: list[CheckSpec] = []
+    if not isinstance(given, Items):
+        message = f"any_of must be a list of checks, not {kind_of(given)}"
+        hint = "any_of: [{...}, {...}]"
+        faults.refuse(message, table.at(ALTERNATIVES), hint=hint, rule_id=rule_id)
     for index, entry in enumerate(given if isinstance(given, Items) else ()):
         if isinstance(entry, Table):
             found.append(finish_check(entry, faults, rule_id, variables, registry))
@@ -112,8 +116,18 @@ def _refuse_type(table: Table, faults: Faults, rule_id: str, registry: Registry)
     elif "type" in table:
         refuse_text("type", kind, table.at("type"), faults, rule_id)
     else:
-        hint = f"one of {', '.join(known)}"
-        faults.add("the check has no type", table.spot, hint=hint, rule_id=rule_id)
+        _note_no_type(table, faults, rule_id, known)
+
+
+def _note_no_type(table: Table, faults: Faults, rule_id: str, known: list[str]) -> None:
+    """Note that a check has no type, at the key that looks like a slip for one."""
+    for key in table:
+        if (hint := nearest(key, ("type", ALTERNATIVES))).startswith("did"):
+            message = f"the check has no type, but {quoted(key)}"
+            faults.add(message, table.at_key(key), hint=hint, rule_id=rule_id)
+            return
+    hint = f"one of {', '.join(known)}"
+    faults.add("the check has no type", table.spot, hint=hint, rule_id=rule_id)
 
 
 def _params(

@@ -47,9 +47,9 @@ class Faults:
         more = Problem(message="there are more problems", place=Place(self.path), hint=hint)
         raise CriteriaError([*in_order(self.found), more])
 
-    def refuse(self, message: str, spot: Spot, *, hint: str = "") -> None:
+    def refuse(self, message: str, spot: Spot, *, hint: str = "", rule_id: str = "") -> None:
         """Note that the value at `spot` is unusable; whoever looks at it later stays silent."""
-        self.add(message, spot, hint=hint)
+        self.add(message, spot, hint=hint, rule_id=rule_id)
         self._settled.add(spot)
 
     def retell_number(self, key: str, spot: Spot, *, rule_id: str = "") -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -18,15 +18,21 @@ _WORD = re.compile(r"\w+")
 
 
 def refuse_unknown_keys(
-    table: Table, known: Collection[str], faults: Faults, *, what: str, rule_id: str = ""
+    table: Table,
+    known: Collection[str],
+    faults: Faults,
+    *,
+    what: str,
+    rule_id: str = "",
+    hints: Mapping[str, str] | None = None,
 ) -> None:
-    """Note every key that is not known."""
+    """Note every key that is not known; `hints` has words for some of them."""
     for key in table:
         if key not in known:
             faults.add(
                 f"{what} has no key {quoted(key)}",
                 table.at_key(key),
-                hint=nearest(key, known),
+                hint=(hints or {}).get(key) or nearest(key, known),
                 rule_id=rule_id,
             )
 

@@ -134,7 +134,8 @@ class Reading:
             raise CriteriaError(in_order(found + self._unreadable))
 
     def _suite(self, path: Path, table: Table, faults: Faults, chain: tuple[Path, ...]) -> Layer:
-        refuse_unknown_keys(table, SUITE_KEYS, faults, what="a suite")
+        hints = _made_a_suite(table)
+        refuse_unknown_keys(table, SUITE_KEYS, faults, what="a suite", hints=hints)
         inline = table.get("criteria")
         thresholds = read_thresholds(table, faults, keys=("phases",))
         if isinstance(inline, Table):
@@ -213,6 +214,17 @@ def collector_off() -> Iterator[None]:
 def is_suite(table: Table) -> bool:
     """Return whether a file names artifacts or other criteria, so that pytest can run it."""
     return "criteria" in table or "artifacts" in table
+
+
+def _made_a_suite(table: Table) -> dict[str, str]:
+    """Return, for keys of a template, what to do about them in a file that is a suite."""
+    word = "artifacts" if "artifacts" in table else "criteria"
+    made = f"'{word}' (line {table.at_key(word)[0]}) makes this a suite: remove it, or"
+    return {
+        "name": f"{made} drop name and call the file x.reflex.yaml",
+        "version": f"{made} drop version and call the file x.reflex.yaml",
+        "extends": f"{made} say criteria instead of extends and call the file x.reflex.yaml",
+    }
 
 
 def refuse_vacuous(criteria: Criteria) -> None:

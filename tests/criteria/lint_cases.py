@@ -44,11 +44,16 @@ ERRORS: dict[str, tuple[str, str]] = {
         ),
     ),
     "a tag": (
-        "name: !!str a\n",
-        (
-            "1:7: the tag tag:yaml.org,2002:str is not supported (put a text that starts "
-            "with ! in quotes)"
-        ),
+        "name: !!str 17\n",
+        "1:7: the tag !!str is not supported (remove the tag: write '17')",
+    ),
+    "a tag of a list": (
+        "rules: !!seq []\n",
+        "1:8: the tag !!seq is not supported (remove the tag)",
+    ),
+    "a text that starts like a tag": (
+        "name: !important a\n",
+        "1:7: the tag !important is not supported (put a text that starts with ! in quotes)",
     ),
     "an alias": (
         "name: *a\n",
@@ -282,6 +287,21 @@ ERRORS: dict[str, tuple[str, str]] = {
         check("{search: x}"),
         "5:12: rule a.docs.title: the check has no type (one of content, executable...",
     ),
+    "alternatives that are a mapping": (
+        check("{any_of: {type: content, search: x}}"),
+        (
+            "5:21: rule a.docs.title: any_of must be a list of checks, not a mapping (any_of: "
+            "[{...}, {...}])"
+        ),
+    ),
+    "a slip for any_of": (
+        check("{anyof: [{type: content, search: x}]}"),
+        "5:13: rule a.docs.title: the check has no type, but 'anyof' (did you mean any_of?)",
+    ),
+    "a slip for type": (
+        check("{tpye: content, search: x}"),
+        "5:13: rule a.docs.title: the check has no type, but 'tpye' (did you mean type?)",
+    ),
     "a type": (
         check("{type: contents, search: x}"),
         "5:19: rule a.docs.title: unknown check type 'contents' (did you mean content?)",
@@ -498,6 +518,20 @@ ERRORS: dict[str, tuple[str, str]] = {
         rules(rule(fix="{append: {txt: x}}")),
         "6:20: rule a.docs.title: append has no parameter 'txt' (did you mean text?)",
     ),
+    "a kind of fix that stands alone": (
+        rules(rule(fix="tag_fences")),
+        (
+            "6:10: rule a.docs.title: fix must be a mapping, or a list of them, not the text "
+            "'tag_fences' (write fix: {tag_fences: {language: ...}})"
+        ),
+    ),
+    "a slip for safe": (
+        rules(rule(fix="{append: {text: x}, save: false}")),
+        (
+            "6:30: rule a.docs.title: a fix needs exactly one kind, not append, save (did you "
+            "mean safe?)"
+        ),
+    ),
     "a kind of sample": (
         rules(rule(samples="{god: [x]}")),
         "6:15: rule a.docs.title: samples has no key 'god' (did you mean good?)",
@@ -511,6 +545,20 @@ ERRORS: dict[str, tuple[str, str]] = {
         (
             "no rule carries weight in phase A, and none is of severity fail (give a rule "
             "the severity fail, or a weight and a threshold above 0)"
+        ),
+    ),
+    "artifacts in a template": (
+        "name: a\nartifacts: [page.yaml]\n" + rules(),
+        (
+            "1:1: a suite has no key 'name' ('artifacts' (line 2) makes this a suite: remove it, "
+            "or drop name and call the file x.reflex.yaml)"
+        ),
+    ),
+    "a template that a suite extends": (
+        "extends: base\nartifacts: [page.yaml]\n",
+        (
+            "1:1: a suite has no key 'extends' ('artifacts' (line 2) makes this a suite: remove "
+            "it, or say criteria instead of extends and call the file x.reflex.yaml)"
         ),
     ),
     "artifacts that are not there": (
