@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from pytest_reflex.documents.data import LANGUAGES
-from pytest_reflex.documents.data_tree import looks_like_data, read_tree, whole_tree
+from pytest_reflex.documents.data_tree import looks_like_data, read_tree, top_keys, whole_tree
 from pytest_reflex.documents.lines import View, split
 from pytest_reflex.documents.nodes import Node, NodeKind, descend
 from pytest_reflex.documents.outline import Fence, outline
 from pytest_reflex.documents.syntax import DataSyntaxError
 from pytest_reflex.fixes.kind import FixError
+
+_NEXT_DOCUMENT = re.compile(r"^---(?:[ \t\r].*)?$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +49,26 @@ def choose(document: str, steps: tuple[Any, ...], block: str | None, contains: s
     kind = block or "YAML or JSON"
     if found:
         raise FixError(f"set: none of the {len(found)} {kind} blocks has {steps[0]!r}")
+    if block is None and not wrong and (other := _other_data(document)):
+        raise FixError(f"set: {other}")
     holding = f" holding {contains!r}" if contains else ""
     reason = f": {wrong[0]}" if wrong else ""
     raise FixError(f"set: there is no {kind} block{holding} that can be read{reason}")
+
+
+def _other_data(document: str) -> str:
+    """Return what a text without blocks is, and that it is left alone; empty for prose."""
+    try:
+        if tomllib.loads(document):
+            return (
+                "the artifact is TOML, which this fix does not write: take replace, or insert_text"
+            )
+    except (tomllib.TOMLDecodeError, RecursionError):
+        pass
+    documents = [part for part in _NEXT_DOCUMENT.split(document) if part.strip()]
+    if len(documents) > 1 and all(top_keys(part) for part in documents):
+        return f"the artifact is {len(documents)} YAML documents: only a single one is changed"
+    return ""
 
 
 def _whole(document: str, steps: tuple[Any, ...]) -> Structured | None:

@@ -224,3 +224,17 @@ def test_what_cannot_be_set_is_explained(
 ) -> None:
     with pytest.raises(FixError, match=message):
         put(text, path, value, **more)
+
+
+OTHER_DATA = {
+    "toml": ("[tool.x]\na = 1\n", "the artifact is TOML, which this fix does not write"),
+    "documents": ("---\na:\n  b: 1\n---\na: 2\n", "the artifact is 2 YAML documents"),
+    "prose": ("# T\n\ntext\n", "there is no YAML or JSON block that can be read"),
+    "front matter": ("---\na: 1\n---\n# T\n", "there is no YAML or JSON block that can be read"),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), OTHER_DATA.values(), ids=OTHER_DATA)
+def test_data_that_is_not_changed_is_called_by_its_name(text: str, message: str) -> None:
+    with pytest.raises(FixError, match=message):
+        apply(Fix(kind="set", params={"path": "a", "value": 3}), text)
