@@ -1,19 +1,16 @@
-"""What `critique` and `refine` share: their options, the artifact by itself, its evaluation."""
+"""What `critique`, `refine` and `criteria fix` share: the artifact by itself, read and written."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import click
-
 from pytest_reflex.cli.configured import configured
-from pytest_reflex.cli.criteria_option import chosen_criteria, criteria_options, parse_variables
-from pytest_reflex.cli.given import ARTIFACT
+from pytest_reflex.cli.one_artifact import Asked, open_target
 from pytest_reflex.cli.streams import say
-from pytest_reflex.errors import ArtifactError
+from pytest_reflex.errors import ArtifactError, UsageError
 from pytest_reflex.loops.setup import read_draft
 from pytest_reflex.loops.single import Alone
 from pytest_reflex.model.artifact import Artifact
@@ -22,55 +19,17 @@ from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.targets import Target
 
 
-def step_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add what every single step takes."""
-    for option in (
-        click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
-        click.option(
-            "--agent",
-            "agents",
-            multiple=True,
-            metavar="[STEP=]NAME",
-            help="Agent of all steps, or of one (default: offline).",
-        ),
-        click.option("--phase", metavar="A|B", help="Level (default: B, or A without rules of B)."),
-        criteria_options,
-        click.argument("artifact", type=ARTIFACT),
-    ):
-        command = option(command)
-    return command
-
-
-def open_alone(
-    artifact: Path,
-    *,
-    criteria: str | None,
-    template: str | None,
-    phase: str | None,
-    variables: Iterable[str],
-    agents: Iterable[str],
-) -> tuple[Alone, Callable[[], Evaluation]]:
+def open_alone(asked: Asked) -> tuple[Alone, Callable[[], Evaluation]]:
     """Return the artifact with its criteria and agents, and a function that evaluates it.
 
     Raises UsageError, CriteriaError or ArtifactError where no step could be made.
     """
-    from pytest_reflex.api import make_target
-    from pytest_reflex.host import employ, open_host
+    from pytest_reflex.host import employ
 
     settings = configured({})
-    chosen = chosen_criteria(criteria, template, settings)
-    host = open_host(settings["plugins"], Path.cwd())
-    target = make_target(
-        artifact,
-        chosen,
-        registry=host.registry,
-        phase=phase,
-        threshold=None,
-        variables=parse_variables(variables),
-        root=Path.cwd(),
-    )
-    read = read_text_artifact(artifact)
-    employ(host, settings, agents)
+    host, target = open_target(asked, settings)
+    read = read_text_artifact(asked.artifact)
+    employ(host, settings, asked.agents)
     alone = Alone(
         artifact=read,
         criteria=target.criteria,
@@ -101,3 +60,17 @@ def read_text_artifact(path: Path) -> Artifact:
 def at_level(alone: Alone, evaluation: Evaluation) -> Alone:
     """Return the artifact at the level of its evaluation."""
     return replace(alone, level=evaluation.level)
+
+
+def write_back(artifact: Artifact, text: str, *, meanwhile: str) -> None:
+    """Write the text over the artifact; one that somebody changed meanwhile is left as it is."""
+    from pytest_reflex.checks.reading import read_artifact
+    from pytest_reflex.store.atomic import replace_file
+
+    if read_artifact(artifact.path).sha256 != artifact.sha256:
+        raise UsageError(
+            f"{artifact.name} was changed while it was {meanwhile}: it is left as it is",
+            hint="start again",
+        )
+    if text != artifact.raw_text:
+        replace_file(artifact.path.resolve(), text.encode("utf-8"), mode=0o644)

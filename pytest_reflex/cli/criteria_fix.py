@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pytest_reflex.cli.configured import configured
-from pytest_reflex.cli.criteria_option import chosen_criteria, criteria_options, parse_variables
-from pytest_reflex.cli.given import ARTIFACT
+from pytest_reflex.cli.one_artifact import Asked, open_target, target_options
 from pytest_reflex.cli.streams import give, give_artifact, give_json, is_coloured, say
 from pytest_reflex.errors import ExitCode, UsageError
 
@@ -30,18 +29,12 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Apply the fixes that failing rules carry.")
-@click.argument("artifact", type=ARTIFACT)
-@criteria_options
-@click.option("--phase", metavar="A|B", help="Level (default: B, or A without rules of B).")
+@target_options
 @click.option("--unsafe", is_flag=True, help="Apply fixes that are marked as unsafe too.")
 @click.option("--diff", "as_diff", is_flag=True, help="Print what would change; write nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def fix(
-    artifact: Path,
-    criteria: str | None,
-    template: str | None,
-    variables: tuple[str, ...],
-    phase: str | None,
+    asked: Asked,
     unsafe: bool,
     as_diff: bool,
     as_json: bool,
@@ -54,27 +47,16 @@ def fix(
 
     Exit status: 0 the gate is passed, 1 it is not, 4 bad criteria or usage.
     """
-    from pytest_reflex.api import make_target
-    from pytest_reflex.cli.alone import read_text_artifact
+    from pytest_reflex.cli.alone import read_text_artifact, write_back
     from pytest_reflex.criteria.fixing import allow_unsafe, fix_all
-    from pytest_reflex.host import employ, open_host
+    from pytest_reflex.host import employ
     from pytest_reflex.loops.result import unusable
     from pytest_reflex.loops.single import Alone
 
-    settings = configured({})
-    chosen = chosen_criteria(criteria, template, settings)
+    settings, artifact = configured({}), asked.artifact
     if not as_diff and (why := unusable(artifact, Path.cwd() / settings["loop.root"])):
         raise UsageError(f"no result can be written to {artifact}: {why}")
-    host = open_host(settings["plugins"], Path.cwd())
-    target = make_target(
-        artifact,
-        chosen,
-        registry=host.registry,
-        phase=phase,
-        threshold=None,
-        variables=parse_variables(variables),
-        root=Path.cwd(),
-    )
+    host, target = open_target(asked, settings)
     read = read_text_artifact(artifact)
     employ(host, settings, ("offline",), judge="")
     held_to = allow_unsafe(target.criteria) if unsafe else target.criteria
@@ -84,7 +66,7 @@ def fix(
         done = fix_all(read.raw_text, judge, lambda text, ids: _mend(alone, text, ids))
     written = not as_diff and done.text != read.raw_text
     if written:
-        _write(read, done.text)
+        write_back(read, done.text, meanwhile="fixed")
     _tell(read, done, written=written, as_diff=as_diff, as_json=as_json)
     return ExitCode.OK if done.after.passed else ExitCode.GATE_FAILED
 
@@ -118,19 +100,6 @@ def _judge(target: Target, registry: Registry) -> Iterator[Judge]:
             return evaluate(there, registry)
 
         yield judge
-
-
-def _write(artifact: Artifact, text: str) -> None:
-    """Write the text; a file that somebody changed in the meantime is left as it is."""
-    from pytest_reflex.checks.reading import read_artifact
-    from pytest_reflex.store.atomic import replace_file
-
-    if read_artifact(artifact.path).sha256 != artifact.sha256:
-        raise UsageError(
-            f"{artifact.name} was changed while it was fixed: it is left as it is",
-            hint="start again",
-        )
-    replace_file(artifact.path.resolve(), text.encode("utf-8"), mode=0o644)
 
 
 def _tell(artifact: Artifact, done: Fixed, *, written: bool, as_diff: bool, as_json: bool) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import click
 
-from pytest_reflex.cli.alone import at_level, open_alone, step_options
+from pytest_reflex.cli.alone import at_level, open_alone
+from pytest_reflex.cli.one_artifact import Asked, step_options
 from pytest_reflex.cli.streams import give, give_json, is_coloured
 from pytest_reflex.errors import ExitCode
 
@@ -18,12 +18,7 @@ from pytest_reflex.errors import ExitCode
     "--evaluation", metavar="FILE|-", help="What `evaluate --json` printed (default: evaluate)."
 )
 def critique(
-    artifact: Path,
-    criteria: str | None,
-    template: str | None,
-    variables: tuple[str, ...],
-    phase: str | None,
-    agents: tuple[str, ...],
+    asked: Asked,
     evaluation: str | None,
     as_json: bool,
 ) -> int:
@@ -37,14 +32,7 @@ def critique(
     from pytest_reflex.loops.single import criticise
     from pytest_reflex.reports.single import critique_document, critique_text
 
-    alone, evaluate = open_alone(
-        artifact,
-        criteria=criteria,
-        template=template,
-        phase=phase,
-        variables=variables,
-        agents=agents,
-    )
+    alone, evaluate = open_alone(asked)
     if evaluation:
         judged = evaluation_for(alone, read_object(evaluation, "--evaluation"))
     else:

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import click
 
-from pytest_reflex.cli.alone import at_level, open_alone, step_options
+from pytest_reflex.cli.alone import at_level, open_alone, write_back
 from pytest_reflex.cli.configured import configured
 from pytest_reflex.cli.given import GivenPath
+from pytest_reflex.cli.one_artifact import Asked, step_options
 from pytest_reflex.cli.streams import give_artifact, give_json, is_coloured, say
 from pytest_reflex.errors import ExitCode, UsageError
 from pytest_reflex.loops.single import Alone, criticise
@@ -28,12 +29,7 @@ from pytest_reflex.model.single import Critique, Refinement
 @click.option("--output", type=GivenPath(), help="Write the result to this file.")
 @click.option("--in-place", is_flag=True, help="Write the result over the artifact.")
 def refine(
-    artifact: Path,
-    criteria: str | None,
-    template: str | None,
-    variables: tuple[str, ...],
-    phase: str | None,
-    agents: tuple[str, ...],
+    asked: Asked,
     issues: str | None,
     output: Path | None,
     in_place: bool,
@@ -51,25 +47,18 @@ def refine(
 
     if in_place and output:
         raise UsageError("--in-place and --output exclude each other", hint="name one of them")
-    target = artifact if in_place else output
+    target = asked.artifact if in_place else output
     if target and (why := unusable(target, Path.cwd() / configured({})["loop.root"])):
         raise UsageError(f"no result can be written to {target}: {why}")
-    alone, evaluate = open_alone(
-        artifact,
-        criteria=criteria,
-        template=template,
-        phase=phase,
-        variables=variables,
-        agents=agents,
-    )
+    alone, evaluate = open_alone(asked)
     if issues:
-        asked = Critique(issues=issues_for(alone, read_object(issues, "--issues")))
+        critique = Critique(issues=issues_for(alone, read_object(issues, "--issues")))
     else:
         judged = evaluate()
         alone = at_level(alone, judged)
-        asked = criticise(alone, judged)
-    done = mend(alone, asked.issues)
-    done = replace(done, costs=asked.costs + done.costs)
+        critique = criticise(alone, judged)
+    done = mend(alone, critique.issues)
+    done = replace(done, costs=critique.costs + done.costs)
     _deliver(alone, done, target, as_json=as_json)
     return ExitCode.OK
 
@@ -89,15 +78,10 @@ def _deliver(alone: Alone, done: Refinement, target: Path | None, *, as_json: bo
 
 
 def _write(alone: Alone, done: Refinement, target: Path) -> None:
-    """Write the result; a file that somebody changed in the meantime is left as it is."""
-    from pytest_reflex.checks.reading import read_artifact
     from pytest_reflex.store.atomic import replace_file
 
     real = target.resolve()
-    own = real == alone.artifact.path.resolve()
-    if own and read_artifact(target).sha256 != alone.artifact.sha256:
-        raise UsageError(
-            f"{target} was changed while it was refined: it is left as it is", hint="start again"
-        )
-    if not own or done.text != alone.artifact.raw_text:
+    if real == alone.artifact.path.resolve():
+        write_back(alone.artifact, done.text, meanwhile="refined")
+    else:
         replace_file(real, done.text.encode("utf-8"), mode=0o644)
