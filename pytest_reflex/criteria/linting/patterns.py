@@ -1,4 +1,4 @@
-"""Warnings about what a content check searches for."""
+"""Warnings about what a content check or a fix searches for."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from pytest_reflex.criteria.linting.certainty import always_matches, never_match
 from pytest_reflex.criteria.linting.remark import Remark, warning
 from pytest_reflex.criteria.nodes import Table
 from pytest_reflex.criteria.wording import quoted
-from pytest_reflex.model.rules import CheckSpec
+from pytest_reflex.model.rules import CheckSpec, Fix
+from pytest_reflex.search.patterns import SearchError, compile_pattern
 
 _SLASHES = re.compile(r"/.+/[gimsux]*", re.DOTALL)
 _LOOSE_DOT = re.compile(r"[\w /-]*(?:\w\.\w[\w /-]*)+")
 _TWO_BACKSLASHES = re.compile(r"(?<!\\)\\\\[bBdDsSwW](?![a-zA-Z])")
+_TEXTS = ("# A\n\nSome words: 1.\n", '{"a": [null]}\n')
 _QUOTES = "in single quotes, one backslash is enough"
 
 
@@ -28,6 +30,27 @@ def pattern_warnings(
     spot = table.at("search")
     for code, message, hint in _odd(search, spec):
         yield warning(code, message, faults, spot, hint=hint, rule_id=rule_id)
+
+
+def fix_warnings(fix: Fix, table: Table, faults: Faults, rule_id: str) -> Iterator[Remark]:
+    """Yield what is odd about the pattern of a fix; `table` has its parameters as written."""
+    search = fix.params.get("search")
+    if fix.kind != "replace" or fix.params.get("literal") or not isinstance(search, str):
+        return
+    for code, message, hint in (*_misread(search), *_takes_all(search, fix)):
+        yield warning(code, message, faults, table.at("search"), hint=hint, rule_id=rule_id)
+
+
+def _takes_all(search: str, fix: Fix) -> Iterator[tuple[str, str, str]]:
+    ignore_case = fix.params.get("ignore_case") is True
+    pattern = compile_pattern(search, ignore_case=ignore_case)
+    try:
+        all_of = all((0, len(t)) in pattern.spans(t, limit=1, seconds=1.0) for t in _TEXTS)
+    except SearchError:
+        return
+    if all_of:
+        message = f"{quoted(search)} takes whole texts, so that nothing is left of them"
+        yield "replaces-all", message, "say what is to be replaced, and no more"
 
 
 def _odd(search: str, spec: CheckSpec) -> Iterator[tuple[str, str, str]]:
@@ -44,6 +67,11 @@ def _odd(search: str, spec: CheckSpec) -> Iterator[tuple[str, str, str]]:
     elif not counts and (where := _idle(search)):
         message = f".* at the {where} of {quoted(search)} changes nothing"
         yield "idle-dots", message, "leave it out: a search looks everywhere"
+    yield from _misread(search)
+
+
+def _misread(search: str) -> Iterator[tuple[str, str, str]]:
+    """Yield what looks like a slip of the pen, in a check and in a fix."""
     if _SLASHES.fullmatch(search):
         message = f"the slashes of {quoted(search)} are part of the pattern"
         yield "slashes", message, "leave them out; ignore_case: true takes the place of /i"
