@@ -629,6 +629,11 @@ WARNINGS: dict[str, tuple[str, str, str]] = {
         "5:36",
         "\\\\d is a backslash and a letter",
     ),
+    "replaces-all": (
+        rules(whole(fix="{replace: {search: '(?s).*', with: ''}}")),
+        "9:29",
+        "'(?s).*' takes whole texts, so that nothing is left of them",
+    ),
     "no-samples": (rules(whole(samples=None)), "2:5", "nothing shows that it can pass and fail"),
     "one-sided-samples": (
         rules(whole(samples="{good: [x]}")),

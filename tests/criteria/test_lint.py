@@ -52,6 +52,7 @@ FINE = {
     "anchors at both ends": rules(whole(check=r"{type: content, search: '\A\s*\Z', negate: true}")),
     "counting": rules(whole(check="{type: content, search: '.*x', max_count: 3}")),
     "a pattern with a dot": rules(whole(check=r"{type: content, search: 'a\.b'}")),
+    "a fix at the start of lines": rules(whole(fix="{replace: {search: '^', with: '> '}}")),
     "a literal text": rules(whole(check="{type: content, search: '/a.b/', literal: true}")),
     "an or of commands": lint_cases.running(
         "command: 'test -s \"$PYTEST_REFLEX_ARTIFACT\" || exit 1'"

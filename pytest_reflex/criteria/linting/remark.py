@@ -15,6 +15,7 @@ WARNINGS = {
     "loose-dot": "a dot that may be meant as a dot",
     "slashes": "a pattern between slashes",
     "two-backslashes": "a class such as \\d with a backslash too many",
+    "replaces-all": "a fix whose pattern takes a whole text",
     "no-samples": "a rule with checks and no samples",
     "one-sided-samples": "samples that are all good or all bad",
     "same-sample": "a sample that is good and bad",

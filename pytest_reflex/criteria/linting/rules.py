@@ -9,7 +9,7 @@ from typing import Any
 from pytest_reflex.checks.judged import is_judged
 from pytest_reflex.criteria.faults import Spot
 from pytest_reflex.criteria.linting.commands import command_warnings
-from pytest_reflex.criteria.linting.patterns import pattern_warnings
+from pytest_reflex.criteria.linting.patterns import fix_warnings, pattern_warnings
 from pytest_reflex.criteria.linting.remark import Remark, warning
 from pytest_reflex.criteria.nodes import Items, Table
 from pytest_reflex.criteria.rules import Draft
@@ -36,11 +36,19 @@ def rule_warnings(rule: Rule, draft: Draft) -> Iterator[Remark]:
     for spec, table in _with_tables(rule.checks, own_checks(draft.table)):
         yield from pattern_warnings(spec, table, draft.faults, rule.id)
         yield from command_warnings(spec, table, draft.faults, rule.id)
+    for fix, table in zip(rule.fixes, _own(draft.table, "fix"), strict=False):
+        params = table.get(fix.kind)
+        if isinstance(params, Table):
+            yield from fix_warnings(fix, params, draft.faults, rule.id)
 
 
 def own_checks(table: Table) -> list[Table]:
     """Return the checks that a rule gives in this file, as they are written."""
-    value = table.get("checks", table.get("check"))
+    return _own(table, "checks") or _own(table, "check")
+
+
+def _own(table: Table, key: str) -> list[Table]:
+    value = table.get(key)
     values = value if isinstance(value, Items) else [value]
     return [entry for entry in values if isinstance(entry, Table)]
 
