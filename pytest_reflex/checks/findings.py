@@ -41,7 +41,8 @@ from pytest_reflex.checks.reported.finding import (
     UnreadableError,
 )
 from pytest_reflex.checks.reported.forms import FORMS, TELLING, is_fields, reader_of
-from pytest_reflex.errors import ArtifactError, CriteriaError, Place, Problem, did_you_mean
+from pytest_reflex.checks.reported.slips import slip_in
+from pytest_reflex.errors import ArtifactError, CriteriaError, Place, Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult
@@ -322,12 +323,12 @@ def _reader(params: Mapping[str, Any]) -> Reader:
 
 
 def _better_named(problems: Iterable[Problem], spec: CheckSpec) -> Iterator[Problem]:
-    """Yield the problems; a format of a mistyped name is told by the nearest one."""
+    """Yield the problems; one of a mapping is told of what is wrong in it."""
     for problem in problems:
-        name = spec.params.get("format")
-        if problem.message.startswith("format must be") and isinstance(name, str):
-            hint = did_you_mean(name, FORMS)
-            yield Problem(message=problem.message, place=problem.place, hint=hint)
+        key, _, told = problem.message.partition(" must be ")
+        if told and (slip := slip_in(key, spec.params.get(key))):
+            message, hint = slip
+            yield Problem(message=message, place=problem.place, hint=hint)
         else:
             yield problem
 

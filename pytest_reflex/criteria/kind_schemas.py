@@ -42,6 +42,27 @@ _EXACT: dict[str, Schema] = {
     "json, yaml or toml": {"enum": ["json", "yaml", "toml"]},
     "stdout or stderr": {"enum": ["stdout", "stderr"]},
     "true, or a table": {"const": True},
+    "a mapping to error, warning, note or ignore": {
+        "type": "object",
+        "additionalProperties": {"enum": ["error", "warning", "note", "ignore"]},
+    },
+    "a whole number >= 0, or a mapping of error, warning, note or all to one": {
+        "anyOf": [
+            {"type": "integer", "minimum": 0},
+            {
+                "type": "object",
+                "propertyNames": {"enum": ["error", "warning", "note", "all"]},
+                "additionalProperties": {"type": "integer", "minimum": 0},
+                "minProperties": 1,
+            },
+        ]
+    },
+    "a mapping of message, and perhaps rule, level, file, line and column, to paths": {
+        "type": "object",
+        "propertyNames": {"enum": ["message", "rule", "level", "file", "line", "column"]},
+        "additionalProperties": TEXT,
+        "required": ["message"],
+    },
 }
 _FROM_TO = re.compile(r"(?:a whole number|an exit status) from (\d+) to (\d+)")
 _ABOVE = re.compile(r"a number of seconds above (\d+), at most (\d+)")

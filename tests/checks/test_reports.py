@@ -224,7 +224,7 @@ NO_REPORT: list[tuple[str, Any, str]] = [
     ("tap", "1..0 # SKIP all\n", "no test was run"),
     ("tap", "1..2\nok 1\nBail out! no disk\n", "the tests were given up: no disk"),
     ("tap", "okay then\n1..1\n", "1 tests were planned, 0 are reported"),
-    ("json", {"text": "m"}, "no list of findings: the document is none"),
+    ("json", {"text": "m"}, "no list of findings: the document is no list"),
     ("json", ["m"], "a finding in the report is no map, but 'm'"),
     ("sarif", sarif({"message": "m"}), "the report is not built as a SARIF log"),
     ("sarif", sarif({**SAID, "suppressions": [1]}), "the report is not built as a SARIF log"),
@@ -264,5 +264,5 @@ def test_noise_is_refused_and_breaks_nothing(form: str, report: Any) -> None:
 def test_the_list_of_findings_has_to_be_there() -> None:
     assert read("json", {"issues": []}, "issues.*") == []
     assert len(read("json", {"issues": [{"text": "m"}]}, "issues.*")) == 1
-    with pytest.raises(UnreadableError, match="issues is none"):
+    with pytest.raises(UnreadableError, match=r"nothing is at items 'issues\.\*'"):
         read("json", {"error": "x"}, "issues.*")

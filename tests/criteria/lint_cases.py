@@ -484,6 +484,33 @@ ERRORS: dict[str, tuple[str, str]] = {
         check("{type: structure, code: {language: python, pattern: f(), selector: string}}"),
         "5:79: rule a.docs.title: code: selector: no node of kind 'string' is in f()",
     ),
+    "a level of findings that there is not": (
+        check("{type: findings, command: [x], format: sarif, max_findings: {errors: 3}}"),
+        "5:73: rule a.docs.title: max_findings: 'errors' is no level (did you mean error?)",
+    ),
+    "a number of findings": (
+        check("{type: findings, command: [x], format: sarif, max_findings: {all: few}}"),
+        "5:78: rule a.docs.title: max_findings.all must be a whole number >= 0, not 'few'",
+    ),
+    "a level that is given to findings": (
+        check("{type: findings, command: [x], format: sarif, levels: {x: fatal}}"),
+        (
+            "5:70: rule a.docs.title: levels.x must be one of error, warning, note, ignore, "
+            "not 'fatal'"
+        ),
+    ),
+    "a field of findings": (
+        check("{type: findings, command: [x], format: json, fields: {mesage: m}}"),
+        "5:66: rule a.docs.title: fields: 'mesage' is no field (did you mean message?)",
+    ),
+    "fields without a message": (
+        check("{type: findings, command: [x], format: json, fields: {rule: r}}"),
+        "5:65: rule a.docs.title: fields: there is no message (message: ...)",
+    ),
+    "a path of a field": (
+        check("{type: findings, command: [x], format: json, fields: {message: 3}}"),
+        "5:75: rule a.docs.title: fields.message must be a path, not 3",
+    ),
     "a structure that asks nothing": (
         check("{type: structure, headings: {levels: false}}"),
         "5:40: rule a.docs.title: headings: it asks for nothing, so that it cannot fail",

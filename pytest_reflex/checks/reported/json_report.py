@@ -144,8 +144,10 @@ class JsonReader:
         holder = next(paths.find(value, self._items[:-1]), None) if self._items else None
         empty = isinstance(value, list) and not value
         if self._items and not empty and not isinstance(getattr(holder, "value", None), list):
-            where = paths.render(self._items[:-1]) or "the document"
-            raise UnreadableError(f"the report has no list of findings: {where} is none")
+            where = f"{paths.render(self._items[:-1]) or 'the document'} is no list"
+            if next(paths.find(value, self._items), None) is None:
+                where = f"nothing is at items {self._form.items!r}"
+            raise UnreadableError(f"the report has no list of findings: {where}")
         if empty and self._form.all_files:
             raise NothingRunError("no file was looked at: the report lists none")
         found: list[ToolFinding] = []
