@@ -142,6 +142,8 @@ def _make(params: Mapping[str, Any]) -> Judge:
         steps = paths.parse(params["path"])
     except paths.PathSyntaxError as error:
         raise ValueError(str(error)) from None
+    if steps and steps[0] == "$" and params["path"][0] == "$":
+        raise ValueError('a path starts in the document: leave out $; a key of that name is "$"')
     exists = params.get("exists", True)
     asked = [key for key in ("equals", "matches", "value_type", "min_count") if key in params]
     if not exists and asked:

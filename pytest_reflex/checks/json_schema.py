@@ -15,7 +15,7 @@ from pytest_reflex.checks.data_source import data_in
 from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.checks.options import REQUIRED, Kind
 from pytest_reflex.checks.reading import read_artifact
-from pytest_reflex.checks.schema.usable import LONGEST, schema_text
+from pytest_reflex.checks.schema.usable import LONGEST, asks_for_nothing, schema_text
 from pytest_reflex.checks.structure_kind import Judge, StructureKind
 from pytest_reflex.documents import paths
 from pytest_reflex.documents.data import LANGUAGES, Data, read_data
@@ -35,6 +35,8 @@ def _make(params: Mapping[str, Any]) -> Judge:
     if value in (True, {}):
         raise ValueError("it asks for nothing, so that it cannot fail")
     schema, language = schema_text(value), params.get("block")
+    if nothing := asks_for_nothing(value):
+        raise ValueError(nothing)
 
     def judge(artifact: Artifact, context: CheckContext) -> Report:
         source = data_in(artifact, language)

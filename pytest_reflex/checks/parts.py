@@ -34,6 +34,11 @@ def _sections(text: str, wanted: str) -> list[Part]:
     return found
 
 
+def _same(one: str, other: str) -> bool:
+    """Return whether two languages are one; .yml and .yaml are endings of the same."""
+    return one == other or {one, other} == {"yml", "yaml"}
+
+
 def _blocks(parts: list[Part], language: str) -> list[Part]:
     from pytest_reflex.checks.markdown import blocks
 
@@ -41,7 +46,7 @@ def _blocks(parts: list[Part], language: str) -> list[Part]:
         Part(block.text, part.line + block.line - 1)
         for part in parts
         for block in blocks(part.text)
-        if block.language == language.lower()
+        if _same(block.language, language.lower())
     ]
     if not found:
         raise MissingPart(f"there is no fenced block of the language {one_line(language, 60)}")

@@ -35,6 +35,9 @@ def _make(params: Mapping[str, Any]) -> Judge:
         params.get(key) for key in ("well_formed", "filled", "min_count", "columns")
     ) and not (params.get("min_rows") or "max_rows" in params):
         raise ValueError("it asks for nothing, so that it cannot fail")
+    fewest, most = params.get("min_rows", 0), params.get("max_rows")
+    if most is not None and fewest > most:
+        raise ValueError(f"min_rows is {fewest}, more than max_rows, which is {most}")
 
     def judge(artifact: Artifact, context: CheckContext) -> Report:
         document = markdown.parse(artifact.text)

@@ -61,6 +61,7 @@ PASS, FAIL, ERROR = Outcome.PASS, Outcome.FAIL, Outcome.ERROR
         pytest.param({"search": "Words", "section": "# title"}, PASS, id="section with level"),
         pytest.param({"search": "Words", "section": "## Title"}, FAIL, id="another level"),
         pytest.param({"search": "two", "block": "yaml"}, PASS, id="in a block"),
+        pytest.param({"search": "two", "block": "yml"}, PASS, id="in a block by another word"),
         pytest.param({"search": "Call", "block": "YAML"}, FAIL, id="outside the blocks"),
         pytest.param(
             {"search": "two", "block": "yaml", "section": "Usage"}, FAIL, id="block of a section"

@@ -722,6 +722,12 @@ WARNINGS: dict[str, tuple[str, str, str]] = {
         "5:81",
         "the command may take 900 seconds each time the artifact is judged",
     ),
+    "never-found": (
+        rules(whole(check="{type: content, search: a, files: '/etc/*'}")),
+        "5:46",
+        "'/etc/*' matches no file of a folder",
+    ),
+    "says-nothing": (rules(whole(fix="[]")), "9:5", "fix says nothing"),
     "same-checks": (
         rules(whole(), whole("a.docs.twin", description="Twin")),
         "12:12",

@@ -81,6 +81,46 @@ def test_nothing_is_said_where_nothing_is_odd(folder: Path, text: str) -> None:
     assert [str(remark.problem) for remark in lint("page.yaml", REGISTRY)] == []
 
 
+IDLE = {
+    "fixes": ("    fix: []\n", "says-nothing", "fix says nothing"),
+    "samples": ("    samples: ~\n", "says-nothing", "samples says nothing"),
+    "phases": ("phases: ~\n", "says-nothing", "phases says nothing"),
+    "nothing inherited": ("extends: []\n", "says-nothing", "extends says nothing"),
+    "inherited twice": ("extends: [base, base]\n", "says-nothing", "extends names 'base' twice"),
+}
+
+
+@pytest.mark.parametrize(("line", "code", "told"), IDLE.values(), ids=IDLE)
+def test_a_key_that_says_nothing(folder: Path, line: str, code: str, told: str) -> None:
+    write(folder, "page.yaml", rules() + line)
+    found = [(one.code, one.problem.message) for one in lint("page.yaml", REGISTRY)]
+    assert (code, told) in found
+
+
+@pytest.mark.parametrize("files", ["'../*'", "'/etc/*'", "[a.md, ./a.md]", "'docs/../a.md'"])
+def test_a_glob_that_leads_out_of_the_folder(folder: Path, files: str) -> None:
+    check = f"{{type: content, search: a, files: {files}}}"
+    write(folder, "page.yaml", rules(whole(check=check)))
+    (remark,) = lint("page.yaml", REGISTRY)
+    assert remark.code == "never-found"
+    assert "matches no file of a folder: names start in the folder" in remark.problem.message
+
+
+VAIN = {
+    "rows": ("tables: {min_rows: 5, max_rows: 2}", "min_rows is 5, more than max_rows, which is 2"),
+    "a word of a schema": ("json_schema: {propertes: {}}", "did you mean properties?"),
+    "a title": ("json_schema: {title: x}", "it asks for nothing, so that it cannot fail"),
+    "a dollar": ("path: '$.a'", "path: a path starts in the document: leave out $"),
+}
+
+
+@pytest.mark.parametrize(("what", "told"), VAIN.values(), ids=VAIN)
+def test_a_check_that_no_artifact_bears_on(folder: Path, what: str, told: str) -> None:
+    write(folder, "page.yaml", rules(whole(check=f"{{type: structure, {what}}}")))
+    (remark,) = lint("page.yaml", REGISTRY)
+    assert (remark.is_error, told in remark.problem.message) == (True, True)
+
+
 UNSEEN = {
     "a placeholder": (
         LINTER + "'ruff check --select F --output-format json \"{file}\"'}",

@@ -3,14 +3,40 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, cast
 
+from pytest_reflex.errors import did_you_mean
 from pytest_reflex.model.plain import one_line
 
 LONGEST = 1_000_000  # characters of JSON
 MAX_DEPTH = 60
+_ANNOTATIONS = (
+    "title",
+    "description",
+    "default",
+    "examples",
+    "$schema",
+    "$id",
+    "$comment",
+    "$defs",
+)
+
+
+def asks_for_nothing(schema: Any) -> str:
+    """Return why every document keeps a schema: no word of it is one of JSON Schema's; else ""."""
+    from jsonschema import Draft202012Validator
+
+    if not isinstance(schema, Mapping) or set(schema) & {"$ref", "$dynamicRef", "dependencies"}:
+        return ""
+    known = Draft202012Validator.VALIDATORS
+    if set(schema) & {*known, "divisibleBy", "extends", "disallow", "additionalItems"}:
+        return ""
+    words = [word for word in schema if word not in _ANNOTATIONS]
+    hints = (did_you_mean(str(word), known) for word in words)
+    hint = next((hint for hint in hints if hint.startswith("did")), "")
+    return "it asks for nothing, so that it cannot fail" + (f": {hint}" if hint else "")
 
 
 def schema_text(schema: Any) -> str:

@@ -33,6 +33,8 @@ WARNINGS = {
     "no-shell": "a list that names the artifact by a variable, which only a shell fills in",
     "hidden-failure": "a pipe that hides a failure",
     "long-timeout": "a command that may take longer than ten minutes",
+    "never-found": "files that no folder can have",
+    "says-nothing": "a key that holds nothing, or the same twice",
     "same-checks": "two rules with the same checks",
     "same-description": "two rules with the same description",
     "contradiction": "two rules that no artifact can meet",

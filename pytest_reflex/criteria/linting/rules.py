@@ -9,6 +9,7 @@ from typing import Any
 from pytest_reflex.checks.judged import is_judged
 from pytest_reflex.criteria.faults import Spot
 from pytest_reflex.criteria.linting.commands import command_warnings
+from pytest_reflex.criteria.linting.idle import idle_in_rule, never_found
 from pytest_reflex.criteria.linting.patterns import fix_warnings, pattern_warnings
 from pytest_reflex.criteria.linting.remark import Remark, warning
 from pytest_reflex.criteria.nodes import Items, Table
@@ -33,9 +34,11 @@ def rule_warnings(rule: Rule, draft: Draft) -> Iterator[Remark]:
     found += [*_judged(rule, draft), *_samples(rule, draft)]
     for code, message, spot, hint in found:
         yield warning(code, message, draft.faults, spot, hint=hint, rule_id=rule.id)
+    yield from idle_in_rule(draft.table, draft.faults, rule.id)
     for spec, table in _with_tables(rule.checks, own_checks(draft.table)):
         yield from pattern_warnings(spec, table, draft.faults, rule.id)
         yield from command_warnings(spec, table, draft.faults, rule.id)
+        yield from never_found(spec, table, draft.faults, rule.id)
     for fix, table in zip(rule.fixes, _own(draft.table, "fix"), strict=False):
         params = table.get(fix.kind)
         if isinstance(params, Table):

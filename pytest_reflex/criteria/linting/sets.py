@@ -8,6 +8,7 @@ from typing import Any
 
 from pytest_reflex.checks.run import VARIABLE_PREFIX
 from pytest_reflex.criteria.faults import Faults
+from pytest_reflex.criteria.linting.idle import idle_in_file
 from pytest_reflex.criteria.linting.remark import Remark, warning
 from pytest_reflex.criteria.load import is_suite
 from pytest_reflex.criteria.nodes import Items, Table
@@ -24,6 +25,7 @@ def set_warnings(
     criteria: Criteria, drafts: Mapping[str, Draft], table: Table, faults: Faults
 ) -> Iterator[Remark]:
     """Yield what is odd about a file as a whole; `drafts` are all rules, `table` is the file."""
+    yield from idle_in_file(table, faults)
     own = [rule for rule in criteria.rules if drafts[rule.id].faults is faults]
     yield from _twins(criteria.rules, own, drafts, faults)
     yield from _contradictions(criteria.rules, own, drafts, faults)
