@@ -11,9 +11,11 @@ import contextlib
 import os
 import select
 import signal
+import sys
 import time
 from collections.abc import Mapping, Sequence
 
+from pytest_reflex.process import worker_child
 from pytest_reflex.process.group import signal_group
 from pytest_reflex.process.guard import GUARD
 from pytest_reflex.process.spawn import spawn
@@ -28,6 +30,15 @@ class LateError(Exception):
 
 class DiedError(Exception):
     """The worker ended without an answer."""
+
+
+def serving(module: str, *arguments: str, site: bool = True) -> list[str]:
+    """Return the command of a worker that is served by a module's file, as `worker_child` says.
+
+    `site` where it needs more than the standard library.
+    """
+    alone = [] if site else ["-S"]
+    return [sys.executable, "-I", "-B", *alone, worker_child.__file__, module, *arguments]
 
 
 class Worker:

@@ -9,13 +9,11 @@ from __future__ import annotations
 import atexit
 import json
 import os
-import sys
-from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from pytest_reflex.process.environment import inherited
-from pytest_reflex.process.worker import DiedError, LateError, Worker
+from pytest_reflex.process.worker import DiedError, LateError, Worker, serving
 from pytest_reflex.search import search_child
 
 
@@ -99,9 +97,8 @@ class SearchProcess:
             self._worker.close()
             self._worker = None
         if self._worker is None:
-            script = str(Path(search_child.__file__))
             self._text = None
-            self._worker = Worker([sys.executable, "-I", "-S", script], env=inherited())
+            self._worker = Worker(serving(search_child.__file__, site=False), env=inherited())
         return self._worker
 
 

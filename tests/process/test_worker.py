@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from pytest_reflex.process.worker import DiedError, LateError, Worker
+from pytest_reflex.process.worker import DiedError, LateError, Worker, serving
+from pytest_reflex.process.worker_child import MEMORY
 from tests.process.zoo import ON_LINUX, gone_within, marked
 
 ECHO = """
@@ -91,3 +95,29 @@ def test_closing_twice_is_fine(worker: Worker) -> None:
     worker.close()
     worker.close()
     assert not worker.usable
+
+
+SERVED = """
+import resource
+IDLE_SECONDS = 60.0
+def serve(arguments):
+    memory = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return lambda payload: [arguments, payload.decode(), memory]
+"""
+
+
+def test_a_module_is_served_under_a_bound_of_memory(tmp_path: Path) -> None:
+    (tmp_path / "served.py").write_text(SERVED)
+    worker = Worker(serving(str(tmp_path / "served.py"), "a b", site=False), env=dict(os.environ))
+    assert json.loads(worker.ask(b"x" * 3_000_000, 30)) == [["a b"], "x" * 3_000_000, MEMORY]
+    assert json.loads(worker.ask(b"", 30)) == {}
+    assert [path.name for path in tmp_path.iterdir()] == ["served.py"]
+    worker.close()
+
+
+def test_a_served_module_ends_when_it_was_idle(tmp_path: Path) -> None:
+    (tmp_path / "served.py").write_text(SERVED.replace("60.0", "0.0"))
+    worker = Worker(serving(str(tmp_path / "served.py")), env=dict(os.environ))
+    with pytest.raises(DiedError):
+        worker._receive(1, time.monotonic() + 30)
+    worker.close()

@@ -1,40 +1,31 @@
-"""The other side of `process`: hold data against a JSON Schema where that can be killed.
+"""What the child of `process` does: hold data against a JSON Schema where that can be killed.
 
-Started as a script with the folders of the parent's modules as JSON. Reads frames (8 bytes of
-length, then the payload) on standard input: one line of JSON {"schema", "limit"}, and then the
-data as JSON. Answers {"faults": [{"path", "message"}, ...]} or {"error": "..."}; an empty frame is
-answered at once. Ends at the end of its input, or when it was idle.
+Its argument is the folders of the parent's modules as JSON. A payload is one line of JSON with
+`schema` and `limit`, and then the data as JSON. The answer is {"faults": [{"path", "message"}]} or
+{"error": "..."}.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import select
 import sys
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 IDLE_SECONDS = 20.0
-MEMORY = 4 << 30
 _LONGEST_VALUE = 60
 
 
-def main() -> None:
+def serve(arguments: list[str]) -> Callable[[bytes], dict[str, Any]]:
+    """Return the function that answers a payload."""
     known = set(sys.path)
-    sys.path += [path for path in json.loads(sys.argv[1]) if path and path not in known]
-    _bound_memory()
+    sys.path += [path for path in json.loads(arguments[0]) if path and path not in known]
     from jsonschema import Draft202012Validator  # noqa: F401 - imported before the clock runs
 
-    while select.select([0], [], [], IDLE_SECONDS)[0]:
-        frame = _read(8)
-        if len(frame) < 8:
-            return
-        payload = _read(int.from_bytes(frame, "big"))
-        answer = json.dumps(_answer(payload) if payload else {}).encode()
-        os.write(1, len(answer).to_bytes(8, "big"))
-        while answer:
-            answer = answer[os.write(1, answer) :]
+    return _answer
 
 
 def _answer(payload: bytes) -> dict[str, Any]:
@@ -73,26 +64,3 @@ def _told(error: Any) -> dict[str, Any]:
         what = "a list" if is_list else "a map" if isinstance(error.instance, dict) else "the value"
         message = message.replace(shown, what)
     return {"path": list(error.absolute_path), "message": message[:400] + choice}
-
-
-def _read(size: int) -> bytes:
-    data = bytearray()
-    while len(data) < size:
-        chunk = os.read(0, min(1 << 20, size - len(data)))
-        if not chunk:
-            break
-        data += chunk
-    return bytes(data)
-
-
-def _bound_memory() -> None:
-    try:
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
-    except (ImportError, OSError, ValueError):
-        sys.stderr.write("no memory limit here\n")
-
-
-if __name__ == "__main__":
-    main()

@@ -12,14 +12,13 @@ import json
 import os
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from pytest_reflex.checks.schema import child
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.process.environment import inherited
-from pytest_reflex.process.worker import DiedError, LateError, Worker
+from pytest_reflex.process.worker import DiedError, LateError, Worker, serving
 
 SECONDS = 10.0
 MOST_FAULTS = 100
@@ -88,7 +87,7 @@ class SchemaProcess:
                 self._worker = None
         if self._worker is not None:
             self._worker.close()
-        argv = [sys.executable, "-I", str(Path(child.__file__)), json.dumps(sys.path)]
+        argv = serving(child.__file__, json.dumps(sys.path))
         self._worker = Worker(argv, env=inherited())
         # Starting up is not the schema's fault.
         self._worker.ask(b"", _STARTING)
