@@ -247,3 +247,21 @@ def test_long_lists_of_findings_are_cut() -> None:
     result = judge(f"openapi: 3.1.0\npaths:\n{paths}\n", {"openapi": "operations"}, "a.yaml")
     assert result.message == "GET /a0 has no responses (and 8 more)"
     assert result.evidence.splitlines()[-2:] == ["line 7: GET /a4 has no responses", "... 4 more"]
+
+
+ASPECTS_OF_OPERATIONS = [*("examples", "errors", "naming", "pagination", "auth", "descriptions")]
+
+
+@pytest.mark.parametrize("version", ["3.1.0", "4.0.0"])
+@pytest.mark.parametrize("aspect", ASPECTS_OF_OPERATIONS)
+def test_without_operations_nothing_is_measured(aspect: str, version: str) -> None:
+    result = judge(json.dumps({"openapi": version, "paths": {}}), {"openapi": aspect}, "a.json")
+    assert result.outcome is Outcome.NOT_MEASURED
+    assert result.message == f"there is no operation for {aspect} to look at"
+
+
+def test_names_of_schemas_are_measured_without_operations() -> None:
+    properties = {"properties": {"first_name": {}, "last_name": {}}}
+    document = {"openapi": "3.1.0", "components": {"schemas": {"Person": properties}}}
+    result = judge(json.dumps(document), {"openapi": "naming"}, "a.json")
+    assert result.outcome is Outcome.PASS

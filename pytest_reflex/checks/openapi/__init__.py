@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import PurePath
 from typing import Any
 
@@ -47,6 +48,8 @@ ASPECTS: dict[str, tuple[str, Callable[[ApiDocument], Report]]] = {
     ),
 }
 """What may be looked at: what it finds, in words, and who finds it."""
+_OF_DOCUMENTS = ("valid", "operations", "schemas")
+"""What is judged of a document without operations too; a rule has `schemas` beside `valid`."""
 _LANGUAGES = ("", "yaml", "yml", "json", "openapi")
 _SAYS_OPENAPI = re.compile(
     r"""^[ \t]*["']?(?:openapi|swagger)["']?[ \t]*:|[{,]\s*["'](?:openapi|swagger)["']\s*:""",
@@ -56,20 +59,28 @@ _WHOLE = (".yaml", ".yml", ".json")
 
 
 def _make(params: Mapping[str, Any]) -> Judge:
-    _, aspect = ASPECTS[params["openapi"]]
+    name = params["openapi"]
+    _, aspect = ASPECTS[name]
 
     def judge(artifact: Artifact, context: CheckContext) -> Report:
         found = openapi_in(artifact)
         if isinstance(found, Report):
             return found
         reports = [aspect(document) for document in found]
-        return Report(
-            [finding for report in reports for finding in report.findings],
-            reports[0].summary,
-            next((report.unmeasured for report in reports if report.unmeasured), ""),
-        )
+        findings = [finding for report in reports for finding in report.findings]
+        unmeasured = next((report.unmeasured for report in reports if report.unmeasured), "")
+        if not findings and not any(map(partial(_is_about, name), found, reports)):
+            unmeasured = f"there is no operation for {name} to look at"
+        return Report(findings, reports[0].summary, unmeasured)
 
     return judge
+
+
+def _is_about(name: str, document: ApiDocument, report: Report) -> bool:
+    """Return whether a document has anything that an aspect could find fault with."""
+    if name == "naming":  # schemas of components have names too
+        return bool(report.summary)
+    return name in _OF_DOCUMENTS or bool(document.operations())
 
 
 def openapi_in(artifact: Artifact) -> list[ApiDocument] | Report:

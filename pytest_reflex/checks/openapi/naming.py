@@ -50,9 +50,8 @@ def naming(api: ApiDocument) -> Report:
         findings += [_stray(api, family, name, spot, style) for name, spot in strays]
         if names:
             styles.append(f"{family}: {style}")
-    return Report(
-        sorted(findings, key=lambda found: found.line), "one style each: " + ", ".join(styles)
-    )
+    summary = "one style each: " + ", ".join(styles) if styles else ""
+    return Report(sorted(findings, key=lambda found: found.line), summary)
 
 
 def _stray(api: ApiDocument, family: str, name: str, spot: Spot, style: str) -> Finding:
