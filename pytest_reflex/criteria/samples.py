@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.checks.judged import is_judged
 from pytest_reflex.checks.run import prepare, run_one
+from pytest_reflex.criteria.mending import can_be_tried, mends
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import Criteria, Rule
 from pytest_reflex.model.samples import Sample
@@ -56,13 +57,17 @@ BROKEN = (Verdict.UNCLEAR, Verdict.NOISY, Verdict.MISSING)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tried:
-    """One sample with its verdict; `kind` is good or bad, `number` counts from 1 within it."""
+    """One sample with its verdict; `kind` is good or bad, `number` counts from 1 within it.
+
+    `mended` is whether the rule's safe fixes mend a bad one; None where they were not tried.
+    """
 
     kind: str
     number: int
     sample: Sample
     verdict: Verdict
     message: str
+    mended: bool | None = None
 
     def to_json(self) -> dict[str, Any]:
         given = self.sample.to_plain()
@@ -71,6 +76,7 @@ class Tried:
             "number": self.number,
             "verdict": self.verdict.value,
             "message": self.message,
+            **({} if self.mended is None else {"mended": self.mended}),
             **({"text": given} if isinstance(given, str) else given),
         }
 
@@ -209,12 +215,22 @@ def _tried(
                 )
                 continue
             results = judge_sample(criteria, rule, sample, registry, root, folder)
+            verdict = _verdict(kind, passes(results))
+            mended = None
+            if verdict is Verdict.REPORTED and can_be_tried(rule, sample):
+                mended = mends(
+                    criteria,
+                    rule,
+                    sample,
+                    lambda new: passes(judge_sample(criteria, rule, new, registry, root, folder)),
+                )
             yield Tried(
                 kind=kind,
                 number=number,
                 sample=sample,
-                verdict=_verdict(kind, passes(results)),
+                verdict=verdict,
                 message=_message(results),
+                mended=mended,
             )
 
 

@@ -23,7 +23,8 @@ def samples_text(tried: Sequence[RuleTried]) -> str:
     ]
     table = tabulate(rows, ("rule", "samples", "good", "bad"), "simple", disable_numparse=True)
     details = [line for one in tried for sample in one.samples for line in _detail(one, sample)]
-    return "\n".join([table, *details, "", summary(tried)])
+    mends = [line for one in tried for line in _mends(one)]
+    return "\n".join([table, *details, *([""] if mends else []), *mends, "", summary(tried)])
 
 
 def summary(tried: Sequence[RuleTried]) -> str:
@@ -55,6 +56,19 @@ def _detail(one: RuleTried, sample: Tried) -> Iterator[str]:
             initial_indent=_INDENT,
             subsequent_indent=_INDENT + " " * 6,
         )
+
+
+def _mends(one: RuleTried) -> Iterator[str]:
+    """Yield how many of the bad samples the rule's safe fixes mend, where they were tried."""
+    told = [sample.mended for sample in one.samples if sample.mended is not None]
+    if not told:
+        return
+    verb = "its fix mends" if len(one.rule.fixes) == 1 else "its fixes mend"
+    samples = _counted(len(told), "bad sample")
+    if any(told):
+        yield f"{one.rule.id}: {verb} {sum(told)} of {samples}"
+    else:
+        yield f"warning: {one.rule.id}: {verb} none of {samples}"
 
 
 def _given(sample: Sample) -> Iterator[tuple[str, str]]:

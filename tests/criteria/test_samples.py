@@ -173,3 +173,37 @@ def test_files_of_a_sample_are_shown_by_name(
     (told,) = json.loads(capsys.readouterr().out)["rules"]
     assert told["samples"][0]["files"] == {"a/b.md": "B"}
     assert (told["samples"][2]["file"], told["samples"][2]["text"]) == ("c.md", "# C")
+
+
+MENDING = {
+    "all": ("{insert_text: {text: '# T', at: start}}", "a.docs.title: its fix mends 2 of 2", 2),
+    "none": (
+        "{append: {text: x}}",
+        "warning: a.docs.title: its fix mends none of 2",
+        0,
+    ),
+    "some": ("{replace: {search: '^y', with: '# y'}}", "a.docs.title: its fix mends 1 of 2", 1),
+}
+
+
+@pytest.mark.parametrize(("fix", "told", "mended"), MENDING.values(), ids=MENDING)
+def test_the_fix_of_a_rule_is_tried_on_its_bad_samples(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], fix: str, told: str, mended: int
+) -> None:
+    text = rules(rule(check=TITLE, samples="{good: ['# T'], bad: [x, y]}", fix=fix))
+    path = str(write(tmp_path, "page.yaml", text))
+    assert main(["criteria", "test", path]) == 0
+    assert told in capsys.readouterr().out
+    assert main(["criteria", "test", path, "--json"]) == 0
+    samples = json.loads(capsys.readouterr().out)["rules"][0]["samples"]
+    assert sum(sample["mended"] for sample in samples[1:]) == mended
+    assert "mended" not in samples[0]
+
+
+def test_a_fix_that_is_not_safe_is_not_tried(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fix = "{append: {text: x}, safe: false}"
+    text = rules(rule(check=TITLE, samples="{good: ['# T'], bad: [x]}", fix=fix))
+    assert main(["criteria", "test", str(write(tmp_path, "page.yaml", text))]) == 0
+    assert "mends" not in capsys.readouterr().out
