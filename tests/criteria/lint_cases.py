@@ -712,6 +712,11 @@ WARNINGS: dict[str, tuple[str, str, str]] = {
         "5:40",
         "a list sees no shell: '$PYTEST_REFLEX_ARTIFACT' stays as it is",
     ),
+    "broken-command": (
+        running("command: 'if then \"$PYTEST_REFLEX_ARTIFACT\"'"),
+        "5:40",
+        "bash cannot read 'if then \"$PYTEST_REFLEX_ARTIFACT\"': syntax error near",
+    ),
     "hidden-failure": (
         running("command: 'sort \"$PYTEST_REFLEX_ARTIFACT\" | head'"),
         "5:40",

@@ -66,6 +66,9 @@ FINE = {
     "findings behind a command that always succeeds": rules(
         whole(check=LINTER + "'ruff check \"$PYTEST_REFLEX_ARTIFACT\" || true'}")
     ),
+    "a command of another shell": lint_cases.running(
+        "shell: fish, command: 'if test -s \"$PYTEST_REFLEX_ARTIFACT\"; exit 0; end'"
+    ),
     "a pipe in quotes": lint_cases.running('command: \'grep "a|b" "$PYTEST_REFLEX_ARTIFACT"\''),
     "a variable in a command": "vars: {words: 3}\n"
     + lint_cases.running(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from pytest_reflex.criteria.faults import Faults
 from pytest_reflex.criteria.linting.remark import Remark, warning
+from pytest_reflex.criteria.linting.shell_syntax import syntax_fault
 from pytest_reflex.criteria.nodes import Table
 from pytest_reflex.criteria.wording import quoted
 from pytest_reflex.model.rules import CheckSpec
@@ -33,6 +34,12 @@ def command_warnings(
     if spec.type not in _RUNNING or not isinstance(command, (str, list)) or not command:
         return
     spot = table.at("command")
+    shell = spec.params.get("shell", "")
+    if isinstance(command, str) and (fault := syntax_fault(command, shell)):
+        message = f"bash cannot read {quoted(command)}: {fault}"
+        hint = "it fails whatever the artifact is: mend the command"
+        yield warning("broken-command", message, faults, spot, hint=hint, rule_id=rule_id)
+        return
     for code, message, hint in _odd(command, "shell" in spec.params, spec):
         yield warning(code, message, faults, spot, hint=hint, rule_id=rule_id)
     timeout = spec.params.get("timeout")

@@ -31,6 +31,7 @@ WARNINGS = {
     "cannot-fail": "a command that always succeeds",
     "ignores-artifact": "a command that does not look at the artifact",
     "no-shell": "a list that names the artifact by a variable, which only a shell fills in",
+    "broken-command": "a command that bash cannot read",
     "hidden-failure": "a pipe that hides a failure",
     "long-timeout": "a command that may take longer than ten minutes",
     "never-found": "files that no folder can have",
