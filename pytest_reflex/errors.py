@@ -153,5 +153,8 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
     from difflib import get_close_matches
 
     words = tuple(known)
-    near = get_close_matches(str(word), words, n=1)
+    # The same letters in another order are a slip of the fingers.
+    letters = sorted(str(word))
+    slips = [one for one in words if sorted(one) == letters]
+    near = slips or get_close_matches(str(word), words, n=1)
     return f"did you mean {near[0]}?" if near else "known: " + ", ".join(words)

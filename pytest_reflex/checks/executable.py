@@ -19,7 +19,7 @@ from pytest_reflex.checks.command_run import (
     stopped,
 )
 from pytest_reflex.checks.options import COUNT, TEXT, Kind, problems_of, settle
-from pytest_reflex.checks.output import last_lines, text_of
+from pytest_reflex.checks.output import last_lines, last_said, text_of
 from pytest_reflex.errors import CriteriaError, Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import one_line
@@ -145,7 +145,9 @@ class _Execution:
         if code != self.expect_exit:
             if trouble := self.command.trouble(code):
                 return Outcome.ERROR, f"{trouble} ({self.command.text})"
-            return Outcome.FAIL, f"exit status {code}, expected {self.expect_exit}"
+            said = last_said(finished)
+            told = f"exit status {code}, expected {self.expect_exit}"
+            return Outcome.FAIL, f"{told}: {said}" if said else told
         if self.expect_output is None:
             return Outcome.PASS, f"exit status {code}"
         return self._judge_output(self.expect_output, finished, context)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from pytest_reflex.model.plain import clip, visible
+from pytest_reflex.model.plain import clip, one_line, visible
 from pytest_reflex.process.run import Finished
 
 LINES = 20
 LINE_WIDTH = 300
+SAID = 120
 
 # Evidence comes from the end: no more of a long output than this is looked at.
 _TAIL = 32 * 1024
@@ -25,6 +26,12 @@ def last_lines(finished: Finished) -> str:
     half = LINES // 2
     kept = max(half, LINES - len(err))
     return "\n".join(["stdout:", *out[-kept:], "stderr:", *err[-max(half, LINES - len(out)) :]])
+
+
+def last_said(finished: Finished) -> str:
+    """Return the last line on stderr with something in it, short enough for a message."""
+    lines = (line.strip() for line in reversed(_lines(finished.stderr)))
+    return one_line(next(filter(None, lines), ""), SAID)
 
 
 def _lines(data: bytes) -> list[str]:

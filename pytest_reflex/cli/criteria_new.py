@@ -32,7 +32,10 @@ def new(name: str, document: Path | None, no_schema: bool) -> int:
     """
     from pytest_reflex.criteria.header import name_from
     from pytest_reflex.criteria.starting import starter
+    from pytest_reflex.criteria.templates import stock_names
 
+    if not name.strip():
+        raise UsageError("the name is empty", hint="a name such as service, or FILE.yaml")
     path = Path(name) if name.endswith((".yaml", ".yml")) else Path(f"{name}.yaml")
     if name_from(path.stem) != path.stem:
         hint = f"such as {name_from(path.stem)}"
@@ -49,6 +52,9 @@ def new(name: str, document: Path | None, no_schema: bool) -> int:
     if schema:
         _write_schema(path.parent, registry)
     give(visible(str(path)))
+    if path.stem in stock_names():
+        said = f"a stock template is called {path.stem}, too: the name means that one"
+        say(f"{said}, this file is {visible(str(path))}")
     say(f"Next: pytest-reflex criteria test {visible(str(path))}")
     return ExitCode.OK
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,9 @@ from pytest_reflex.model.plain import visible
 if TYPE_CHECKING:
     from pytest_reflex.criteria.prove import RuleProof
     from pytest_reflex.criteria.seeds import Seed
+
+
+_ALL = 10_000
 
 
 @click.command(short_help="Show that rules can fail.")
@@ -62,7 +66,8 @@ def prove(
         rules = [one.to_json() for one in proofs]
         give_json({"criteria": criteria.name, "passed": fine, "rules": rules})
     else:
-        give(proof_text(proofs))
+        # Whoever reads a pipe has no width.
+        give(proof_text(proofs) if sys.stdout.isatty() else proof_text(proofs, widest=_ALL))
     return ExitCode.OK if fine else ExitCode.GATE_FAILED
 
 

@@ -15,12 +15,16 @@ _INDENT = " " * 4
 _OUTCOMES = {Outcome.PASS: "passes", Outcome.FAIL: "fails"}
 
 
-def proof_text(proofs: Sequence[RuleProof]) -> str:
-    """Return the table, what keeps rules from being proved, and the sum of it all."""
+def proof_text(proofs: Sequence[RuleProof], *, widest: int = 44) -> str:
+    """Return the table, what keeps rules from being proved, and the sum of it all.
+
+    `widest` is the number of characters to which what a rule fails on is cut.
+    """
     from tabulate import tabulate
 
     rows = [
-        (one.rule.id, one.proof.value, _empty(one), one.tried, _failed_on(one)) for one in proofs
+        (one.rule.id, one.proof.value, _empty(one), one.tried, _failed_on(one, widest))
+        for one in proofs
     ]
     head = ("rule", "proof", "on empty", "tried", "fails on")
     table = tabulate(rows, head, "simple", disable_numparse=True)
@@ -42,8 +46,8 @@ def _empty(one: RuleProof) -> str:
     return _OUTCOMES.get(one.empty, one.empty.value)
 
 
-def _failed_on(one: RuleProof) -> str:
-    return one_line(next((what for what in one.failed_on if what), "-"), 44)
+def _failed_on(one: RuleProof, widest: int) -> str:
+    return one_line(next((what for what in one.failed_on if what), "-"), widest)
 
 
 def _detail(one: RuleProof) -> Iterator[str]:

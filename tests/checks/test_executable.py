@@ -25,6 +25,20 @@ PASS, FAIL, ERROR = Outcome.PASS, Outcome.FAIL, Outcome.ERROR
     [
         pytest.param("true", {}, PASS, "exit status 0", id="0"),
         pytest.param("exit 1", {}, FAIL, "exit status 1, expected 0", id="1"),
+        pytest.param(
+            "echo first >&2; echo 'no tag: v1' >&2; echo >&2; exit 1",
+            {},
+            FAIL,
+            "exit status 1, expected 0: no tag: v1$",
+            id="1 with a reason",
+        ),
+        pytest.param(
+            "printf '%0200d' 0 >&2; exit 1",
+            {},
+            FAIL,
+            "expected 0: 0{100,119}…$",
+            id="a long reason",
+        ),
         pytest.param("exit 2", {"expect_exit": 2}, PASS, "exit status 2", id="expected 2"),
         pytest.param("true", {"expect_exit": 2}, FAIL, "status 0, expected 2", id="unexpected 0"),
         pytest.param("exit 125", {}, FAIL, "exit status 125", id="125"),

@@ -72,3 +72,22 @@ def test_what_may_be_repeated_may_be(capsys: pytest.CaptureFixture[str]) -> None
 def test_b007_the_python_interface_takes_no_empty_name() -> None:
     with pytest.raises(UsageError, match="no artifact was named: the name is empty"):
         pytest_reflex.evaluate("", "base")
+
+
+def test_letters_in_another_order_are_a_slip(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["criteria", "lnit"]) == 4
+    assert "did you mean lint?" in capsys.readouterr().err
+
+
+def test_a_pipe_gets_what_a_rule_fails_on_in_full(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = "an-artifact-with-a-name-that-does-not-fit-into-the-table.md"
+    check = "{type: content, search: '## Use'}"
+    text = f"rules:\n  - {{id: a.x.y, description: d, severity: fail, check: {check}}}\n"
+    (project / "use.yaml").write_text(text)
+    (project / name).write_text("# T\n\nWords.\n\n## Use\n\nMore.\n")
+    assert main(["criteria", "prove", "use.yaml", name]) == 0
+    printed = capsys.readouterr().out
+    assert f"{name}, without" in printed
+    assert "…" not in printed

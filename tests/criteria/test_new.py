@@ -53,6 +53,23 @@ def is_sound(path: str, folder: Path) -> bool:
     return lint(path, REGISTRY) == [] and verdicts == {Verdict.VALIDATED}
 
 
+def test_a_name_of_a_stock_template_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["criteria", "new", "documentation", "--no-schema"]) == 0
+    told = "a stock template is called documentation, too: the name means that one"
+    assert told in " ".join(capsys.readouterr().err.split())
+
+
+def test_an_empty_name_makes_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["criteria", "new", ""]) == 4
+    assert "the name is empty (a name such as service" in capsys.readouterr().err
+
+
 def test_a_new_file_is_sound_and_judges(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["criteria", "new", "notes"]) == 0
     captured = capsys.readouterr()
