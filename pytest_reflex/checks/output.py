@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 from pytest_reflex.model.plain import clip, one_line, visible
 from pytest_reflex.process.run import Finished
+from pytest_reflex.process.secrecy import hide, hide_ends, secrets
 
 LINES = 20
 LINE_WIDTH = 300
@@ -29,9 +32,15 @@ def last_lines(finished: Finished) -> str:
 
 
 def last_said(finished: Finished) -> str:
-    """Return the last line on stderr with something in it, short enough for a message."""
-    lines = (line.strip() for line in reversed(_lines(finished.stderr)))
-    return one_line(next(filter(None, lines), ""), SAID)
+    """Return the last line on stderr with something in it, short enough for a message.
+
+    Secrets are hidden before it is cut: a part of one could not be told from other text.
+    """
+    lines = reversed(text_of(finished.stderr[-_TAIL:]).split("\n"))
+    line = next(filter(None, map(str.strip, lines)), "")
+    ours = dict(os.environ)
+    hidden = secrets(ours, ours, ())
+    return one_line(visible(hide_ends(hide(line, hidden), hidden)), SAID)
 
 
 def _lines(data: bytes) -> list[str]:

@@ -40,6 +40,19 @@ def test_b120_a_secret_that_a_command_prints_is_not_kept(
     assert "$SOME_API_KEY" in found
 
 
+@pytest.mark.parametrize("before", [90, 100, 110, 118, 119, 280])
+def test_b120_no_part_of_a_secret_is_left_where_a_line_is_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: int
+) -> None:
+    monkeypatch.setenv("SOME_API_KEY", VALUE)
+    (tmp_path / "a.md").write_text("text\n")
+    command = f"printf '%0{before}d%s' 0 \"$SOME_API_KEY\" >&2; exit 3"
+    rule = {**RULE, "check": {**RULE["check"], "command": command}}  # type: ignore[dict-item]
+    (tmp_path / "c.yaml").write_text(json.dumps({"name": "c", "rules": [rule]}))
+    (result,) = evaluate(tmp_path / "a.md", tmp_path / "c.yaml").results
+    assert VALUE[:4] not in result.checks[0].message
+
+
 def test_other_variables_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_PLACE", "on the table")
     (tmp_path / "a.md").write_text("text\n")
