@@ -83,8 +83,11 @@ def _says_secret(detectors: _Detectors, setting: Setting, value: str, purse: Pur
     names = len(detectors.names.findall(assigned))
     if not names or is_not_alphanumeric_string(value):
         return False
-    purse.pay_for_names(setting.line, names, assigned)
-    return any(True for _ in detectors.by_name.analyze_string(assigned))
+    spared = purse.pay_for_names(setting.line, names, assigned)
+    if not any(True for _ in detectors.by_name.analyze_string(assigned)):
+        return False
+    purse.give_back(spared)
+    return True
 
 
 def _is_random(detectors: _Detectors, setting: Setting, value: str) -> str:
