@@ -157,7 +157,8 @@ def test_mistakes_are_told_where_they_stand(tmp_path: Path, check: str, message:
 def test_what_will_run_is_told_of_each_alternative() -> None:
     tool = {"type": "findings", "command": ["ruff", "check"], "format": "sarif"}
     spec = CheckSpec(type="any_of", params={"any_of": [tool, YES]})
-    first, second = planned(spec, {}, Path("/"), built_in())["one_of"]
+    of_rule = rule("a.x.y", spec)
+    first, second = planned(spec, of_rule, {}, Path("/"), built_in())["one_of"]
     assert (first["argv"], second["search"]) == (["ruff", "check"], "Title")
     assert in_words(spec) == (
         "one of these holds: `ruff check` reports as sarif at most 0 findings; or: "

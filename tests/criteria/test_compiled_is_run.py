@@ -150,7 +150,7 @@ def test_limits_and_options_are_printed_with_their_defaults(
     assert printed["a.x.bugs"]["options"]["language"] == "python"
     assert printed["a.x.linter"]["options"] == {
         "silent": True, "ran": [0, 1], "max_findings": 0, "levels": {}, "rules": {},
-        "stream": "stdout", "format": "jsonl", "fields": {"message": "m"},
+        "stream": "stdout", "format": "jsonl", "fields": {"message": "m"}, "allow_empty": False,
     }  # fmt: skip
     assert printed["a.x.either"]["one_of"][0]["options"] == {
         "literal": False, "negate": False, "ignore_case": False, "raw": False, "each": False,
