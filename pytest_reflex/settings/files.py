@@ -9,6 +9,7 @@ from typing import Any
 
 from pytest_reflex.errors import Place, Problem, UsageError, did_you_mean
 from pytest_reflex.settings.table import BY_KEY, DRIVERS, Setting
+from pytest_reflex.settings.toml_file import read_toml
 
 OWN_FILE = "pytest-reflex.toml"
 
@@ -30,11 +31,15 @@ class Written:
 
 
 def global_values() -> Written:
-    """Return what a person's own file says; relative paths in it start in its folder."""
+    """Return what a person's own file says; relative paths in it start in its folder.
+
+    Its folder may be that of somebody else, in which there is no file of ours.
+    """
     path = global_path()
-    if not _is_there(path):
+    table = read_toml(path, foreign=True)
+    if table is None:
         return Written()
-    found = _taken(_read_toml(path), path)
+    found = _taken(table, path)
     moved = dict(found.values)
     for key, value in found.values.items():
         if relocate := BY_KEY[key].relocate:
@@ -45,31 +50,15 @@ def global_values() -> Written:
 def workspace_values(project: Path) -> Written:
     """Return what the file of a project says; its own file counts before pyproject."""
     own, shared = project / OWN_FILE, project / "pyproject.toml"
-    if own.is_file():
-        return _taken(_read_toml(own), own)
-    tools = _read_toml(shared).get("tool", {}) if shared.is_file() else {}
+    table = read_toml(own)
+    if table is not None:
+        return _taken(table, own)
+    tools = (read_toml(shared) or {}).get("tool", {})
     if not isinstance(tools, dict) or "pytest-reflex" not in tools:
         return Written()
     if not isinstance(tools["pytest-reflex"], dict):
         raise UsageError(f"{shared}: tool.pytest-reflex: expected a table", hint="mend the file")
     return _taken(tools["pytest-reflex"], shared)
-
-
-def _is_there(path: Path) -> bool:
-    """Return whether there is a file; a folder of somebody else has none of ours."""
-    try:
-        return path.is_file()
-    except OSError:
-        return False
-
-
-def _read_toml(path: Path) -> dict[str, Any]:
-    import tomllib
-
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise UsageError(f"{path}: {error}", hint="mend the file") from None
 
 
 def _taken(table: Mapping[str, Any], path: Path) -> Written:

@@ -78,7 +78,7 @@ def test_a_tool_that_tells_no_version_in_time_is_ended(project: Path) -> None:
 
 
 BAD: dict[str, tuple[str, str]] = {
-    "a configuration that cannot be read": ("[loop", "pytest-reflex.toml: "),
+    "a configuration that cannot be read": ("[loop", "pytest-reflex.toml:1: this is no TOML"),
     "an unknown key": ("agnet = 1", "unknown key 'agnet' is ignored (did you mean agent?)"),
     "an agent that is not installed": ('agent = "gemini"', "there is no program 'gemini'"),
     "an agent that there is not": ('agent = "x"', "no agent named 'x'"),
