@@ -153,7 +153,10 @@ class StateFile:
         self._lock = again
 
     def remove(self) -> bool:
-        """Remove the file of a run that is complete; return whether none is left."""
+        """Remove the file of a run that is complete; return whether all was kept until then.
+
+        What could not be saved last stays so: where there is nothing to remove, nothing is mended.
+        """
         if self._lost:
             return False
         try:
@@ -162,8 +165,6 @@ class StateFile:
         except (StateError, OSError) as error:
             self.saved = False
             self._tell(f"the state could not be removed ({error})")
-        else:
-            self.saved = True
         return self.saved
 
 

@@ -289,3 +289,11 @@ def test_the_seeds_counter_starts_at_0_and_is_shown_from_1(tmp_path: Path) -> No
     assert state is not None
     assert (state.iteration, state.last_iteration_at) == (1, AT)
     assert on.told()[-1] == "Iteration 2/5 starting..."
+
+
+def test_a_run_whose_state_had_no_place_to_its_end_says_so(tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("a file of the user's")
+    on = stage(tmp_path, GOOD, bounds=Bounds(max_iterations=2))
+    assert on.run() is ExitCode.NOT_PERSISTED
+    assert len(on.script.asked) == 2
+    assert (tmp_path / "state").read_text() == "a file of the user's"

@@ -170,6 +170,16 @@ def test_a_root_that_is_a_file_stops_nothing(tmp_path: Path) -> None:
     assert "no lock could be taken" in told[0]
 
 
+def test_what_was_never_saved_is_not_mended_where_there_is_nothing_to_remove(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "root").write_text("")
+    with opened(tmp_path / "root") as file:
+        assert not file.save(STATE)
+        assert not file.remove()
+        assert not file.saved
+
+
 def test_what_an_agent_cleared_away_is_made_and_locked_again(tmp_path: Path) -> None:
     with opened(tmp_path) as file:
         shutil.rmtree(tmp_path / "state")
