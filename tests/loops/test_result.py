@@ -52,7 +52,7 @@ UNUSABLE: dict[str, tuple[Callable[[Path], str], str]] = {
     "a device": (lambda _: "/dev/null", "/dev/null: it is no regular file"),
     "a pipe": (pipe, "pipe: it is no regular file"),
     "a folder": (lambda _: ".", "it is a folder"),
-    "nothing": (lambda _: "", "it is a folder"),
+    "nothing": (lambda _: "", "--output names no file: it is empty"),
     "a folder that is missing": (lambda _: "no/such/x.md", "there is no folder"),
     "below a file": (closed, "there is no folder"),
     "a ring of links": (ring, "ring"),
