@@ -52,13 +52,25 @@ def workspace_values(project: Path) -> Written:
     own, shared = project / OWN_FILE, project / "pyproject.toml"
     table = read_toml(own)
     if table is not None:
-        return _taken(table, own)
+        found = _taken(table, own)
+        return replace(found, unknown=(*found.unknown, *_passed_over(shared)))
     tools = (read_toml(shared) or {}).get("tool", {})
     if not isinstance(tools, dict) or "pytest-reflex" not in tools:
         return Written()
     if not isinstance(tools["pytest-reflex"], dict):
         raise UsageError(f"{shared}: tool.pytest-reflex: expected a table", hint="mend the file")
     return _taken(tools["pytest-reflex"], shared)
+
+
+def _passed_over(shared: Path) -> Iterator[Problem]:
+    """Yield a warning where pyproject has settings of ours that are not read."""
+    try:
+        tools = (read_toml(shared) or {}).get("tool", {})
+    except UsageError:  # nothing in it would count
+        return
+    if isinstance(tools, dict) and "pytest-reflex" in tools:
+        said = f"the table tool.pytest-reflex is not read: {OWN_FILE} is there, and counts alone"
+        yield Problem(message=said, place=Place(str(shared)), hint="keep one of them")
 
 
 def _taken(table: Mapping[str, Any], path: Path) -> Written:

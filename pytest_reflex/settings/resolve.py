@@ -7,7 +7,6 @@ folder), built-in default. Tables are joined key by key.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,6 +17,7 @@ from pytest_reflex.errors import Problem, UsageError
 from pytest_reflex.settings.files import global_values, workspace_values
 from pytest_reflex.settings.readers import MisreadError
 from pytest_reflex.settings.table import BY_KEY, SETTINGS, Setting
+from pytest_reflex.settings.variables import environment_values, unknown_variables
 
 
 class Tier(StrEnum):
@@ -47,8 +47,8 @@ class Settings:
 
     `origins` has every key and, for tables, every key in them ("loop.budget.usd",
     "agents.writer.model"); the origin of a table is the strongest one that gave a part of it.
-    `file` is the project's configuration file. `unknown` are the warnings for keys that nobody
-    reads; whoever loads the settings for a person has to tell them.
+    `file` is the project's configuration file. `unknown` are the warnings for keys and variables
+    that nobody reads; whoever loads the settings for a person has to tell them.
     """
 
     values: Mapping[str, Any]
@@ -73,13 +73,14 @@ def load(project: Path, flags: Mapping[str, Any] | None = None) -> Settings:
     tiers: list[tuple[Origin, Mapping[str, Any]]] = [
         (Origin(Tier.GLOBAL, own.file), own.values),
         (Origin(Tier.WORKSPACE, workspace.file), workspace.values),
-        (Origin(Tier.ENVIRONMENT), _environment()),
+        (Origin(Tier.ENVIRONMENT), environment_values()),
         (Origin(Tier.FLAG), flagged),
     ]
     for origin, given in tiers:
         for key, value in given.items():
             _take(BY_KEY[key], value, origin, values, origins)
-    return Settings(values, origins, workspace.file, own.unknown + workspace.unknown)
+    unknown = (*own.unknown, *workspace.unknown, *unknown_variables())
+    return Settings(values, origins, workspace.file, unknown)
 
 
 def _take(
@@ -137,8 +138,3 @@ def _checked(setting: Setting, value: Any, origin: Origin) -> Any:
         raise UsageError(f"{origin}: {where}: expected {error}") from None
     except ValueError as error:
         raise UsageError(f"{origin}: {name} = {value!r}: expected {error}") from None
-
-
-def _environment() -> dict[str, Any]:
-    scalars = (s for s in SETTINGS if not s.is_table)
-    return {s.key: os.environ[s.variable] for s in scalars if s.variable in os.environ}

@@ -9,6 +9,8 @@ from typing import Any
 from pytest_reflex.settings import procedure_tables, readers
 from pytest_reflex.settings.relative_paths import Relocate, of_gates, of_procedures, of_prompts
 
+# What the names of all our environment variables begin with.
+PREFIX = "PYTEST_REFLEX_"
 # The tables of the configuration that belong to one driver each.
 DRIVERS = ("loop", "flow", "goal", "iterate")
 
@@ -40,7 +42,7 @@ class Setting:
 
     @property
     def variable(self) -> str:
-        return "PYTEST_REFLEX_" + self.key.replace(".", "_").upper()
+        return PREFIX + self.key.replace(".", "_").upper()
 
     @property
     def is_table(self) -> bool:

@@ -18,6 +18,7 @@ from pytest_reflex.settings import (
     positive,
     whole,
 )
+from pytest_reflex.settings.variables import GIVEN
 
 KEY = "loop.max_iterations"
 
@@ -80,6 +81,65 @@ def test_what_children_are_given_is_never_read(
     monkeypatch.setenv("PYTEST_REFLEX_ARTIFACT", "x")
     monkeypatch.setenv("PYTEST_REFLEX_RUN_DIR", "y")
     assert {str(origin) for origin in load(project).origins.values()} == {"default"}
+
+
+VARIABLES = {
+    "a typo": (
+        "PYTEST_REFLEX_ITERATE_MAX_ITERATION",
+        "MAX_ITERATION is ignored (did you mean PYTEST_REFLEX_ITERATE_MAX_ITERATIONS?)",
+    ),
+    "a table": (
+        "PYTEST_REFLEX_ITERATE_GATES",
+        "a table cannot be given by a variable (write iterate.gates in pytest-reflex.toml)",
+    ),
+    "nothing near": (
+        "PYTEST_REFLEX_QQ",
+        "unknown variable PYTEST_REFLEX_QQ is ignored (`pytest-reflex config` lists the settings)",
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "expected"), VARIABLES.values(), ids=VARIABLES.keys())
+def test_a_variable_that_nobody_reads_is_a_warning(
+    project: Path, monkeypatch: pytest.MonkeyPatch, name: str, expected: str
+) -> None:
+    monkeypatch.setenv(name, "1")
+    (problem,) = load(project).unknown
+    assert expected in str(problem)
+
+
+@pytest.mark.parametrize("name", [*GIVEN, "PYTEST_REFLEX_VAR_WORDS"])
+def test_a_variable_that_children_are_given_is_no_typo(
+    project: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, "1")
+    assert load(project).unknown == ()
+
+
+def test_every_variable_in_the_code_is_given_or_a_setting() -> None:
+    code = Path(load.__code__.co_filename).parents[1]
+    found = {
+        name
+        for path in code.rglob("*.py")
+        for name in re.findall(r"(?<!_)PYTEST_REFLEX_[A-Z_]+", path.read_text("utf-8"))
+    }
+    assert found - {"PYTEST_REFLEX_"} <= {*GIVEN, *(one.variable for one in SETTINGS)}
+
+
+def test_a_table_in_pyproject_beside_our_own_file_is_told(project: Path) -> None:
+    shared = write(project, "[tool.pytest-reflex.iterate.gates.a]\ncommand = 'x'", "pyproject.toml")
+    write(project, 'agent = "x"\n')
+    (problem,) = load(project).unknown
+    assert str(problem).startswith(f"{shared}: the table tool.pytest-reflex is not read: ")
+
+
+@pytest.mark.parametrize("text", ["[tool.other]\n", "tool = 5\n", "[broken"])
+def test_a_pyproject_without_settings_beside_our_own_file_is_nothing(
+    project: Path, text: str
+) -> None:
+    write(project, text, "pyproject.toml")
+    write(project, 'agent = "x"\n')
+    assert load(project).unknown == ()
 
 
 BAD = {
