@@ -11,7 +11,7 @@ import click
 from pytest_reflex.cli.configured import configured
 from pytest_reflex.cli.dry_option import dry_run_option
 from pytest_reflex.errors import UsageError
-from pytest_reflex.settings import Settings, positive
+from pytest_reflex.settings import Settings, from_text, positive
 
 if TYPE_CHECKING:
     from pytest_reflex.iterations.model import State
@@ -66,7 +66,7 @@ def options_of(given: dict[str, Any]) -> Options:
     timeout = None
     if given["timeout"] is not None:
         try:
-            timeout = positive(given["timeout"])
+            timeout = from_text(positive, given["timeout"])
         except ValueError as error:
             raise UsageError(f"--timeout {given['timeout']!r}: expected {error}") from None
     return Options(

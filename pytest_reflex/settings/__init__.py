@@ -1,7 +1,14 @@
 """Options declared once: name, default, where a value may come from, and where it did come from."""
 
 from pytest_reflex.settings.files import OWN_FILE, global_path
-from pytest_reflex.settings.readers import BUDGET_KEYS, STEPS, budget_changes, positive, whole
+from pytest_reflex.settings.readers import (
+    BUDGET_KEYS,
+    STEPS,
+    budget_changes,
+    from_text,
+    positive,
+    whole,
+)
 from pytest_reflex.settings.resolve import Origin, Settings, Tier, load
 from pytest_reflex.settings.table import BY_KEY, SETTINGS, Setting
 
@@ -16,6 +23,7 @@ __all__ = [
     "Settings",
     "Tier",
     "budget_changes",
+    "from_text",
     "global_path",
     "load",
     "positive",

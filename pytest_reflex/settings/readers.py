@@ -26,14 +26,9 @@ class MisreadError(ValueError):
 
 
 def whole(value: Any, least: int = 0) -> int:
-    """Read a whole number in ASCII decimal digits; `08` is 8, `0x5` and `1e3` are refused."""
-    if isinstance(value, str):
-        text = value.strip()
-        if not (text.isascii() and text.isdigit()):
-            raise ValueError("a whole number in decimal digits")
-        value = int(text)
+    """Read a whole number; a text is none (B064): see `from_text`."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ValueError(f"a whole number >= {least}")
+        raise ValueError(f"a whole number >= {least}{_unquoted(value)}")
     return value
 
 
@@ -50,13 +45,44 @@ def text(value: Any) -> str:
 
 
 def flag(value: Any) -> bool:
-    """Read true or false, in the words of an environment variable too."""
-    words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
-    if isinstance(value, str) and value.lower() in words:
-        return words[value.lower()]
+    """Read true or false; a text is none of them: see `from_text`."""
     if not isinstance(value, bool):
-        raise ValueError("true or false")
+        raise ValueError(f"true or false{_unquoted(value)}")
     return value
+
+
+def from_text(read: Callable[[Any], Any], value: str) -> Any:
+    """Read what an option or a variable says: numbers and truth are spelled there.
+
+    A whole number is in ASCII decimal digits: `08` is 8, `0x5` and `1e3` are refused.
+    """
+    spelled = _SPELLED.get(read)
+    return read(spelled(value) if spelled else value)
+
+
+def _decimal(value: str) -> int:
+    digits = value.strip()
+    if not (digits.isascii() and digits.isdigit()):
+        raise ValueError("a whole number in decimal digits")
+    return int(digits)
+
+
+def _truth(value: str) -> bool:
+    words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+    if value.lower() not in words:
+        raise ValueError("true or false")
+    return words[value.lower()]
+
+
+_SPELLED: Mapping[Callable[[Any], Any], Callable[[str], Any]] = {
+    whole: _decimal,
+    positive: _decimal,
+    flag: _truth,
+}
+
+
+def _unquoted(value: Any) -> str:
+    return ", without quotes" if isinstance(value, str) else ""
 
 
 def one_of(*words: str) -> Callable[[Any], str]:

@@ -15,7 +15,7 @@ from typing import Any
 
 from pytest_reflex.errors import Problem, UsageError
 from pytest_reflex.settings.files import global_values, workspace_values
-from pytest_reflex.settings.readers import MisreadError
+from pytest_reflex.settings.readers import MisreadError, from_text
 from pytest_reflex.settings.table import BY_KEY, SETTINGS, Setting
 from pytest_reflex.settings.variables import environment_values, unknown_variables
 
@@ -132,6 +132,8 @@ def _below(value: Any) -> Mapping[str, Any]:
 def _checked(setting: Setting, value: Any, origin: Origin) -> Any:
     name = setting.variable if origin.tier is Tier.ENVIRONMENT else setting.key
     try:
+        if isinstance(value, str) and origin.file is None:
+            return from_text(setting.read, value)
         return setting.read(value)
     except MisreadError as error:
         where = f"{name}.{error.key} = {error.value!r}"

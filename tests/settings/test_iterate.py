@@ -129,6 +129,14 @@ BAD = {
         f"[{BUILD}]\nmax_iterations = -1",
         f"{BUILD}.max_iterations = -1: expected a whole number >= 0",
     ),
+    "b064 a gate that is required in quotes": (
+        '[iterate.gates.tests]\nrequired = "yes"',
+        "iterate.gates.tests.required = 'yes': expected true or false, without quotes",
+    ),
+    "b064 a success in quotes": (
+        f'[{BUILD}]\nsuccess = "yes"',
+        f"{BUILD}.success = 'yes': expected true or false, without quotes",
+    ),
     "a name that is a path": (
         '[iterate.procedures."../x"]\nagent = "a"',
         "iterate.procedures.../x = {'agent': 'a'}: expected a name of lower-case letters",

@@ -13,6 +13,7 @@ from pytest_reflex.settings import (
     Origin,
     Tier,
     budget_changes,
+    from_text,
     global_path,
     load,
     positive,
@@ -145,6 +146,14 @@ def test_a_pyproject_without_settings_beside_our_own_file_is_nothing(
 BAD = {
     "zero iterations": ("[loop]\nmax_iterations = 0", "whole number >= 1"),
     "a bool is no number": ("[loop]\nmax_iterations = true", "whole number >= 1"),
+    "b064 a number in quotes": (
+        '[loop]\nmax_iterations = "08"',
+        "loop.max_iterations = '08': expected a whole number >= 1, without quotes",
+    ),
+    "b064 a truth in quotes": (
+        '[iterate]\nstop_unchanged = "yes"',
+        "iterate.stop_unchanged = 'yes': expected true or false, without quotes",
+    ),
     "an unknown choice": ('[loop]\nproduce = "never"', '"always" or "first"'),
     "a budget of an unknown kind": ("[loop]\nbudget = {euros = 5}", "'euros'"),
     "a negative budget": ("[loop]\nbudget = {usd = -1}", "positive number for 'usd'"),
@@ -225,17 +234,17 @@ NUMBERS = {"08": 8, "010": 10, " 3 ": 3, "4": 4}
 
 @pytest.mark.parametrize("text", NUMBERS)
 def test_b075_a_cap_is_read_as_decimal(text: str) -> None:
-    assert positive(text) == NUMBERS[text]
+    assert from_text(positive, text) == NUMBERS[text]
 
 
 @pytest.mark.parametrize("text", ["0x5", "1e3", "-1", "3.0", "٣", "", "0"])
 def test_b075_an_unreadable_cap_is_an_error(text: str) -> None:
     with pytest.raises(ValueError, match="whole number"):
-        positive(text)
+        from_text(positive, text)
 
 
 def test_zero_is_a_whole_number() -> None:
-    assert whole("0") == 0
+    assert from_text(whole, "0") == 0
 
 
 @pytest.fixture
