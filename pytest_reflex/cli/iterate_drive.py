@@ -151,10 +151,9 @@ def _drive(
 ) -> int:
     """Check everything, take the lock, and drive the rounds."""
     from pytest_reflex.cli.iterate_view import Voice
-    from pytest_reflex.iterations.driver import RUN_DIR, IterationLoop
+    from pytest_reflex.iterations.driver import IterationLoop
     from pytest_reflex.iterations.statefile import StateFile
     from pytest_reflex.iterations.telling import Progress
-    from pytest_reflex.process.group import kill_abandoned
     from pytest_reflex.store.filesystem import lock_warning
 
     work, root = _work(procedure, options, settings), _root(settings)
@@ -171,7 +170,7 @@ def _drive(
             log.resuming(state, work.bounds)
         else:
             log.starting(work.bounds)
-        if file.owned and (left := kill_abandoned(f"{RUN_DIR}={work.folder}")):
+        if left := file.end_leftovers():
             many = "1 process" if left == 1 else f"{left} processes"
             troubles.append(f"ended {many} that an earlier run had left behind")
         troubles += filter(None, [lock_warning(root)])

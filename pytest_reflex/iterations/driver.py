@@ -21,13 +21,17 @@ from pytest_reflex.iterations.decide import counted, decide, ended, exit_code
 from pytest_reflex.iterations.gates import ITERATION_VARIABLE, Gates
 from pytest_reflex.iterations.log import Log
 from pytest_reflex.iterations.model import Bounds, Ending, GateResult, Procedure, Round, State
-from pytest_reflex.iterations.outcome import outcome_of_answer, outcome_with_gates, unheard
-from pytest_reflex.iterations.statefile import StateFile
+from pytest_reflex.iterations.outcome import (
+    doubt,
+    outcome_of_answer,
+    outcome_with_gates,
+    unheard,
+)
+from pytest_reflex.iterations.statefile import RUN_DIR, StateFile
 from pytest_reflex.iterations.tree import Watch
 from pytest_reflex.model.plain import boundary
 from pytest_reflex.model.steps import Askable, Question, Reply
 
-RUN_DIR = "PYTEST_REFLEX_RUN_DIR"
 _KEPT = 2_000
 
 
@@ -109,7 +113,9 @@ class IterationLoop:
         prompt = self._prompt(number, total)
         self._watch.begin()
         started = self._clock()
+        self._file.keep()
         reply = self._work.agent.ask(self._question(prompt, number))
+        self._file.keep()
         done = self._judged(number, reply, started)
         # Counted in one go: whoever interrupts us finds the round done, or not begun.
         self.state = counted(self.state, done, self._now())
@@ -140,7 +146,8 @@ class IterationLoop:
         found = outcome_of_answer(reply, offers_success=offered)
         results: tuple[GateResult, ...] = ()
         if found.cause is None:
-            if warning := unheard(reply.text, offers_success=offered):
+            doubts = doubt(reply.text, changed=changed)
+            for warning in filter(None, (unheard(reply.text, offers_success=offered), doubts)):
                 self._log.warning(warning)
             told = partial(self._log.gate_ended, number)
             results = self._work.gates.run(number, cancel=self._cancel, told=told)

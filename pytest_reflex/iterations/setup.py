@@ -21,6 +21,7 @@ from pytest_reflex.iterations.model import Procedure
 from pytest_reflex.iterations.opening import Options
 from pytest_reflex.iterations.procedures import find_procedure, gates_of
 from pytest_reflex.iterations.prompt import compose
+from pytest_reflex.iterations.statefile import run_folder
 from pytest_reflex.iterations.tree import Tree
 from pytest_reflex.model.steps import Askable
 from pytest_reflex.settings import Settings
@@ -53,7 +54,7 @@ def prepare(name: str, options: Options, *, settings: Settings, host: Host, proj
         token_budget=settings["iterate.token_budget"],
         gates=_gates(procedure, settings, host, project),
         fingerprint=Tree(project, [root]).fingerprint,
-        folder=(project / root / "log" / name).absolute(),
+        folder=run_folder(project / root, name),
     )
     work.tokens(work.prompt(1, bounds.max_iterations))
     return work

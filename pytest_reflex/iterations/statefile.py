@@ -1,29 +1,33 @@
 """Where the state of an iteration loop lies, who owns it, and how it is kept.
 
 Promises: one owner at a time, by a kernel lock that ends with its process (no pid, no status in a
-file); a reader sees the old state or the new one; a file that cannot be read is kept aside before
+file), and beside it by what it has started: who removes the lock lets nobody in while a tool is at
+work; a reader sees the old state or the new one; a file that cannot be read is kept aside before
 anything is written over it; what cannot be written is told and stops nothing.
 Limits: where no lock can be had, that is told, and nobody is kept out; where a tool clears our
-files away, nobody is until the next save.
+files away and nothing tells who started it (not on Linux), nobody is until it has ended.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
 from pytest_reflex.errors import LockedError, StateError
 from pytest_reflex.iterations.model import State
 from pytest_reflex.iterations.state import dump, load
+from pytest_reflex.process.group import kill_abandoned, living_owner
 from pytest_reflex.store.aside import keep_aside
 from pytest_reflex.store.atomic import remove_file, remove_strays, replace_file
 from pytest_reflex.store.folders import make_folder
-from pytest_reflex.store.lock import HeldLock, is_locked
+from pytest_reflex.store.lock import HeldLock, driven_by, is_locked
 from pytest_reflex.store.regular import read_file
 
 Tell = Callable[[str], object]
+RUN_DIR = "PYTEST_REFLEX_RUN_DIR"
 _MOST_BYTES = 10_000_000
 
 
@@ -53,9 +57,18 @@ def read_state(root: Path, procedure: str) -> State | None:
         ) from None
 
 
+def run_folder(root: Path, procedure: str) -> Path:
+    """Return the folder that tools of a procedure are told of as theirs: by it they are known."""
+    return (root / "log" / procedure).absolute()
+
+
 def is_driven(root: Path, procedure: str) -> bool:
     """Return whether a process drives a procedure now."""
-    return is_locked(lock_path(root, procedure))
+    return is_locked(lock_path(root, procedure)) or living_owner(_mark(root, procedure)) > 0
+
+
+def _mark(root: Path, procedure: str) -> str:
+    return f"{RUN_DIR}={run_folder(root, procedure)}"
 
 
 class StateFile:
@@ -68,20 +81,25 @@ class StateFile:
     def __init__(self, root: Path, procedure: str, tell: Tell) -> None:
         self.path = state_path(root, procedure)
         self.saved = True
-        self._lock_path = lock_path(root, procedure)
+        self._lock_path, self._mark = lock_path(root, procedure), _mark(root, procedure)
         self._procedure, self._tell = procedure, tell
         self._lock: HeldLock | None = None
-        self._spoilt = self._lost = False
+        self._spoilt = self._lost = self._unkept = False
 
     def __enter__(self) -> StateFile:
         try:
             make_folder(self.path.parent)
             self._lock = HeldLock.hold(self._lock_path, self._procedure)
-            remove_strays(self.path.parent, self.path.name)
         except LockedError:
             raise
         except (StateError, OSError) as error:
             self._tell(f"no lock could be taken ({error}): going on; drive it from here only")
+        if owner := living_owner(self._mark):
+            self.close()
+            raise driven_by(self._procedure, owner)
+        if self.owned:
+            with suppress(OSError):
+                remove_strays(self.path.parent, self.path.name)
         return self
 
     def __exit__(
@@ -90,6 +108,10 @@ class StateFile:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the lock; twice is fine."""
         if self._lock is not None:
             self._lock.close()
 
@@ -97,6 +119,28 @@ class StateFile:
     def owned(self) -> bool:
         """Whether we hold the lock, so that nobody else can be at work in this run's name."""
         return self._lock is not None
+
+    def end_leftovers(self) -> int:
+        """End what an earlier owner has left running; return how many processes that were."""
+        return kill_abandoned(self._mark) if self.owned else 0
+
+    def keep(self) -> None:
+        """See that we still own the run, where a tool may have cleared our files away.
+
+        Raises LockedError where another process owns the new ones: nothing is to be done any more
+        in the name of this run.
+        """
+        if self._lock is None or self._lock.is_at(self._lock_path):
+            return
+        try:
+            make_folder(self.path.parent)
+            self._keep_lock()
+        except (StateError, OSError) as error:
+            if not self._unkept:
+                self._tell(f"the lock could not be kept ({error}): drive it from here only")
+            self._unkept = True
+        else:
+            self._unkept = False
 
     def read(self) -> State | None:
         """Return the state; None where there is none, or where it had to be kept aside.

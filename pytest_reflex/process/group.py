@@ -8,16 +8,20 @@ Nothing here raises because a process is gone already, and nothing signals our o
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+
+from pytest_reflex.process.guard_child import MARK
 
 _PROC = "/proc"
 _PATIENCE = 1.0  # seconds until a process that was sent KILL must be gone
 _LOOK = 0.005
 _TRIES, _MOMENT = 5, 0.001
 _OF_KERNEL = 0x0020_0000
+_OWNED = re.compile(rb"\0%s=[0-9a-f]+-([0-9]{1,10})-[0-9]+\0" % os.fsencode(MARK))
 _FEW = 64  # process ids; beyond that the list of all processes is shorter
 
 
@@ -63,10 +67,26 @@ def kill_escaped(mark: str, leader: int) -> int:
 
 
 def kill_abandoned(mark: str) -> int:
-    """Kill what carries the mark of an owner that is gone, but nobody that we descend from."""
+    """Kill what carries the mark of an owner that is gone, but nobody that we descend from.
+
+    What a process that still lives has started was not left behind, whatever its mark says.
+    """
     spared = {os.getpid(), *_ancestors()}
     carries = _carries(mark)
-    return _kill_all(_numbers, lambda pid: pid not in spared and carries(pid))
+
+    def is_meant(pid: int) -> bool:
+        return pid not in spared and carries(pid) and not _owner(pid)
+
+    return _kill_all(_numbers, is_meant)
+
+
+def living_owner(mark: str) -> int:
+    """Return the id of another process that lives and has started what carries a mark, else 0.
+
+    Linux only; elsewhere nothing is found.
+    """
+    carries = _carries(mark)
+    return next(filter(None, (_owner(pid) for pid in _numbers() if carries(pid))), 0)
 
 
 def signal_marked(start: str, number: int) -> None:
@@ -158,6 +178,22 @@ def _ancestors() -> Iterator[int]:
         yield pid
         fields = _status(pid)
         pid = int(fields[1]) if len(fields) > 1 else 0
+
+
+def _owner(pid: int) -> int:
+    """Return the id of the living process, not ours, whose guard's mark a process has; else 0."""
+    found = _OWNED.search(b"\0" + _environment(pid) + b"\0")
+    owner = int(found[1]) if found else 0
+    if owner in (0, os.getpid()):
+        return 0
+    # Who is younger than what it should have started got the id of one that is gone.
+    return owner if 0 < _started(owner) <= _started(pid) else 0
+
+
+def _started(pid: int) -> int:
+    """Return when a living process was started, in ticks since the system was; else 0."""
+    fields = _status(pid)
+    return int(fields[19]) if len(fields) > 19 and fields[0] not in (b"Z", b"X") else 0
 
 
 def _session(pid: int) -> int:

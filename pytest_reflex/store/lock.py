@@ -125,10 +125,14 @@ def take_lock(descriptor: int, path: Path, what: str = "") -> None:
             time.sleep(0.02)
         except OSError as error:
             raise StateError(f"{path} cannot be locked: {error.strerror}") from None
-    holder = _holder(descriptor)
+    raise driven_by(what or path.parent.name, _holder(descriptor))
+
+
+def driven_by(what: str, holder: int | None) -> LockedError:
+    """Return the refusal to drive what another process drives, with its id where that is known."""
     by = f" (pid {holder})" if holder else ""
-    raise LockedError(
-        f"{what or path.parent.name} is driven by another process{by}",
+    return LockedError(
+        f"{what} is driven by another process{by}",
         hint="wait for it, or interrupt it with Ctrl-C; it can be resumed",
     )
 

@@ -31,6 +31,7 @@ flood) yes flood | head -c 3000000 ;;
 leave) setsid sleep 600 > /dev/null 2>&1 &
     (sleep 600 & sleep 600 &) > /dev/null 2>&1; echo "left some" ;;
 clear) rm -rf .rooda; echo "all is tidy" ;;
+vanish) rm -rf .rooda; touch hanging; while [ ! -e go ]; do sleep 0.01; done; echo "back" ;;
 killed) kill -9 $$ ;;
 tree) (sleep 600 & sleep 600) & sh -c 'trap "" TERM; sleep 600 & echo $$ > stubborn; wait' &
     while [ ! -e stubborn ]; do sleep 0.01; done

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
+from contextlib import ExitStack
 from itertools import chain, count, repeat
 from pathlib import Path
 
 import pytest
 
-from pytest_reflex.errors import ExitCode, UsageError
+from pytest_reflex.errors import ExitCode, LockedError, UsageError
 from pytest_reflex.iterations.model import Bounds, Gate, Status
+from pytest_reflex.iterations.statefile import StateFile
 from pytest_reflex.model.steps import Question, Reply
 from tests.iterations.stage import AT, BAD, GOOD, LIMIT, NO, YES, Script, Stage
 
@@ -297,3 +300,19 @@ def test_a_run_whose_state_had_no_place_to_its_end_says_so(tmp_path: Path) -> No
     assert on.run() is ExitCode.NOT_PERSISTED
     assert len(on.script.asked) == 2
     assert (tmp_path / "state").read_text() == "a file of the user's"
+
+
+def test_who_finds_another_owner_behind_its_tool_stops(tmp_path: Path) -> None:
+    others = ExitStack()
+
+    def robbed(question: Question) -> Reply:
+        shutil.rmtree(tmp_path / "state")
+        others.enter_context(StateFile(tmp_path, "build", print))
+        return GOOD
+
+    on = stage(tmp_path, robbed, gates=[Gate(name="never", command="touch judged")])
+    with others, pytest.raises(LockedError, match="build is driven by another process"):
+        on.run()
+    assert len(on.script.asked) == 1
+    assert not (tmp_path / "judged").exists()
+    assert on.saved() is None

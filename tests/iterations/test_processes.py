@@ -158,6 +158,23 @@ def test_what_an_earlier_run_left_running_is_ended(
     assert "ended 1 process that an earlier run had left" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("verb", [["run", "build", "--fresh"], ["run", "build"]])
+def test_who_has_its_lock_removed_by_its_own_tool_is_still_the_owner(
+    here: Path, verb: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    project = Project(here, "vanish", "ok")
+    with running(project, "run", "build", "-n", "2", env=dict(os.environ)) as process:
+        project.wait_for("hanging")
+        assert main(["iterate", *verb]) == 11
+        told_here = capsys.readouterr().err
+        (here / "go").touch()
+        code, lines = ended(process)
+    assert f"build is driven by another process (pid {process.pid})" in told_here
+    assert "left behind" not in told_here
+    assert (code, len(project.calls())) == (0, 2)
+    assert lines[-1].startswith("Reached max iterations: 2")
+
+
 def test_the_interrupted_state_is_offered_on_a_terminal(tmp_path: Path) -> None:
     project = Project(tmp_path, "ok")
     left_behind(project, "interrupted", done=1, limit=2)

@@ -7,11 +7,12 @@ import signal
 import subprocess
 import sys
 import time
+import uuid
 from pathlib import Path
 
 import pytest
 
-from pytest_reflex.process.group import kill_abandoned
+from pytest_reflex.process.group import kill_abandoned, living_owner
 from tests.loops.test_kill import Project, runs, wait_for
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
@@ -74,3 +75,43 @@ def test_a_mark_is_the_whole_value() -> None:
     assert kill_abandoned("ABANDONED=/a/run") == 0
     assert kill_abandoned("ABANDONED=/a/run-2") == 1
     assert other.wait() == -signal.SIGKILL
+
+
+def test_what_a_living_process_has_started_was_not_left_behind() -> None:
+    mark = f"ABANDONED={uuid.uuid4().hex}"
+    owner = subprocess.Popen(["sleep", "60"])
+    name, _, value = mark.partition("=")
+    env = {**os.environ, name: value, "PYTEST_REFLEX_CHILD": f"a1b2-{owner.pid}-1"}
+    child = subprocess.Popen(["sleep", "60"], env=env)
+    try:
+        wait_for(lambda: living_owner(mark) == owner.pid)
+        assert kill_abandoned(mark) == 0
+        owner.kill()
+        owner.wait()
+        assert (living_owner(mark), kill_abandoned(mark)) == (0, 1)
+        assert child.wait() == -signal.SIGKILL
+    finally:
+        owner.kill()
+        child.kill()
+
+
+def test_a_process_that_is_younger_only_has_the_number_of_an_owner() -> None:
+    mark = uuid.uuid4().hex
+    script = "read pid; export PYTEST_REFLEX_CHILD=a1b2-$pid-1; exec sleep 60"
+    env = {**os.environ, "ABANDONED": mark}
+    child = subprocess.Popen(["sh", "-c", script], stdin=subprocess.PIPE, env=env)
+    time.sleep(0.1)  # a start is known in ticks
+    younger = subprocess.Popen(["sleep", "60"])
+    try:
+        assert child.stdin is not None
+        with child.stdin as pipe:
+            pipe.write(b"%d\n" % younger.pid)
+        wait_for(lambda: b"sleep" in Path(f"/proc/{child.pid}/cmdline").read_bytes()[:6])
+        assert living_owner(f"ABANDONED={mark}") == 0
+        assert kill_abandoned(f"ABANDONED={mark}") == 1
+        assert child.wait() == -signal.SIGKILL
+    finally:
+        younger.kill()
+        younger.wait()
+        child.kill()
+        child.wait()
