@@ -214,7 +214,7 @@ def _log_file(root: Path, state: State) -> LogFile:
     from pytest_reflex.iterations.logfile import LogFile, log_path
 
     path = log_path(root, state.procedure_name, state.started_at)
-    return LogFile(path, lambda text: say(f"pytest-reflex: warning: {text}"))
+    return LogFile(path, lambda text: say(f"pytest-reflex: warning: {text}"), root=root)
 
 
 def _is_json(settings: Settings) -> bool:

@@ -1,21 +1,29 @@
 """The log of a run on disk: JSON lines that are appended as well as the disk allows.
 
 Promises: a line is appended in one write, private to the user; what cannot be written is told once
-and stops nothing; a line that was cut short stands on a line of its own; no link is followed.
+and stops nothing; a line that was cut short is kept aside, so that each line is whole; a file that
+was removed is made again; no link is followed, nor one in the place of a folder of ours.
 Limits: nothing is flushed to the platter, so that a power cut may take the last lines.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from pytest_reflex.errors import StateError
 from pytest_reflex.model.plain import visible
+from pytest_reflex.store.aside import keep_aside
+from pytest_reflex.store.atomic import write_all
+from pytest_reflex.store.regular import refuse_links
 
 _FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+_LONGEST = 16_000_000  # bytes of a line
 
 
 def log_path(root: Path, procedure: str, started_at: str) -> Path:
@@ -28,23 +36,29 @@ def log_path(root: Path, procedure: str, started_at: str) -> Path:
 
 
 class LogFile:
-    """Appends to a file that is opened at the first line; `tell` hears once what went wrong."""
+    """Appends to a file that is opened at the first line; `tell` hears once what went wrong.
 
-    def __init__(self, path: Path, tell: Callable[[str], None]) -> None:
+    `root` is the folder of all that iterate keeps; the file lies below it.
+    """
+
+    def __init__(
+        self, path: Path, tell: Callable[[str], None], *, root: Path | None = None
+    ) -> None:
         self.path = path
-        self._tell: Callable[[str], None] | None = tell
+        self._tell, self._told = tell, set[str]()
+        self._root = path.parent if root is None else root
         self._descriptor: int | None = None
 
     def append(self, line: str) -> None:
         """Append one line, given without its end."""
         try:
             descriptor = self._opened()
-            start = b"" if _ends_whole(descriptor) else b"\n"
-            data = memoryview(start + line.encode("utf-8", "backslashreplace") + b"\n")
-            while data:
-                data = data[os.write(descriptor, data) :]
+            self._end_last_line(descriptor)
+            write_all(descriptor, line.encode("utf-8", "backslashreplace") + b"\n")
         except OSError as error:
-            self._failed(error)
+            self._failed(error.strerror or str(error))
+        except StateError as error:
+            self._failed(error.problems[0].message)
 
     def close(self) -> None:
         if self._descriptor is not None:
@@ -54,9 +68,11 @@ class LogFile:
 
     def _opened(self) -> int:
         # An agent that clears the tree of what git ignores clears this away as well.
-        if self._descriptor is not None and not os.fstat(self._descriptor).st_nlink:
+        if self._descriptor is not None and not _is_at(self.path, self._descriptor):
             self.close()
+            self._say("gone", "was removed while it was written: it goes on in a new file")
         if self._descriptor is None:
+            refuse_links(self._root, self.path.parent)
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             descriptor = os.open(self.path, _FLAGS, 0o600)
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -65,13 +81,48 @@ class LogFile:
             self._descriptor = descriptor
         return self._descriptor
 
-    def _failed(self, error: OSError) -> None:
-        tell, self._tell = self._tell, None
-        if tell is not None:
-            reason = error.strerror or str(error)
-            tell(f"the log {visible(str(self.path))} could not be written ({reason}): going on")
+    def _end_last_line(self, descriptor: int) -> None:
+        """Have the file end with a whole line, whoever was cut short in writing the last one."""
+        last = _unended(descriptor)
+        if not last:
+            return
+        if _is_object(last):
+            write_all(descriptor, b"\n")
+            return
+        kept = keep_aside(self.path, last, "torn")
+        os.ftruncate(descriptor, os.fstat(descriptor).st_size - len(last))
+        self._say("torn", f"has a last line that was cut short: it is kept as {kept.name}")
+
+    def _failed(self, reason: str) -> None:
+        self._say("failed", f"could not be written ({visible(reason)}): going on")
+
+    def _say(self, kind: str, what: str) -> None:
+        if kind not in self._told:
+            self._told.add(kind)
+            self._tell(f"the log {visible(str(self.path))} {what}")
 
 
-def _ends_whole(descriptor: int) -> bool:
+def _is_at(path: Path, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(os.lstat(path), os.fstat(descriptor))
+    except OSError:
+        return False
+
+
+def _unended(descriptor: int) -> bytes:
+    """Return what stands behind the last end of a line."""
     size = os.fstat(descriptor).st_size
-    return size == 0 or os.pread(descriptor, 1, size - 1) == b"\n"
+    if not size or os.pread(descriptor, 1, size - 1) == b"\n":
+        return b""
+    start = max(size - _LONGEST, 0)
+    data = os.pread(descriptor, _LONGEST, start)
+    if start and b"\n" not in data:
+        raise OSError(f"its last line has more than {_LONGEST:,} bytes")
+    return data[data.rfind(b"\n") + 1 :]
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False

@@ -10,6 +10,7 @@ from pytest_reflex.errors import StateError
 
 MAX_BYTES = 1_000_000_000
 
+_NO_LINKS = "state files and their folders are never links"
 _FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
@@ -71,7 +72,18 @@ def read_all(descriptor: int, path: Path, limit: int = MAX_BYTES) -> bytes:
     return b"".join(parts)
 
 
+def refuse_links(top: Path, folder: Path) -> None:
+    """Raise StateError where a folder of ours, from `top` down to `folder`, is a symbolic link.
+
+    Limits: who puts a link there between this look and the use of the folder is not caught.
+    """
+    below = folder.relative_to(top).parts
+    for depth in range(len(below) + 1):
+        if (found := top.joinpath(*below[:depth])).is_symlink():
+            raise StateError(f"{found} is a symbolic link", hint=f"{_NO_LINKS}: remove it")
+
+
 def _refused(path: Path, error: OSError) -> StateError:
     if path.is_symlink():
-        return StateError(f"{path} is a symbolic link", hint="state files are never links")
+        return StateError(f"{path} is a symbolic link", hint=f"{_NO_LINKS}: remove it")
     return StateError(f"{path} could not be opened: {error.strerror}")

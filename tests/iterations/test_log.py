@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 import sys
 from pathlib import Path
 from subprocess import run
@@ -306,13 +308,53 @@ def test_the_log_file_has_everything_in_json_lines_whatever_is_told(tmp_path: Pa
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_resumed_run_appends_behind_a_line_that_was_cut_short(tmp_path: Path) -> None:
+def test_b109_a_line_that_was_cut_short_is_kept_aside(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     path.write_text('{"event": "started"}\n{"eve')
-    file = LogFile(path, pytest.fail)
+    told: list[str] = []
+    file = LogFile(path, told.append)
     file.append('{"event": "resumed"}')
     file.close()
-    assert path.read_text() == '{"event": "started"}\n{"eve\n{"event": "resumed"}\n'
+    assert path.read_text() == '{"event": "started"}\n{"event": "resumed"}\n'
+    assert (tmp_path / "log.jsonl.torn-1").read_text() == '{"eve'
+    assert told == [
+        f"the log {path} has a last line that was cut short: it is kept as log.jsonl.torn-1"
+    ]
+
+
+def test_b109_a_whole_line_without_its_end_is_ended(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text('{"event": "started"}')
+    LogFile(path, pytest.fail).append("{}")
+    assert path.read_text() == '{"event": "started"}\n{}\n'
+
+
+def test_b109_a_line_without_an_end_in_sight_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.touch()
+    os.truncate(path, 16_000_001)
+    told: list[str] = []
+    LogFile(path, told.append).append("{}")
+    assert "its last line has more than 16,000,000 bytes" in told[0]
+    assert path.stat().st_size == 16_000_001
+
+
+@pytest.mark.parametrize("how", ["removed", "moved", "replaced"])
+def test_a_log_that_is_gone_is_told_once_and_made_again(tmp_path: Path, how: str) -> None:
+    path = tmp_path / "log" / "log.jsonl"
+    told: list[str] = []
+    file = LogFile(path, told.append)
+    for number in range(3):
+        file.append(str(number))
+        if how == "removed":
+            shutil.rmtree(path.parent)
+        else:
+            path.rename(tmp_path / f"moved-{number}")
+            if how == "replaced":
+                path.touch()
+    file.append("3")
+    assert path.read_text() == "3\n"
+    assert told == [f"the log {path} was removed while it was written: it goes on in a new file"]
 
 
 def test_a_log_that_cannot_be_written_is_told_once_and_the_run_goes_on() -> None:
@@ -341,9 +383,10 @@ log.append('{"seq": 4}')
 def test_a_full_disk_is_told_once_and_later_lines_stand_on_their_own(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     ran = run([sys.executable, "-c", FULL, str(path)], capture_output=True, text=True, check=True)
-    assert ran.stdout == f"the log {path} could not be written (File too large): going on\n"
-    lines = path.read_text().splitlines()
-    assert (lines[0], lines[-1], len(lines)) == ('{"seq": 1}', '{"seq": 4}', 3)
+    told = ran.stdout.splitlines()
+    assert told[0] == f"the log {path} could not be written (File too large): going on"
+    assert [line.rpartition(" ")[2] for line in told[1:]] == ["log.jsonl.torn-1"]
+    assert [json.loads(line)["seq"] for line in path.read_text().splitlines()] == [1, 3, 4]
 
 
 def test_a_log_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
@@ -352,6 +395,21 @@ def test_a_log_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
     LogFile(tmp_path / "log.jsonl", told.append).append("{}")
     assert "Too many levels of symbolic links" in told[0]
     assert not (tmp_path / "mine").exists()
+
+
+@pytest.mark.parametrize("name", [".rooda", ".rooda/log", ".rooda/log/build"])
+def test_b116_a_link_in_the_place_of_a_folder_of_logs_is_not_followed(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "victim").mkdir()
+    link = tmp_path / name
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(tmp_path / "victim")
+    told: list[str] = []
+    path = log_path(tmp_path / ".rooda", "build", "2026-02-06T10:00:00Z")
+    LogFile(path, told.append, root=tmp_path / ".rooda").append("{}")
+    assert f"could not be written ({link} is a symbolic link): going on" in told[0]
+    assert not list((tmp_path / "victim").iterdir())
 
 
 def test_nothing_is_written_before_the_first_line(tmp_path: Path) -> None:
