@@ -11,7 +11,7 @@ import click
 from pytest_reflex.cli.configured import configured
 from pytest_reflex.cli.dry_option import dry_run_option
 from pytest_reflex.errors import UsageError
-from pytest_reflex.settings import Settings, from_text, positive
+from pytest_reflex.settings import Settings, from_text, positive, whole
 
 if TYPE_CHECKING:
     from pytest_reflex.iterations.model import State
@@ -63,20 +63,23 @@ def options_of(given: dict[str, Any]) -> Options:
 
     if given["agent"] is not None and given["ai_cmd"] is not None:
         raise UsageError("--agent and --ai-cmd are two tools", hint="give one of them")
-    timeout = None
-    if given["timeout"] is not None:
-        try:
-            timeout = from_text(positive, given["timeout"])
-        except ValueError as error:
-            raise UsageError(f"--timeout {given['timeout']!r}: expected {error}") from None
     return Options(
         agent=given["agent"],
         ai_command=_without_secrets(given["ai_cmd"]),
-        timeout=timeout,
+        timeout=_number("--timeout", positive, given["timeout"]),
         contexts=given["contexts"],
         phases={Phase(phase): given[phase] for phase in PHASES if given[phase]},
         no_caps=given["no_caps"],
+        unchanged=_number("--unchanged", whole, given["unchanged"]),
+        stop_unchanged=given["stop_unchanged"],
     )
+
+
+def _number(name: str, read: Callable[[Any], int], value: str | None) -> int | None:
+    try:
+        return None if value is None else int(from_text(read, value))
+    except ValueError as error:
+        raise UsageError(f"{name} {value!r}: expected {error}") from None
 
 
 def _without_secrets(command: str | None) -> str | None:
@@ -108,8 +111,8 @@ def settings_of(given: dict[str, Any], options: Options, found: State | None = N
             "iterate.max_iterations": limit,
             "iterate.failure_threshold": threshold,
             "iterate.agent": options.agent,
-            "iterate.unchanged": given["unchanged"],
-            "iterate.stop_unchanged": given["stop_unchanged"] or None,
+            "iterate.unchanged": options.unchanged,
+            "iterate.stop_unchanged": options.stop_unchanged or None,
             "iterate.log_format": given["log_format"],
         }
     )

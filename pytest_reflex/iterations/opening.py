@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pytest_reflex.errors import UsageError
 from pytest_reflex.iterations.model import Bounds, Phase, State, Status
 from pytest_reflex.iterations.wording import RESUME, counted
+from pytest_reflex.model.plain import one_line
+from pytest_reflex.settings.readers import flag, positive, text, whole
 
 RUN = "pytest-reflex iterate run"
+_MEND = "mend it in the state file, or begin anew: iterate run --fresh"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +21,8 @@ class Options:
     """What the command line says of every round; a resume takes it over, as it was typed.
 
     `agent` is a name, `ai_command` a command instead of one; `contexts` are texts or names of
-    files, `phases` names of files that replace those of a procedure; `timeout` is in seconds.
+    files, `phases` names of files that replace those of a procedure; `timeout` is in seconds,
+    `unchanged` a number of rounds, 0 for none. Limits and threshold stand in the state itself.
     """
 
     agent: str | None = None
@@ -27,6 +31,8 @@ class Options:
     contexts: tuple[str, ...] = ()
     phases: Mapping[Phase, tuple[str, ...]] = field(default_factory=dict)
     no_caps: bool = False
+    unchanged: int | None = None
+    stop_unchanged: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return the wire form, without what was not said."""
@@ -37,22 +43,30 @@ class Options:
             "context": list(self.contexts),
             **{phase.value: list(paths) for phase, paths in self.phases.items()},
             "no_caps": self.no_caps,
+            "stop_unchanged": self.stop_unchanged,
         }
-        return {key: value for key, value in wire.items() if value}
+        said = {key: value for key, value in wire.items() if value}
+        return said if self.unchanged is None else said | {"unchanged": self.unchanged}
 
     @classmethod
     def from_json(cls, wire: Mapping[str, Any]) -> Options:
-        """Read options; what is not as this program writes it counts as not said."""
-        agent, command, timeout = wire.get("agent"), wire.get("ai_cmd"), wire.get("timeout")
-        is_number = isinstance(timeout, int) and not isinstance(timeout, bool)
-        phases = {phase: _texts(wire.get(phase.value)) for phase in Phase}
+        """Read options, each as its flag is read; those of other programs count as not said.
+
+        Raises UsageError for a value that no flag takes: a bound that cannot be read is never none.
+        """
+        said = {key: _read(key, wire[key]) for key in _READERS if wire.get(key) is not None}
+        if "agent" in said and "ai_cmd" in said:
+            raise UsageError("options: agent and ai_cmd are two tools", hint=_MEND)
+        phases = {phase: said[phase.value] for phase in Phase if said.get(phase.value)}
         return cls(
-            agent=agent if isinstance(agent, str) else None,
-            ai_command=command if isinstance(command, str) else None,
-            timeout=timeout if is_number else None,
-            contexts=_texts(wire.get("context")),
-            phases={phase: paths for phase, paths in phases.items() if paths},
-            no_caps=wire.get("no_caps") is True,
+            agent=said.get("agent"),
+            ai_command=said.get("ai_cmd"),
+            timeout=said.get("timeout"),
+            contexts=said.get("context", ()),
+            phases=phases,
+            no_caps=said.get("no_caps", False),
+            unchanged=said.get("unchanged"),
+            stop_unchanged=said.get("stop_unchanged", False),
         )
 
     def over(self, before: Options) -> Options:
@@ -65,6 +79,8 @@ class Options:
             contexts=self.contexts or before.contexts,
             phases={**before.phases, **self.phases},
             no_caps=self.no_caps or before.no_caps,
+            unchanged=before.unchanged if self.unchanged is None else self.unchanged,
+            stop_unchanged=self.stop_unchanged or before.stop_unchanged,
         )
 
 
@@ -127,5 +143,26 @@ def unfinished(found: State) -> UsageError:
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    is_list = isinstance(value, Sequence) and not isinstance(value, str)
-    return tuple(one for one in value if isinstance(one, str)) if is_list else ()
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise ValueError("a list of texts")
+    return tuple(value)
+
+
+_READERS: Mapping[str, Callable[[Any], Any]] = {
+    "agent": text,
+    "ai_cmd": text,
+    "timeout": positive,
+    "context": _texts,
+    **dict.fromkeys([phase.value for phase in Phase], _texts),
+    "no_caps": flag,
+    "unchanged": whole,
+    "stop_unchanged": flag,
+}
+
+
+def _read(key: str, value: Any) -> Any:
+    try:
+        return _READERS[key](value)
+    except ValueError as error:
+        message = f"options.{key} of the state is {one_line(repr(value), 80)}: expected {error}"
+        raise UsageError(message, hint=_MEND) from None

@@ -74,16 +74,18 @@ def test_b083_an_aborted_run_goes_on_where_its_failures_are_reset() -> None:
     assert (state.status, state.consecutive_failures) == (Status.RUNNING, 0)
 
 
+WORDS = st.text(min_size=1).filter(lambda word: word.strip() and "\0" not in word)
 OPTIONS = st.builds(
     Options,
-    agent=st.none() | st.text(min_size=1),
-    ai_command=st.none() | st.text(min_size=1),
+    agent=st.none() | WORDS,
     timeout=st.none() | st.integers(1, 999),
     contexts=st.lists(st.text(min_size=1)).map(tuple),
     phases=st.dictionaries(
         st.sampled_from(Phase), st.lists(st.text(min_size=1), min_size=1).map(tuple)
     ),
     no_caps=st.booleans(),
+    unchanged=st.none() | st.integers(0, 999),
+    stop_unchanged=st.booleans(),
 )
 
 
@@ -99,8 +101,30 @@ def test_a_tool_that_is_named_replaces_one_that_was_a_command() -> None:
     assert Options(agent="claude").over(before) == Options(agent="claude", contexts=("a",))
 
 
+def test_a_tool_that_was_a_command_is_kept_as_one() -> None:
+    options = Options(ai_command="cat", timeout=5)
+    assert Options.from_json(options.to_json()) == options
+
+
 @pytest.mark.parametrize(
-    "wire", [{"agent": 1, "ai_cmd": [], "timeout": True, "context": "ab", "observe": {"a": 1}}]
+    ("wire", "word"),
+    [
+        ({"timeout": -5}, "timeout of the state is -5: expected a whole number >= 1"),
+        ({"timeout": True}, "timeout of the state is True: expected a whole number >= 1"),
+        ({"unchanged": "2"}, "unchanged of the state is '2': expected a whole number >= 0"),
+        ({"stop_unchanged": 1}, "stop_unchanged of the state is 1: expected true or false"),
+        ({"no_caps": "yes"}, "no_caps of the state is 'yes': expected true or false"),
+        ({"agent": 1}, "agent of the state is 1: expected a non-empty string"),
+        ({"ai_cmd": []}, r"ai_cmd of the state is \[\]: expected a non-empty string"),
+        ({"context": "ab"}, "context of the state is 'ab': expected a list of texts"),
+        ({"observe": {"a": 1}}, "observe of the state is .*: expected a list of texts"),
+        ({"agent": "a", "ai_cmd": "b"}, "agent and ai_cmd are two tools"),
+    ],
 )
-def test_options_of_another_program_count_as_not_said(wire: dict[str, object]) -> None:
-    assert Options.from_json(wire) == NONE
+def test_options_that_no_flag_takes_are_refused(wire: dict[str, object], word: str) -> None:
+    with pytest.raises(UsageError, match=f"{word}.*--fresh"):
+        Options.from_json(wire)
+
+
+def test_options_of_another_program_count_as_not_said() -> None:
+    assert Options.from_json({"colour": "red", "agent": None}) == NONE

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from subprocess import run
+from typing import Any
 
 import pytest
 
@@ -74,3 +76,16 @@ def test_b074_a_run_without_a_limit_ends_after_ten_rounds_that_change_nothing(
     (project / "agent.sh").write_text("cat > /dev/null\necho ok\n")
     assert main(["iterate", "run", "build", "--unlimited"]) == 7
     assert "(10 iterations completed, total: " in capsys.readouterr().err
+
+
+def test_a_resume_keeps_what_ends_a_run_that_is_stuck(project: Path) -> None:
+    def state() -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((project / ".rooda/state/build.json").read_text())
+        return found
+
+    assert iterate(project, "true", "--stop-unchanged", "-n", "9") == 7
+    assert state()["options"] == {"stop_unchanged": True, "unchanged": 2}
+    assert main(["iterate", "resume", "build"]) == 7
+    assert state()["iteration"] == 4
+    assert main(["iterate", "resume", "build", "--unchanged", "1"]) == 7
+    assert state()["iteration"] == 5
