@@ -1,8 +1,8 @@
 """What a tool's run came to: its answer and price, or why there is none.
 
 Whether a tool ran into a limit is read from structured output (`limited`: it is worth a wait), or
-from a text that says nothing else (`limit`); never from words among others, which the tool may only
-have repeated.
+from a text that says nothing else (`limit`): its answer, or its last words where there is none.
+Words among others count only in the message of a failure: elsewhere it may have repeated them.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from typing import Any, Protocol
 
 from pytest_reflex.agents.answers import Output, Source, number, values
 from pytest_reflex.agents.limits import Mark, retry_after
-from pytest_reflex.contracts.limits import is_limit_notice
+from pytest_reflex.contracts.limits import is_limit_notice, may_be_limit_notice
 from pytest_reflex.errors import StateError
-from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.plain import as_written, one_line
+from pytest_reflex.model.readable import readable
 from pytest_reflex.process.run import Finished
 from pytest_reflex.store.regular import read_if_regular
 
@@ -85,10 +86,11 @@ class Outcome:
                 text = redact(_answer(finished, tool.answer, answer_file))
             except ValueError as fault:
                 error, silent = str(fault), isinstance(fault, _SilenceError)
-                if not text.strip() and (words := _last_words(output)):
+                if not readable(text).strip() and (words := _last_words(output)):
                     error += f": {one_line(words, _SHOWN)}"
-        said = _message(tool, output) if error else text
-        limit = limited or (not finished.stopped and is_limit_notice(said))
+        said = (_message(tool, output) or _last_words(output)) if error else text
+        told = bool(error) and may_be_limit_notice(_message(tool, output))
+        limit = limited or (not finished.stopped and (told or is_limit_notice(said)))
         if limit:
             reason = f": {one_line(said.strip(), _SHOWN)}" if said.strip() else ""
             error = f"the tool ran into a limit{reason}"
@@ -156,10 +158,21 @@ def _answer(finished: Finished, place: Source, answer_file: Path) -> str:
         found = values(place, Output(text))
         if not found:
             raise ValueError(f"its output has no {place.spelt}")
-        text = found[0] if isinstance(found[0], str) else json.dumps(found[0], ensure_ascii=False)
-    if not text.strip():
+        text = _as_text(found[0], place)
+    if not readable(text).strip():
         raise _SilenceError("it answered nothing")
     return text
+
+
+def _as_text(value: Any, place: Source) -> str:
+    """Return the text of an answer in JSON; an object or a list is one as it is written."""
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    if isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=False)
+    raise ValueError(f"its {place.spelt} is no text: {as_written(value)}")
 
 
 def _written(answer_file: Path) -> bytes:
@@ -194,7 +207,7 @@ def _words(value: Any) -> str:
 def _last_words(output: Output) -> str:
     """Return the last line of stderr, else of stdout."""
     for text in (output.stderr, output.stdout):
-        lines = text[-_STDERR_KEPT:].strip().splitlines()
+        lines = readable(text[-_STDERR_KEPT:]).strip().splitlines()
         if lines:
             return lines[-1].strip()
     return ""

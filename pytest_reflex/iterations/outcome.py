@@ -1,7 +1,8 @@
 """What a round came to, decided once from an agent's answer and the gates behind it: pure.
 
-A signal counts only where it stands alone in the last lines of an answer that is not empty: a tool
-that repeats its prompt, in which the signal is explained, says nothing by that.
+A signal counts only where it is the last line of an answer that is not empty: a tool that repeats
+its prompt, in which the signal is explained, says nothing by that. What a terminal eats (colours, a
+byte-order mark) is never in the way.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from pytest_reflex.agents.command import BAD_EXIT, END, NOT_STARTED, TIMED_OUT
-from pytest_reflex.contracts.limits import is_limit_notice
+from pytest_reflex.contracts.limits import is_limit_notice, may_be_limit_notice
 from pytest_reflex.iterations.model import Cause, GateResult
 from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.readable import readable
 from pytest_reflex.model.steps import Reply
 
 _SHOWN = 200
@@ -36,30 +38,41 @@ class Outcome:
 
 
 def promised(text: str) -> Promise | None:
-    """Return what the end of an answer promises; a FAILURE beside a SUCCESS is a failure.
+    """Return what the last line of an answer promises, if it holds nothing but a signal.
 
-    Only lines that hold nothing but a signal count, and only as the last ones.
+    A SUCCESS with a FAILURE on any line before it is a failure: whoever gave both is not sure.
     """
-    said = None
-    for line in reversed(text.split("\n")):
-        bare = line.strip()
-        if bare == Promise.FAILURE:
-            return Promise.FAILURE
-        if bare == Promise.SUCCESS:
-            said = Promise.SUCCESS
-        elif bare:
-            break
-    return said
+    lines = _lines(text)
+    if not lines or lines[-1] not in set(Promise):
+        return None
+    return Promise.FAILURE if Promise.FAILURE in lines else Promise.SUCCESS
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines of an answer that hold anything, as a person reads them."""
+    stripped = (line.strip() for line in readable(text).split("\n"))
+    return [line for line in stripped if line]
 
 
 def unheard(text: str, *, offers_success: bool) -> str:
     """Return what to tell of a signal in an answer that counts for nothing; empty without one."""
     if promised(text) is Promise.SUCCESS:
         return "" if offers_success else _NOT_OFFERED
-    last = next((line.strip() for line in reversed(text.split("\n")) if line.strip()), "")
+    last = "".join(_lines(text)[-1:])
     bare = last.strip(_MARKS)
     is_near = bare != last and bare in set(Promise)
     return f"The last line of the answer is no signal, as it is not bare: {last}" if is_near else ""
+
+
+def doubt(text: str, *, changed: bool | None) -> str:
+    """Return what to tell of a good answer that may be a notice of a limit; empty for others.
+
+    `changed` says whether the round changed the tree: who did that has worked.
+    """
+    if changed or not may_be_limit_notice(text):
+        return ""
+    said = one_line(readable(text).strip(), _SHOWN)
+    return f"The answer may be a notice of a limit, and counts as work: {said}"
 
 
 _NOT_OFFERED = "The success signal ends nothing: the procedure does not say success = true"
@@ -80,10 +93,13 @@ def outcome_of_answer(reply: Reply, *, offers_success: bool) -> Outcome:
 
 
 def _reason(text: str) -> str:
-    """Return the last line before the signals: there a tool says what it cannot decide."""
-    signals = {"", *Promise}
-    lines = (line.strip() for line in reversed(text.split("\n")))
-    return one_line(next((line for line in lines if line not in signals), ""), _SHOWN)
+    """Return the last line before the FAILURE: there a tool says what it cannot decide."""
+    lines = _lines(text)
+    before = lines[: len(lines) - lines[::-1].index(Promise.FAILURE)]
+    reason = next((line for line in reversed(before) if line not in set(Promise)), "")
+    if lines[-1] == Promise.SUCCESS:
+        reason = f"{reason} (and SUCCESS behind it)".strip()
+    return one_line(reason, _SHOWN)
 
 
 def outcome_with_gates(answer: Outcome, gates: Sequence[GateResult]) -> Outcome:
@@ -105,7 +121,7 @@ def _cause(reply: Reply) -> Cause | None:
         return Cause.EMPTY
     if reply.error:
         return Cause.UNUSABLE
-    if not reply.text.strip():
+    if not _lines(reply.text):
         return Cause.EMPTY
     return Cause.LIMIT_NOTICE if is_limit_notice(reply.text) else None
 
@@ -122,5 +138,7 @@ def _detail(cause: Cause, reply: Reply) -> str:
     if cause is Cause.EMPTY:
         return ""
     if cause is Cause.LIMIT_NOTICE:
-        return error.removeprefix("the tool ran into a limit: ") or one_line(reply.text, _SHOWN)
+        return error.removeprefix("the tool ran into a limit: ") or one_line(
+            readable(reply.text).strip(), _SHOWN
+        )
     return error

@@ -9,7 +9,7 @@ from typing import Any
 
 # C0 but \n and \t, DEL, C1; soft hyphen, zero width, bidirectional and other invisible format
 # characters; line and paragraph separators; lone surrogates; what XML cannot hold.
-_HIDDEN = re.compile(
+HIDDEN = re.compile(
     "[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\xad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e"
     "\\u2060-\\u206f\\ud800-\\udfff\\ufeff\\ufff9-\\ufffb\\ufffe\\uffff"
     "\\U0001bca0-\\U0001bca3\\U0001d173-\\U0001d17a\\U000e0000-\\U000e007f]"
@@ -33,12 +33,12 @@ def visible(text: str) -> str:
     Newlines and tabs stay. What is escaped cannot be told from a backslash that was there before:
     the result is for reading, not for parsing.
     """
-    return _HIDDEN.sub(_escaped, text)
+    return HIDDEN.sub(_escaped, text)
 
 
 def visible_json(document: Any, *, indent: int | None = None) -> str:
     """Return JSON in which what a terminal might act on stands as an escape of JSON's own."""
-    return _HIDDEN.sub(_as_json, json.dumps(document, indent=indent, ensure_ascii=False))
+    return HIDDEN.sub(_as_json, json.dumps(document, indent=indent, ensure_ascii=False))
 
 
 def one_line(text: str, limit: int = 120) -> str:

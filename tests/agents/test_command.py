@@ -106,6 +106,11 @@ BAD: dict[str, tuple[str, dict[str, Any], str]] = {
     ),
     "no json": ("print('hi')", {"answer": "json:result"}, "its output has no json:result"),
     "no path": ("print('{}')", {"answer": "json:result"}, "its output has no json:result"),
+    "colours only": (r"print('\x1b[0m\x1b[2K')", {}, "it answered nothing"),
+    "nothing to see": (r"print('\x00\x00\u200b')", {}, "it answered nothing"),
+    "null": ("print('{\"result\": null}')", {"answer": "json:result"}, "it answered nothing"),
+    "a number": ("print('{\"a\": 5}')", {"answer": "json:a"}, "its json:a is no text: 5"),
+    "a truth": ("print('{\"a\": true}')", {"answer": "json:a"}, "its json:a is no text: true"),
     "empty result": (
         'print(\'{"result": ""}\')',
         {"answer": "json:result"},
@@ -186,8 +191,15 @@ def test_b086_limit_in_an_echoed_prompt_is_a_time_out(tmp_path: Path) -> None:
             'import sys; print(\'{"error": {"message": "Quota exceeded"}}\'); sys.exit(1)',
             {"answer": "json:response", "failure": "json:error"},
         ),
+        ("import sys; sys.exit(print('Rate limit exceeded', file=sys.stderr))", {}),
+        ("print('Rate limit exceeded')", {"answer": "json:result"}),
+        ("import sys; sys.exit('API Error: 429 Too Many Requests')", {}),
+        (
+            'print(\'{"error": {"message": "refused by upstream: HTTP 429"}}\')',
+            {"answer": "json:response", "failure": "json:error"},
+        ),
     ],
-    ids=["alone on stdout", "flag", "status"],
+    ids=["alone on stdout", "flag", "status", "on stderr only", "no json", "exit 1", "words"],
 )
 def test_b084_limit_is_no_answer(tmp_path: Path, program: str, table: dict[str, Any]) -> None:
     reply = answer(tool(tmp_path, program, **table))

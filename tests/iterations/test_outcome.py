@@ -10,11 +10,13 @@ from pytest_reflex.iterations.model import Cause, Gate, GateResult
 from pytest_reflex.iterations.outcome import (
     Outcome,
     Promise,
+    doubt,
     outcome_of_answer,
     outcome_with_gates,
     promised,
     unheard,
 )
+from pytest_reflex.model.readable import readable
 from pytest_reflex.model.steps import Reply
 
 YES, NO = "<promise>SUCCESS</promise>", "<promise>FAILURE</promise>"
@@ -41,6 +43,11 @@ def reply(text: str = "did it", error: str = "", **details: object) -> Reply:
         (reply(text=f"no way\n{NO}\n"), Cause.PROMISED_FAILURE, "no way"),
         (reply(text=f"first\nno key\n\n{YES}\n{NO}\n"), Cause.PROMISED_FAILURE, "no key"),
         (reply(text=NO), Cause.PROMISED_FAILURE, ""),
+        (reply(text=f"no key\n{NO}\nor so\n{YES}"), Cause.PROMISED_FAILURE, "no key (and SUCCESS"),
+        (reply(text="\x1b[0m\x1b[2K"), Cause.EMPTY, ""),
+        (reply(text="\0\0\n\u200b"), Cause.EMPTY, ""),
+        (reply(text="\x1b[31mRate limit exceeded\x1b[0m"), Cause.LIMIT_NOTICE, "Rate limit"),
+        (reply(text="Fixed issue #429."), None, ""),
     ],
     ids=lambda value: str(value) if isinstance(value, Cause) else "",
 )
@@ -56,6 +63,22 @@ def test_b084_a_limit_notice_with_exit_0_is_a_failure() -> None:
     assert "resets 5pm" in found.detail
 
 
+@pytest.mark.parametrize(
+    ("text", "changed", "told"),
+    [
+        ("Rate limit exceeded. I stopped.", False, True),
+        ("Rate limit exceeded. I stopped.", None, True),
+        ("Rate limit exceeded. I stopped.", True, False),
+        ("Fixed issue #429.", False, False),
+    ],
+)
+def test_b084_where_nothing_was_done_a_near_notice_is_told(
+    text: str, changed: bool | None, told: bool
+) -> None:
+    line = f"The answer may be a notice of a limit, and counts as work: {text}"
+    assert doubt(text, changed=changed) == (line if told else "")
+
+
 def test_b086_a_timeout_is_a_timeout_whatever_was_echoed() -> None:
     answer = reply("the 5-hour limit was reached", end="timed out", error="no answer", limit=False)
     assert outcome_of_answer(answer, offers_success=True).cause is Cause.TIMED_OUT
@@ -69,7 +92,13 @@ def test_b086_a_timeout_is_a_timeout_whatever_was_echoed() -> None:
         (NO, Promise.FAILURE),
         (f"{YES}\n{NO}", Promise.FAILURE),
         (f"{NO}\n{YES}", Promise.FAILURE),
-        (f"{NO}\nI was wrong\n{YES}", Promise.SUCCESS),
+        (f"{NO}\nI was wrong\n{YES}", Promise.FAILURE),
+        (f"I give no {NO} yet\n{YES}", Promise.SUCCESS),
+        (f"{NO}\nI was wrong", None),
+        (f"\x1b[31m{NO}\x1b[0m", Promise.FAILURE),
+        (f"\x1b[32m{YES}\x1b[0m\n\x1b[0m\n", Promise.SUCCESS),
+        (f"\ufeff{YES}\u200b\x00", Promise.SUCCESS),
+        (f"{YES}\n\x1b[0m\x1b[2K", Promise.SUCCESS),
         (f"done {YES}", None),
         (f"{YES}.", None),
         (f"`{YES}`", None),
@@ -85,7 +114,7 @@ def test_a_signal_counts_alone_at_the_end(text: str, said: Promise | None) -> No
 
 
 @settings(deadline=None, max_examples=50)
-@given(st.text(), st.text(min_size=1).filter(lambda text: text.strip() and "<" not in text))
+@given(st.text(), st.text(min_size=1).filter(lambda text: readable(text).strip()))
 def test_what_stands_before_prose_is_no_signal(before: str, prose: str) -> None:
     assert promised(f"{before}\n{YES}\n{prose}") is None
 
