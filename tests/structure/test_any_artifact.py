@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_reflex.checks.openapi import ASPECTS
+from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.words import Outcome
 from tests.structure.judging import judge
 
@@ -43,11 +44,18 @@ ARTIFACTS: dict[str, bytes] = {
 }
 
 
+def is_judged(result: CheckResult) -> bool:
+    """Whether a check says something of a text; a document without operations gives no subject."""
+    if result.outcome is Outcome.NOT_MEASURED:
+        return result.message.startswith("there is no operation for ")
+    return True
+
+
 @pytest.mark.parametrize("data", ARTIFACTS.values(), ids=ARTIFACTS)
 @pytest.mark.parametrize("params", CHECKS.values(), ids=CHECKS)
 def test_odd_text_has_an_outcome_and_one_line(params: dict[str, Any], data: bytes) -> None:
     result = judge(data, params)
-    assert result.outcome in (Outcome.PASS, Outcome.FAIL, Outcome.ERROR)
+    assert is_judged(result)
     assert len(result.message.splitlines()) == 1
 
 
@@ -91,7 +99,8 @@ NODES = st.recursive(
 def test_any_json_like_document_has_an_outcome(document: dict[str, Any], aspect: str) -> None:
     text = json.dumps({"openapi": "3.1.0", **document})
     result = judge(text, {"openapi": aspect}, "a.json")
-    assert result.outcome in (Outcome.PASS, Outcome.FAIL)
+    assert result.outcome is not Outcome.ERROR
+    assert is_judged(result)
 
 
 @settings(deadline=None, max_examples=150)
