@@ -7,6 +7,7 @@ import shutil
 import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pytest_reflex.model.plain import one_line
 
@@ -58,6 +59,20 @@ def command_of(value: str | Sequence[str], shell: str, environment: Mapping[str,
         shell = "bash" if shutil.which("bash", path=path) else "sh"
     argv = (*shlex.split(_STRICT.get(shell, shell)), "-c", value)
     return Command(argv, one_line(value), is_text=True)
+
+
+def named_argv(command: Mapping[str, Any], args: Mapping[str, Any]) -> list[str] | None:
+    """Return the argv of a declared command; None where the arguments are not the declared ones.
+
+    Only a whole item such as ``{file}`` is replaced, and never through a shell.
+    """
+    names = command.get("args", [])
+    if set(args) != set(names) or not all(isinstance(value, str) for value in args.values()):
+        return None
+    if any(value.startswith("-") for value in args.values()):
+        return None
+    places = {"{" + name + "}": args[name] for name in names}
+    return [places.get(item, item) for item in command["argv"]]
 
 
 def signal_name(number: int) -> str:

@@ -67,11 +67,13 @@ def _show(
 ) -> int:
     from pytest_reflex.checks.askings import askings
     from pytest_reflex.checks.commands import commands_of_rules
+    from pytest_reflex.criteria.formatting import formatters_of
     from pytest_reflex.reports.dry_run import DryRun, dry_run_document, dry_run_text
 
     criteria = outlook.state.criteria
     active = criteria.active(outlook.state.level)
     started = commands_of_rules(active, criteria.vars, host.registry)
+    formatters = formatters_of(active, criteria.commands)
     dry = DryRun(
         state=outlook.state,
         due=_due(outlook),
@@ -79,6 +81,7 @@ def _show(
         steps=tuple(_preview(host, request, unknown) for request, unknown in requests_of(outlook)),
         cwd=str(Path.cwd()),
         commands=tuple((rule.id, command) for rule, command in started),
+        formatters=tuple((rule.id, one) for rule, fix, one in formatters if fix.safe),
         askings=tuple(askings(_prepared(outlook.state), outlook.state.level, host.registry)),
         note=note,
     )

@@ -141,7 +141,7 @@ def read_variables(table: Table, faults: Faults) -> dict[str, Any]:
 
 
 def read_commands(table: Table, faults: Faults) -> dict[str, Any]:
-    """Return the commands that an agent may use: name to argv and declared arguments."""
+    """Return the commands for agents and for fixes: name to argv and declared arguments."""
     commands = table_at(table, "commands", faults)
     for name in commands:
         entry = commands[name]
@@ -154,6 +154,10 @@ def read_commands(table: Table, faults: Faults) -> dict[str, Any]:
             message = f"command {name} must be a mapping with argv, not {kind_of(entry)}"
             faults.add(message, commands.at(name))
     found: dict[str, Any] = plain(commands)
+    for command in found.values():
+        if isinstance(command, dict) and "args" in command:
+            args = command["args"] or []
+            command["args"] = [args] if isinstance(args, str) else args
     return found
 
 

@@ -72,6 +72,7 @@ _TYPES: dict[type, Schema] = {
     str: {"type": "string"},
     bool: {"type": "boolean"},
     int: {"type": "integer", "minimum": 1},
+    dict: {"type": "object", "additionalProperties": {"type": "string", "pattern": "^(?!-)"}},
 }
 
 

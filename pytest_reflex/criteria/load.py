@@ -113,7 +113,10 @@ class Reading:
     def criteria(self, layer: Layer, path: Path) -> Criteria:
         """Return the finished criteria; raises CriteriaError with all problems of all files."""
         variables = settle_variables(layer.vars, self._variables)
-        rules = [finish(draft, variables, self._registry) for draft in layer.drafts.values()]
+        rules = [
+            finish(draft, variables, self._registry, layer.commands)
+            for draft in layer.drafts.values()
+        ]
         self.raise_problems()
         criteria = Criteria(
             name=layer.name,

@@ -17,9 +17,13 @@ def can_be_tried(rule: Rule, sample: Sample) -> bool:
 
 
 def mends(
-    criteria: Criteria, rule: Rule, sample: Sample, passes: Callable[[Sample], bool | None]
+    criteria: Criteria,
+    rule: Rule,
+    sample: Sample,
+    passes: Callable[[Sample], bool | None],
+    formatter: fixes.Formatter,
 ) -> bool:
     """Return whether the rule passes after its safe fixes, as `criteria fix` applies them."""
     ((name, text),) = sample.files.items()
-    mended = fixes.mend(criteria, (rule.id,), text).text
+    mended = fixes.mend(criteria, (rule.id,), text, formatter).text
     return mended != text and passes(Sample.of_text(mended, name)) is True

@@ -11,6 +11,7 @@ from pytest_reflex.checks.compiled import compile_checks
 from pytest_reflex.checks.judged import with_judged
 from pytest_reflex.checks.planned import planned
 from pytest_reflex.checks.run import VARIABLE_PREFIX
+from pytest_reflex.criteria.formatting import formatters_of
 from pytest_reflex.model.rules import Criteria, number
 from pytest_reflex.model.words import Level
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def plan(criteria: Criteria, level: Level, registry: Registry, root: Path) -> dict[str, Any]:
-    """Return what an evaluation at `level` runs, as plain data.
+    """Return what an evaluation at `level` runs, and what its fixes do, as plain data.
 
     Raises CriteriaError with every check that cannot be compiled, those of other levels included.
     """
@@ -32,7 +33,19 @@ def plan(criteria: Criteria, level: Level, registry: Registry, root: Path) -> di
         "threshold": number(criteria.thresholds[level]),
         "variables": {VARIABLE_PREFIX + name.upper(): v for name, v in criteria.vars.items()},
         "checks": list(_checks(criteria, level, registry, root)),
+        "formatters": list(_formatters(criteria, level, root)),
     }
+
+
+def _formatters(criteria: Criteria, level: Level, root: Path) -> Iterator[dict[str, Any]]:
+    for rule, fix, command in formatters_of(criteria.active(level), criteria.commands):
+        yield {
+            "rule": rule.id,
+            "safe": fix.safe,
+            "argv": list(command.argv),
+            "cwd": str(root),
+            "timeout": command.timeout,
+        }
 
 
 def _checks(

@@ -24,7 +24,7 @@ from pytest_reflex.criteria.nodes import Items, Table
 from pytest_reflex.criteria.sample_keys import samples_at
 from pytest_reflex.criteria.values import lookup, plain
 from pytest_reflex.criteria.wording import nearest
-from pytest_reflex.model.rules import Fix
+from pytest_reflex.model.rules import FORMAT, Fix, safe_by_default
 from pytest_reflex.model.words import Level, Severity
 
 _SEVERITIES = {word.value: word for word in Severity}
@@ -148,7 +148,11 @@ def _fix_hint(entry: Any) -> str:
 
 
 def finish_fix(
-    entry: Table, faults: Faults, rule_id: str, variables: Mapping[str, Any]
+    entry: Table,
+    faults: Faults,
+    rule_id: str,
+    variables: Mapping[str, Any],
+    commands: Mapping[str, Any],
 ) -> Fix | None:
     """Return the fix with the values of variables in their places; None where it names no kind.
 
@@ -157,7 +161,7 @@ def finish_fix(
     from pytest_reflex import fixes
 
     kinds = [key for key in entry if key != "safe"]
-    safe = entry.get("safe", True)
+    safe = entry.get("safe", not kinds or safe_by_default(kinds[0]))
     if len(kinds) != 1:
         shown = ", ".join(kinds) or "none"
         message = f"a fix needs exactly one kind, not {shown}"
@@ -182,6 +186,12 @@ def finish_fix(
             named = named_parameter(problem.message, params, params)
             spot = named.spot if named.key else spot
         faults.add(problem.message, spot, hint=problem.hint, rule_id=rule_id)
+    if fix.kind == FORMAT and len(faults.found) == before:
+        from pytest_reflex.criteria.formatting import misfits
+
+        for key, message, hint in misfits(fix.params, commands):
+            spot = params.at(key) if key in params else entry.at_key(FORMAT)
+            faults.add(message, spot, hint=hint, rule_id=rule_id)
     return fix
 
 

@@ -67,7 +67,9 @@ def read_rule(table: Table, faults: Faults) -> Draft | None:
     return None
 
 
-def finish(draft: Draft, variables: Mapping[str, Any], registry: Registry) -> Rule | None:
+def finish(
+    draft: Draft, variables: Mapping[str, Any], registry: Registry, commands: Mapping[str, Any]
+) -> Rule | None:
     """Return the rule with defaults filled in; None where something is missing (a problem then)."""
     rule = _LooseRule()
     rule.id = rule_id = draft.id
@@ -88,7 +90,9 @@ def finish(draft: Draft, variables: Mapping[str, Any], registry: Registry) -> Ru
         [finish_check(table, faults, rule_id, variables, registry) for table, faults in written]
     )
     rule.fixes = tuple(
-        filter(None, [finish_fix(t, faults, rule_id, variables) for t, faults in rule.fixes])
+        filter(
+            None, [finish_fix(t, faults, rule_id, variables, commands) for t, faults in rule.fixes]
+        )
     )
     for table, faults in written:
         note_bad_patterns(table, faults, rule_id, variables)

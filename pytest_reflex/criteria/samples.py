@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.checks.judged import is_judged
 from pytest_reflex.checks.run import prepare, run_one
+from pytest_reflex.criteria.formatting import Formatting
 from pytest_reflex.criteria.mending import can_be_tried, mends
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import Criteria, Rule
@@ -223,6 +224,11 @@ def _tried(
                     rule,
                     sample,
                     lambda new: passes(judge_sample(criteria, rule, new, registry, root, folder)),
+                    formatter=Formatting(
+                        commands=criteria.commands,
+                        name=next(iter(sample.files)) or NAME,
+                        root=root,
+                    ),
                 )
             yield Tried(
                 kind=kind,

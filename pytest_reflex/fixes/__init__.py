@@ -1,5 +1,6 @@
-"""Deterministic mends that a rule carries: one file per kind, all pure functions of a text."""
+"""Mends that a rule carries: one file per kind, all pure functions of a text."""
 
+from pytest_reflex.fixes.format_text import Formatter, nobody
 from pytest_reflex.fixes.kind import FixError
 from pytest_reflex.fixes.registry import (
     KINDS,
@@ -16,10 +17,12 @@ __all__ = [
     "KINDS",
     "Applied",
     "FixError",
+    "Formatter",
     "Mended",
     "apply",
     "apply_all",
     "example",
     "mend",
+    "nobody",
     "problems",
 ]

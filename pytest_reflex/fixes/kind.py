@@ -34,6 +34,7 @@ def no_faults(params: Params) -> Iterable[str]:
 class Kind:
     """A kind of fix. `faults` says what the fields alone cannot; it sees well-typed parameters.
 
+    A kind that runs a program is applied by `registry.apply` and who runs programs for it.
     `apply` returns the text unchanged where there is nothing to do, raises FixError where the fix
     does not fit the text, and gives the same result when applied to its own result.
     """
@@ -74,11 +75,14 @@ _WORDS: Mapping[type, str] = {
     str: "text",
     bool: "true or false",
     int: "a whole number above 0",
+    dict: "a mapping",
     object: "any value",
 }
 
 
 def _has_type(value: object, wanted: type) -> bool:
+    if wanted is dict:
+        return isinstance(value, Mapping)
     if wanted is int:
         return isinstance(value, int) and not isinstance(value, bool) and value > 0
     return isinstance(value, wanted)

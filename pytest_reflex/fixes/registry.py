@@ -1,7 +1,8 @@
 """The kinds of fixes by name, the look at a fix, and its application.
 
-Promises: pure; the same result when applied twice; whatever a fix does not touch stays as it is,
-byte for byte, line ends and byte-order mark included.
+Promises: pure, with the one who runs programs given by the caller, and nobody by default; the same
+result when applied twice; whatever a fix does not touch stays as it is, byte for byte, line ends
+and byte-order mark included. What a formatter touches is its own affair.
 """
 
 from __future__ import annotations
@@ -13,18 +14,28 @@ from pytest_reflex.documents.lines import BOM
 from pytest_reflex.errors import Place, Problem, did_you_mean
 from pytest_reflex.fixes import (
     append,
+    format_text,
     insert_section,
     insert_text,
     replace,
     set_value,
     tag_fences,
 )
+from pytest_reflex.fixes.format_text import Formatter, nobody
 from pytest_reflex.fixes.kind import FixError, Kind
-from pytest_reflex.model.rules import Criteria, Fix
+from pytest_reflex.model.rules import FORMAT, Criteria, Fix
 
 KINDS: dict[str, Kind] = {
     module.KIND.name: module.KIND
-    for module in (insert_section, insert_text, replace, set_value, tag_fences, append)
+    for module in (
+        insert_section,
+        insert_text,
+        replace,
+        set_value,
+        tag_fences,
+        append,
+        format_text,
+    )
 }
 
 
@@ -57,23 +68,29 @@ def example(name: str) -> str:
     return f"{name}: {{{', '.join(needed)}}}"
 
 
-def apply(fix: Fix, text: str) -> str:
+def apply(fix: Fix, text: str, formatter: Formatter = nobody) -> str:
     """Return the mended text, or the same text where the fix has nothing to do.
 
-    Raises FixError where the fix is malformed or finds no place in this text.
+    `formatter` runs the programs that fixes name. Raises FixError where the fix is malformed, finds
+    no place in this text, or where its program gives none.
     """
     for problem in problems(fix):
         raise FixError(problem.message, hint=problem.hint)
     mark = BOM if text.startswith(BOM) else ""
-    return mark + KINDS[fix.kind].apply(fix.params, text[len(mark) :])
+    rest = text[len(mark) :]
+    if fix.kind == FORMAT:
+        return mark + format_text.settled(fix.params, rest, formatter)
+    return mark + KINDS[fix.kind].apply(fix.params, rest)
 
 
-def apply_all(fixes: Iterable[Fix], text: str) -> tuple[str, list[Applied]]:
+def apply_all(
+    fixes: Iterable[Fix], text: str, formatter: Formatter = nobody
+) -> tuple[str, list[Applied]]:
     """Apply fixes one after the other; one that cannot be applied is skipped with its reason."""
     log = []
     for fix in fixes:
         try:
-            mended = apply(fix, text)
+            mended = apply(fix, text, formatter)
         except FixError as error:
             log.append(Applied(fix, changed=False, reason=str(error)))
             continue
@@ -94,7 +111,9 @@ class Mended:
     skipped: dict[str, str] = field(default_factory=dict)
 
 
-def mend(criteria: Criteria, rule_ids: Iterable[str], text: str) -> Mended:
+def mend(
+    criteria: Criteria, rule_ids: Iterable[str], text: str, formatter: Formatter = nobody
+) -> Mended:
     """Apply the safe fixes of the named rules, one rule after the other."""
     mended = Mended(text)
     for rule_id in rule_ids:
@@ -102,7 +121,7 @@ def mend(criteria: Criteria, rule_ids: Iterable[str], text: str) -> Mended:
         safe = [fix for fix in rule.fixes if fix.safe] if rule else []
         if not safe:
             continue
-        new, log = apply_all(safe, mended.text)
+        new, log = apply_all(safe, mended.text, formatter)
         if new != mended.text:
             mended.fixed.append(rule_id)
         else:

@@ -130,7 +130,12 @@ class ReflexLoop:
         )
         request = replace(request, tell=self.notice, seconds_left=seconds_left(state))
         done = perform(
-            step, state, request, partial(ask, self.hooks), allow_commands=self.allow_agent_commands
+            step,
+            state,
+            request,
+            partial(ask, self.hooks),
+            allow_commands=self.allow_agent_commands,
+            project=self.project,
         )
         return guarded(done, state, self.files.latest_events())
 

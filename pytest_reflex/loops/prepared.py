@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from pytest_reflex.checks.command import named_argv
 from pytest_reflex.checks.registry import built_in
 from pytest_reflex.errors import CriteriaError
 from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
@@ -96,20 +97,6 @@ def _settle(check: WireCheck, criteria: Criteria, allow_commands: bool) -> dict[
         return {**dict(check), "type": "executable"}
     reason = f"an agent made this command; {ALLOW} runs it"
     return {**rest, "type": "withheld", "command": str(command), "reason": reason}
-
-
-def named_argv(command: Mapping[str, Any], args: Mapping[str, Any]) -> list[str] | None:
-    """Return the argv of a declared command; None where the arguments are not the declared ones.
-
-    Only a whole item such as ``{file}`` is replaced, and never through a shell.
-    """
-    names = command.get("args", [])
-    if set(args) != set(names) or not all(isinstance(value, str) for value in args.values()):
-        return None
-    if any(value.startswith("-") for value in args.values()):
-        return None
-    places = {"{" + name + "}": args[name] for name in names}
-    return [places.get(item, item) for item in command["argv"]]
 
 
 def effective(criteria: Criteria, checks: Iterable[WireCheck] | None) -> Criteria:

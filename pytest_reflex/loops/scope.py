@@ -2,7 +2,8 @@
 
 An issue names a part by its heading or first key, in what it says or in what its rule says; by a
 line in which its rule's check found something; by what the rule's fixes change; by `section:` of a
-check. An issue that names nothing at all opens the whole text, and so does a person's critique.
+check. An issue that names nothing at all opens the whole text, and so do a person's critique and a
+rule whose safe fix is a formatter.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 from pytest_reflex import fixes
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.results import Evaluation, evaluation_from_json
-from pytest_reflex.model.rules import Criteria, Rule
+from pytest_reflex.model.rules import FORMAT, Criteria, Rule
 from pytest_reflex.store.parts import BEFORE_HEADINGS, FRONT_MATTER, Part, Parts, parts_of
 from pytest_reflex.store.sections import changed_sections
 
@@ -82,9 +83,10 @@ def scope_of(critique: Critique, old: str, new: str) -> Scope:
     named: set[str] = set()
     opened_by = []
     for issue in critique.issues:
-        found = set(_named_by(issue, critique, old, known))
+        rule = critique.criteria.rule(issue["rule_id"])
+        found = set(_named_by(issue, rule, critique, old, known))
         named |= found
-        if not found:
+        if not found or _is_formatted(rule):
             opened_by.append(issue["rule_id"])
     for text in critique.feedback:
         found = set(_mentioned([text], known))
@@ -94,10 +96,18 @@ def scope_of(critique: Critique, old: str, new: str) -> Scope:
     return Scope(named=frozenset(named), opened_by=tuple(dict.fromkeys(opened_by)))
 
 
+def _is_formatted(rule: Rule | None) -> bool:
+    """Return whether a program mends a rule, which may change whatever it likes."""
+    return rule is not None and any(fix.safe and fix.kind == FORMAT for fix in rule.fixes)
+
+
 def _named_by(
-    issue: Mapping[str, str], critique: Critique, old: str, known: Sequence[Parts]
+    issue: Mapping[str, str],
+    rule: Rule | None,
+    critique: Critique,
+    old: str,
+    known: Sequence[Parts],
 ) -> Iterator[str]:
-    rule = critique.criteria.rule(issue["rule_id"])
     yield from _mentioned([*issue.values(), *_words_of(rule)], known)
     yield from _at_lines(_lines(critique.evaluation, issue["rule_id"]), parts_of(old))
     if rule is None:

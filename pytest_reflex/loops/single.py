@@ -6,8 +6,9 @@ Promises: nothing is written; contracts and the one retry are those of the loop.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from threading import Event as Signal
 from typing import Any
 
@@ -31,13 +32,15 @@ from pytest_reflex.reports.refusal import refusal_of
 class Alone:
     """An artifact outside of any run, what it is held to, and the hooks that answer.
 
-    `notice` is called with a line about what takes long.
+    `project` is the working directory of formatters; `notice` is called with a line about what
+    takes long.
     """
 
     artifact: Artifact
     criteria: Criteria
     level: Level
     hooks: Any
+    project: Path = field(default_factory=Path.cwd)
     notice: Callable[[str], object] = lambda text: None
 
 
@@ -93,7 +96,8 @@ def _perform(step: Step, state: RunState, alone: Alone) -> tuple[Done, tuple[Cos
     costs: list[Cost] = []
     answer = partial(ask, alone.hooks)
     for _ in range(MAX_TRIES):
-        done = perform(step, state, _request(step, state, alone), answer, allow_commands=False)
+        request, project = _request(step, state, alone), alone.project
+        done = perform(step, state, request, answer, allow_commands=False, project=project)
         if cost := done.payload.get("cost"):
             costs.append(cost)
         if done.kind is not EventKind.PHASE_ERROR:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from pytest_reflex import fixes
@@ -17,6 +18,7 @@ from pytest_reflex.contracts.steps import (
     read_issues,
     read_plan,
 )
+from pytest_reflex.criteria.formatting import Formatting
 from pytest_reflex.loops.prepared import (
     commands_made,
     needs_agent,
@@ -24,6 +26,7 @@ from pytest_reflex.loops.prepared import (
     settle,
     unusable,
 )
+from pytest_reflex.model.artifact import BOM
 from pytest_reflex.model.cost import cost_of
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.rules import Criteria, Rule
@@ -45,9 +48,18 @@ class Done:
 
 
 def perform(
-    step: Step, state: RunState, request: StepRequest, ask: Ask, *, allow_commands: bool
+    step: Step,
+    state: RunState,
+    request: StepRequest,
+    ask: Ask,
+    *,
+    allow_commands: bool,
+    project: Path,
 ) -> Done:
-    """Run one agent step (not EVALUATE); an invalid answer comes back as a phase_error."""
+    """Run one agent step (not EVALUATE); an invalid answer comes back as a phase_error.
+
+    `project` is the folder in which a formatter runs that a fix names.
+    """
     try:
         if step is Step.PLAN:
             return _plan(state, request, ask)
@@ -57,7 +69,7 @@ def perform(
             return _prepare(state, request, ask, allow_commands)
         if step is Step.CRITIQUE:
             return _critique(state, request, ask)
-        return _refine(state, request, ask)
+        return _refine(state, request, ask, project)
     except _StepError as failed:
         return phase_error(step, failed.message, failed.reply)
 
@@ -159,13 +171,19 @@ def _critique(state: RunState, request: StepRequest, ask: Ask) -> Done:
     return Done(kind=EventKind.CRITIQUE_DONE, step=Step.CRITIQUE, payload=payload)
 
 
-def _refine(state: RunState, request: StepRequest, ask: Ask) -> Done:
+def _refine(state: RunState, request: StepRequest, ask: Ask, project: Path) -> Done:
     """Apply the safe fixes of the critiqued rules, then ask the agent for what remains.
 
     What a person said is never mended by a fix.
     """
     criticised = (issue["rule_id"] for issue in request.issues)
-    mended = fixes.mend(state.criteria, criticised, request.artifact or "")
+    formatter = Formatting(
+        commands=state.criteria.commands,
+        name=request.artifact_path,
+        root=project,
+        cancel=request.cancel,
+    )
+    mended = fixes.mend(state.criteria, criticised, request.artifact or "", formatter)
     text, fixed, skipped = mended.text, mended.fixed, mended.skipped
     remaining = tuple(issue for issue in request.issues if issue["rule_id"] not in fixed)
     payload: dict[str, Any] = {"by": "fixes", "fixed": fixed}
@@ -174,6 +192,7 @@ def _refine(state: RunState, request: StepRequest, ask: Ask) -> Done:
     if remaining or request.feedback:
         asked = replace(request, artifact=text, issues=remaining)
         new, reply = _answer(ask, asked, read_artifact)
+        new = BOM + new if text.startswith(BOM) else new  # no agent is asked for one
         changed_more = new != text
         payload |= {"by": _author(bool(fixed), changed_more), **_by(reply)}
         text = new

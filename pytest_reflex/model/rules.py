@@ -45,21 +45,32 @@ class CheckSpec:
         return cls(type=wire["type"], params=params, expected=wire.get("expected", ""))
 
 
+FORMAT = "format"
+"""The kind of fix that runs a program; it has to be called safe to be applied unasked."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fix:
-    """A deterministic mend that a rule carries: a kind (insert_section, ...) and parameters."""
+    """A mend that a rule carries: a kind (insert_section, ...) and parameters."""
 
     kind: str
     params: Mapping[str, Any]
     safe: bool = True
 
     def to_json(self) -> dict[str, Any]:
-        return {self.kind: dict(self.params)} | ({} if self.safe else {"safe": False})
+        usual = self.safe is safe_by_default(self.kind)
+        return {self.kind: dict(self.params)} | ({} if usual else {"safe": self.safe})
 
     @classmethod
     def from_json(cls, wire: Mapping[str, Any]) -> Fix:
         kind = next(key for key in wire if key != "safe")
-        return cls(kind=kind, params=wire[kind], safe=wire.get("safe", True))
+        safe = wire.get("safe", safe_by_default(kind))
+        return cls(kind=kind, params=wire[kind], safe=safe)
+
+
+def safe_by_default(kind: str) -> bool:
+    """Return whether a fix that does not say is applied unasked."""
+    return kind != FORMAT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

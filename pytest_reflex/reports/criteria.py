@@ -98,6 +98,10 @@ def plan_text(plan: Mapping[str, Any]) -> str:
     lines = list(_page(head))
     for check in plan["checks"]:
         lines += ["", *_page(_planned(check))]
+    for formatter in plan["formatters"]:
+        when = "in a loop, unasked" if formatter["safe"] else "with --unsafe only"
+        head = [("FIX", f"of {formatter['rule']}, {when}")]
+        lines += ["", *_page([*head, *_started({**formatter, "retries": 0})])]
     return "\n".join(lines)
 
 

@@ -24,7 +24,8 @@ class DryRun:
     """What is shown: the state before the next step, `due` in words, and the steps to come.
 
     `note` says what else a real run would meet; `agents` are the names by step; `commands` are
-    those that checks start, each with the id of its rule; `askings` are what a judge is asked.
+    those that checks start, each with the id of its rule, `formatters` those that safe fixes start
+    in REFINE; `askings` are what a judge is asked.
     """
 
     state: RunState
@@ -33,6 +34,7 @@ class DryRun:
     steps: tuple[StepPreview, ...]
     cwd: str
     commands: tuple[tuple[str, CheckCommand], ...] = ()
+    formatters: tuple[tuple[str, CheckCommand], ...] = ()
     askings: tuple[Asking, ...] = ()
     note: str = ""
 
@@ -56,6 +58,8 @@ def dry_run_text(dry: DryRun) -> str:
         lines += ["", *_step(step)]
     if dry.steps and not dry.state.evaluated:
         lines += ["", *_evaluate(dry)]
+    if dry.formatters:
+        lines += ["", *_fixes(dry)]
     for step in mending:
         lines += ["", *_step(step)]
     return "\n".join(lines)
@@ -101,6 +105,10 @@ def dry_run_document(dry: DryRun) -> dict[str, Any]:
             "commands": [_started(*each) for each in dry.commands],
             "judged": [{"rule_id": one.rule_id, **one.to_json()} for one in dry.askings],
         },
+        "refine": {
+            "cwd": dry.cwd,
+            "formatters": [_started(*each) for each in dry.formatters],
+        },
     }
 
 
@@ -141,13 +149,22 @@ def _evaluate(dry: DryRun) -> list[str]:
     counts = f"rules: {len(rules)}, checks: {checks}, of them commands: {len(dry.commands)}"
     lines = [f"{RULER} EVALUATE | {counts} {RULER}"]
     lines += [f"Folder: {visible(dry.cwd)}"] if dry.commands else []
-    for rule_id, command in dry.commands:
-        written = command.written or command.argv
-        told = written if isinstance(written, str) else shlex.join(written)
-        lines.append(f"{rule_id}: {visible(told)}")
+    lines += [_told(*each) for each in dry.commands]
     for asking in dry.askings:
         lines += _asking(asking)
     return lines
+
+
+def _fixes(dry: DryRun) -> list[str]:
+    """Return the programs that fixes run, where their rules are criticised."""
+    lines = [f"{RULER} REFINE | formatters, before the agent: {len(dry.formatters)} {RULER}"]
+    return [*lines, f"Folder: {visible(dry.cwd)}", *(_told(*each) for each in dry.formatters)]
+
+
+def _told(rule_id: str, command: CheckCommand) -> str:
+    written = command.written or command.argv
+    told = written if isinstance(written, str) else shlex.join(written)
+    return f"{rule_id}: {visible(told)}"
 
 
 def _asking(asking: Asking) -> list[str]:

@@ -235,3 +235,77 @@ def test_variable_that_does_not_fit_a_fix_is_told(tmp_path: Path, name: str, mes
     told = problems(tmp_path, text)
     assert message in told[0]
     assert told[0].startswith("rules.yaml:7:")
+
+
+TIDY = """\
+commands:
+  tidy: {argv: [python3, tidy.py, '{file}'], args: [file]}
+"""
+TIDIED = rule(
+    "a.docs.tidy",
+    check="{type: content, search: ' +$', negate: true}",
+    fix="{format: {command: tidy}, safe: true}",
+)
+STRIPS = """\
+import pathlib, sys
+page = pathlib.Path(sys.argv[1])
+lines = page.read_text().splitlines()
+page.write_text("".join(line.rstrip() + "\\n" for line in lines))
+"""
+
+
+def test_formatter_mends_in_place_and_a_second_run_changes_nothing(
+    page: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(page.parent, "tidy.py", STRIPS)
+    write(page.parent, "rules.yaml", rules(TIDIED, head=TIDY))
+    page.write_text("# T  \n\nx \n")
+    assert fix() == 0
+    assert page.read_text() == "# T\n\nx\n"
+    capsys.readouterr()
+    assert fix() == 0
+    assert capsys.readouterr().out.startswith("NOTHING     no fix changes anything")
+
+
+@pytest.mark.parametrize(
+    ("program", "reason"),
+    [
+        ("raise SystemExit('no paper')", "format: tidy: exit status 1: no paper"),
+        (
+            "import sys; open(sys.argv[1], 'a').write('more \\n')",
+            "format: tidy changes its own result, without an end",
+        ),
+        (
+            "import sys; open(sys.argv[1], 'w').write('other \\n')",
+            "its fix does not help: it still fails with it",
+        ),
+    ],
+    ids=["crash", "unsettled", "no help"],
+)
+def test_formatter_that_does_not_mend_leaves_the_file_and_is_told(
+    page: Path, capsys: pytest.CaptureFixture[str], program: str, reason: str
+) -> None:
+    write(page.parent, "tidy.py", program)
+    write(page.parent, "rules.yaml", rules(TIDIED, head=TIDY))
+    assert fix("--json") == 1
+    assert json.loads(capsys.readouterr().out)["not_fixed"] == {"a.docs.tidy": reason}
+    assert page.read_bytes().decode() == TEXT
+
+
+def test_formatter_that_is_not_called_safe_is_run_on_request_only(
+    page: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(page.parent, "tidy.py", STRIPS)
+    write(page.parent, "rules.yaml", rules(TIDIED.replace(", safe: true", ""), head=TIDY))
+    assert fix() == 1
+    assert "UNSAFE      a.docs.tidy has an unsafe fix" in capsys.readouterr().out
+    assert page.read_bytes().decode() == TEXT
+    assert fix("--unsafe") == 0
+
+
+def test_formatter_is_tried_on_bad_samples(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(page.parent, "tidy.py", STRIPS)
+    samples = rules(TIDIED + "    samples: {good: ['x'], bad: ['x ']}\n", head=TIDY)
+    write(page.parent, "rules.yaml", samples)
+    assert main(["criteria", "test", "rules.yaml"]) == 0
+    assert "a.docs.tidy: its fix mends 1 of 1 bad sample" in capsys.readouterr().out

@@ -41,6 +41,7 @@ UNSAYABLE = re.compile(
     r"|no valid JSON|there is no such file|cannot be read|has no rules in phase|extend one another"
     r"|has none of its keys|has one of its keys|must be (?:a path|true, or a table|any)|path: "
     r"|cannot both be files|no node kind|no node of kind"
+    r"|format: (?:there is no command|the command|file is)"
     r"|, not 3$"  # the value of the variable
 )
 BASE: dict[str, Any] = {
@@ -58,7 +59,10 @@ BASE: dict[str, Any] = {
             "why": "w",
             "hint": "h",
             "check": {"type": "content", "search": "x", "min_count": {"var": "words"}},
-            "fix": [{"append": {"text": "x"}, "safe": False}],
+            "fix": [
+                {"append": {"text": "x"}, "safe": False},
+                {"format": {"command": "lint", "args": {}, "output": "file"}, "safe": True},
+            ],
             "samples": {
                 "good": ["x", {"file": "docs/x.md", "text": "x"}],
                 "bad": [{"files": {"a.md": "y", "b/c.md": "x"}}],

@@ -40,7 +40,7 @@ WARNINGS = {
     "same-description": "two rules with the same description",
     "contradiction": "two rules that no artifact can meet",
     "unused-variable": "a variable that nothing uses",
-    "unused-command": "commands for agents where no rule needs an agent",
+    "unused-command": "commands where no rule needs an agent and no fix runs one",
     "falling-threshold": "a threshold of B below that of A",
     "zero-threshold": "a threshold of 0",
     "unreached-rules": "rules of B in a suite of phase A",

@@ -15,7 +15,7 @@ from pytest_reflex.criteria.nodes import Items, Table
 from pytest_reflex.criteria.rules import Draft
 from pytest_reflex.criteria.values import VAR
 from pytest_reflex.criteria.wording import quoted
-from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
+from pytest_reflex.model.rules import FORMAT, CheckSpec, Criteria, Rule
 from pytest_reflex.model.words import Level
 
 _ABSENCE = ("negate", "min_count", "max_count")
@@ -130,10 +130,11 @@ def _texts(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _commands(criteria: Criteria, table: Table, faults: Faults) -> Iterator[Remark]:
-    if table.get("commands") and all(rule.checks for rule in criteria.rules):
+    formatting = any(fix.kind == FORMAT for rule in criteria.rules for fix in rule.fixes)
+    if table.get("commands") and not formatting and all(rule.checks for rule in criteria.rules):
         message = "no rule needs an agent's checks, so that nothing calls these commands"
         spot = table.at_key("commands")
-        hint = "a rule whose check is prose is what they are for"
+        hint = "a rule whose check is prose, or a fix of the kind format, is what they are for"
         yield warning("unused-command", message, faults, spot, hint=hint)
 
 
