@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INPUT ?= examples/courses/draft.md
 
-.PHONY: help demo test lint bench faults bench-rules real-claude real-codex real-model changelog clean
+.PHONY: help demo test coverage lint bench faults bench-rules real-claude real-codex real-model changelog clean
 
 help: ## show this page
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -31,7 +31,10 @@ demo: $(VENV)/demo-ready ## watch a draft being evaluated, critiqued and refined
 	  --output result.md --yes
 	@cd .demo && echo && $(abspath $(BIN))/pytest-reflex loop status courses-api
 
-test: $(VENV)/dev-ready ## run the tests and print the coverage
+test: $(VENV)/dev-ready ## run the tests
+	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+
+coverage: $(VENV)/dev-ready ## run the tests and print the coverage, in half as much time again
 	@rm -f .coverage .coverage.*
 	$(BIN)/python -m coverage run -m pytest -n 2 $(PYTEST_ARGS)
 	@$(BIN)/python -m coverage combine --quiet
