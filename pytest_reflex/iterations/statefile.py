@@ -11,6 +11,7 @@ files away and nothing tells who started it (not on Linux), nobody is until it h
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -20,15 +21,16 @@ from pytest_reflex.errors import LockedError, StateError
 from pytest_reflex.iterations.model import State
 from pytest_reflex.iterations.state import dump, load
 from pytest_reflex.process.group import kill_abandoned, living_owner
-from pytest_reflex.store.aside import keep_aside
+from pytest_reflex.store.aside import keep_aside, move_aside
 from pytest_reflex.store.atomic import remove_file, remove_strays, replace_file
 from pytest_reflex.store.folders import make_folder
 from pytest_reflex.store.lock import HeldLock, driven_by, is_locked
-from pytest_reflex.store.regular import read_file
+from pytest_reflex.store.regular import read_file, refuse_links
 
 Tell = Callable[[str], object]
 RUN_DIR = "PYTEST_REFLEX_RUN_DIR"
 _MOST_BYTES = 10_000_000
+_CORRUPT = "corrupt"
 
 
 def state_path(root: Path, procedure: str) -> Path:
@@ -47,14 +49,17 @@ def read_state(root: Path, procedure: str) -> State | None:
     Raises StateError for a file that cannot be read or holds no state.
     """
     path = state_path(root, procedure)
+    hint = f"a new run keeps it aside: pytest-reflex iterate run {procedure}"
     try:
         data = _bytes_of(path)
         return None if data is None else load(data, procedure)
     except ValueError as error:
-        raise StateError(
-            f"{path} holds no state of an iteration loop: {error}",
-            hint="a new run keeps it aside",
-        ) from None
+        message = f"{path} holds no state of an iteration loop: {error}"
+        raise StateError(message, hint=hint) from None
+    except StateError as error:
+        if path.is_symlink():
+            raise
+        raise StateError(error.problems[0].message, hint=hint) from None
 
 
 def run_folder(root: Path, procedure: str) -> Path:
@@ -64,7 +69,7 @@ def run_folder(root: Path, procedure: str) -> Path:
 
 def is_driven(root: Path, procedure: str) -> bool:
     """Return whether a process drives a procedure now."""
-    return is_locked(lock_path(root, procedure)) or living_owner(_mark(root, procedure)) > 0
+    return living_owner(_mark(root, procedure)) > 0 or is_locked(lock_path(root, procedure))
 
 
 def _mark(root: Path, procedure: str) -> str:
@@ -79,7 +84,7 @@ class StateFile:
     """
 
     def __init__(self, root: Path, procedure: str, tell: Tell) -> None:
-        self.path = state_path(root, procedure)
+        self._root, self.path = root, state_path(root, procedure)
         self.saved = True
         self._lock_path, self._mark = lock_path(root, procedure), _mark(root, procedure)
         self._procedure, self._tell = procedure, tell
@@ -87,12 +92,15 @@ class StateFile:
         self._spoilt = self._lost = self._unkept = False
 
     def __enter__(self) -> StateFile:
+        refuse_links(self._root, self.path.parent)
         try:
             make_folder(self.path.parent)
             self._lock = HeldLock.hold(self._lock_path, self._procedure)
         except LockedError:
             raise
         except (StateError, OSError) as error:
+            if _is_planted(self._lock_path):
+                raise
             self._tell(f"no lock could be taken ({error}): going on; drive it from here only")
         if owner := living_owner(self._mark):
             self.close()
@@ -133,6 +141,7 @@ class StateFile:
         if self._lock is None or self._lock.is_at(self._lock_path):
             return
         try:
+            refuse_links(self._root, self.path.parent)
             make_folder(self.path.parent)
             self._keep_lock()
         except (StateError, OSError) as error:
@@ -145,9 +154,15 @@ class StateFile:
     def read(self) -> State | None:
         """Return the state; None where there is none, or where it had to be kept aside.
 
-        Raises StateError where something else than a regular file is in the way.
+        Raises StateError for a link: what it points to is none of ours.
         """
-        data = _bytes_of(self.path)
+        try:
+            data = _bytes_of(self.path)
+        except StateError as error:
+            if self.path.is_symlink():
+                raise
+            self._move_aside(error.problems[0].message.removeprefix(f"{self.path} "))
+            return None
         try:
             return None if data is None else load(data, self._procedure)
         except ValueError as error:
@@ -155,12 +170,20 @@ class StateFile:
         return None
 
     def _keep_aside(self, data: bytes, why: str) -> None:
+        self._put_aside(lambda: keep_aside(self.path, data, _CORRUPT), why)
+
+    def _move_aside(self, why: str) -> None:
+        self._put_aside(lambda: move_aside(self.path, _CORRUPT), why)
+
+    def _put_aside(self, put: Callable[[], Path], why: str) -> None:
         told = f"the state {self.path} cannot be used ({why}): starting fresh"
         try:
-            kept = keep_aside(self.path, data, "corrupt")
+            kept = put()
         except (StateError, OSError) as error:
             self._spoilt = True
-            self._tell(f"{told}; it could not be kept aside ({error}), so nothing is saved")
+            self._tell(
+                f"{told}; it could not be kept aside ({error}), so nothing is saved: move it away"
+            )
         else:
             self._tell(f"{told}; it is kept as {kept.name}")
 
@@ -174,6 +197,7 @@ class StateFile:
         try:
             if self._spoilt:
                 raise StateError(f"{self.path} is damaged and could not be kept aside")
+            refuse_links(self._root, self.path.parent)
             make_folder(self.path.parent)
             self._keep_lock()
             replace_file(self.path, dump(state))
@@ -205,11 +229,21 @@ class StateFile:
             return False
         try:
             if not self._spoilt and self.path.parent.is_dir():
+                refuse_links(self._root, self.path.parent)
                 remove_file(self.path)
         except (StateError, OSError) as error:
             self.saved = False
             self._tell(f"the state could not be removed ({error})")
         return self.saved
+
+
+def _is_planted(path: Path) -> bool:
+    """Return whether something that is no file of ours is in the place of one."""
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return False
+    return not stat.S_ISREG(status.st_mode) or status.st_nlink > 1
 
 
 def _bytes_of(path: Path) -> bytes | None:

@@ -43,3 +43,21 @@ def keep_aside(path: Path, data: bytes, word: str) -> Path:
         sync_folder(target.parent)
         return target
     raise StateError(f"{path}: too many copies are kept beside it", hint="move them away")
+
+
+def move_aside(path: Path, word: str) -> Path:
+    """Rename whatever is at `path`, unread, to `<name>.<word>-<n>` beside it; return that path.
+
+    Call under a lock: who makes a file of that name meanwhile would lose it. Raises StateError.
+    """
+    for number in range(1, MOST_KEPT + 1):
+        target = path.with_name(f"{path.name}.{word}-{number}")
+        if os.path.lexists(target):
+            continue
+        try:
+            os.rename(path, target)
+            sync_folder(target.parent)
+        except OSError as error:
+            raise StateError(f"{path} could not be moved: {error.strerror}") from None
+        return target
+    raise StateError(f"{path}: too many copies are kept beside it", hint="move them away")

@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,9 @@ import pytest
 
 from pytest_reflex.errors import LockedError, StateError
 from pytest_reflex.iterations.model import State, Status
+from pytest_reflex.iterations.state import dump, load
 from pytest_reflex.iterations.statefile import StateFile, is_driven, read_state, state_path
+from pytest_reflex.store.aside import MOST_KEPT
 from tests.faults.driven import wait_until
 
 STATE = State(
@@ -23,6 +26,7 @@ STATE = State(
 HOLDER = """
 import sys, time
 from pathlib import Path
+from pytest_reflex.iterations.state import dump, load
 from pytest_reflex.iterations.statefile import StateFile
 with StateFile(Path(sys.argv[1]), "build", print):
     Path(sys.argv[1], "held").touch()
@@ -100,14 +104,42 @@ def test_a_fork_does_not_keep_the_lock(tmp_path: Path) -> None:
         os.waitpid(child, 0)
 
 
-def test_a_lock_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
-    (tmp_path / "target").write_text("mine")
+@pytest.mark.parametrize("name", ["state/build.lock", "state", ""])
+def test_b116_a_link_in_the_place_of_lock_or_folder_is_refused(tmp_path: Path, name: str) -> None:
+    root, victim = tmp_path / "root", tmp_path / "victim"
+    victim.mkdir()
+    (root / name).parent.mkdir(parents=True, exist_ok=True)
+    (root / name).symlink_to(victim)
+    with pytest.raises(StateError, match=r"is a symbolic link .*never links: remove it"):
+        opened(root).__enter__()
+    assert not list(victim.iterdir())
+
+
+def test_b116_a_lock_with_a_second_name_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("mine")
     (tmp_path / "state").mkdir()
-    (tmp_path / "state/build.lock").symlink_to(tmp_path / "target")
+    (tmp_path / "state/build.lock").hardlink_to(tmp_path / "mine")
+    with pytest.raises(StateError, match="second name"):
+        opened(tmp_path).__enter__()
+    assert (tmp_path / "mine").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["state/build.lock", "state", ""])
+def test_b116_a_link_that_a_tool_puts_there_is_not_written_through(
+    tmp_path: Path, name: str
+) -> None:
+    root, victim = tmp_path / "root", tmp_path / "victim"
+    victim.mkdir()
     told: list[str] = []
-    with opened(tmp_path, told):
-        assert "symbolic link" in told[0]
-    assert (tmp_path / "target").read_text() == "mine"
+    with opened(root, told) as file:
+        (root / name).rename(tmp_path / "moved")
+        (root / name).symlink_to(victim)
+        file.keep()
+        assert not file.save(STATE)
+        assert not file.remove()
+    assert not list(victim.iterdir())
+    assert "the lock could not be kept (" in told[0]
+    assert all(f"{root / name} is a symbolic link" in line for line in told)
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b'{"iteration": 1}', b"\xff"])
@@ -201,8 +233,61 @@ def test_who_lost_everything_to_another_process_writes_nothing_more(tmp_path: Pa
             assert other.read() == replace(STATE, iteration=7)
 
 
-def test_a_link_in_the_place_of_the_state_is_refused(tmp_path: Path) -> None:
+def test_b116_a_link_in_the_place_of_the_state_is_refused(tmp_path: Path) -> None:
     (tmp_path / "state").mkdir()
     (tmp_path / "state/build.json").symlink_to("/etc/passwd")
-    with opened(tmp_path) as file, pytest.raises(StateError, match="symbolic link"):
+    with opened(tmp_path) as file, pytest.raises(StateError, match=r"symbolic link .*remove it"):
         file.read()
+    with pytest.raises(StateError, match=r"symbolic link .*remove it"):
+        read_state(tmp_path, "build")
+
+
+def _huge(path: Path) -> None:
+    path.touch()
+    os.truncate(path, 1_000_000_000)
+
+
+@pytest.mark.parametrize(
+    ("plant", "word"),
+    [(_huge, "too large"), (os.mkfifo, "no regular file"), (Path.mkdir, "no regular file")],
+)
+def test_b107_what_cannot_even_be_read_is_moved_aside(
+    tmp_path: Path, plant: Callable[[Path], object], word: str
+) -> None:
+    path = state_path(tmp_path, "build")
+    path.parent.mkdir()
+    plant(path)
+    planted = path.lstat()
+    with pytest.raises(StateError, match=rf"{word}.*keeps it aside: .* iterate run build"):
+        read_state(tmp_path, "build")
+    told: list[str] = []
+    with opened(tmp_path, told) as file:
+        assert file.read() is None
+        assert file.save(STATE)
+    assert os.path.samestat(planted, (path.parent / "build.json.corrupt-1").lstat())
+    assert f"build.json cannot be used (is {word}" in told[0]
+    assert "starting fresh; it is kept as build.json.corrupt-1" in told[0]
+
+
+def test_what_can_be_neither_read_nor_moved_is_told_with_what_to_do(tmp_path: Path) -> None:
+    path = state_path(tmp_path, "build")
+    path.mkdir(parents=True)
+    for number in range(1, MOST_KEPT + 1):
+        path.with_name(f"build.json.corrupt-{number}").touch()
+    told: list[str] = []
+    with opened(tmp_path, told) as file:
+        assert file.read() is None
+        assert not file.save(STATE)
+    assert "too many copies" in told[0]
+    assert told[0].endswith("so nothing is saved: move it away")
+
+
+def test_b078_iteration_moves_only_where_a_state_is_ours(tmp_path: Path) -> None:
+    theirs = replace(STATE, procedure_name="plan", others={"hook": 4})
+    state_path(tmp_path, "build").parent.mkdir()
+    state_path(tmp_path, "build").write_bytes(dump(theirs))
+    with opened(tmp_path) as file:
+        assert file.read() is None
+        file.save(replace(STATE, iteration=1))
+    kept = state_path(tmp_path, "build").with_name("build.json.corrupt-1")
+    assert load(kept.read_bytes(), "plan") == theirs
