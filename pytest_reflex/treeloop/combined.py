@@ -68,6 +68,7 @@ def _rule(name: str, part: Part, row: Mapping[str, Any]) -> Rule:
     params = {"part": part.id, "rule": row["id"]}
     if part.artifact:
         params |= {"artifact": part.artifact, "fix": known["fix"]}
+        params |= {"commands": known["commands"]} if known["commands"] else {}
     return Rule(
         id=name,
         description=known["description"],
@@ -117,6 +118,12 @@ def artifact_of(rule: Rule) -> str:
 def fixes_of(rule: Rule) -> tuple[Fix, ...]:
     """Return the safe fixes that a rule carries for its artifact."""
     return tuple(Fix.from_json(fix) for fix in rule.checks[0].params.get("fix", ()))
+
+
+def commands_of(rule: Rule) -> Mapping[str, Any]:
+    """Return the declared commands that the fixes of a rule run, by name."""
+    commands: Mapping[str, Any] = rule.checks[0].params.get("commands", {})
+    return commands
 
 
 def results_of(criteria: Criteria, session: Session) -> Results:

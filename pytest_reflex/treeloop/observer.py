@@ -12,13 +12,14 @@ import os
 import site
 import sys
 import sysconfig
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pytest_reflex.model.results import Evaluation
-from pytest_reflex.model.rules import Rule
+from pytest_reflex.model.rules import FORMAT, Rule
 from pytest_reflex.session.controller import Controller
 from pytest_reflex.session.desk import Desk
 from pytest_reflex.session.items import gist
@@ -93,11 +94,12 @@ def _outcome(config: pytest.Config, controller: Controller | None) -> dict[str, 
     parts = []
     for judged in decision.judged if decision else ():
         target = targets[judged.id].target if judged.id in targets else None
+        commands = target.criteria.commands if target else {}
         parts.append(
             {
                 "id": judged.id,
                 "evaluation": judged.evaluation.to_json(),
-                "rules": {rule.id: _rule(rule) for rule in _rules(judged.evaluation)},
+                "rules": {rule.id: _rule(rule, commands) for rule in _rules(judged.evaluation)},
                 "artifact": os.path.abspath(target.artifact) if target else None,
                 "reason": judged.reason,
                 "narrowed": judged.narrowed,
@@ -118,12 +120,15 @@ def _rules(evaluation: Evaluation) -> list[Rule]:
     return [row.rule for row in evaluation.results]
 
 
-def _rule(rule: Rule) -> dict[str, Any]:
+def _rule(rule: Rule, commands: Mapping[str, Any]) -> dict[str, Any]:
+    safe = [fix for fix in rule.fixes if fix.safe]
+    formatters = {fix.params["command"] for fix in safe if fix.kind == FORMAT}
     return {
         "description": rule.description,
         "hint": rule.hint,
         "weight": str(rule.weight),
-        "fix": [fix.to_json() for fix in rule.fixes if fix.safe],
+        "fix": [fix.to_json() for fix in safe],
+        "commands": {name: commands[name] for name in sorted(formatters) if name in commands},
     }
 
 

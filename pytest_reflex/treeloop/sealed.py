@@ -1,9 +1,9 @@
 """What must not change while a loop over a session runs: all that decides about it, but its files.
 
-At the start everything is noted that the first session imported or read as configuration, and where
-code could enter that is not there yet: conftest.py files, suites, tests, modules that would stand
-before known ones, hooks of the interpreter. What tests read besides (data) is held from one session
-to the next, because a session may write it itself.
+At the start everything is noted that the first session imported or read as configuration, what the
+formatters of rules are, and where code could enter that is not there yet: conftest.py files,
+suites, tests, modules that would stand before known ones, hooks of the interpreter. What tests read
+besides (data) is held from one session to the next, because a session may write it itself.
 Limits: what commands read that tests start is not known; code of the artifacts runs in the session
 and could do there what it likes.
 """
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pytest_reflex.loops.judges import files_of_commands
 from pytest_reflex.seals.manifest import Change, Manifest, Print, changes, take
 from pytest_reflex.seals.patterns import NOT_ENTERED, escaped
 from pytest_reflex.seals.world import CONFIGURATIONS, interpreter_files, pytest_files
@@ -48,6 +49,7 @@ class Start:
         """Note everything, with hashes, as it is now."""
         known = {_inside(path, territory.root) for path in session.imported}
         known |= {p for p in _opened(session, territory.root) if p.endswith(_SPEAKS)}
+        known |= _formatters(session, territory.root)
         noted = cls(
             read=tuple(sorted(path for path in known if not territory.covers(path))),
             names=tuple(sorted(name for name in session.names if name.isidentifier())),
@@ -99,6 +101,14 @@ class Start:
     def from_json(cls, wire: Mapping[str, Any]) -> Start:
         lists = {key: tuple(wire[key]) for key in ("read", "names", "search", "tests")}
         return cls(**lists, files=wire["files"])
+
+
+def _formatters(session: Session, root: Path) -> set[str]:
+    """Return the files that the commands of formatters name."""
+    rules = (rule for part in session.parts for rule in part.rules.values())
+    commands = [command["argv"] for rule in rules for command in rule["commands"].values()]
+    patterns = files_of_commands(commands, project=root, artifact=root)
+    return set(take(patterns, root=root).files)
 
 
 class TreeWatch:

@@ -15,6 +15,7 @@ from typing import Any
 
 from pytest_reflex import fixes
 from pytest_reflex.contracts.steps import ContractError, read_files
+from pytest_reflex.criteria.formatting import Formatting
 from pytest_reflex.errors import ReflexError
 from pytest_reflex.loops.asking import TOLD, ask
 from pytest_reflex.loops.history import digest
@@ -25,6 +26,7 @@ from pytest_reflex.model.words import Severity
 from pytest_reflex.treeloop.child import Runner, Session
 from pytest_reflex.treeloop.combined import (
     artifact_of,
+    commands_of,
     fixes_of,
     results_of,
     speaks_for_others,
@@ -131,7 +133,14 @@ class TreeSteps:
             safe = fixes_of(rule) if rule else ()
             old = texts.get(path)
             if safe and old is not None:
-                texts[path], _ = fixes.apply_all(safe, old)
+                assert rule is not None
+                formatter = Formatting(
+                    commands=commands_of(rule),
+                    name=path,
+                    root=self.files.project,
+                    cancel=request.cancel,
+                )
+                texts[path], _ = fixes.apply_all(safe, old, formatter)
             if texts.get(path) == old:
                 remaining.append(issue)
         if texts != before:

@@ -57,7 +57,13 @@ def part(part_id: str, *, blocker: bool = True, mild: bool = True, bar: str = "0
             "rule_results": rows,
         },
         rules={
-            rule.id: {"description": rule.description, "hint": "", "weight": "2", "fix": []}
+            rule.id: {
+                "description": rule.description,
+                "hint": "",
+                "weight": "2",
+                "fix": [],
+                "commands": {},
+            }
             for rule in rules
         },
         artifact=part_id,
