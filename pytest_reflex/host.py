@@ -319,7 +319,11 @@ def make_agent(
         raise UsageError(f"no agent named {name!r}", hint=did_you_mean(name, known))
     try:
         agent: CommandAgent = agent_from_table(
-            name, table or {}, settings["agents"], timeout=settings["loop.command_timeout"]
+            name,
+            table or {},
+            settings["agents"],
+            timeout=settings["loop.command_timeout"],
+            timeout_of="loop.command_timeout",
         )
     except UsageError as error:
         origin = settings.origins.get(f"agents.{name}")

@@ -36,6 +36,7 @@ STEP = "PYTEST_REFLEX_STEP"
 RUN_DIR = "PYTEST_REFLEX_RUN_DIR"
 # How the tool ended where it did not end well, in the details of an answer.
 END = "end"
+LEFT = "left"  # in the details: it left processes running, which were killed
 NOT_STARTED, TIMED_OUT, STOPPED, BAD_EXIT = "not started", "timed out", "stopped", "exit"
 MAX_ARGUMENT = 128 * 1024 - 1  # bytes; the kernel counts the closing NUL
 _TAIL = 256_000
@@ -51,7 +52,8 @@ class CommandAgent:
     `prompt` is stdin, argument or file, and `note` stands behind it. `failures` are places whose
     value, where it is true, means that the tool failed; `success` are the exit statuses that do
     not, `exits` what others mean; `limits` tell a rate limit, which `patience` waits for. `timeout`
-    and `grace` are seconds; `env` names what the tool gets of our environment beside the safe set.
+    and `grace` are seconds, `timeout_of` says who set the former, if not the agent's own table;
+    `env` names what the tool gets of our environment beside the safe set.
     """
 
     name: str
@@ -70,6 +72,7 @@ class CommandAgent:
     note: str = ""
     model: str | None = None
     timeout: float = 600.0
+    timeout_of: str = ""
     grace: float = 5.0
     env: tuple[str, ...] = ()
 
@@ -79,6 +82,11 @@ class CommandAgent:
         if "$" in program or "{" in program:
             return ""
         return "" if shutil.which(program) else program
+
+    def unset_variable(self) -> str:
+        """Return the first variable of the command that is not set, else an empty string."""
+        named = (name for item in self.command for name in references(item))
+        return next((name for name in named if name not in os.environ), "")
 
     def respond(self, request: StepRequest) -> Reply:
         """Run the tool for a step, again where a rate limit was in the way."""
@@ -126,6 +134,7 @@ class CommandAgent:
                 **_end(finished, self.success),
                 **_limit(outcome),
                 **({"silent": True} if outcome.silent else {}),
+                **({LEFT: True} if finished.left_children else {}),
             },
         )
 

@@ -30,12 +30,13 @@ def agent_from_table(
     tables: Mapping[str, Mapping[str, Any]] | None = None,
     *,
     timeout: float = 600.0,
+    timeout_of: str = "",
 ) -> CommandAgent:
     """Return the agent that a table describes; an empty table takes the preset of that name.
 
     `tables` are all agents of the configuration: `preset` may name one of them too. `timeout` is
-    that of an agent which says nothing, in seconds. Raises UsageError that names the key, what it
-    has and what it needs.
+    that of an agent which says nothing, in seconds, and `timeout_of` where it is set. Raises
+    UsageError that names the key, what it has and what it needs.
     """
     for key in table:
         if key not in _KEYS:
@@ -68,6 +69,7 @@ def agent_from_table(
         note=read("note", "", _text),
         model=model,
         timeout=read("timeout", float(timeout), _seconds),
+        timeout_of="" if "timeout" in merged else timeout_of,
         grace=read("grace", 5.0, _seconds),
         env=read("env", (), _names),
     )

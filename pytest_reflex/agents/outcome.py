@@ -52,6 +52,8 @@ class Tool(Protocol):
     def retry_after(self) -> tuple[Source, ...]: ...
     @property
     def timeout(self) -> float: ...
+    @property
+    def timeout_of(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +116,8 @@ def _text(data: bytes) -> str:
 
 def _stopped(finished: Finished, tool: Tool) -> str:
     if finished.timed_out:
-        return f"no answer within {tool.timeout:g} s (the timeout of agents.{tool.name})"
+        whose = tool.timeout_of or f"the timeout of agents.{tool.name}"
+        return f"no answer within {tool.timeout:g} s ({whose})"
     if finished.cancelled:
         return "it was ended because the run is ending"
     if finished.overflow:

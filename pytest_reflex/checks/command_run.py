@@ -12,6 +12,7 @@ from pytest_reflex.checks.command import Command
 from pytest_reflex.checks.options import REQUIRED, SECONDS, Kind
 from pytest_reflex.errors import Problem
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.results import LEFT_CHILDREN
 from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.targets import CheckCommand, CheckContext
 from pytest_reflex.process.capture import KEPT
@@ -107,10 +108,13 @@ def stopped(finished: Finished, command: Command, timeout: float) -> str:
     return "it wrote too much and was stopped" if finished.overflow else ""
 
 
+LEFT_TEXT = f"{LEFT_CHILDREN}: processes that it started were still running, and were killed"
+
+
 def remarks(finished: Finished) -> Iterator[str]:
     """Yield what else is to be told of a command that ran."""
     if finished.left_children:
-        yield "left children: processes that it started were still running, and were killed"
+        yield LEFT_TEXT
     if finished.truncated:
         total = finished.stdout_total + finished.stderr_total
         yield f"output truncated: {total} bytes, beginning and end were kept"

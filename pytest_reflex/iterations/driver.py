@@ -15,6 +15,8 @@ from functools import partial
 from pathlib import Path
 from threading import Event
 
+from pytest_reflex.agents.command import LEFT
+from pytest_reflex.checks.command_run import LEFT_TEXT
 from pytest_reflex.errors import ExitCode
 from pytest_reflex.iterations.budget import is_over, over_budget_text
 from pytest_reflex.iterations.decide import counted, decide, ended, exit_code
@@ -143,6 +145,8 @@ class IterationLoop:
         """Decide what a round came to: the answer first, and behind a good one the gates."""
         changed = self._watch.changed()
         offered = self._work.procedure.success
+        if reply.details.get(LEFT):
+            self._log.warning(f"AI CLI {LEFT_TEXT}")
         found = outcome_of_answer(reply, offers_success=offered)
         results: tuple[GateResult, ...] = ()
         if found.cause is None:
@@ -159,6 +163,7 @@ class IterationLoop:
             seconds=self._clock() - started,
             cause=found.cause,
             detail=found.detail,
+            limited=found.limited,
             promised_success=found.promised_success,
             gates=results,
             changed=changed,

@@ -10,6 +10,8 @@ the checks of criteria have their own.
 
 from __future__ import annotations
 
+import os
+import shutil
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -18,7 +20,7 @@ from pathlib import Path
 from threading import Event
 
 from pytest_reflex.checks.command import command_of
-from pytest_reflex.checks.command_run import stopped
+from pytest_reflex.checks.command_run import LEFT_TEXT, stopped
 from pytest_reflex.checks.output import last_lines
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.errors import CriteriaError, Problem, ReflexError, UsageError
@@ -28,7 +30,7 @@ from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Level
 from pytest_reflex.process.environment import inherited
-from pytest_reflex.process.run import run
+from pytest_reflex.process.run import Finished, run
 from pytest_reflex.process.spawn import SpawnError
 from pytest_reflex.seals.manifest import changes, take
 from pytest_reflex.seals.patterns import escaped
@@ -46,6 +48,7 @@ class _Verdict:
     outcome: str
     summary: str
     output: str = ""
+    left_children: bool = False
 
 
 Judging = Callable[[int, Event], _Verdict]
@@ -111,6 +114,7 @@ def _tried(gate: Gate, judging: Judging, number: int, cancel: Event) -> GateResu
         summary=verdict.summary,
         seconds=time.monotonic() - started,
         output=verdict.output,
+        left_children=verdict.left_children,
     )
 
 
@@ -126,10 +130,13 @@ class _CommandGate:
     """A command that has to end with exit status 0."""
 
     def __init__(self, gate: Gate, command: str | tuple[str, ...], project: Path) -> None:
-        if not command or "\0" in "".join(command):
+        program = command if isinstance(command, str) else "".join(command[:1])
+        if not program.strip() or "\0" in "".join(command):
             raise UsageError("its command is empty, or holds a NUL byte")
         self._gate, self._project = gate, project
         self._environment = inherited()
+        if not isinstance(command, str):
+            _look_for(program, self._environment.get("PATH"))
         self._command = command_of(command, "", self._environment)
 
     def __call__(self, number: int, cancel: Event) -> _Verdict:
@@ -144,6 +151,13 @@ class _CommandGate:
             )
         except SpawnError as error:
             return _Verdict(ERROR, one_line(str(error), _SUMMARY))
+        verdict = self._verdict(finished)
+        if not finished.left_children:
+            return verdict
+        return replace(verdict, summary=f"{verdict.summary}; {LEFT_TEXT}", left_children=True)
+
+    def _verdict(self, finished: Finished) -> _Verdict:
+        command, timeout = self._command, self._gate.timeout
         output, code = last_lines(finished), finished.returncode
         if why := stopped(finished, command, timeout) or command.trouble(code):
             return _Verdict(ERROR, one_line(why, _SUMMARY), output)
@@ -152,6 +166,14 @@ class _CommandGate:
         last = output.rpartition("\n")[2].strip()
         told = f": {last}" if last else ""
         return _Verdict(FAIL, one_line(f"exit status {code}{told}", _SUMMARY), output)
+
+
+def _look_for(program: str, path: str | None) -> None:
+    """Raise UsageError for a program that is not there; one given by its path a round may make."""
+    if os.sep not in program and not shutil.which(program, path=path):
+        raise UsageError(
+            f"there is no program {one_line(program)!r}", hint="install it, or correct the command"
+        )
 
 
 class _CriteriaGate:

@@ -44,8 +44,9 @@ class Volume(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Record:
-    """One event: a line for people and what else programs may read; `output` is foreign text.
+    """One event: a line for people and what else programs may read.
 
+    `output` is foreign text, `excerpt` the line of it that is shown where the whole is not.
     The `last` one is told at any volume, a `silent` one only kept.
     """
 
@@ -54,6 +55,7 @@ class _Record:
     level: Severity = Severity.INFO
     fields: Mapping[str, Any] = field(default_factory=dict)
     output: str = ""
+    excerpt: str = ""
     last: bool = False
     silent: bool = False
 
@@ -129,10 +131,14 @@ class Log:
             self._progress.begins(number, total)
 
     def gate_ended(self, number: int, result: GateResult) -> None:
-        """Tell what a gate came to; a failed one that is not required is a warning."""
+        """Tell what a gate came to; a warning where it failed and is not required.
+
+        Another one is that it left processes running.
+        """
         if self._progress:
             self._progress.gate_done(result.gate.name)
         alone = not result.passed and not result.gate.required
+        is_warning = alone or result.left_children
         fields = {
             "iteration": number,
             "phase": "gates",
@@ -145,7 +151,7 @@ class Log:
             _Record(
                 event="gate",
                 message=wording.gate_text(result),
-                level=Severity.WARNING if alone else Severity.DEBUG,
+                level=Severity.WARNING if is_warning else Severity.DEBUG,
                 fields=fields,
                 output=result.output,
             )
@@ -170,8 +176,11 @@ class Log:
                     level=Severity.WARNING,
                     fields=fields | {"cause": round_.cause, "threshold": threshold},
                     output=round_.output,
+                    excerpt=wording.last_words(round_),
                 )
             )
+            if aborting and round_.limited:
+                self.warning(wording.limited_text(self._procedure))
         self._tell(
             _Record(
                 event="iteration_completed",
@@ -247,8 +256,9 @@ class Log:
         word = f"{record.level.value.upper()}: " if loud else ""
         message = self._safe(record.message).replace("\n", "\\n")
         lines = [f"[{now:%H:%M:%S}] {word}{message}"]
-        if record.output and self._volume is Volume.VERBOSE:
-            lines += [_FOREIGN + line for line in self._safe(record.output).split("\n")]
+        shown = record.output if self._volume is Volume.VERBOSE else record.excerpt
+        if shown:
+            lines += [_FOREIGN + line for line in self._safe(shown).split("\n")]
         return "\n".join(lines)
 
     def _as_line(self, record: _Record, now: datetime) -> str:

@@ -128,6 +128,7 @@ class GateResult:
     """What a gate came to: `outcome` is pass, fail or error (could not be judged: not a pass).
 
     `output` is the end of what a command wrote, or what criteria found: foreign text.
+    `left_children` says that processes of a command outlived it, and were killed.
     """
 
     gate: Gate
@@ -135,6 +136,7 @@ class GateResult:
     summary: str
     seconds: float
     output: str = ""
+    left_children: bool = False
 
     @property
     def passed(self) -> bool:
@@ -148,7 +150,8 @@ class Round:
     `promised_success` is True only where the procedure offers the signal, the tool gave it, and
     no required gate failed. `changed` says whether the tree is another than before (None: nobody
     could tell). `usd` and `tokens` are None where they are not known. `output` is the last that a
-    tool which failed has written: foreign text.
+    tool which failed has written: foreign text. `limited` says that it ran into a limit, also where
+    the cause is its exit status.
     """
 
     number: int
@@ -161,6 +164,7 @@ class Round:
     usd: float | None = None
     tokens: int | None = None
     output: str = ""
+    limited: bool = False
 
     @property
     def failed(self) -> bool:

@@ -30,11 +30,15 @@ class Promise(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """Why a round failed (None: it did not), and whether it promised that all is done."""
+    """Why a round failed (None: it did not), and whether it promised that all is done.
+
+    `limited` where a limit was in the way, whatever the cause.
+    """
 
     cause: Cause | None = None
     detail: str = ""
     promised_success: bool = False
+    limited: bool = False
 
 
 def promised(text: str) -> Promise | None:
@@ -85,7 +89,8 @@ def outcome_of_answer(reply: Reply, *, offers_success: bool) -> Outcome:
     `offers_success` says whether the prompt offers the signal that ends the loop.
     """
     if cause := _cause(reply):
-        return Outcome(cause=cause, detail=_detail(cause, reply))
+        limited = cause is Cause.LIMIT_NOTICE or bool(reply.details.get("limit"))
+        return Outcome(cause=cause, detail=_detail(cause, reply), limited=limited)
     said = promised(reply.text)
     if said is Promise.FAILURE:
         return Outcome(cause=Cause.PROMISED_FAILURE, detail=_reason(reply.text))

@@ -11,7 +11,10 @@ from pytest_reflex.iterations.model import (
     State,
     Status,
 )
+from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.readable import readable
 
+_SAID_AT_MOST = 200
 RESUME = "pytest-reflex iterate resume"
 
 
@@ -85,6 +88,23 @@ def failure_text(round_: Round) -> str:
 
 def failed_text(round_: Round, failures: int, threshold: int) -> str:
     return f"{failure_text(round_)}, consecutive failures: {failures}/{threshold}"
+
+
+def last_words(round_: Round) -> str:
+    """Return the last line of what a failed tool wrote; empty where it is told as the reason."""
+    if round_.cause in (Cause.PROMISED_FAILURE, Cause.LIMIT_NOTICE):
+        return ""
+    lines = readable(round_.output).strip().splitlines()
+    said = one_line(lines[-1].strip(), _SAID_AT_MOST) if lines else ""
+    return "" if said in round_.detail else said
+
+
+def limited_text(procedure: str) -> str:
+    """Return what to do about a run that was aborted because of a limit."""
+    return (
+        "The tool ran into a limit: wait until that is over, then go on with: "
+        f"{RESUME} {procedure} --reset-failures"
+    )
 
 
 def completed_text(round_: Round, total: int) -> str:

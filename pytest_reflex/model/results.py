@@ -14,6 +14,9 @@ from pytest_reflex.model.words import Level, Outcome, Severity
 
 SCHEMA_VERSION = 1
 
+# How a note begins that tells of processes which outlived their command.
+LEFT_CHILDREN = "left children"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from pytest_reflex.model.plain import one_line, visible
-from pytest_reflex.model.results import CheckResult, Evaluation, RuleResult
+from pytest_reflex.model.results import LEFT_CHILDREN, CheckResult, Evaluation, RuleResult
 from pytest_reflex.model.words import Outcome, Severity
 from pytest_reflex.reports.votes import votes_told
 from pytest_reflex.verdict.figures import arithmetic, gap, plain, shown_score
@@ -88,6 +88,7 @@ def evaluation_lines(
     for label, tone, rows in _groups(evaluation):
         page.rules(label, rows, tone)
     page.unmeasured(evaluation.results)
+    page.left_children(evaluation.results)
     if verbose:
         page.passed(evaluation.results)
     if not evaluation.passed:
@@ -156,6 +157,13 @@ class Page:
                 self._show(row)
         if len(rows) > self._listed:
             self.add(label, f"and {len(rows) - self._listed} more", tone=tone)
+
+    def left_children(self, results: Sequence[RuleResult]) -> None:
+        """Tell whose commands left processes running, whatever the verdict."""
+        for row in results:
+            notes = (note for check in row.checks for note in check.notes)
+            for note in dict.fromkeys(n for n in notes if n.startswith(LEFT_CHILDREN)):
+                self.add("NOTE", f"{row.rule.id}: {note}", tone="mild")
 
     def passed(self, results: Sequence[RuleResult]) -> None:
         """List the rules that passed, with what their checks found."""

@@ -190,3 +190,15 @@ def test_an_artifact_named_twice_is_judged_once(
         "good.md was named twice: it is judged once\n"
         "good.md was named twice (also as same.md): it is judged once\n"
     )
+
+
+def test_b099_what_a_passing_command_left_running_is_told(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check = "{type: executable, command: 'sleep 60 & exit 0'}"
+    (project / "words.yaml").write_text(
+        CRITERIA.replace("{type: content, search: MUST-HAVE}", check)
+    )
+    assert main(["evaluate", "--criteria", "words.yaml", "good.md"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "NOTE a.x.must: left children: processes that it started were still running" in told

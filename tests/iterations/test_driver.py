@@ -138,6 +138,16 @@ def test_b084_limit_notices_end_an_endless_run(tmp_path: Path) -> None:
     on = stage(tmp_path, LIMIT, bounds=Bounds(max_iterations=0))
     assert on.run() is ExitCode.ABORTED
     assert len(on.script.asked) == 3
+    assert on.told()[-2] == (
+        "WARNING: The tool ran into a limit: wait until that is over, then go on with: "
+        "pytest-reflex iterate resume build --reset-failures"
+    )
+
+
+def test_an_abort_for_another_reason_asks_nobody_to_wait(tmp_path: Path) -> None:
+    on = stage(tmp_path, LIMIT, BAD, bounds=Bounds(max_iterations=0))
+    assert on.run() is ExitCode.ABORTED
+    assert not any("wait until" in line for line in on.told())
 
 
 def test_wall_time_ends_a_sitting_that_can_be_resumed(tmp_path: Path) -> None:

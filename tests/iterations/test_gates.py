@@ -52,7 +52,7 @@ def project(tmp_path: Path) -> Path:
         ("exit 3", "fail", "exit status 3"),
         (("sh", "-c", "exit 1"), "fail", "exit status 1"),
         ("no-such-program", "error", "exit status 127: a command was not found"),
-        (("no-such-program",), "error", "it was not found"),
+        (("./no-such-program",), "error", "it was not found"),
         ("kill -9 $$", "error", "it was ended by SIGKILL"),
         ("sh -c 'kill -9 $$'; exit $?", "error", "exit status 137"),
     ],
@@ -250,3 +250,33 @@ def test_a_rule_for_a_judge_is_asked_of_the_one_that_is_configured(
         f'[iterate.gates.tone]\ncriteria = "tone.yaml"\nartifacts = ["{artifact}.md"]\n'
     )
     assert main(["iterate", "run", "build", "-n", "1", "--ai-cmd", "echo done"]) == status
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        (("nosuchtool", "-q"), "there is no program 'nosuchtool'"),
+        (("",), "its command is empty"),
+        (("  ", "x"), "its command is empty"),
+        ("", "its command is empty"),
+        (" \n", "its command is empty"),
+    ],
+)
+def test_a_command_that_cannot_start_is_refused_before_the_first_round(
+    project: Path, command: str | tuple[str, ...], why: str
+) -> None:
+    with pytest.raises(CriteriaError, match=f"quality gate 'it': {why}"):
+        gates(project, Gate(name="it", command=command))
+
+
+def test_a_program_of_the_project_may_be_made_by_a_round(project: Path) -> None:
+    one = gates(project, Gate(name="it", command=("./made",)))
+    (project / "made").write_text("#!/bin/sh\nexit 0\n")
+    (project / "made").chmod(0o755)
+    assert one.run(1)[0].passed
+
+
+def test_b099_a_gate_that_leaves_children_passes_and_is_told(project: Path) -> None:
+    found = tried(project, command="sleep 69 & exit 0")
+    assert (found.outcome, found.left_children) == ("pass", True)
+    assert found.summary.startswith("exit status 0; left children: ")

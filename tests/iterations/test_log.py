@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.iterations.log import Volume, local_time
+from pytest_reflex.iterations.log import Log, Volume, local_time
 from pytest_reflex.iterations.logfile import LogFile, log_path
 from pytest_reflex.iterations.model import (
     Bounds,
@@ -25,7 +25,7 @@ from pytest_reflex.iterations.model import (
     Round,
     Status,
 )
-from pytest_reflex.iterations.wording import ended_text, failure_text, lasted
+from pytest_reflex.iterations.wording import ended_text, failure_text, last_words, lasted
 from tests.iterations.tape import Tape, state
 
 
@@ -134,6 +134,44 @@ def test_a_duration_is_told_as_in_the_seed(seconds: float, text: str) -> None:
 )
 def test_a_failure_is_told_by_its_cause(cause: Cause | None, detail: str, text: str) -> None:
     assert failure_text(Round(number=1, seconds=1, cause=cause, detail=detail)) == text
+
+
+@pytest.mark.parametrize(
+    ("cause", "detail", "output", "said"),
+    [
+        (Cause.EXIT, "exit 1", "first\n\x1b[31mno key\x1b[0m\n\n", "no key"),
+        (Cause.EMPTY, "", "no key", "no key"),
+        (Cause.TIMED_OUT, "no answer within 1 s", "still at it", "still at it"),
+        (Cause.EXIT, "exit 1", "x" * 900, "x" * 199 + "…"),
+        (Cause.EXIT, "exit 1", "\x1b[0m \n", ""),
+        (Cause.UNUSABLE, "its output has no json:a: no key", "no key", ""),
+        (Cause.PROMISED_FAILURE, "no key", "no key\nNO", ""),
+        (Cause.LIMIT_NOTICE, "resets 5pm", "You have hit your limit", ""),
+        (Cause.GATE, "tests: exit 1", "", ""),
+    ],
+    ids=range(9),
+)
+def test_the_last_words_of_a_tool_stand_below_a_failure(
+    cause: Cause, detail: str, output: str, said: str
+) -> None:
+    ended = Round(number=1, seconds=1, cause=cause, detail=detail, output=output)
+    assert last_words(ended) == said
+
+
+@pytest.mark.parametrize(
+    ("volume", "shown"),
+    [(Volume.QUIET, ["two"]), (Volume.NORMAL, ["two"]), (Volume.VERBOSE, ["one", "two"])],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_without_verbose_only_the_last_line_of_a_failed_tool_is_shown(
+    volume: Volume, shown: list[str]
+) -> None:
+    lines: list[str] = []
+    ended = Round(number=1, seconds=1, cause=Cause.EXIT, detail="exit 1", output="one\ntwo")
+    Log("build", lines.append, volume=volume, hidden={"two": "$KEY"}).round_ended(
+        ended, 3, failures=1, threshold=3
+    )
+    assert lines[0].split("\n    | ")[1:] == [line.replace("two", "$KEY") for line in shown]
 
 
 @pytest.mark.parametrize(
