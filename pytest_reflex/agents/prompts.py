@@ -68,7 +68,7 @@ def _prepare(request: StepRequest) -> Iterable[str]:
     yield _task(request)
     yield _steps(request)
     yield _rules(request.rules, f"Rules that need checks (level {request.level.value})")
-    yield _commands(request.criteria.commands)
+    yield _commands(request.criteria.commands_for_agents)
 
 
 def _critique(request: StepRequest) -> Iterable[str]:

@@ -64,7 +64,8 @@ def _hash_of(command: Any) -> str:
 
 
 def _is_declared(check: WireCheck, criteria: Criteria) -> bool:
-    return isinstance(check["command"], str) and check["command"] in criteria.commands
+    command = check["command"]
+    return isinstance(command, str) and command in criteria.commands_for_agents
 
 
 def unusable(checks: Iterable[WireCheck]) -> list[str]:

@@ -152,6 +152,14 @@ class Criteria:
     def rule(self, rule_id: str) -> Rule | None:
         return next((rule for rule in self.rules if rule.id == rule_id), None)
 
+    @property
+    def commands_for_agents(self) -> Mapping[str, Any]:
+        """The commands that an agent's checks may call: none that changes what it is given."""
+        formatters = {
+            fix.params["command"] for rule in self.rules for fix in rule.fixes if fix.kind == FORMAT
+        }
+        return {name: one for name, one in self.commands.items() if name not in formatters}
+
     def to_json(self) -> dict[str, Any]:
         wire: dict[str, Any] = {
             "name": self.name,

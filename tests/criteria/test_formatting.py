@@ -273,3 +273,8 @@ def test_unknown_command_is_told_by_the_lint_at_its_place(
     assert main(["criteria", "lint", str(path), "--json"]) != 0
     (error,) = (row for row in json.loads(capsys.readouterr().out)["remarks"] if not row["code"])
     assert (error["line"], error["column"], error["hint"]) == (7, 29, "did you mean tidy?")
+
+
+def test_formatter_is_not_offered_to_agents(tmp_path: Path) -> None:
+    criteria = load(tmp_path, named("{format: {command: tidy, args: {width: '80'}}}"))
+    assert list(criteria.commands_for_agents) == ["cat"]

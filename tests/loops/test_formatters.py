@@ -97,12 +97,16 @@ def test_program_of_a_formatter_is_sealed(stage: Stage) -> None:
     assert "tools/tidy.py was changed" in events[-1].payload["detail"]
 
 
-def test_agent_that_prepares_checks_cannot_name_a_formatter(stage: Stage) -> None:
+def test_agent_cannot_call_a_formatter_in_a_check(stage: Stage) -> None:
     prose = "  - {id: a.x.prose, description: d, severity: warn, check: It is kind}\n"
     stage.criteria.write_text(stage.criteria.read_text() + prose)
-    made = {"rule_id": "a.x.prose", "type": "content", "search": "a", "fix": {"append": {}}}
-    events = stage.play(Script(produce="a\n", prepare=json.dumps({"checks": [made]}), refine="a"))
-    assert not [event for event in events if event.kind is EventKind.REFINEMENT_DONE]
+    made = {"rule_id": "a.x.prose", "command": "tidy", "args": {"file": "criteria.yaml"}}
+    script = Script(produce="a\n", prepare=json.dumps({"checks": [made]}), refine="a\n")
+    events = stage.play(script, {"loop.max_iterations": 1})
+    prepared = next(event for event in events if event.kind is EventKind.CHECKS_PREPARED)
+    (check,) = (one for one in prepared.payload["checks"] if one["rule_id"] == "a.x.prose")
+    assert (check["type"], check["command"]) == ("withheld", "tidy")
+    assert stage.criteria.read_text().endswith(prose)
 
 
 @pytest.mark.parametrize("safe", [True, False])
