@@ -80,8 +80,11 @@ class Formatting:
                 hard_cap=2 * MOST_BYTES,
                 cancel=self.cancel,
             )
-            _look_at(finished, Command(tuple(argv), params["command"]), _timeout(command))
-            return _text(finished.stdout if by_stdout else read_result(copy))
+            try:
+                _look_at(finished, Command(tuple(argv), params["command"]), _timeout(command))
+                return _text(finished.stdout if by_stdout else _read(copy))
+            except FixError as error:
+                raise FixError(_without(folder, error.problems[0].message)) from None
 
 
 def formatters_of(
@@ -149,7 +152,7 @@ def _look_at(finished: Finished, command: Command, timeout: float) -> None:
     raise FixError(f"{trouble}: {lines[-1].strip()}" if lines else trouble)
 
 
-def read_result(path: Path) -> bytes:
+def _read(path: Path) -> bytes:
     """Return what is in the file now; raises FixError where it is no regular one any more."""
     try:
         return read_file(path, MOST_BYTES)
@@ -158,6 +161,13 @@ def read_result(path: Path) -> bytes:
     except ReflexError as error:
         said = error.problems[0].message.replace(str(path), "the file")
         raise FixError(f"afterwards {said}") from None
+
+
+def _without(folder: Path, message: str) -> str:
+    """Return a message without the name of the folder, which is another one each time."""
+    for place in (os.path.realpath(folder), str(folder)):
+        message = message.replace(place + os.sep, "")
+    return message
 
 
 def _text(data: bytes) -> str:

@@ -72,7 +72,10 @@ _TYPES: dict[type, Schema] = {
     str: {"type": "string"},
     bool: {"type": "boolean"},
     int: {"type": "integer", "minimum": 1},
-    dict: {"type": "object", "additionalProperties": {"type": "string", "pattern": "^(?!-)"}},
+    dict: {
+        "type": "object",
+        "additionalProperties": {"anyOf": [{"type": "string", "pattern": "^(?!-)"}, VARIABLE]},
+    },
 }
 
 

@@ -26,6 +26,7 @@ exec({
     "nothing": "",
     "argument": "pathlib.Path(files[0]).write_text(files[1])",
     "crash": "print('line 1'); print('a; b\\\\nit is broken', file=sys.stderr); sys.exit(3)",
+    "complains": "sys.exit(f'{files[0]}:3: no')",
     "killed": "os.kill(os.getpid(), 9)",
     "slow": "time.sleep(60)",
     "empty": "pathlib.Path(files[0]).write_text(' \\\\n')",
@@ -91,6 +92,7 @@ def test_argument_arrives_as_it_is_written(made: Any) -> None:
     ("what", "reason"),
     [
         ("crash", "exit status 3: it is broken"),
+        ("complains", "exit status 1: page.md:3: no"),
         ("killed", "it was ended by SIGKILL"),
         ("empty", "its result is empty"),
         ("latin", "its result is not UTF-8: byte 0xe9"),

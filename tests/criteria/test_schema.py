@@ -236,3 +236,12 @@ def test_types_of_plugins_have_their_place() -> None:
     )
     assert not CRITERIA.is_valid(document)
     assert Draft202012Validator(file_schema("criteria", registry)).is_valid(document)
+
+
+@pytest.mark.parametrize(
+    ("value", "allowed"), [("80", True), ({"var": "words"}, True), (80, False), ("-x", False)]
+)
+def test_argument_of_a_formatter_is_a_text_or_a_variable(value: Any, allowed: bool) -> None:
+    document = copy.deepcopy(BASE)
+    document["rules"][0]["fix"] = {"format": {"command": "lint", "args": {"width": value}}}
+    assert CRITERIA.is_valid(document) is allowed
