@@ -11,11 +11,15 @@ from pytest_reflex.settings import Settings, Tier
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A value of a bound, and where it came from, in words."""
+    """A value of a bound, and where it came from, in words.
+
+    `path` is that of the value in the configuration, where it is one that has a place there.
+    """
 
     name: str
     value: Any
     origin: str
+    path: tuple[str, ...] = ()
 
 
 def bounds_of(procedure: Procedure, settings: Settings, *, no_caps: bool = False) -> Bounds:
@@ -47,7 +51,7 @@ def chosen_agent(procedure: Procedure, settings: Settings) -> Chosen:
     found = _of(procedure, settings, "agent")
     if found.value:
         return found
-    return Chosen("agent", settings["agent"], str(settings.origins["agent"]))
+    return Chosen("agent", settings["agent"], str(settings.origins["agent"]), ("agent",))
 
 
 def _of(procedure: Procedure, settings: Settings, name: str) -> Chosen:
@@ -56,9 +60,10 @@ def _of(procedure: Procedure, settings: Settings, name: str) -> Chosen:
     own = getattr(procedure, name)
     origin = settings.origins[key]
     if origin.tier is Tier.FLAG or own is None or own == "":
-        return Chosen(name, settings[key], str(origin))
-    part = settings.origins.get(f"iterate.procedures.{procedure.name}.{name}")
-    return Chosen(name, own, f"procedure {procedure.name}: {part or procedure.origin}")
+        return Chosen(name, settings[key], str(origin), ("iterate", name))
+    path = ("iterate", "procedures", procedure.name, name)
+    part = settings.origins.get(".".join(path))
+    return Chosen(name, own, f"procedure {procedure.name}: {part or procedure.origin}", path)
 
 
 def _wall_time(settings: Settings, *, capped: bool, no_caps: bool) -> Chosen:

@@ -12,10 +12,10 @@ from typing import Any
 
 from pytest_reflex.errors import Place, Problem, ProcedureError, UsageError, did_you_mean
 from pytest_reflex.iterations.builtin import built_in, built_in_names
-from pytest_reflex.iterations.declared import place_of
 from pytest_reflex.iterations.fragments import problem_of
 from pytest_reflex.iterations.model import Fragment, Gate, Phase, Procedure
 from pytest_reflex.settings import Settings
+from pytest_reflex.settings.declared import place_of
 
 BUILT_IN = "built-in"
 KEY = "iterate.procedures"

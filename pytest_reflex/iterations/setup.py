@@ -25,6 +25,7 @@ from pytest_reflex.iterations.statefile import run_folder
 from pytest_reflex.iterations.tree import Tree
 from pytest_reflex.model.steps import Askable
 from pytest_reflex.settings import Settings
+from pytest_reflex.settings.declared import place_of
 
 AI_COMMAND = "ai-cmd"
 _NAME_A_TOOL = "name an AI tool: --agent NAME, or --ai-cmd COMMAND"
@@ -70,10 +71,13 @@ def _gates(procedure: Procedure, settings: Settings, host: Host, project: Path) 
 
 def agent_for(procedure: Procedure, options: Options, settings: Settings, host: Host) -> Askable:
     """Return the agent of a procedure; raises UsageError for one that answers no prompts."""
-    name, kinds = chosen_agent(procedure, settings).value, agent_kinds(host)
+    chosen, kinds = chosen_agent(procedure, settings), agent_kinds(host)
+    name = chosen.value
     changes: dict[str, Any] = {"loop.command_timeout": settings["iterate.timeout"]}
     if options.ai_command is None:
-        agent = make_agent(name, _changed(settings, changes), kinds, otherwise=_NAME_A_TOOL)
+        known = name in settings["agents"]
+        with _told_where(settings, ("agents", name) if known else chosen.path):
+            agent = make_agent(name, _changed(settings, changes), kinds, otherwise=_NAME_A_TOOL)
     else:
         name = AI_COMMAND
         changes["agents"] = {AI_COMMAND: {"command": options.ai_command}}
@@ -84,15 +88,39 @@ def agent_for(procedure: Procedure, options: Options, settings: Settings, host: 
             f"agent {name!r} cannot take the prompt of a procedure",
             hint=_NAME_A_TOOL,
         )
-    if options.timeout is None:
-        return agent
     if not isinstance(agent, CommandAgent):
-        raise UsageError(f"agent {name!r} is no command: it has no --timeout")
-    return replace(agent, timeout=float(options.timeout))
+        if options.timeout is not None:
+            raise UsageError(f"agent {name!r} is no command: it has no --timeout")
+        return agent
+    if variable := agent.unset_variable():
+        whose = "--ai-cmd" if options.ai_command is not None else f"agent {name!r}"
+        raise UsageError(
+            f"{whose}: its command names ${variable}, which is not set in the environment",
+            hint=f"$${variable} is that text itself",
+        )
+    return _timed(agent, options.timeout)
+
+
+def _timed(agent: CommandAgent, flag: float | None) -> CommandAgent:
+    """Return an agent that has the time-out of a flag, and knows who set the one that it has."""
+    if flag is not None:
+        return replace(agent, timeout=float(flag), timeout_of="--timeout")
+    return replace(agent, timeout_of="iterate.timeout") if agent.timeout_of else agent
 
 
 def _changed(settings: Settings, changes: Mapping[str, Any]) -> Settings:
     return replace(settings, values={**settings.values, **changes})
+
+
+@contextmanager
+def _told_where(settings: Settings, path: tuple[str, ...]) -> Iterator[None]:
+    """Have a refusal name the place in the configuration that it is about."""
+    try:
+        yield
+    except UsageError as error:
+        told = error.problems[0]
+        place = told.place or place_of(settings, path)
+        raise UsageError(told.message, place=place, hint=told.hint) from None
 
 
 @contextmanager

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.errors import Place, Problem, UsageError, did_you_mean
+from pytest_reflex.errors import Problem, UsageError, did_you_mean
+from pytest_reflex.settings.declared import OWN_FILE, dotted, place_in, shown
 from pytest_reflex.settings.table import BY_KEY, DRIVERS, Setting
 from pytest_reflex.settings.toml_file import read_toml
-
-OWN_FILE = "pytest-reflex.toml"
 
 
 def global_path() -> Path:
@@ -58,7 +57,11 @@ def workspace_values(project: Path) -> Written:
     if not isinstance(tools, dict) or "pytest-reflex" not in tools:
         return Written()
     if not isinstance(tools["pytest-reflex"], dict):
-        raise UsageError(f"{shared}: tool.pytest-reflex: expected a table", hint="mend the file")
+        raise UsageError(
+            "tool.pytest-reflex: expected a table",
+            place=place_in(shared, ()),
+            hint="mend the file",
+        )
     return _taken(tools["pytest-reflex"], shared)
 
 
@@ -70,31 +73,37 @@ def _passed_over(shared: Path) -> Iterator[Problem]:
         return
     if isinstance(tools, dict) and "pytest-reflex" in tools:
         said = f"the table tool.pytest-reflex is not read: {OWN_FILE} is there, and counts alone"
-        yield Problem(message=said, place=Place(str(shared)), hint="keep one of them")
+        yield Problem(message=said, place=place_in(shared, ()), hint="keep one of them")
 
 
 def _taken(table: Mapping[str, Any], path: Path) -> Written:
     """Return what is said under the keys that there are, and a warning for each other one."""
-    given = dict(_flat(table, path))
-    values = {key: value for key, value in given.items() if key in BY_KEY}
-    unknown = [_unknown(key, path, _nearest(key)) for key in given if key not in BY_KEY]
-    for key, value in values.items():
-        unknown += _unknown_fields(BY_KEY[key], value, path)
+    values: dict[str, Any] = {}
+    unknown: list[Problem] = []
+    for where, value in _flat(table, path):
+        setting = BY_KEY.get(".".join(where))
+        if setting is None or setting.path != where:
+            unknown.append(_unknown(where, path, _nearest(where)))
+            continue
+        values[setting.key] = value
+        unknown += _unknown_fields(setting, value, path)
     return Written(path, values, tuple(unknown))
 
 
-def _flat(table: Mapping[str, Any], path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield values by dotted keys: those of a driver's table stand one level deeper."""
+def _flat(table: Mapping[str, Any], path: Path) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield values by their paths: those of a driver's table stand one level deeper."""
     for name, value in table.items():
         if name not in DRIVERS:
-            yield name, value
+            yield (name,), value
             continue
         if not isinstance(value, dict):
             raise UsageError(
-                f"{path}: {name} = {value!r}: expected a table", hint=f"as in [{name}]"
+                f"{name}{shown(value)}: expected a table",
+                place=place_in(path, (name,)),
+                hint=f"as in [{name}]",
             )
         for key, inner in value.items():
-            yield f"{name}.{key}", inner
+            yield (name, key), inner
 
 
 def _unknown_fields(setting: Setting, value: Any, path: Path) -> Iterator[Problem]:
@@ -105,18 +114,20 @@ def _unknown_fields(setting: Setting, value: Any, path: Path) -> Iterator[Proble
         for key in inner if isinstance(inner, dict) else ():
             if key not in setting.fields:
                 hint = did_you_mean(key, setting.fields)
-                yield _unknown(f"{setting.key}.{name}.{key}", path, hint)
+                yield _unknown((*setting.path, name, key), path, hint)
 
 
-def _unknown(key: str, path: Path, hint: str) -> Problem:
-    return Problem(message=f"unknown key {key!r} is ignored", place=Place(str(path)), hint=hint)
+def _unknown(where: tuple[str, ...], path: Path, hint: str) -> Problem:
+    message = f"unknown key {dotted(where)!r} is ignored"
+    return Problem(message=message, place=place_in(path, where), hint=hint)
 
 
-def _nearest(key: str) -> str:
+def _nearest(where: tuple[str, ...]) -> str:
     """Return a hint: the nearest key of all, else all of the same table."""
     from difflib import get_close_matches
 
+    key = ".".join(where)
     every = [*BY_KEY, *DRIVERS]
-    table = key.rpartition(".")[0]
+    table = ".".join(where[:-1])
     siblings = [one for one in every if one.rpartition(".")[0] == table]
     return did_you_mean(key, get_close_matches(key, every, n=1) or siblings or every)

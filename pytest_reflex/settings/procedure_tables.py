@@ -41,7 +41,7 @@ def _tables(value: Any, readers: Mapping[str, Callable[[Any], Any]]) -> dict[str
     for name, table in tables(value).items():
         if not NAME.fullmatch(name):
             raise MisreadError(
-                name, table, "a name of lower-case letters, digits, hyphens and underscores"
+                (name,), table, "a name of lower-case letters, digits, hyphens and underscores"
             )
         found[name] = {
             key: _field(name, key, readers[key], given)
@@ -55,9 +55,9 @@ def _field(name: str, key: str, read: Callable[[Any], Any], value: Any) -> Any:
     try:
         return read(value)
     except MisreadError as error:
-        raise MisreadError(f"{name}.{key}.{error.key}", error.value, str(error)) from None
+        raise MisreadError((name, key, *error.path), error.value, str(error)) from None
     except ValueError as error:
-        raise MisreadError(f"{name}.{key}", value, str(error)) from None
+        raise MisreadError((name, key), value, str(error)) from None
 
 
 def _fragments(value: Any) -> list[dict[str, Any]]:
@@ -67,7 +67,7 @@ def _fragments(value: Any) -> list[dict[str, Any]]:
         try:
             _check_fragment(one)
         except ValueError as error:
-            raise MisreadError(str(number), one, str(error)) from None
+            raise MisreadError((number,), one, str(error)) from None
     return value
 
 

@@ -18,10 +18,10 @@ _AMOUNT = re.compile(r"(?P<key>[^=]*)=(?P<plus>\+?)(?P<number>\d{1,15}(?:\.\d{1,
 
 
 class MisreadError(ValueError):
-    """A part of a value is wrong: that at `key`, which is `value`, should be what is said."""
+    """A part of a value is wrong: that at `path`, which is `value`, should be what is said."""
 
-    def __init__(self, key: str, value: Any, expected: str) -> None:
-        self.key, self.value = key, value
+    def __init__(self, path: tuple[Any, ...], value: Any, expected: str) -> None:
+        self.path, self.value = path, value
         super().__init__(expected)
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.errors import Problem, UsageError
+from pytest_reflex.settings.declared import dotted, place_in, shown
 from pytest_reflex.settings.files import global_values, workspace_values
 from pytest_reflex.settings.readers import MisreadError, from_text
 from pytest_reflex.settings.table import BY_KEY, SETTINGS, Setting
@@ -130,13 +131,23 @@ def _below(value: Any) -> Mapping[str, Any]:
 
 
 def _checked(setting: Setting, value: Any, origin: Origin) -> Any:
-    name = setting.variable if origin.tier is Tier.ENVIRONMENT else setting.key
     try:
         if isinstance(value, str) and origin.file is None:
             return from_text(setting.read, value)
         return setting.read(value)
     except MisreadError as error:
-        where = f"{name}.{error.key} = {error.value!r}"
-        raise UsageError(f"{origin}: {where}: expected {error}") from None
+        raise _misread(setting, error.path, error.value, origin, str(error)) from None
     except ValueError as error:
-        raise UsageError(f"{origin}: {name} = {value!r}: expected {error}") from None
+        raise _misread(setting, (), value, origin, str(error)) from None
+
+
+def _misread(
+    setting: Setting, below: tuple[Any, ...], value: Any, origin: Origin, expected: str
+) -> UsageError:
+    """Return what to say of a value, or of a part of it: where it is, and what it should be."""
+    path = (*setting.path, *below)
+    message = f"{dotted(path)}{shown(value)}: expected {expected}"
+    if origin.file:
+        return UsageError(message, place=place_in(origin.file, path))
+    name = setting.variable if origin.tier is Tier.ENVIRONMENT else setting.key
+    return UsageError(f"{origin}: {dotted((name, *below))}{shown(value)}: expected {expected}")

@@ -41,6 +41,10 @@ class Setting:
         return f"{self.table}.{self.name}" if self.table else self.name
 
     @property
+    def path(self) -> tuple[str, ...]:
+        return (self.table, self.name) if self.table else (self.name,)
+
+    @property
     def variable(self) -> str:
         return PREFIX + self.key.replace(".", "_").upper()
 

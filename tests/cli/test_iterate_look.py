@@ -167,3 +167,12 @@ def test_looking_writes_nothing(project: Path, capsys: pytest.CaptureFixture[str
     told(capsys, "list")
     told(capsys, "info", "build")
     assert list(project.iterdir()) == []
+
+
+def test_an_agent_that_there_is_not_is_told_with_its_place(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = write(project, '[iterate.procedures.build]\nagent = "cluade"\n')
+    assert main(["iterate", "run", "build"]) == 4
+    said = capsys.readouterr().err
+    assert f"{own}:2:9: no agent named 'cluade' (did you mean claude?)" in said

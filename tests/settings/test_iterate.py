@@ -139,7 +139,11 @@ BAD = {
     ),
     "a name that is a path": (
         '[iterate.procedures."../x"]\nagent = "a"',
-        "iterate.procedures.../x = {'agent': 'a'}: expected a name of lower-case letters",
+        '1:1: iterate.procedures."../x": expected a name of lower-case letters',
+    ),
+    "a name in two lines": (
+        '[iterate.procedures."a\\nb"]\nact = [{content = "x"}]',
+        '1:1: iterate.procedures."a\\nb": expected a name of lower-case letters',
     ),
     "a phase that is text": (
         f'[{BUILD}]\nact = "do it"',
@@ -148,7 +152,7 @@ BAD = {
     "a phase without fragments": (f"[{BUILD}]\nact = []", f"{BUILD}.act = []: expected a list of"),
     "a fragment with both": (
         f'[{BUILD}]\nact = [{{content = "a"}}, {{content = "a", path = "b"}}]',
-        f"{BUILD}.act.1 = {{'content': 'a', 'path': 'b'}}: expected a table with one of content",
+        f"{BUILD}.act.1: expected a table with one of content",
     ),
     "a fragment without any": (
         f"[{BUILD}]\nact = [{{}}]",
@@ -164,7 +168,7 @@ BAD = {
     ),
     "an empty fragment": (
         f'[{BUILD}]\nact = [{{content = " "}}]',
-        f"{BUILD}.act.0 = {{'content': ' '}}: expected a non-empty string",
+        f"{BUILD}.act.0: expected a non-empty string",
     ),
     "a parameter that is no text": (
         f'[{BUILD}]\nact = [{{content = "{{a}}", parameters = {{a = 1}}}}]',
@@ -198,7 +202,7 @@ def test_a_wrong_field_is_named_with_its_file(project: Path, text: str, expected
     path = write(project, text)
     with pytest.raises(UsageError) as caught:
         load(project)
-    assert str(caught.value).startswith(f"{path}: ")
+    assert re.match(rf"{re.escape(str(path))}:\d+:\d+: [^\n]+\Z", str(caught.value))
     assert expected in str(caught.value)
 
 

@@ -162,8 +162,13 @@ BAD = {
     "an empty agent": ('agent = ""', "non-empty string"),
     "plugins that are no list": ("plugins = 3", "list of names"),
     "an agent that is no table": ('[agents]\nwriter = "x"', "expected a table for 'writer'"),
+    "a long text": ('agents = "' + "x" * 200 + '"', ":1:10: agents = '" + "x" * 79 + "...: expe"),
+    "a key in quotes that looks like ours": (
+        '"loop.root" = "x"\nloop = 5',
+        "pytest-reflex.toml:2:8: loop = 5",
+    ),
     "a nul in a path": ('[loop]\nroot = "a\\u0000"', "non-empty string"),
-    "a loop that is no table": ("loop = 5", "pytest-reflex.toml: loop = 5: expected a table"),
+    "a loop that is no table": ("loop = 5", "pytest-reflex.toml:1:8: loop = 5: expected a table"),
     "a goal that is no table": ("goal = 5", "goal = 5: expected a table (as in [goal])"),
     "broken TOML": ("[loop", "pytest-reflex.toml"),
     "TOML nested too deep": ("a = " + "[" * 100_000, "pytest-reflex.toml"),
@@ -212,14 +217,16 @@ def test_an_unknown_key_is_a_warning_with_the_nearest(
     settings = load(project)
     (problem,) = settings.unknown
     assert expected in str(problem)
-    assert str(problem).startswith(f"{path}: ")
+    assert re.match(rf"{re.escape(str(path))}:\d+:\d+: ", str(problem))
     assert {origin.tier for origin in settings.origins.values()} <= {Tier.DEFAULT, Tier.WORKSPACE}
 
 
 @pytest.mark.parametrize("value", ["5", "[1]", '"x"'])
 def test_a_pyproject_table_that_is_none_is_named(project: Path, value: str) -> None:
     write(project, f"[tool]\npytest-reflex = {value}\n", "pyproject.toml")
-    with pytest.raises(UsageError, match=r"pyproject.toml: tool.pytest-reflex: expected a table"):
+    with pytest.raises(
+        UsageError, match=r"pyproject.toml:2:17: tool.pytest-reflex: expected a table"
+    ):
         load(project)
 
 
@@ -267,7 +274,9 @@ def test_a_persons_own_file_counts_behind_the_workspace(project: Path, personal:
 
 def test_a_wrong_value_in_a_persons_own_file_names_it(project: Path, personal: Path) -> None:
     own = write(personal, "[loop]\nmax_iterations = 0\n")
-    with pytest.raises(UsageError, match=re.escape(f"{own}: loop.max_iterations = 0: expected a")):
+    with pytest.raises(
+        UsageError, match=re.escape(f"{own}:2:18: loop.max_iterations = 0: expected")
+    ):
         load(project)
 
 
