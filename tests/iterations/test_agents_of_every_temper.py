@@ -111,3 +111,54 @@ def test_a_gate_that_cannot_be_used_is_refused_before_the_first_round(
     assert main(["iterate", "run", "build"]) == 4
     assert "no-such.yaml" in capsys.readouterr().err
     assert not project.calls()
+
+
+def test_a_command_with_an_unset_variable_is_refused_before_the_first_round(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Project(tmp_path, "ok")
+    assert main(["iterate", "run", "build", "--ai-cmd", "sh -c 'kill -INT $NOT_SET_AT_ALL'"]) == 4
+    err = capsys.readouterr().err
+    assert "--ai-cmd: its command names $NOT_SET_AT_ALL, which is not set" in err
+    assert "$$NOT_SET_AT_ALL is that text itself" in err
+    assert not (tmp_path / ".rooda").exists()
+
+
+@pytest.mark.parametrize(
+    ("flags", "more", "whose"),
+    [
+        (["--timeout", "1"], "", "--timeout"),
+        (["--ai-cmd", "sh agent.sh"], "timeout = 1\n", "iterate.timeout"),
+    ],
+    ids=["flag", "table"],
+)
+def test_a_time_out_says_who_set_it(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    flags: list[str],
+    more: str,
+    whose: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Project(tmp_path, "slow")
+    config = tmp_path / "pytest-reflex.toml"
+    config.write_text(config.read_text().replace("[iterate]\n", f"[iterate]\n{more}"))
+    assert main(["iterate", "run", "build", "--failure-threshold", "1", *flags]) == 16
+    assert f"no answer within 1 s ({whose})" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("volume", [[], ["--log-format", "json"]], ids=["text", "json"])
+def test_b099_a_tool_that_leaves_children_works_and_is_told(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    volume: list[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Project(tmp_path, "leave", more="[iterate.gates.it]\ncommand = 'setsid sleep 69 & exit 0'\n")
+    assert main(["iterate", "run", "build", "-n", "1", *volume]) == 0
+    err = capsys.readouterr().err
+    assert "AI CLI left children: processes that it started were still running" in err
+    assert "exit status 0; left children: processes" in err
