@@ -11,6 +11,37 @@ import click
 from pytest_reflex.errors import UsageError
 
 
+class OwnOptions(click.Command):
+    """A command whose options are never taken for what another option says."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        _refuse_swallowed(self, ctx, args)
+        return super().parse_args(ctx, args)
+
+
+def _refuse_swallowed(command: click.Command, context: click.Context, args: list[str]) -> None:
+    """Raise UsageError for an option without a value that the next option would become."""
+    options = {
+        name: parameter
+        for parameter in command.get_params(context)
+        if isinstance(parameter, click.Option)
+        for name in (*parameter.opts, *parameter.secondary_opts)
+    }
+    words = iter(args)
+    for word in words:
+        if word == "--":
+            return
+        option = options.get(word)
+        if option is None or option.is_flag or option.count:
+            continue
+        value = next(words, "")
+        if value.partition("=")[0] in options:
+            raise UsageError(
+                f"{word} has no value: {value} is an option itself",
+                hint=f"for that text: {_flag(option)}={value}",
+            )
+
+
 class GivenPath(click.Path):
     """A path that is not empty: an unset variable of a shell would mean the working folder."""
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pytest_reflex.cli.configured import configured
+from pytest_reflex.cli.given import OwnOptions
 from pytest_reflex.cli.iterate_names import procedure_argument
 from pytest_reflex.cli.iterate_options import driving_options, options_of, settings_of
 from pytest_reflex.cli.streams import give, say
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 Opening = Callable[["StateFile", "Work"], tuple["State", bool]]
 
 
-@click.command(short_help="Run a procedure, round after round.")
+@click.command(cls=OwnOptions, short_help="Run a procedure, round after round.")
 @procedure_argument()
 @click.option("--fresh", is_flag=True, help="Begin anew where a run was interrupted.")
 @driving_options
@@ -40,8 +41,8 @@ def run(procedure: str, fresh: bool, **given: Any) -> int:
     """Run PROCEDURE: each round gives its prompt to a fresh process of the AI tool.
 
     Exit status: 0 limit reached or success signal, 6 limit reached by a failed round, 16 too many
-    failures in a row, 7 nothing changes, 8 wall time, 11 driven by another process, 130 and 143
-    interrupted (see `resume`).
+    failures in a row, 7 nothing changes, 8 wall time, 11 driven by another process, 129, 130,
+    131 and 143 interrupted (see `resume`).
     """
     from pytest_reflex.iterations import driver, opening
     from pytest_reflex.iterations.procedures import check_name
@@ -63,7 +64,7 @@ def run(procedure: str, fresh: bool, **given: Any) -> int:
     return _drive(procedure, options, settings, given, begin)
 
 
-@click.command(short_help="Continue a run that was interrupted or aborted.")
+@click.command(cls=OwnOptions, short_help="Continue a run that was interrupted or aborted.")
 @procedure_argument(resumable=True)
 @click.option("--reset-failures", is_flag=True, help="Count failures from 0 again.")
 @driving_options

@@ -35,15 +35,17 @@ def _resumable(
     context: click.Context, parameter: click.Parameter, begun: str
 ) -> list[CompletionItem]:
     from pytest_reflex.errors import ReflexError
+    from pytest_reflex.iterations.procedures import procedure_names
     from pytest_reflex.iterations.status import procedures_with_state, standing_of
 
     try:
-        root = Path.cwd() / configured()["iterate.root"]
+        settings = configured()
+        root, known = Path.cwd() / settings["iterate.root"], procedure_names(settings)
         found = [standing_of(root, name) for name in procedures_with_state(root)]
         return [
             CompletionItem(one.procedure, help=one.shown_status)
             for one in found
-            if one.next_step and _fits(one.procedure, begun)
+            if one.next_step and one.procedure in known and _fits(one.procedure, begun)
         ]
     except (ReflexError, OSError):
         return []

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +14,9 @@ from pytest_reflex.cli.iterate_names import procedure_argument
 from pytest_reflex.cli.streams import give, give_json, say
 from pytest_reflex.errors import ExitCode, UsageError, did_you_mean
 from pytest_reflex.model.plain import visible
+
+if TYPE_CHECKING:
+    from pytest_reflex.iterations.status import Standing
 
 
 @click.command(short_help="Show where a procedure stands, or all of them.")
@@ -27,13 +32,13 @@ def status(procedure: str | None, as_json: bool) -> int:
 
     root = Path.cwd() / configured()["iterate.root"]
     if procedure is not None:
-        standing = looking.standing_of(root, _known(procedure, root))
+        standing = _standing(root, _known(procedure, root))
         if as_json:
             give_json(standing.to_json())
         else:
             give(looking.standing_text(standing))
         return ExitCode.OK
-    found = [looking.standing_of(root, name) for name in looking.procedures_with_state(root)]
+    found = [_standing(root, name) for name in looking.procedures_with_state(root)]
     if as_json:
         give_json({"root": str(root), "procedures": [one.to_json() for one in found]})
     elif not found:
@@ -41,6 +46,14 @@ def status(procedure: str | None, as_json: bool) -> int:
     else:
         give(looking.table(found) if sys.stdout.isatty() else looking.plain_lines(found))
     return ExitCode.OK
+
+
+def _standing(root: Path, name: str) -> Standing:
+    """Return where a procedure stands; one that is no longer configured cannot go on."""
+    from pytest_reflex.iterations.procedures import procedure_names
+    from pytest_reflex.iterations.status import standing_of
+
+    return replace(standing_of(root, name), configured=name in procedure_names(configured()))
 
 
 def _known(procedure: str, root: Path) -> str:

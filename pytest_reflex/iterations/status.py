@@ -27,12 +27,14 @@ class Standing:
     """Where the run of a procedure stands.
 
     `state` is None where there is none, or where its file cannot be read: `problem` says why then.
-    `driven` is whether a process drives it now. `last` is the last line that a log has of it.
+    `driven` is whether a process drives it now, `configured` whether there is a procedure of that
+    name still. `last` is the last line that a log has of it.
     """
 
     procedure: str
     state: State | None = None
     driven: bool = False
+    configured: bool = True
     problem: str = ""
     log: Path | None = None
     last: str = ""
@@ -55,8 +57,8 @@ class Standing:
 
     @property
     def next_step(self) -> str:
-        """The command with which it goes on; empty where there is none, or somebody drives it."""
-        if self.driven or self.state is None:
+        """The command with which it goes on; empty where nothing can, or somebody drives it."""
+        if self.driven or not self.configured or self.state is None:
             return ""
         resume = f"{RESUME} {self.procedure}"
         if self.state.status is Status.ABORTED:
@@ -166,6 +168,8 @@ def _rows(standing: Standing) -> Iterator[tuple[str, str]]:
     yield "Log", visible(str(standing.log or ""))
     yield "Last line", standing.last
     yield "Next", standing.next_step
+    if not standing.configured:
+        yield "Next", f"there is no procedure {standing.procedure} any more: declare it to go on"
 
 
 def table(standings: Sequence[Standing]) -> str:

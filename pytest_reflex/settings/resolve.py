@@ -33,10 +33,14 @@ class Tier(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The tier of a value, and its file where the tier is one."""
+    """The tier of a value, and its file where the tier is one.
+
+    `option` is what the names of options begin with, where the tier is that of flags.
+    """
 
     tier: Tier
     file: Path | None = None
+    option: str = "--"
 
     def __str__(self) -> str:
         return str(self.file) if self.file else self.tier.value
@@ -61,10 +65,11 @@ class Settings:
         return self.values[key]
 
 
-def load(project: Path, flags: Mapping[str, Any] | None = None) -> Settings:
+def load(project: Path, flags: Mapping[str, Any] | None = None, *, option: str = "--") -> Settings:
     """Return the settings in force for a project folder.
 
-    `flags` maps keys to values given on the command line; None means "not given".
+    `flags` maps keys to values given on the command line; None means "not given"; their
+    names begin with `option`.
     Raises UsageError naming the source and the key.
     """
     values = {setting.key: setting.default for setting in SETTINGS}
@@ -75,7 +80,7 @@ def load(project: Path, flags: Mapping[str, Any] | None = None) -> Settings:
         (Origin(Tier.GLOBAL, own.file), own.values),
         (Origin(Tier.WORKSPACE, workspace.file), workspace.values),
         (Origin(Tier.ENVIRONMENT), environment_values()),
-        (Origin(Tier.FLAG), flagged),
+        (Origin(Tier.FLAG, option=option), flagged),
     ]
     for origin, given in tiers:
         for key, value in given.items():
@@ -149,5 +154,9 @@ def _misread(
     message = f"{dotted(path)}{shown(value)}: expected {expected}"
     if origin.file:
         return UsageError(message, place=place_in(origin.file, path))
-    name = setting.variable if origin.tier is Tier.ENVIRONMENT else setting.key
-    return UsageError(f"{origin}: {dotted((name, *below))}{shown(value)}: expected {expected}")
+    hint = setting.help if "0:" in setting.help else ""
+    if origin.tier is Tier.FLAG:
+        name = origin.option + setting.name.replace("_", "-")
+        return UsageError(f"{name} {value!r}: expected {expected}", hint=hint)
+    message = f"{origin}: {setting.variable}{shown(value)}: expected {expected}"
+    return UsageError(message, hint=hint)

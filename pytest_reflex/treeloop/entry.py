@@ -150,7 +150,7 @@ def _settings(order: Order, teller: Teller) -> Settings:
         "loop.max_iterations": order.max_iterations,
         "loop.budget": budget_changes(order.budgets) or None,
     }
-    return _told(load(order.root, flags), teller)
+    return _told(load(order.root, flags, option="--reflex-"), teller)
 
 
 def _told(settings: Settings, teller: Teller) -> Settings:
