@@ -14,12 +14,12 @@ from typing import Any
 
 from pytest_reflex.errors import ReflexError
 from pytest_reflex.iterations.model import State, Status
+from pytest_reflex.settings.readers import MOST
 
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6}
 _UNITS["ns"] = 1e-9
 _PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|h|m|s)", re.ASCII)
 _LONGEST = 1e9  # seconds
-_MOST = 10**12
 _NEVER = "0001-01-01T00:00:00Z"  # what Go writes for no time at all
 _OUTCOME, _OPTIONS = "outcome", "options"
 _OURS = (_OUTCOME, _OPTIONS)
@@ -109,8 +109,8 @@ def _duration(value: Any) -> float:
 
 def _whole(wire: Mapping[str, Any], key: str, least: int) -> int:
     value = wire.get(key)
-    if isinstance(value, bool) or not isinstance(value, int) or not (least <= value <= _MOST):
-        raise ValueError(f"{key} is {value!r}, not a whole number from {least}")
+    if isinstance(value, bool) or not isinstance(value, int) or not (least <= value <= MOST):
+        raise ValueError(f"{key} is {value!r}, not a whole number from {least} to {MOST}")
     return value
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from pytest_reflex.errors import UsageError, did_you_mean
 
 STEPS = ("plan", "produce", "prepare", "critique", "refine")
+MOST = 10**12  # what a state file may hold as well
 BUDGET_KEYS = ("seconds", "usd", "tokens", "calls")
 
 _AMOUNT = re.compile(r"(?P<key>[^=]*)=(?P<plus>\+?)(?P<number>\d{1,15}(?:\.\d{1,9})?)", re.ASCII)
@@ -26,9 +27,11 @@ class MisreadError(ValueError):
 
 
 def whole(value: Any, least: int = 0) -> int:
-    """Read a whole number; a text is none (B064): see `from_text`."""
+    """Read a whole number up to `MOST`; a text is none (B064): see `from_text`."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise ValueError(f"a whole number >= {least}{_unquoted(value)}")
+    if value > MOST:
+        raise ValueError(f"a whole number from {least} to {MOST}")
     return value
 
 
@@ -64,7 +67,8 @@ def _decimal(value: str) -> int:
     digits = value.strip()
     if not (digits.isascii() and digits.isdigit()):
         raise ValueError("a whole number in decimal digits")
-    return int(digits)
+    kept = digits.lstrip("0")
+    return int(kept or "0") if len(kept) <= len(str(MOST)) else MOST + 1
 
 
 def _truth(value: str) -> bool:

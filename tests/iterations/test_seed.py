@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -370,3 +371,22 @@ def test_a_tool_that_clears_everything_away_loses_no_count(project: Project, ite
     assert iterate("run", "build", "-n", "9", "--failure-threshold", "2")[0] == 16
     assert (project.state()["iteration"], project.state()["consecutive_failures"]) == (4, 2)
     assert len([*(project.folder / ".rooda/log/build").iterdir()]) == 1
+
+
+@pytest.mark.parametrize("flag", ["-n", "--failure-threshold", "--unchanged", "--timeout"])
+@pytest.mark.parametrize("number", ["1000000000001", "9" * 5000], ids=["one more", "digits"])
+def test_a_bound_that_no_state_can_hold_is_refused(
+    project: Project, iterate: Run, flag: str, number: str
+) -> None:
+    status, lines = iterate("run", "build", flag, number)
+    assert status == 4
+    assert re.search(r"expected a whole number from [01] to 1000000000000\b", lines[0])
+    assert not project.calls()
+
+
+def test_the_highest_bound_is_read_back(project: Project, iterate: Run) -> None:
+    project.plan("fail")
+    highest = ("-n", "1000000000000", "--failure-threshold", "2")
+    assert iterate("run", "build", *highest)[0] == 16
+    assert iterate("resume", "build", "--reset-failures")[0] == 16
+    assert project.state()["max_iterations"] == 1000000000000

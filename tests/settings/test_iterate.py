@@ -117,6 +117,14 @@ def test_b075_an_unreadable_limit_is_never_no_limit(
 
 
 BAD = {
+    "more rounds than a state can hold": (
+        "[iterate]\nmax_iterations = 1000000000001",
+        "iterate.max_iterations = 1000000000001: expected a whole number from 0 to 1000000000000",
+    ),
+    "more failures than that of a procedure can be": (
+        f"[{BUILD}]\nfailure_threshold = 1000000000001",
+        "failure_threshold = 1000000000001: expected a whole number from 1 to 1000000000000",
+    ),
     "a threshold of failures below 1": (
         "[iterate]\nfailure_threshold = 0",
         "iterate.failure_threshold = 0: expected a whole number >= 1",
