@@ -96,7 +96,7 @@ def agent_for(procedure: Procedure, options: Options, settings: Settings, host: 
         whose = "--ai-cmd" if options.ai_command is not None else f"agent {name!r}"
         raise UsageError(
             f"{whose}: its command names ${variable}, which is not set in the environment",
-            hint=f"$${variable} is that text itself",
+            hint=f"$${variable} stands for the text ${variable}",
         )
     return _timed(agent, options.timeout)
 

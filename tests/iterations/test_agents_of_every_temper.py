@@ -121,7 +121,7 @@ def test_a_command_with_an_unset_variable_is_refused_before_the_first_round(
     assert main(["iterate", "run", "build", "--ai-cmd", "sh -c 'kill -INT $NOT_SET_AT_ALL'"]) == 4
     err = capsys.readouterr().err
     assert "--ai-cmd: its command names $NOT_SET_AT_ALL, which is not set" in err
-    assert "$$NOT_SET_AT_ALL is that text itself" in err
+    assert "$$NOT_SET_AT_ALL stands for the text $NOT_SET_AT_ALL" in err
     assert not (tmp_path / ".rooda").exists()
 
 
