@@ -54,6 +54,17 @@ def chosen_agent(procedure: Procedure, settings: Settings) -> Chosen:
     return Chosen("agent", settings["agent"], str(settings.origins["agent"]), ("agent",))
 
 
+def chosen_timeout(procedure: Procedure, settings: Settings) -> Chosen:
+    """Return the seconds that a round may take: what the agent's table says, else table iterate."""
+    name = chosen_agent(procedure, settings).value
+    path = ("agents", name, "timeout")
+    seconds = settings["agents"].get(name, {}).get("timeout")
+    if seconds is None:
+        origin = str(settings.origins["iterate.timeout"])
+        return Chosen("timeout", settings["iterate.timeout"], origin, ("iterate", "timeout"))
+    return Chosen("timeout", seconds, str(settings.origins[".".join(path)]), path)
+
+
 def _of(procedure: Procedure, settings: Settings, name: str) -> Chosen:
     """Return what a flag says, else the procedure, else the driver's setting."""
     key = f"iterate.{name}"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.errors import ReflexError
-from pytest_reflex.iterations.bounds import chosen_agent, chosen_bounds
+from pytest_reflex.iterations.bounds import chosen_agent, chosen_bounds, chosen_timeout
 from pytest_reflex.iterations.budget import is_over, tokens_of
 from pytest_reflex.iterations.fragments import text_of
 from pytest_reflex.iterations.model import Fragment, Gate, Phase, Procedure
@@ -49,7 +49,7 @@ def one_procedure(name: str, settings: Settings, host: Host, project: Path) -> d
     from pytest_reflex.iterations.prompt import compose
 
     procedure = find_procedure(name, settings, project)
-    bounds = chosen_bounds(procedure, settings)
+    bounds = (*chosen_bounds(procedure, settings), chosen_timeout(procedure, settings))
     total = next(one.value for one in bounds if one.name == "max_iterations")
     budget = settings["iterate.token_budget"]
     tokens = tokens_of(compose(procedure, number=1, total=total), host.hooks)

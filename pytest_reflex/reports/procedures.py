@@ -65,7 +65,8 @@ def _purpose(one: Mapping[str, Any], room: int) -> str:
 
 def _bound(one: Mapping[str, Any]) -> str:
     value = one["value"]
-    shown = str(value).lower() if isinstance(value, bool) else f"{value:g}"
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    shown = f"{value:g}" if number else str(value).lower()
     return f"{one['name']} = {shown}  ({one['origin']})"
 
 

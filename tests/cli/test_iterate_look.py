@@ -169,6 +169,14 @@ def test_looking_writes_nothing(project: Path, capsys: pytest.CaptureFixture[str
     assert list(project.iterdir()) == []
 
 
+def test_info_has_the_time_that_a_round_may_take_among_the_bounds(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "            timeout = 3600  (default)\n" in told(capsys, "info", "build")
+    own = write(project, '[iterate]\nagent = "a"\n[agents.a]\ncommand = "cat"\ntimeout = 9\n')
+    assert f"            timeout = 9  ({own})\n" in told(capsys, "info", "build")
+
+
 def test_an_agent_that_there_is_not_is_told_with_its_place(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
