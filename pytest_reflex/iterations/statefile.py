@@ -31,6 +31,7 @@ Tell = Callable[[str], object]
 RUN_DIR = "PYTEST_REFLEX_RUN_DIR"
 _MOST_BYTES = 10_000_000
 _CORRUPT = "corrupt"
+_UNSEEN = "# Made by pytest-reflex: what it keeps here is not to be committed.\n*\n"
 
 
 def state_path(root: Path, procedure: str) -> Path:
@@ -94,7 +95,7 @@ class StateFile:
     def __enter__(self) -> StateFile:
         refuse_links(self._root, self.path.parent)
         try:
-            make_folder(self.path.parent)
+            self._make_folder()
             self._lock = HeldLock.hold(self._lock_path, self._procedure)
         except LockedError:
             raise
@@ -117,6 +118,14 @@ class StateFile:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _make_folder(self) -> None:
+        """Make the folder of the state; a root that is new is one that git does not see."""
+        new = not self._root.exists()
+        make_folder(self.path.parent)
+        if new:
+            with suppress(OSError), (self._root / ".gitignore").open("x", encoding="ascii") as file:
+                file.write(_UNSEEN)
 
     def close(self) -> None:
         """Let go of the lock; twice is fine."""
@@ -142,7 +151,7 @@ class StateFile:
             return
         try:
             refuse_links(self._root, self.path.parent)
-            make_folder(self.path.parent)
+            self._make_folder()
             self._keep_lock()
         except (StateError, OSError) as error:
             if not self._unkept:
@@ -198,7 +207,7 @@ class StateFile:
             if self._spoilt:
                 raise StateError(f"{self.path} is damaged and could not be kept aside")
             refuse_links(self._root, self.path.parent)
-            make_folder(self.path.parent)
+            self._make_folder()
             self._keep_lock()
             replace_file(self.path, dump(state))
         except (StateError, OSError) as error:

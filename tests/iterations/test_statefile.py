@@ -171,6 +171,20 @@ def test_who_only_looks_finds_nothing_and_makes_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / ".rooda").exists()
 
 
+def test_git_does_not_see_a_folder_that_was_made(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    with opened(tmp_path / ".rooda") as file:
+        assert file.save(STATE)
+    argv = ["git", "-C", str(tmp_path), "status", "--porcelain", "--untracked-files=all"]
+    assert subprocess.run(argv, check=True, capture_output=True).stdout == b""
+
+
+def test_a_folder_that_is_there_is_left_to_its_owner(tmp_path: Path) -> None:
+    (tmp_path / ".rooda").mkdir()
+    with opened(tmp_path / ".rooda"):
+        assert not (tmp_path / ".rooda/.gitignore").exists()
+
+
 def test_what_a_killed_writer_left_is_removed(tmp_path: Path) -> None:
     folder = tmp_path / "state"
     folder.mkdir()
