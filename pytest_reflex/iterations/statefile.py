@@ -31,7 +31,7 @@ Tell = Callable[[str], object]
 RUN_DIR = "PYTEST_REFLEX_RUN_DIR"
 _MOST_BYTES = 10_000_000
 _CORRUPT = "corrupt"
-_UNSEEN = "# Made by pytest-reflex: what it keeps here is not to be committed.\n*\n"
+_UNSEEN = b"# Made by pytest-reflex: what it keeps here is not to be committed.\n*\n"
 
 
 def state_path(root: Path, procedure: str) -> Path:
@@ -124,8 +124,8 @@ class StateFile:
         new = not self._root.exists()
         make_folder(self.path.parent)
         if new:
-            with suppress(OSError), (self._root / ".gitignore").open("x", encoding="ascii") as file:
-                file.write(_UNSEEN)
+            with suppress(OSError):
+                _create(self._root / ".gitignore", _UNSEEN)
 
     def close(self) -> None:
         """Let go of the lock; twice is fine."""
@@ -244,6 +244,15 @@ class StateFile:
             self.saved = False
             self._tell(f"the state could not be removed ({error})")
         return self.saved
+
+
+def _create(path: Path, data: bytes) -> None:
+    """Write a small file that is not there yet."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        os.write(descriptor, data)
+    finally:
+        os.close(descriptor)
 
 
 def _is_planted(path: Path) -> bool:
