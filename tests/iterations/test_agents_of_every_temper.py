@@ -83,7 +83,7 @@ def test_a_tool_that_is_not_there_is_refused_before_the_first_round(
         (["--ai-cmd", ""], "--ai-cmd is empty"),
         (["--observe", "no-such-file"], "no-such-file"),
         (["--context", "no/such/file"], "there is no such file"),
-        (["--log-format", "xml"], "iterate.log_format"),
+        (["--log-format", "xml"], "--log-format 'xml'"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
