@@ -37,8 +37,7 @@ from pytest_reflex.model.run import Limits
 from pytest_reflex.model.words import Level, RunStatus, Step
 from pytest_reflex.process.group import kill_abandoned
 from pytest_reflex.seals.manifest import Manifest
-from pytest_reflex.settings import Settings
-from pytest_reflex.settings import OWN_FILE
+from pytest_reflex.settings import OWN_FILE, Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
