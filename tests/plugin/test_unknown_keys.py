@@ -19,4 +19,4 @@ def test_a_session_that_reads_the_configuration_warns_of_it(
     result = (run_workers if workers else run)("--reflex-judge=jury")
     shown = " ".join(result.stdout.str().split())
     assert shown.count("PytestConfigWarning: ") == 1
-    assert f"{path}: unknown key 'agnet' is ignored (did you mean agent?)" in shown
+    assert f"{path}:1:9: unknown key 'agnet' is ignored (did you mean agent?)" in shown
