@@ -18,14 +18,24 @@ _ARTIFACT = re.compile(
     r"^----- BEGIN ([0-9a-f]{16}) -----\n(.*)^----- END \1 -----$", re.MULTILINE | re.DOTALL
 )
 _QUOTED = re.compile(r"`([^`\n]+)`")
+_ROUND = re.compile(r"^# OODA Loop Iteration\n.*?^Iteration: (\d+)", re.MULTILINE | re.DOTALL)
 
 
 def answer_to(text: str) -> str:
     """Return the answer to whatever a client sends: a prompt of a loop, or small talk."""
+    if found := _ROUND.search(text):
+        return _round(int(found[1]))
     start = _PHASE.search(text)
     if start is None:
         return "ok"
     return _ANSWERS[start[1]](text[start.start() :])
+
+
+def _round(number: int) -> str:
+    """Say in the second round that all is done."""
+    if number < 2:
+        return "I read what is there; something is left to do."
+    return "Nothing is left to do.\n\n<promise>SUCCESS</promise>"
 
 
 def _plan(prompt: str) -> str:

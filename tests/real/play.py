@@ -1,4 +1,4 @@
-"""Run a loop as a user does, in a process of its own, and read what it left behind."""
+"""Run loops as a user does, in processes of their own, and read what they left behind."""
 
 from __future__ import annotations
 
@@ -70,3 +70,20 @@ def play(
         check=False,
     )
     return Played(project=project, status=done.returncode, told=done.stdout)
+
+
+def iterate(
+    project: Path, environment: Mapping[str, str], *flags: str
+) -> subprocess.CompletedProcess[str]:
+    """Run at most four rounds of a built-in procedure in a new folder."""
+    project.mkdir(parents=True)
+    return subprocess.run(
+        [sys.executable, "-m", "pytest_reflex", "iterate", "run", "fix-tests", "-n", "4", *flags],
+        cwd=project,
+        env=dict(environment),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
