@@ -21,6 +21,7 @@ from pytest_reflex.criteria.patterns_of import forbids, globs_of, matched, plant
 from pytest_reflex.criteria.planting import Mutant
 from pytest_reflex.criteria.samples import NAME, judge_sample, judge_text, passes
 from pytest_reflex.criteria.seeds import (
+    MOST_FILES,
     Seed,
     emptied,
     is_text,
@@ -28,6 +29,7 @@ from pytest_reflex.criteria.seeds import (
     seed_of,
     single_files,
     taken_out,
+    together,
 )
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
@@ -284,8 +286,9 @@ class _Trial:
         streams = []
         for seed, results in passing[:most]:
             singles = list(single_files(seed, globs, results))
-            streams += [self._mutants(single, results) for single in singles]
-            streams.append(taken_out(singles))
+            streams += [self._mutants(single, results) for single in singles[:MOST_FILES]]
+            streams.append(together(seed, [self._mutants(one, results) for one in singles]))
+            streams.append(taken_out(singles[:MOST_FILES]))
         if not streams and self.empty is Outcome.PASS:
             streams = [self._mutants(self._empty("the empty artifact"), ())]
         for row in zip_longest(*streams):

@@ -1,10 +1,11 @@
-"""Artifacts that mutants are made of: a file, or a folder in which one file after the other is."""
+"""Artifacts that mutants are made of: a file, or a folder whose files are, one by one and all."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from itertools import zip_longest
 from pathlib import Path
 
 from pytest_reflex.criteria.samples import FOLDER, NAME
@@ -57,7 +58,7 @@ def single_files(
 ) -> Iterator[Seed]:
     """Yield a folder as seeds of one file each: of those that globs or results name, else of all.
 
-    A file is its own only one.
+    A file is its own only one. The first MOST_FILES are those that are changed one by one.
     """
     if seed.beside is None:
         yield seed
@@ -65,20 +66,32 @@ def single_files(
     files = seed.sample.files
     told = {r.location.path.removeprefix(f"{FOLDER}/") for r in results if r.location}
     named = [n for n in files if n in told or any(fnmatchcase(n, glob) for glob in globs)]
-    for name in (named or list(files))[:MOST_FILES]:
+    for name in named or files:
         others = {other: text for other, text in files.items() if other != name}
         yield replace(seed, what=f"{seed.what}: {name}", text=files[name], name=name, beside=others)
 
 
 def taken_out(seeds: Sequence[Seed]) -> Iterator[Seed]:
-    """Yield folders with one of their files emptied, and without it.
+    """Yield folders without one of their files.
 
     Nothing where one file is all that is looked at: that is the empty artifact over again, which
-    shows nothing of a rule.
+    shows nothing of a rule. An emptied file is just that as well, however many lie beside it.
     """
     for seed in seeds if len(seeds) > 1 else ():
-        yield replace(seed, what=f"{seed.what}, emptied", text="")
         yield replace(seed, what=f"{seed.what}, removed", text="", name="")
+
+
+def together(whole: Seed, streams: Sequence[Iterator[Seed]]) -> Iterator[Seed]:
+    """Yield a folder with several files changed at once: the n-th change of each of them.
+
+    What one file has may be in another one as well, and is gone when none has it.
+    """
+    for row in zip_longest(*streams) if len(streams) > 1 else ():
+        changed = [seed for seed in row if seed]
+        if len(changed) > 1:
+            texts = {**whole.sample.files, **{seed.name: seed.text for seed in changed}}
+            what = f"{changed[0].what}, and {len(changed) - 1} more changed with it"
+            yield replace(whole, what=what, beside=texts)
 
 
 def lines_told(seed: Seed, results: Sequence[CheckResult]) -> list[int]:

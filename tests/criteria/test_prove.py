@@ -274,11 +274,29 @@ FOLDERS: dict[str, tuple[str, dict[str, object], Proof, str]] = {
         Proof.PROVED,
         "good sample 1: b/c.md, without what matched",
     ),
-    "something in all of several files": (
-        "{type: content, search: '(?s).', files: '*.md', each: true}",
+    "a match that several files have": (
+        "{type: content, search: '^Text', files: '*.md'}",
         FOLDER,
         Proof.PROVED,
-        "good sample 1: a.md, emptied",
+        "good sample 1: a.md, without what matched, and 1 more changed with it",
+    ),
+    "a match that more files have than are changed one by one": (
+        "{type: content, search: '^Text', files: '*.md'}",
+        {"files": {f"{name}.md": "# T\n\nText.\n" for name in "abcdefghijkl"}},
+        Proof.PROVED,
+        "good sample 1: a.md, without what matched, and 11 more changed with it",
+    ),
+    "a file that has to be there": (
+        "{type: executable, command: 'test -e \"$PYTEST_REFLEX_ARTIFACT/b/c.md\"'}",
+        FOLDER,
+        Proof.PROVED,
+        "good sample 1: b/c.md, removed",
+    ),
+    "something in all of several files is in every one but the empty": (
+        "{type: content, search: '(?s).', files: '*.md', each: true}",
+        FOLDER,
+        Proof.VACUOUS,
+        "",
     ),
     "something in one file is in every one but the empty": (
         "{type: content, search: '(?s).', files: '*.md', each: true}",
@@ -296,13 +314,14 @@ FOLDERS: dict[str, tuple[str, dict[str, object], Proof, str]] = {
 
 
 @pytest.mark.parametrize(("check", "good", "proof", "on"), FOLDERS.values(), ids=FOLDERS)
-def test_folder_is_changed_in_one_file_after_the_other(
+def test_folder_is_changed_in_one_file_after_the_other_and_in_all(
     tmp_path: Path, check: str, good: dict[str, object], proof: Proof, on: str
 ) -> None:
     samples = json.dumps({"good": [good]})
     text = rules(rule(check=check, samples=samples), head="vars: {which: [b/c.md]}\n")
     criteria = load(tmp_path, text)
-    (found,) = Prover(criteria=criteria, registry=REGISTRY, root=tmp_path).prove(criteria.rules)
+    prover = Prover(criteria=criteria, registry=REGISTRY, root=tmp_path, run_commands=True)
+    (found,) = prover.prove(criteria.rules)
     assert (found.proof, found.failed_on) == (proof, (on,))
     assert found.empty in (Outcome.FAIL, Outcome.ERROR)
 
