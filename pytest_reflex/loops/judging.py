@@ -9,7 +9,7 @@ from typing import Any
 from pytest_reflex.loops.asking import judge
 from pytest_reflex.loops.decide import budget_left
 from pytest_reflex.loops.prepared import effective
-from pytest_reflex.loops.proving import Made, made_by_agent, prove, without_vacuous
+from pytest_reflex.loops.proving import Made, made_by_agent, prove, without_unproved
 from pytest_reflex.loops.runfiles import RunFiles
 from pytest_reflex.loops.steps import Done, phase_error
 from pytest_reflex.loops.votes import paid, refused_vote
@@ -24,7 +24,7 @@ from pytest_reflex.verdict.progress import flips_between, mark_of
 def evaluate(files: RunFiles, hooks: Any, project: Path) -> Done:
     """Judge the artifact; the verdict binds to the bytes that the history knows.
 
-    Checks that an agent made are proved, and what cannot fail earns nothing. `project` is the
+    Checks that an agent made are proved, and what is not proved earns nothing. `project` is the
     working directory of commands. Raises ReflexError where nothing can judge.
     """
     target = target_of(files, project)
@@ -45,7 +45,7 @@ def _done(files: RunFiles, target: Target, evaluation: Evaluation) -> Done:
     proofs = prove(Made(target=target, rules=rules, text=files.artifact_text()))
     if proofs and _changed(files):
         return phase_error(Step.EVALUATE, "the artifact changed while its checks were proved")
-    evaluation = without_vacuous(evaluation, proofs)
+    evaluation = without_unproved(evaluation, proofs)
     payload: dict[str, Any] = {"evaluation": evaluation.to_json()}
     if proofs:
         payload["proofs"] = [{**one.to_json(), "idle": list(one.idle)} for one in proofs]

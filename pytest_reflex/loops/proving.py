@@ -1,4 +1,4 @@
-"""Checks that an agent made in PREPARE, put to the proof: one that cannot fail earns no weight.
+"""Checks that an agent made in PREPARE, put to the proof: what is not proved earns no weight.
 
 Promises: no agent is asked and nothing of the run is written; the same artifact and checks come to
 the same, unless the time runs out. Limits: what passes is proved; what fails has shown that it can.
@@ -15,6 +15,7 @@ from typing import Any
 from pytest_reflex.checks.registry import built_in
 from pytest_reflex.criteria.patterns_of import without_example
 from pytest_reflex.criteria.prove import MOST_BYTES, Proof, Prover, RuleProof, Seed
+from pytest_reflex.criteria.samples import judge_text, passes
 from pytest_reflex.errors import ReflexError
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult, Evaluation
@@ -79,11 +80,16 @@ def _in(folder: Path, made: Made, deadline: Deadline) -> Callable[[Rule], RulePr
     )
 
     def prove_one(rule: Rule) -> RuleProof:
-        moved = tuple(_moved(spec, target, folder / name) for spec in rule.checks)
+        moved = replace(
+            rule, checks=tuple(_moved(spec, target, folder / name) for spec in rule.checks)
+        )
         if deadline.passed():
             return RuleProof(rule=rule, proof=Proof.UNPROVEN, cut=True)
         try:
-            (proof,) = prover.prove([replace(rule, checks=moved)])
+            (proof,) = prover.prove([moved])
+            # What counts its runs, or leaves a mark, fails by now on the artifact itself.
+            if any(proof.failed_on) and not _stands(prover, moved, made.text):
+                return _elsewhere(rule, proof.tried)
         except ReflexError as error:
             return _unproven(rule, error.problems[0].message)
         except Exception as error:  # it must not cost the verdict that is there
@@ -91,6 +97,23 @@ def _in(folder: Path, made: Made, deadline: Deadline) -> Callable[[Rule], RulePr
         return replace(proof, rule=rule)
 
     return prove_one
+
+
+def _stands(prover: Prover, rule: Rule, text: str) -> bool:
+    """Return whether the artifact still passes by a rule that has failed on other texts."""
+    assert prover.folder is not None
+    results = judge_text(
+        prover.criteria,
+        rule,
+        text,
+        prover.registry,
+        prover.root,
+        prover.folder,
+        name=prover.name,
+        base=prover.seeds[0].base,
+        environment=prover.environment,
+    )
+    return passes(results) is True
 
 
 def _moved(spec: CheckSpec, target: Target, path: Path) -> CheckSpec:
@@ -113,7 +136,7 @@ def _moved(spec: CheckSpec, target: Target, path: Path) -> CheckSpec:
 
 
 def _settled(found: RuleProof, criteria: Criteria, seconds: float) -> RuleProof:
-    """Return a proof that is vacuous only with a reason, and says why where it is unproven."""
+    """Return a proof that says in its message why it is not proved, or cannot fail as it did."""
     if found.proof is Proof.UNCLEAR and any(found.failed_on):
         return replace(found, proof=Proof.PROVED)
     if found.proof is Proof.VACUOUS and without_example(found.rule.checks, criteria.vars):
@@ -122,8 +145,17 @@ def _settled(found: RuleProof, criteria: Criteria, seconds: float) -> RuleProof:
         why = f"{seconds:g} seconds were over after {found.tried} texts"
         return _unproven(found.rule, why, found.tried)
     if found.proof is Proof.UNPROVEN and found.empty is not None:
-        return _unproven(found.rule, "a copy of the artifact does not pass", found.tried)
-    return found
+        return _elsewhere(found.rule, found.tried)
+    if found.proof is Proof.UNCLEAR:
+        told = f": {found.message}" if found.message else ""
+        return replace(found, message=one_line(f"the empty artifact cannot be judged{told}", 200))
+    return replace(found, message="") if found.proof is Proof.VACUOUS else found
+
+
+def _elsewhere(rule: Rule, tried: int) -> RuleProof:
+    """Return the proof of a check that says two things of one text, so judges something else."""
+    why = "a copy of the artifact does not pass"
+    return RuleProof(rule=rule, proof=Proof.VACUOUS, message=why, tried=tried)
 
 
 def _unproven(rule: Rule, why: str, tried: int = 0) -> RuleProof:
@@ -131,18 +163,21 @@ def _unproven(rule: Rule, why: str, tried: int = 0) -> RuleProof:
     return RuleProof(rule=rule, proof=Proof.UNPROVEN, message=message, tried=tried)
 
 
-def without_vacuous(evaluation: Evaluation, proofs: Iterable[RuleProof]) -> Evaluation:
-    """Return the evaluation in which rules whose checks cannot fail were not measured."""
-    vacuous = {one.rule.id: one for one in proofs if one.proof is Proof.VACUOUS}
-    if not vacuous:
+def without_unproved(evaluation: Evaluation, proofs: Iterable[RuleProof]) -> Evaluation:
+    """Return the evaluation in which rules by checks that are not proved were not measured.
+
+    For whatever reason: it is the agent's that wrote the check, and mostly the artifact as well.
+    """
+    open_yet = {one.rule.id: one for one in proofs if one.proof is not Proof.PROVED}
+    if not open_yet:
         return evaluation
     rows = tuple(
         replace(
             row,
             outcome=Outcome.NOT_MEASURED,
-            checks=tuple(_not_measured(check, vacuous[row.rule.id]) for check in row.checks),
+            checks=tuple(_not_measured(check, open_yet[row.rule.id]) for check in row.checks),
         )
-        if row.rule.id in vacuous
+        if row.rule.id in open_yet
         else row
         for row in evaluation.results
     )
@@ -160,7 +195,11 @@ def _not_measured(check: CheckResult, proof: RuleProof) -> CheckResult:
 
 
 def complaint(proof: Mapping[str, Any]) -> str:
-    """Return what is wrong with the checks of a rule, from a vacuous proof on the wire."""
+    """Return what is wrong with the checks of a rule, from a proof on the wire that is none."""
+    if proof["proof"] != Proof.VACUOUS.value:
+        return f"what an agent made to check it is not proved: {proof['message']}"
+    if proof["message"]:
+        return f"what an agent made to check it judges something else: {proof['message']}"
     checks = "check" if len(proof["failed_on"]) == 1 else "checks"
     return (
         f"the {checks} that an agent made cannot fail: passed on the artifact and on all of "
@@ -170,6 +209,6 @@ def complaint(proof: Mapping[str, Any]) -> str:
 
 def refused(proofs: Sequence[Mapping[str, Any]]) -> str:
     """Return what PREPARE is told of the checks that it gave last; empty where all can fail."""
-    found = [one for one in proofs if one["proof"] == Proof.VACUOUS.value]
+    found = [one for one in proofs if one["proof"] != Proof.PROVED.value]
     told = "; ".join(f"{one['rule']}: {complaint(one)}" for one in found)
     return f"{told}. Give checks that fail where the rule is broken" if told else ""

@@ -42,8 +42,11 @@ def _evaluation(payload: Payload) -> str:
     failed = ", ".join(row["id"] for row in evaluation["failed"])
     verdict = "passed" if evaluation["passed"] else "not passed"
     score = f"{shown_score(Fraction(str(evaluation['score_exact'])))} {verdict}"
-    vacuous = [one["rule"] for one in payload.get("proofs", ()) if one["proof"] == "vacuous"]
+    proofs = payload.get("proofs", ())
+    vacuous = [one["rule"] for one in proofs if one["proof"] == "vacuous"]
+    unproved = [one["rule"] for one in proofs if one["proof"] not in ("vacuous", "proved")]
     cannot = f"; cannot fail: {', '.join(vacuous)}" if vacuous else ""
+    cannot += f"; not proved: {', '.join(unproved)}" if unproved else ""
     return (f"{score}; failed: {failed}" if failed else score) + cannot
 
 

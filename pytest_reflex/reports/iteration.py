@@ -56,9 +56,10 @@ def proof_lines(proofs: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]
     """Yield what the proofs of an agent's checks say against them, each with its heading."""
     for one in proofs:
         if one["proof"] == "vacuous":
-            yield "Vacuous", f"{one['rule']} (no weight: what an agent made for it cannot fail)"
+            why = one["message"] or "what an agent made for it cannot fail"
+            yield "Vacuous", f"{one['rule']} (no weight: {_shorten(why)})"
         elif one["proof"] != "proved":
-            yield "Not proved", f"{one['rule']} ({_shorten(one['message'])})"
+            yield "Not proved", f"{one['rule']} (no weight: {_shorten(one['message'])})"
         for number in one.get("idle", ()):
             of = f"check {number} of {len(one['failed_on'])}"
             yield "Idle", f"{one['rule']} ({of} that an agent made cannot fail)"

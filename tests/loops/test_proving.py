@@ -1,4 +1,4 @@
-"""Checks that an agent made have to be able to fail; one that cannot earns no weight."""
+"""Checks that an agent made have to be seen to fail; one that is not earns no weight."""
 
 from __future__ import annotations
 
@@ -57,6 +57,7 @@ def made(folder: Path, *checks: dict[str, Any], text: str = TEXT) -> Made:
 
 
 LONG = "# Words\n\n" + "many words in a long text that goes on\n" * 500
+NOTHING = ("(?!)", "(?!x)x", "a^b", r"\Z.", r"(?<=\Aq{40})z", r"\A\s*\Z", r"\A\Z")
 FOUND: dict[str, tuple[dict[str, Any], str, Proof, str]] = {
     "nothing": ({"search": "(?:)"}, TEXT, Proof.VACUOUS, ""),
     "anything": ({"search": "."}, TEXT, Proof.VACUOUS, ""),
@@ -68,13 +69,19 @@ FOUND: dict[str, tuple[dict[str, Any], str, Proof, str]] = {
     "a length": ({"search": "(?s).{500,}"}, LONG, Proof.PROVED, ""),
     "a number of words": ({"search": "\\w+", "min_count": 300}, LONG, Proof.PROVED, ""),
     "a section that is there": ({"search": "(?:)", "section": "Use"}, TEXT, Proof.PROVED, "Use"),
-    "what no example has": (
-        {"search": "(?!x)x", "negate": True}, TEXT, Proof.UNPROVEN, "no example",
-    ),
+    **{
+        f"what no text has, {nothing}": (
+            {"search": nothing, "negate": True}, TEXT, Proof.UNPROVEN, "no example",
+        )
+        for nothing in NOTHING
+    },
+    "no word of its own": ({"search": r"\bTODO\b", "negate": True}, TEXT, Proof.PROVED, ""),
+    "no long line": ({"search": "^.{101,}$", "negate": True}, TEXT, Proof.PROVED, ""),
+    "no word twice": ({"search": r"\b(\w+) \1\b", "negate": True}, TEXT, Proof.PROVED, ""),
     "a text that is too large": (
         {"search": "alpha"}, "alpha " * MOST_BYTES, Proof.UNPROVEN, str(MOST_BYTES),
     ),
-    "what passes no more": ({"search": "omega"}, TEXT, Proof.UNPROVEN, "a copy of the artifact"),
+    "what passes no more": ({"search": "omega"}, TEXT, Proof.VACUOUS, "a copy of the artifact"),
 }  # fmt: skip
 
 
@@ -101,6 +108,17 @@ COMMANDS: dict[str, tuple[list[str], Proof]] = {
     ),
     "nothing": (["true"], Proof.VACUOUS),
     "another file": (["grep", "-q", "alpha", "criteria.yaml"], Proof.VACUOUS),
+    "where the artifact is": (
+        ["sh", "-c", 'case "$PYTEST_REFLEX_ARTIFACT" in "$PWD"/*) exit 0;; *) exit 1;; esac'],
+        Proof.VACUOUS,
+    ),
+    **{
+        f"whether it ran {times} times": (
+            ["sh", "-c", f"echo x >> runs; test $(wc -l < runs) -lt {times}"],
+            Proof.VACUOUS,
+        )
+        for times in (1, 2, 3, 4)
+    },
 }
 
 
@@ -134,7 +152,7 @@ def test_one_check_of_two_that_cannot_fail_is_told(tmp_path: Path) -> None:
 
 def test_what_could_not_be_proved_is_told_with_the_reason(tmp_path: Path) -> None:
     (found,) = prove(made(tmp_path, {"search": "(?!x)x", "negate": True}))
-    told = "a.x.alpha (no example of what it forbids could be made)"
+    told = "a.x.alpha (no weight: no example of what it forbids could be made)"
     assert list(proof_lines([found.to_json()])) == [("Not proved", told)]
 
 
@@ -186,6 +204,41 @@ def test_a_vacuous_check_earns_nothing_and_prepare_is_told(stage: Stage) -> None
     assert asked[0].complaint == ""
     assert "a.x.alpha: the check that an agent made cannot fail" in prompt_for(asked[1])
     assert events[-1].payload["passed"]
+
+
+UNPROVED: dict[str, tuple[dict[str, Any], str]] = {
+    "a pattern without a match": ({"search": "(?!)", "negate": True}, "no example of what"),
+    "where the artifact is": (
+        {"type": "executable", "command": ["sh", "-c", 'test "$PWD/$1" -ef "$2"', "sh"]},
+        "a copy of the artifact does not pass",
+    ),
+    "what cannot judge nothing": (
+        {"type": "executable", "command": ["sh", "-c", 'test -s "$1" || exit 127', "sh"]},
+        "the empty artifact cannot be judged",
+    ),
+}
+
+
+@pytest.mark.parametrize(("check", "says"), UNPROVED.values(), ids=UNPROVED)
+def test_what_is_not_proved_earns_nothing_and_prepare_is_told(
+    stage: Stage, check: dict[str, Any], says: str
+) -> None:
+    path = ".ai-factory/evolution/words/artifact.md"
+    command = {"command": [*check["command"], path, path]} if "command" in check else {}
+    given = json.dumps(
+        {"checks": [{"rule_id": "a.x.alpha", "type": "content", **check, **command}]}
+    )
+    script = Script(produce=TEXT, refine=TEXT + "\nMore.\n", prepare=[given, checks("alpha")])
+    events = stage.play(script, allow_agent_commands=True)
+    first, second = judged(stage)
+    assert (first["evaluation"]["score"], second["evaluation"]["score"]) == (0.0, 1.0)
+    assert says in first["evaluation"]["rule_results"][0]["details"]
+    asked = [request for request in script.requests if request.step is Step.PREPARE]
+    assert says in prompt_for(asked[1])
+    heading = next(proof_lines(first["proofs"]))
+    assert f"a.x.alpha (no weight: {says}" in heading[1]
+    lines = [event_line(e) for e in events if e.kind is EventKind.EVALUATION_DONE]
+    assert lines[0].endswith(": a.x.alpha")
 
 
 def test_the_critique_says_that_the_check_cannot_fail(stage: Stage) -> None:
