@@ -23,7 +23,7 @@ from pytest_reflex.checks.judged import with_judged
 from pytest_reflex.checks.purse import Purse
 from pytest_reflex.checks.reading import SIZE_LIMIT, read_artifact
 from pytest_reflex.checks.registry import Registry
-from pytest_reflex.checks.watch import Watch, watches
+from pytest_reflex.checks.watch import Watch, files_of_rules, watches
 from pytest_reflex.errors import CriteriaError
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.judged import Judge
@@ -91,7 +91,6 @@ def prepare(
     artifact = read_artifact(
         target.artifact, name=target.label or None, limit=limit, base=target.link_base
     )
-    sources = {criteria.source, *(r.place.path for r in criteria.rules if r.place)}
     starting = frozenset(k for k, s in specs.items() if starts_process(s, criteria.vars, registry))
     context = CheckContext(
         root=target.root,
@@ -109,7 +108,7 @@ def prepare(
         context=context,
         registry=registry,
         starting=starting,
-        watches=watches(artifact, sorted(sources - {""}) if starting else ()),
+        watches=watches(artifact, files_of_rules(criteria) if starting else ()),
     )
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from pytest_reflex.checks.reading import files_below, read_artifact
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.rules import Criteria
 
 # A file that was written a moment ago can be written again within one tick of its clock.
 _SETTLED = 2_000_000_000
@@ -57,6 +58,12 @@ def watches(artifact: Artifact, others: Iterable[str] = ()) -> tuple[Watch, ...]
         with contextlib.suppress(ArtifactError):
             found.append(Watch(read_artifact(path)))
     return tuple(found)
+
+
+def files_of_rules(criteria: Criteria) -> list[str]:
+    """Return the paths of the files that criteria and their rules were read from, sorted."""
+    places = (rule.place.path for rule in criteria.rules if rule.place)
+    return sorted({criteria.source, *places} - {""})
 
 
 def _signatures(artifact: Artifact) -> Signatures:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,13 @@ from typing import Any
 from pytest_reflex.cli.configured import configured
 from pytest_reflex.cli.one_artifact import Asked, open_target
 from pytest_reflex.cli.streams import say
-from pytest_reflex.errors import ArtifactError, UsageError
+from pytest_reflex.errors import ArtifactError, ReflexError, UsageError
 from pytest_reflex.loops.setup import read_draft
 from pytest_reflex.loops.single import Alone
 from pytest_reflex.model.artifact import Artifact
-from pytest_reflex.model.plain import visible
+from pytest_reflex.model.plain import one_line, visible
 from pytest_reflex.model.results import Evaluation
+from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.targets import Target
 
 
@@ -60,6 +62,38 @@ def read_text_artifact(path: Path) -> Artifact:
 def at_level(alone: Alone, evaluation: Evaluation) -> Alone:
     """Return the artifact at the level of its evaluation."""
     return replace(alone, level=evaluation.level)
+
+
+@contextmanager
+def unchanged(artifact: Artifact, criteria: Criteria, *, meanwhile: str) -> Iterator[None]:
+    """Hold the artifact and the files of its rules to what they are now.
+
+    Raises UsageError at the end where one of them is another one by then, whoever did it, and also
+    where the work itself failed: nothing that it says of the artifact would be true.
+    """
+    from pytest_reflex.checks.watch import files_of_rules, watches
+
+    held = watches(artifact, files_of_rules(criteria))
+    failed: ReflexError | None = None
+    try:
+        yield
+    except ReflexError as error:
+        failed = error
+    for watch in held:
+        if watch.changed():
+            raise _changed(watch.artifact, meanwhile)
+    if failed:
+        raise failed
+
+
+def _changed(artifact: Artifact, meanwhile: str) -> UsageError:
+    done = "changed" if artifact.path.exists() else "removed"
+    name = one_line(artifact.name)
+    return UsageError(
+        f"{name} was {done} while the artifact was {meanwhile}, by a formatter, a check or "
+        "somebody else: nothing is written",
+        hint=f"look at {name}, and start again",
+    )
 
 
 def write_back(artifact: Artifact, text: str, *, meanwhile: str) -> None:

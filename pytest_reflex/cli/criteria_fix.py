@@ -43,11 +43,12 @@ def fix(
 
     It is judged again after each round, until no fix changes anything: a second run has nothing to
     do. A fix that does not help, makes another rule block, or lowers the score is left out.
-    Whatever no fix touches stays byte for byte.
+    Whatever no fix touches stays byte for byte. Where ARTIFACT or the criteria are changed
+    meanwhile, nothing is written.
 
     Exit status: 0 the gate is passed, 1 it is not, 4 bad criteria or usage.
     """
-    from pytest_reflex.cli.alone import read_text_artifact, write_back
+    from pytest_reflex.cli.alone import read_text_artifact, unchanged, write_back
     from pytest_reflex.criteria.fixing import allow_unsafe, fix_all
     from pytest_reflex.host import employ
     from pytest_reflex.loops.result import unusable
@@ -62,7 +63,8 @@ def fix(
     held_to = allow_unsafe(target.criteria) if unsafe else target.criteria
     target = replace(target, criteria=held_to)
     alone = Alone(artifact=read, criteria=held_to, level=target.level, hooks=host.hooks)
-    with _judge(target, host.registry) as judge:
+    held = unchanged(read, held_to, meanwhile="fixed")
+    with held, _judge(target, host.registry) as judge:
         done = fix_all(read.raw_text, judge, lambda text, ids: _mend(alone, text, ids))
     written = not as_diff and done.text != read.raw_text
     if written:

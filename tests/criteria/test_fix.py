@@ -292,6 +292,36 @@ def test_formatter_that_does_not_mend_leaves_the_file_and_is_told(
     assert page.read_bytes().decode() == TEXT
 
 
+MEDDLERS = {
+    "it writes the artifact": ("open('page.md', 'a').write('more')", "page.md was changed"),
+    "it writes both": (
+        "[open(one, 'w').write('# T\\n') for one in ('page.md', sys.argv[1])]",
+        "page.md was changed",
+    ),
+    "it removes the artifact": ("os.remove('page.md')", "page.md was removed"),
+    "it fails as well": ("os.remove('page.md'); sys.exit(3)", "page.md was removed"),
+    "it writes the criteria": (
+        "open('rules.yaml', 'a').write('# more\\n'); open(sys.argv[1], 'w').write('# T\\n')",
+        "rules.yaml was changed",
+    ),
+}
+
+
+@pytest.mark.parametrize(("program", "told"), MEDDLERS.values(), ids=MEDDLERS)
+def test_formatter_that_meddles_with_the_files_themselves_is_noticed(
+    page: Path, capsys: pytest.CaptureFixture[str], program: str, told: str
+) -> None:
+    write(page.parent, "tidy.py", f"import os, sys\n{program}\n")
+    write(page.parent, "rules.yaml", rules(TIDIED, head=TIDY))
+    assert fix("--json") == 4
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert f"{told} while the artifact was fixed, by a formatter" in said.err
+    assert "nothing is written" in said.err
+    if told.startswith("rules"):
+        assert page.read_bytes().decode() == TEXT
+
+
 def test_formatter_that_is_not_called_safe_is_run_on_request_only(
     page: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
