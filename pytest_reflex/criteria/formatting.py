@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
@@ -66,7 +67,7 @@ class Formatting:
     def _formatted(self, params: Mapping[str, Any], text: str, env: Mapping[str, str]) -> str:
         command = self.commands[params["command"]]
         by_stdout = params.get("output", FILE) == STDOUT
-        with temporary_folder("reflex-format-") as folder:
+        with temporary_folder("reflex-format-") as folder, _opened(folder) as held:
             copy = folder / (Path(self.name).name or "artifact")
             copy.write_bytes(data := text.encode())
             argv = _argv(params, command, str(copy))
@@ -82,7 +83,7 @@ class Formatting:
             )
             try:
                 _look_at(finished, Command(tuple(argv), params["command"]), _timeout(command))
-                return _text(finished.stdout if by_stdout else _read(copy))
+                return _text(finished.stdout if by_stdout else _read(copy, held))
             except FixError as error:
                 raise FixError(_without(folder, error.problems[0].message)) from None
 
@@ -152,10 +153,20 @@ def _look_at(finished: Finished, command: Command, timeout: float) -> None:
     raise FixError(f"{trouble}: {lines[-1].strip()}" if lines else trouble)
 
 
-def _read(path: Path) -> bytes:
+@contextmanager
+def _opened(folder: Path) -> Iterator[int]:
+    """Yield a descriptor of a folder, which stays that of this one whatever is put in its place."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _read(path: Path, folder: int) -> bytes:
     """Return what is in the file now; raises FixError where it is no regular one any more."""
     try:
-        return read_file(path, MOST_BYTES)
+        return read_file(path, MOST_BYTES, folder=folder)
     except FileNotFoundError:
         raise FixError("it removed the file") from None
     except ReflexError as error:

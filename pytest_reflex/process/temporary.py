@@ -20,7 +20,12 @@ def make_folder(prefix: str) -> Path:
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a folder with all that is in it, write-protected or not."""
+    """Remove a folder with all that is in it, write-protected or not.
+
+    Of a link that somebody put in its place, the link alone.
+    """
+    if folder.is_symlink():
+        folder.unlink()
     for parent, _, _ in os.walk(folder):
         os.chmod(parent, 0o700)
     shutil.rmtree(folder, ignore_errors=True)

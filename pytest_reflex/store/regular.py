@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from pathlib import Path
@@ -14,13 +15,15 @@ _NO_LINKS = "state files and their folders are never links"
 _FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
-def open_regular(path: Path, flags: int = os.O_RDONLY) -> int:
+def open_regular(path: Path, flags: int = os.O_RDONLY, *, folder: int | None = None) -> int:
     """Return a descriptor of a regular file that is no link and has no second name to write by.
 
-    Raises FileNotFoundError where it is missing, StateError for everything else.
+    With `folder`, a descriptor, the file is looked for there, whatever lies at its path. Raises
+    FileNotFoundError where it is missing, StateError for everything else.
     """
     try:
-        descriptor = os.open(path, flags | _FLAGS)
+        name = path if folder is None else path.name
+        descriptor = os.open(name, flags | _FLAGS, dir_fd=folder)
     except FileNotFoundError:
         raise
     except OSError as error:
@@ -37,9 +40,12 @@ def open_regular(path: Path, flags: int = os.O_RDONLY) -> int:
     raise StateError(f"{path} {problem}", hint="move it away and try again")
 
 
-def read_file(path: Path, limit: int = MAX_BYTES) -> bytes:
-    """Return the bytes of a regular file; raises FileNotFoundError and StateError."""
-    descriptor = open_regular(path)
+def read_file(path: Path, limit: int = MAX_BYTES, *, folder: int | None = None) -> bytes:
+    """Return the bytes of a regular file, in `folder` as `open_regular` has it.
+
+    Raises FileNotFoundError and StateError.
+    """
+    descriptor = open_regular(path, folder=folder)
     try:
         return read_all(descriptor, path, limit)
     finally:
@@ -84,6 +90,6 @@ def refuse_links(top: Path, folder: Path) -> None:
 
 
 def _refused(path: Path, error: OSError) -> StateError:
-    if path.is_symlink():
+    if error.errno == errno.ELOOP or path.is_symlink():
         return StateError(f"{path} is a symbolic link", hint=f"{_NO_LINKS}: remove it")
     return StateError(f"{path} could not be opened: {error.strerror}")

@@ -15,7 +15,7 @@ from pytest_reflex.fixes import FixError
 from tests.criteria.writing import load, problems, rule, rules, write
 
 PROGRAM = """\
-import os, pathlib, subprocess, sys, time
+import os, pathlib, shutil, subprocess, sys, time
 what, *files = sys.argv[1:]
 exec({
     "in place": "p = pathlib.Path(files[0]); p.write_text(p.read_text().upper())",
@@ -34,6 +34,7 @@ exec({
     "binary": "pathlib.Path(files[0]).write_bytes(b'a\\\\0b')",
     "removed": "os.remove(files[0])",
     "link": "os.remove(files[0]); os.symlink('/etc/hosts', files[0])",
+    "folder link": "d = os.path.dirname(files[0]); shutil.rmtree(d); os.symlink(files[1], d)",
     "pipe": "os.remove(files[0]); os.mkfifo(files[0])",
     "endless": "while True: print('x' * 1000000)",
     "secret": "pathlib.Path(files[0]).write_text(os.environ['MY_API_KEY'])",
@@ -109,6 +110,17 @@ def test_formatter_that_fails_gives_no_text(made: Any, what: str, reason: str) -
     assert str(caught.value) == f"format: tidy: {reason}"
 
 
+def test_link_in_place_of_the_private_folder_is_not_followed(made: Any, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    write(elsewhere, "page.md", "# Not yours\n")
+    elsewhere.chmod(0o750)
+    with pytest.raises(FixError) as caught:
+        made("folder link", args={"to": str(elsewhere)})
+    assert str(caught.value) == "format: tidy: it removed the file"
+    assert elsewhere.stat().st_mode & 0o777 == 0o750
+    assert (elsewhere / "page.md").read_text() == "# Not yours\n"
+
+
 def test_slow_formatter_is_stopped(made: Any) -> None:
     with pytest.raises(FixError, match=r"tidy: it ran longer than 0\.5 s and was stopped"):
         made("slow", timeout=0.5)
@@ -165,8 +177,9 @@ def test_no_copy_is_left(made: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     folder.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(folder))
     made("in place")
-    with pytest.raises(FixError):
-        made("crash")
+    for what in ("crash", "folder link"):
+        with pytest.raises(FixError):
+            made(what, args={"to": str(tmp_path)})
     assert list(folder.iterdir()) == []
 
 
