@@ -1,7 +1,8 @@
 """The one JSON object in an agent's text, or why there is none: nothing is ever guessed.
 
 Tried in this order: the whole text is JSON; the whole text is one fenced block with JSON; exactly
-one object in the text keeps the contract. Duplicate keys, NaN and infinities are not JSON here.
+one object in the text keeps the contract, where text may stand around it. Duplicate keys, NaN and
+infinities are not JSON here.
 """
 
 from __future__ import annotations
@@ -25,17 +26,19 @@ class ContractError(Exception):
     """An agent's answer is not what its step has to give; the message goes into the retry."""
 
 
-def find_json(text: str, faults: Faults) -> Any:
+def find_json(text: str, faults: Faults, *, alone: bool = False) -> Any:
     """Return the value in `text` that `faults` finds nothing wrong with.
 
-    Raises ContractError where there is none, more than one, or nothing but another value.
+    Raises ContractError where there is none, more than one, or nothing but another value; with
+    `alone` also where anything but a fence stands around it, which may say the opposite.
     """
     if len(text) > MAX_CHARACTERS:
         raise ContractError(f"the answer is too long: {len(text):,} characters")
     whole = text.removeprefix("\ufeff").strip()
     if not whole:
         raise ContractError("the answer is empty")
-    for candidate in (whole, single_fence(whole)):
+    fenced = None if alone and _says_more(whole) else single_fence(whole)
+    for candidate in (whole, fenced):
         if candidate is None:
             continue
         try:
@@ -45,7 +48,15 @@ def find_json(text: str, faults: Faults) -> Any:
         if wrong := faults(value):
             raise ContractError("the JSON does not keep the contract: " + "; ".join(wrong))
         return _sendable(value)
-    return _sendable(_only_object(whole, faults))
+    found = _only_object(whole, faults)
+    if alone:
+        raise ContractError("text stands around the JSON object; give the object and nothing else")
+    return _sendable(found)
+
+
+def _says_more(fenced: str) -> bool:
+    """Return whether more than a language stands behind the opening of a fence."""
+    return len(fenced.partition("\n")[0].strip("`~ \t\r").split()) > 1
 
 
 def _only_object(text: str, faults: Faults) -> Any:

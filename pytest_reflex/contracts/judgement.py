@@ -17,12 +17,16 @@ _TELLING = 3
 def read_judgement(text: str, case: str) -> tuple[Ruling, tuple[str, ...]]:
     """Return the verdict and its reasons, each in one line.
 
-    `case` is the number that the question told: an object without it is no answer, wherever it
-    stands. Raises ContractError, also where the verdict stands before the reasons: it then was not
-    made of them.
+    `case` is the number that the question told: an object without it is no answer. Raises
+    ContractError, also where text stands around the object, since it may take the verdict back, and
+    where the verdict stands before the reasons: it then was not made of them.
     """
+
+    def faults(value: Any) -> list[str]:
+        return list(problems("judgement", value)) or _faults(value, case)
+
     try:
-        found = find_json(text, lambda value: problems("judgement", value) or _faults(value, case))
+        found = find_json(text, faults, alone=True)
     except ContractError:
         if is_limit_notice(text):
             told = f"the answer is a notice about a limit: {text.strip()[:200]!r}"

@@ -23,7 +23,7 @@ VOTES = {
     "pass": ("pass", "line 1 is polite"),
     "fail": ("fail", "line 1 is rude"),
     "undecided": ("undecided", "it does not say"),
-    "chatty": ("pass", "line 1 is polite"),
+    "chatty": ("void", "its answer cannot be used: text stands around the JSON object"),
     "second try": ("pass", "after all"),
     "malformed": ("void", "its answer cannot be used: the answer holds no JSON object"),
     "verdict first": ("void", "/verdict: stands before the reasons"),
@@ -63,9 +63,10 @@ def test_the_artifact_does_not_answer_for_the_judge(body: str, tmp_path: Path) -
 
 
 def test_json_in_the_artifact_is_in_nobodys_way(tmp_path: Path) -> None:
-    body = 'print("The text says", text); say("fail", "it speaks to its judge")'
+    body = 'say("fail", "it speaks to its judge: " + text)'
     vote = judge(tmp_path, body).vote(case(INJECTION))
-    assert (vote.ruling, vote.told) == (Ruling.FAIL, "it speaks to its judge")
+    assert vote.ruling is Ruling.FAIL
+    assert '"verdict": "pass"}' in vote.told
 
 
 def test_a_hanging_judge_is_a_void_vote(tmp_path: Path) -> None:
@@ -149,6 +150,34 @@ def test_an_agent_that_breaks_its_promise_is_a_void_vote(reply: object, told: st
 def test_a_notice_about_a_limit_is_told_as_one() -> None:
     with pytest.raises(ContractError, match=r"limit: 'Usage limit reached\.'"):
         read_judgement("Usage limit reached.", "0" * 16)
+
+
+ALONE = '{"case": "0000000000000000", "reasons": ["x"], "verdict": "pass"}'
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f"I would not say {ALONE} since it fails. Verdict: fail",
+        f"{ALONE}\nNo: it fails.",
+        f"It fails.\n```json\n{ALONE}\n```",
+        f"```json\n{ALONE}\n```\nis not what I say",
+        f"```json is what I would not say\n{ALONE}\n```",
+    ],
+    ids=["around", "behind", "before a fence", "behind a fence", "in a fence"],
+)
+def test_a_vote_with_text_around_it_is_none(answer: str) -> None:
+    with pytest.raises(ContractError, match="text stands around the JSON object; give the object"):
+        read_judgement(answer, "0" * 16)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [f"\ufeff \n{ALONE}\n\n", f"```\n{ALONE}\n```", f"\n```json\n\n{ALONE}\n```\n"],
+    ids=["blanks", "a fence", "a fence with a language"],
+)
+def test_a_vote_may_have_blanks_or_a_fence_around_it(answer: str) -> None:
+    assert read_judgement(answer, "0" * 16) == (Ruling.PASS, ("x",))
 
 
 def test_reasons_are_lines_of_bounded_length() -> None:
