@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pytest_reflex.agents.command import STEP, CommandAgent
 from pytest_reflex.agents.judge_prompt import case_number, judge_prompt
+from pytest_reflex.agents.outcome import without_answer
 from pytest_reflex.contracts.judgement import read_judgement
 from pytest_reflex.contracts.steps import ContractError
 from pytest_reflex.model.cost import Cost, cost_of, total_cost
@@ -23,6 +24,12 @@ Hear = Callable[[Case, Question, Reply], object]
 
 def _nobody(case: Case, question: Question, reply: Reply) -> None:
     """Nobody listens."""
+
+
+def _reason(reply: Reply) -> str:
+    """Return why there is no answer; what stands on stdout may be a vote, which then is none."""
+    is_limit = reply.details.get("limit") or reply.details.get("limited")
+    return reply.error if is_limit else without_answer(reply.error, reply.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +70,7 @@ class AgentJudge:
             self.heard(case, question, reply)
             costs.append(cost_of(reply))
             if reply.error:
-                return self._void(reply.error, reply, costs)
+                return self._void(_reason(reply), reply, costs)
             try:
                 ruling, reasons = read_judgement(reply.text, case_number(case, complaint))
             except ContractError as error:

@@ -207,6 +207,17 @@ def _words(value: Any) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
+def without_answer(error: str, text: str) -> str:
+    """Return an error without what the tool wrote to stdout, where that is its reason.
+
+    For those who ask for a verdict: the words might look like one.
+    """
+    words = one_line(_last_words(Output(text, "")), _SHOWN)
+    if not words or not error.endswith(f": {words}"):
+        return error
+    return f"{error.removesuffix(f': {words}')} (its answer is left out)"
+
+
 def _last_words(output: Output) -> str:
     """Return the last line of stderr, else of stdout."""
     for text in (output.stderr, output.stdout):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_reflex.checks.options import TEXT, Kind, problems_of, settle
 from pytest_reflex.errors import ArtifactError, CriteriaError, Problem
 from pytest_reflex.model.artifact import Artifact
-from pytest_reflex.model.judged import JUDGED, Ballot, Case, Judge, Ruling, Vote
+from pytest_reflex.model.judged import JUDGED, NAMING, Ballot, Case, Judge, Ruling, Vote
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
@@ -26,10 +26,7 @@ from pytest_reflex.verdict.ballot import MOST_VOTES, majority, ruling_of
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
 
-NOBODY = (
-    "an agent has to judge it and none is configured: name one with --judge, in pytest with "
-    "--reflex-judge, or as `judge` in pytest-reflex.toml"
-)
+NOBODY = f"an agent has to judge it and none is configured: {NAMING}"
 LONGEST = 400_000
 """Characters of an artifact that a judge is given at most."""
 

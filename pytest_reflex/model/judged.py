@@ -10,6 +10,8 @@ from typing import Any, Protocol
 
 JUDGED = "judged"
 """The type of a check that an agent judges."""
+NAMING = "name one with --judge, in pytest with --reflex-judge, or as `judge` in pytest-reflex.toml"
+"""How to say who judges."""
 
 
 class Ruling(StrEnum):

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from pytest_reflex.errors import Place
-from pytest_reflex.model.judged import Ballot
+from pytest_reflex.model.judged import NAMING, Ballot
 from pytest_reflex.model.rules import Rule, exact, number
 from pytest_reflex.model.words import Level, Outcome, Severity
 
@@ -88,10 +88,7 @@ class RuleResult:
         check = self.decisive
         if check:
             return check.message
-        return (
-            "it has no check, and no agent is configured to judge it: name one with --judge, in "
-            "pytest with --reflex-judge"
-        )
+        return f"it has no check, and no agent is configured to judge it: {NAMING}"
 
     def to_json(self) -> dict[str, Any]:
         check = self.decisive

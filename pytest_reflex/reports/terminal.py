@@ -84,7 +84,7 @@ def evaluation_lines(
     if evaluation.judged:
         page.add("JUDGED", votes_told(evaluation))
     if evaluation.unsound:
-        page.add("", evaluation.unsound)
+        page.add("UNSOUND", evaluation.unsound, tone="bad")
     for label, tone, rows in _groups(evaluation):
         page.rules(label, rows, tone)
     page.unmeasured(evaluation.results)
@@ -319,6 +319,8 @@ def _brief(judged: Judged, style: Style) -> str:
     criteria = f"({one_line(one.criteria)}, {one.level.value})"
     score = f"{shown_score(one.score)}/{plain(one.threshold)}"
     told = f"{word} {one_line(one.artifact)} {criteria}: {score}"
+    if one.judged:
+        told += f"; judged: {one_line(votes_told(one), _MESSAGE)}"
     return f"{told}; {one_line(reason, _MESSAGE)}" if reason else told
 
 

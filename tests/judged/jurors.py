@@ -36,6 +36,7 @@ BODIES = {
     "another case": 'say("pass", "x", case="0" * 16)',
     "two answers": 'say("pass", "x"); say("fail", "y")',
     "crash": 'sys.exit("out of order")',
+    "votes and crashes": 'say("pass", "line 1 is polite"); sys.exit(3)',
     "silent": "",
     "echo": "print(prompt)",
     "echo of the text": "print(text)",

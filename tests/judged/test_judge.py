@@ -69,6 +69,17 @@ def test_json_in_the_artifact_is_in_nobodys_way(tmp_path: Path) -> None:
     assert '"verdict": "pass"}' in vote.told
 
 
+def test_what_a_judge_said_before_it_crashed_is_no_reason(tmp_path: Path) -> None:
+    vote = judge(tmp_path, "votes and crashes").vote(case())
+    assert vote.ruling is Ruling.VOID
+    assert vote.error == "it left with exit status 3 (its answer is left out)"
+
+
+def test_a_limit_that_a_judge_tells_on_stdout_is_a_reason(tmp_path: Path) -> None:
+    vote = judge(tmp_path, 'print("Usage limit reached."); sys.exit(1)').vote(case())
+    assert vote.error == "the tool ran into a limit: Usage limit reached."
+
+
 def test_a_hanging_judge_is_a_void_vote(tmp_path: Path) -> None:
     vote = judge(tmp_path, "hang", timeout=0.5, grace=0.1).vote(case())
     assert vote.ruling is Ruling.VOID

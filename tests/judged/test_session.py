@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,20 @@ def test_a_session_asks_the_judge_that_it_is_given(suite: Path, run: Any) -> Non
     assert document(suite)[0][1:] == (
         "pass", "judged: 2 of 3 pass, 2 needed, 2 asked: I looked for it", ["pass"]
     )  # fmt: skip
+
+
+def test_the_one_line_of_a_quiet_session_says_that_agents_voted(suite: Path, run: Any) -> None:
+    result = run("-q", *JUDGED)
+    result.stdout.fnmatch_lines(
+        ["reflex PASSED a.md (tone, A): 1.000/*; judged: 2 of 3 rules by an agent (jury), 3 votes*"]
+    )
+
+
+def test_a_rule_without_a_check_names_every_way_to_name_a_judge(suite: Path, run: Any) -> None:
+    told = " ".join(run().stdout.str().split())
+    way = "name one with --judge, in pytest with --reflex-judge, or as `judge` in"
+    for what in ("an agent has to judge it and none is", "it has no check, and no agent is"):
+        assert re.search(f"{what} configured[^:]*: {way} pytest-reflex.toml", told)
 
 
 def test_a_vote_against_it_is_a_failed_item_that_says_why(suite: Path, run: Any) -> None:

@@ -103,6 +103,11 @@ def test_several_evaluations_get_an_overview_and_only_news_is_detailed() -> None
     assert sum(line.startswith("ARTIFACT") for line in lines) == 1
 
 
+def test_what_makes_an_evaluation_unsound_has_a_label_of_its_own() -> None:
+    one = replace(sample(), unsound="a.md changed while it was being judged")
+    assert "UNSOUND     a.md changed while it was being judged" in evaluation_text(one).splitlines()
+
+
 def test_problems_and_the_exit_status_are_told() -> None:
     problem = Problem(message="what", place=Place("x.yaml", 1, 2), hint="do this")
     lines = decision_lines(decision(problems=(problem,)))
