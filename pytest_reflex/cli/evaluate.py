@@ -57,7 +57,8 @@ def evaluate(
     """Judge ARTIFACTS (files or folders) and print score, gate and what to mend.
 
     With --watch, artifacts and criteria files that are saved are judged at once, and what a save
-    fixed and broke is told; faults in them are told and waited out.
+    fixed and broke is told; faults in them are told and waited out. Those that are named must be
+    there at the start.
 
     Exit status: 0 passed, 1 gate failed, 4 bad criteria or usage, 5 nothing measured;
     130 where Ctrl-C ended it.

@@ -1,7 +1,8 @@
 """``evaluate --watch``: judges again each time that an artifact or the criteria were saved.
 
 Promises: a verdict is shown of files that stood still while they were judged; what cannot be
-judged is told and waited out. It ends by a signal only.
+judged is told and waited out. It ends by a signal only. What is not there at the start is for the
+caller to refuse: a mistyped name would be waited for without an end.
 """
 
 from __future__ import annotations

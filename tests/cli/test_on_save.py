@@ -178,7 +178,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("words", "told"), WRONG.values(), ids=WRONG)
-def test_what_cannot_be_watched_is_refused(
+def test_what_is_not_there_at_the_start_is_refused(
     project: Path,
     words: list[str],
     told: str,
