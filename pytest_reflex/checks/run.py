@@ -23,6 +23,7 @@ from pytest_reflex.checks.judged import with_judged
 from pytest_reflex.checks.purse import Purse
 from pytest_reflex.checks.reading import SIZE_LIMIT, read_artifact
 from pytest_reflex.checks.registry import Registry
+from pytest_reflex.checks.remembered import Remembered
 from pytest_reflex.checks.watch import Watch, files_of_rules, watches
 from pytest_reflex.errors import CriteriaError
 from pytest_reflex.model.artifact import Artifact
@@ -113,10 +114,13 @@ def prepare(
 
 
 def _judge(registry: Registry, target: Target) -> Judge | None:
-    """Return who judges, held to what the target may cost."""
-    if registry.judge is None or not target.budget:
-        return registry.judge
-    return Purse(registry.judge, target.budget)
+    """Return who judges, held to what the target may cost, and heard by who wants to."""
+    judge = registry.judge
+    if judge is not None and target.budget:
+        judge = Purse(judge, target.budget)
+    if judge is not None and target.heard is not None:
+        judge = Remembered(judge, target.votes, target.heard)
+    return judge
 
 
 def run_one(prepared: Prepared, rule_id: str, index: int) -> CheckResult:

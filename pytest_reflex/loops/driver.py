@@ -79,9 +79,11 @@ class ReflexLoop:
                 self.starting(decision.step)
             # Closed here, not when it is forgotten: agents may have to be waited for.
             with closing(self._perform(decision)) as steps, wishes.polled(decision.step):
-                limited = ""
+                limited, told = "", self.state.last_seq
                 for done in steps:
                     done = wishes.marked(done)
+                    if done.step is Step.EVALUATE:  # its votes are durable already
+                        yield from self._recorded(self.files.latest_events()[told:])
                     yield from self._recorded([self.files.commit(done)])
                     limited = refused_by_limit(done) or limited
             if limited:

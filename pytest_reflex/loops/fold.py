@@ -13,6 +13,7 @@ from typing import Any
 from pytest_reflex.errors import StateError
 from pytest_reflex.loops.runjson import SCHEMA_VERSION
 from pytest_reflex.model.events import Event, EventKind
+from pytest_reflex.model.judged import Cast
 from pytest_reflex.model.results import evaluation_from_json
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import Limits, RunState, Stop
@@ -133,6 +134,7 @@ def _evaluation(state: RunState, payload: Payload) -> RunState:
         state,
         evaluation=evaluation,
         proofs=tuple(payload.get("proofs", ())),
+        votes=(),
         planned=True,
         produced=True,
         prepared=state.prepared or state.checks is not None,
@@ -256,6 +258,10 @@ def _judged_again(state: RunState) -> RunState:
     )
 
 
+def _vote(state: RunState, payload: Payload) -> RunState:
+    return replace(state, votes=(*state.votes, Cast.from_json(payload)))
+
+
 _APPLY: dict[EventKind, Callable[[RunState, Payload], RunState]] = {
     EventKind.PLAN_CREATED: _plan,
     EventKind.ARTIFACT_CREATED: _artifact,
@@ -270,4 +276,5 @@ _APPLY: dict[EventKind, Callable[[RunState, Payload], RunState]] = {
     EventKind.FAILED: _ended,
     EventKind.FEEDBACK_GIVEN: _feedback,
     EventKind.RUN_EXTENDED: _extended,
+    EventKind.VOTE_CAST: _vote,
 }

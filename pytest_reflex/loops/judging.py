@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from pytest_reflex.loops.prepared import effective
 from pytest_reflex.loops.proving import Made, made_by_agent, prove, without_unproved
 from pytest_reflex.loops.runfiles import RunFiles
 from pytest_reflex.loops.steps import Done, phase_error
-from pytest_reflex.loops.votes import paid, refused_vote
+from pytest_reflex.loops.votes import Listener, paid, refused_vote
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.targets import Target
@@ -24,14 +25,17 @@ from pytest_reflex.verdict.progress import flips_between, mark_of
 def evaluate(files: RunFiles, hooks: Any, project: Path) -> Done:
     """Judge the artifact; the verdict binds to the bytes that the history knows.
 
-    Checks that an agent made are proved, and what is not proved earns nothing. `project` is the
+    Checks that an agent made are proved, and what is not proved earns nothing. Votes of a
+    judge are durable when they are given, before the event that is returned. `project` is the
     working directory of commands. Raises ReflexError where nothing can judge.
     """
-    target = target_of(files, project)
+    listener = Listener(files.commit)
+    target = replace(target_of(files, project), votes=files.state.votes, heard=listener)
     evaluation = judge(hooks, target)
+    listener.end()
     if isinstance(evaluation, str):
         return phase_error(Step.EVALUATE, evaluation)
-    return paid(_done(files, target, evaluation), evaluation)
+    return paid(_done(files, target, evaluation), evaluation, files.state.votes)
 
 
 def _done(files: RunFiles, target: Target, evaluation: Evaluation) -> Done:

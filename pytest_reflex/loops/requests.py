@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_reflex.loops.prepared import needs_agent
 from pytest_reflex.loops.proving import refused
-from pytest_reflex.model.events import Event
+from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.steps import StepRequest
 from pytest_reflex.model.words import Step
@@ -48,7 +48,9 @@ def request_for(
     )
     rules = state.criteria.active(state.level)
     if step is Step.PLAN:
-        history = tuple(brief(event) for event in events[-HISTORY_EVENTS:])
+        # Votes are of an evaluation that has its own event.
+        steps = [event for event in events if event.kind is not EventKind.VOTE_CAST]
+        history = tuple(brief(event) for event in steps[-HISTORY_EVENTS:])
         return replace(base, rules=rules, history=history, evaluation=state.evaluation)
     if step is Step.PRODUCE:
         previous = artifact if state.iteration > 1 else None

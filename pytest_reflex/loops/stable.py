@@ -5,13 +5,13 @@ Two replays of one recording have equal ones, in whatever folder and at whatever
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from pytest_reflex.agents.comparable import comparable
-from pytest_reflex.model.events import Event
+from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.words import Step
 
 _CLOCK = frozenset(("ts", "duration"))
@@ -30,7 +30,7 @@ def stable_events(events: Iterable[Event], project: Path) -> list[dict[str, Any]
     ordered: list[Event] = []
     for beside, group in groupby(events, key=lambda event: event.step in _PAIR):
         run = list(group)
-        ordered += sorted(run, key=lambda e: _PAIR.index(e.step)) if beside else run
+        ordered += sorted(run, key=lambda e: _PAIR.index(e.step)) if beside else _by_rule(run)
     found = []
     for seq, event in enumerate(ordered, 1):
         wire = _without_clock(event.to_json(), event.run_id, folders)
@@ -38,6 +38,17 @@ def stable_events(events: Iterable[Event], project: Path) -> list[dict[str, Any]
         wire["payload"].get("setup", {}).get("confirmation", {}).pop("at", None)
         found.append({**wire, "seq": seq})
     return found
+
+
+def _by_rule(events: Iterable[Event]) -> Iterator[Event]:
+    """Yield events, with votes that came side by side in the order of their rules."""
+    for is_vote, group in groupby(events, key=lambda event: event.kind is EventKind.VOTE_CAST):
+        run = list(group)
+        yield from sorted(run, key=_place) if is_vote else run
+
+
+def _place(vote: Event) -> tuple[str, int]:
+    return vote.payload["rule_id"], vote.payload["number"]
 
 
 def _without_clock(value: Any, run_id: str, folders: tuple[str, ...]) -> Any:

@@ -13,7 +13,8 @@ from pytest_reflex.model.words import Level, Step
 class EventKind(StrEnum):
     """The events of the Reflex loop; the values are the seed's names.
 
-    Added: `feedback_given` (a person's critique) and `run_extended` (a run that had ended goes on).
+    Added: `feedback_given` (a person's critique), `run_extended` (a run that had ended goes on) and
+    `vote_cast` (a judge has voted, in an evaluation that is under way).
     """
 
     RUN_STARTED = "run_started"
@@ -30,6 +31,7 @@ class EventKind(StrEnum):
     FAILED = "failed"
     FEEDBACK_GIVEN = "feedback_given"
     RUN_EXTENDED = "run_extended"
+    VOTE_CAST = "vote_cast"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

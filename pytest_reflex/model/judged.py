@@ -86,6 +86,37 @@ class Vote:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Cast:
+    """A vote as it was given: of which rule, the how manieth from 1, to which question.
+
+    `question` is the SHA-256 of all that the judge was asked; equal ones have one answer.
+    """
+
+    rule_id: str
+    number: int
+    question: str
+    vote: Vote
+
+    @property
+    def is_of_use(self) -> bool:
+        """Whether the vote says something: what is void is asked again."""
+        return self.vote.ruling is not Ruling.VOID
+
+    def to_json(self) -> dict[str, Any]:
+        place = {"rule_id": self.rule_id, "number": self.number, "question": self.question}
+        return {**place, **self.vote.to_json()}
+
+    @classmethod
+    def from_json(cls, wire: Mapping[str, Any]) -> Cast:
+        return cls(
+            rule_id=wire["rule_id"],
+            number=wire["number"],
+            question=wire["question"],
+            vote=Vote.from_json(wire),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Ballot:
     """The votes that were cast, of `size` that may be; `quorum` of them have to pass."""
 

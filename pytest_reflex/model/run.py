@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from pytest_reflex.model.judged import Cast
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.words import Level, RunStatus, Step, StopReason
@@ -136,7 +137,8 @@ class RunState:
     evaluations; `errors` holds, per step, the messages of its failed tries since it last succeeded;
     `draft` is the text of `--input`; `proofs` say of the last evaluation whether the checks that an
     agent made can fail. Of a person's critiques `feedback` waits for the next CRITIQUE
-    and `heeded` was given to the last one. `settled` counts the marks before the run was extended.
+    and `heeded` was given to the last one. `votes` are of an evaluation that did not come to its
+    end yet. `settled` counts the marks before the run was extended.
     """
 
     run_id: str
@@ -155,6 +157,7 @@ class RunState:
     checks: tuple[Mapping[str, Any], ...] | None = None
     evaluation: Evaluation | None = None
     proofs: tuple[Mapping[str, Any], ...] = ()
+    votes: tuple[Cast, ...] = ()
     issues: tuple[Mapping[str, str], ...] | None = None
     artifact_sha256: str = EMPTY_SHA256
     planned: bool = False

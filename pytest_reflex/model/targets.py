@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from pytest_reflex.errors import Problem
 from pytest_reflex.model.artifact import Artifact
-from pytest_reflex.model.judged import Judge
+from pytest_reflex.model.judged import Cast, Judge
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
 from pytest_reflex.model.words import Level
@@ -25,7 +25,9 @@ class Target:
     directory of executable checks; `threshold` overrides the criteria's own for this level;
     `link_base` is where the artifact's relative links resolve (default: its folder); `alone` is
     True where its suite names this artifact only, and no pattern that may match more one day;
-    `budget` is what a judge may cost at most (calls, usd, tokens, seconds), empty for no bound.
+    `budget` is what a judge may cost at most (calls, usd, tokens, seconds), empty for no bound;
+    `heard` is told of each vote when it is given, where the evaluator can do that, from any thread;
+    `votes` are known already, and are not asked for again.
     """
 
     criteria: Criteria
@@ -38,6 +40,8 @@ class Target:
     environment: Mapping[str, str] = field(default_factory=dict)
     alone: bool = False
     budget: Mapping[str, float] = field(default_factory=dict)
+    votes: tuple[Cast, ...] = ()
+    heard: Callable[[Cast], object] | None = field(default=None, compare=False, repr=False)
 
     @property
     def rules(self) -> tuple[Rule, ...]:

@@ -26,6 +26,7 @@ from pytest_reflex.process.group import kill_leftovers, kill_marked, signal_grou
 from pytest_reflex.process.guard import GUARD
 
 Send = Callable[[bytes], None]
+Hear = Callable[[bytes], object]
 
 _CHUNK = 1 << 16
 _NOISE = 4000
@@ -53,13 +54,19 @@ def can_fork() -> bool:
 
 
 def run_in_fork(
-    work: Callable[[Send], int], *, seconds: float, grace: float = 5.0, mark: str = ""
+    work: Callable[[Send], int],
+    *,
+    seconds: float,
+    grace: float = 5.0,
+    mark: str = "",
+    hear: Hear = lambda line: None,
 ) -> Forked:
     """Call ``work(send)`` in a fork; what it returns is the exit status.
 
     ``send`` takes one line without its end. After `seconds` the fork gets TERM, which is raised in
     it as KeyboardInterrupt, and after `grace` KILL. `mark` is NAME=value of an environment variable
-    by which its processes are known.
+    by which its processes are known. `hear` is called with each line when it has come, also with
+    those that come after an interruption.
     """
     reader, writer = os.pipe()
     with tempfile.TemporaryFile() as noise:
@@ -72,11 +79,12 @@ def run_in_fork(
             _be_child(work, writer, noise)
         os.close(writer)
         GUARD.watch(pid)
-        data = bytearray()
+        sent = _Sent(reader, hear)
         try:
-            status, asked = _follow(pid, reader, data, Deadline(seconds), grace)
+            status, asked = _follow(pid, sent, Deadline(seconds), grace)
         except BaseException:
             _interrupt(pid, grace)
+            sent.drain()
             raise
         finally:
             os.close(reader)
@@ -84,8 +92,9 @@ def run_in_fork(
             if mark:
                 kill_marked(mark)
             GUARD.release(pid)
-        lines = tuple(bytes(data).split(b"\n")[:-1])
-        return Forked(lines=lines, status=status, timed_out=asked, noise=_last_of(noise))
+        return Forked(
+            lines=tuple(sent.lines), status=status, timed_out=asked, noise=_last_of(noise)
+        )
 
 
 def _be_child(work: Callable[[Send], int], writer: int, noise: IO[bytes]) -> NoReturn:
@@ -126,21 +135,43 @@ def _write_all(writer: int, data: bytes) -> None:
         view = view[os.write(writer, view) :]
 
 
-def _follow(
-    pid: int, reader: int, data: bytearray, deadline: Deadline, grace: float
-) -> tuple[int, bool]:
+class _Sent:
+    """What was sent through a pipe so far, in whole lines; each is told to `hear` once."""
+
+    def __init__(self, reader: int, hear: Hear) -> None:
+        os.set_blocking(reader, False)
+        self.reader = reader
+        self.lines: list[bytes] = []
+        self._hear = hear
+        self._rest = b""
+
+    def drain(self) -> None:
+        """Read what is there."""
+        while True:
+            try:
+                chunk = os.read(self.reader, _CHUNK)
+            except BlockingIOError:
+                return
+            if not chunk:
+                return
+            *whole, self._rest = (self._rest + chunk).split(b"\n")
+            for line in whole:
+                self.lines.append(line)
+                self._hear(line)
+
+
+def _follow(pid: int, sent: _Sent, deadline: Deadline, grace: float) -> tuple[int, bool]:
     """Read until the child has ended; return its status and whether it had to be asked to end.
 
     End of file is no sign: a grandchild may hold the pipe.
     """
-    os.set_blocking(reader, False)
     asked = False
     while True:
-        select.select([reader], [], [], min(_LOOK, deadline.pause()))
-        _drain(reader, data)
+        select.select([sent.reader], [], [], min(_LOOK, deadline.pause()))
+        sent.drain()
         done, raw = os.waitpid(pid, os.WNOHANG)
         if done:
-            _drain(reader, data)
+            sent.drain()
             return os.waitstatus_to_exitcode(raw), asked
         if deadline.passed():
             signal_group(pid, signal.SIGKILL if asked else signal.SIGTERM)
@@ -160,17 +191,6 @@ def _interrupt(pid: int, grace: float) -> None:
         with suppress(ChildProcessError):
             signal_group(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
-
-
-def _drain(reader: int, data: bytearray) -> None:
-    while True:
-        try:
-            chunk = os.read(reader, _CHUNK)
-        except BlockingIOError:
-            return
-        if not chunk:
-            return
-        data += chunk
 
 
 def _last_of(noise: IO[bytes]) -> str:

@@ -76,6 +76,9 @@ _SAYS: dict[EventKind, Callable[[Payload], str]] = {
     EventKind.STOPPED: _ended,
     EventKind.FAILED: _ended,
     EventKind.FEEDBACK_GIVEN: lambda payload: str(payload["text"]),
+    EventKind.VOTE_CAST: lambda payload: (
+        f"{payload['rule_id']}, vote {payload['number']}: {payload['verdict']} ({payload['agent']})"
+    ),
     EventKind.RUN_EXTENDED: lambda payload: (
         f"after {payload['reason']}, at most {payload['limits']['max_iterations']} iterations"
     ),

@@ -7,11 +7,13 @@ crash) costs that evaluation and nothing else.
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import pytest
@@ -20,7 +22,7 @@ from pytest_reflex import hookspecs
 from pytest_reflex.checks.commands import commands_of
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.checks.run import Prepared, evaluate, prepare, unsound
-from pytest_reflex.model.judged import JUDGED
+from pytest_reflex.model.judged import JUDGED, Cast
 from pytest_reflex.model.results import CheckResult, Evaluation
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Outcome
@@ -35,6 +37,7 @@ from pytest_reflex.verdict.ballot import MOST_VOTES
 from pytest_reflex.verdict.score import judge
 
 FINISHED = b"finished"
+VOTE = b"vote "
 MARK = "REFLEX_SESSION"
 
 _DROPPED = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER")
@@ -62,14 +65,46 @@ def evaluate_by_pytest(
     if not can_fork():
         return evaluate(target, registry)
     mark = f"{os.getpid()}-{next(_numbers)}"
-    prepared = prepare(replace(target, environment={**target.environment, MARK: mark}), registry)
+    heard, outbox = target.heard, _Outbox()
+    there = replace(
+        target,
+        environment={**target.environment, MARK: mark},
+        heard=outbox if heard is not None else None,
+    )
+    prepared = prepare(there, registry)
     with temporary_folder("pytest-reflex-") as folder:
         forked = run_in_fork(
-            lambda send: _session(prepared, folder, send),
+            lambda send: _session(prepared, folder, outbox.opened(send)),
             seconds=_patience(prepared) if seconds is None else seconds,
             mark=f"{MARK}={mark}",
+            hear=lambda line: heard(_cast(line)) if heard and line.startswith(VOTE) else None,
         )
     return _judged(prepared, forked)
+
+
+class _Outbox:
+    """Takes votes from the threads of a session to who forked it, between its other lines."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._send: Send = lambda line: None
+
+    def opened(self, send: Send) -> Send:
+        """Return `send` for whoever has lines, one at a time."""
+
+        def one_by_one(line: bytes) -> None:
+            with self._lock:
+                send(line)
+
+        self._send = one_by_one
+        return one_by_one
+
+    def __call__(self, cast: Cast) -> None:
+        self._send(VOTE + json.dumps(cast.to_json()).encode("ascii"))
+
+
+def _cast(line: bytes) -> Cast:
+    return Cast.from_json(json.loads(line.removeprefix(VOTE)))
 
 
 def _patience(prepared: Prepared) -> float:
@@ -94,7 +129,8 @@ def _of_votes(prepared: Prepared) -> float:
 
 
 def _judged(prepared: Prepared, forked: Forked) -> Evaluation:
-    found = [parse(line.decode("ascii")) for line in forked.lines if line != FINISHED]
+    said = (line for line in forked.lines if line != FINISHED and not line.startswith(VOTE))
+    found = [parse(line.decode("ascii")) for line in said]
     results = {(one.rule, one.index): one.result for one in found}
     missing = set(prepared.specs) - set(results)
     early = "" if FINISHED in forked.lines and not missing else _why_early(forked)
