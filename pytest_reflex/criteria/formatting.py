@@ -9,7 +9,7 @@ given as a secret is told, or comes into the text.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,7 +110,10 @@ def misfits(
         hint = did_you_mean(name, commands) if commands else "declare it under commands"
         yield "command", f"format: there is no command {name!r}", hint
         return
-    declared = [argument for argument in command.get("args") or () if argument != "file"]
+    argv, args = command.get("argv") or (), command.get("args") or ()
+    if not _are_texts(argv) or not _are_texts(args):
+        return  # told where the command itself is read
+    declared = [argument for argument in args if argument != "file"]
     for argument in given:
         if argument == "file":
             yield "args", "format: file is the copy of the artifact, and not given", ""
@@ -120,9 +123,13 @@ def misfits(
     if missing := [argument for argument in declared if argument not in given]:
         hint = f"args: {{{missing[0]}: ...}}"
         yield "args", f"format: the command {name} needs the argument {missing[0]}", hint
-    if params.get("output", FILE) == FILE and _FILE not in (command.get("argv") or ()):
+    if params.get("output", FILE) == FILE and _FILE not in argv:
         hint = f'"{_FILE}" in its argv and file in its args, or output: stdout'
         yield "command", f"format: the command {name} is not given the file to change", hint
+
+
+def _are_texts(words: Any) -> bool:
+    return isinstance(words, Sequence) and all(isinstance(word, str) for word in words)
 
 
 def _argv(params: Mapping[str, Any], command: Mapping[str, Any], file: str) -> list[str]:

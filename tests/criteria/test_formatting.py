@@ -273,6 +273,23 @@ def test_fix_that_cannot_call_its_command_is_told_at_its_place(
     assert problems(tmp_path, named(fix)) == [told]
 
 
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("{argv: true, args: file}", "command tidy needs argv, a list of texts"),
+        ("{argv: [tidy, '{file}'], args: true}", "args must be a list, not the boolean true"),
+        (
+            "{argv: [tidy, '{file}'], args: [file, {a: b}]}",
+            "an item of args must be a text, not a mapping",
+        ),
+    ],
+    ids=["argv", "args", "a mapping in args"],
+)
+def test_malformed_command_of_a_fix_is_told_as_one(tmp_path: Path, command: str, told: str) -> None:
+    text = rules(rule(fix="{format: {command: tidy}}"), head=f"commands: {{tidy: {command}}}\n")
+    assert any(told in problem for problem in problems(tmp_path, text))
+
+
 def test_command_of_a_formatter_is_used(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     fix = "{format: {command: cat, output: stdout}}"
     main(["criteria", "lint", str(write(tmp_path, "rules.yaml", named(fix)))])
