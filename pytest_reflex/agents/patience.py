@@ -7,6 +7,7 @@ that ended in one begins the step anew, with nothing paid twice.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from threading import Event
@@ -19,6 +20,7 @@ from pytest_reflex.model.steps import Question, Reply
 Pause = Callable[[float, Event], bool]
 
 _SHOWN = 160
+_LISTEN = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +76,10 @@ def patiently(
 
 def wait_or_cancel(seconds: float, cancel: Event) -> bool:
     """Wait; return at once, and whether the run is ending, where it is."""
-    cancel.wait(seconds)
+    until = time.monotonic() + seconds
+    # In short waits: a signal that comes in the moment before one is heard after it.
+    while not cancel.is_set() and (left := until - time.monotonic()) > 0:
+        cancel.wait(min(left, _LISTEN))
     return cancel.is_set()
 
 

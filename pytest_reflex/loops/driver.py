@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -30,6 +30,7 @@ from pytest_reflex.loops.wishes import Wishes
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.words import Level, Step
+from pytest_reflex.process.pool import as_ended, await_all
 from pytest_reflex.process.run import kill_running
 
 
@@ -150,7 +151,7 @@ class ReflexLoop:
         with ThreadPoolExecutor(len(pair)) as pool:
             pending = [pool.submit(self._step, step) for step in pair]
             try:
-                for future in as_completed(pending):
+                for future in as_ended(pending):
                     yield future.result()
             except BaseException:
                 self._end(pending)
@@ -160,10 +161,10 @@ class ReflexLoop:
         """Have the agents end; who asks again while they are given time has them killed."""
         self.cancel.set()
         try:
-            wait(pending)
+            await_all(pending)
         except BaseException:
             kill_running()
-            wait(pending)
+            await_all(pending)
             raise
 
     def _is_done(self, step: Step) -> bool:

@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
 from threading import Event
 from types import TracebackType
-from typing import Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from pytest_reflex.process.run import kill_running
 
 Key = TypeVar("Key", bound=Hashable)
 Result = TypeVar("Result")
+
+# A signal that comes in the moment before a wait does not end it: Python hears it afterwards.
+_LISTEN = 0.2
+
+
+def await_all(futures: Iterable[Future[Any]]) -> None:
+    """Wait until all futures are done, in waits so short that no signal stays unheard."""
+    while pending := [future for future in futures if not future.done()]:
+        wait(pending, _LISTEN)
+
+
+def as_ended(futures: Iterable[Future[Result]]) -> Iterator[Future[Result]]:
+    """Yield futures as they are done, in waits so short that no signal stays unheard."""
+    pending = set(futures)
+    while pending:
+        done, pending = wait(pending, _LISTEN, FIRST_COMPLETED)
+        yield from done
 
 
 def default_workers() -> int:
@@ -69,6 +86,7 @@ class Pool(Generic[Key, Result]):
 
         Raises CancelledError where the pool was cancelled before the call began.
         """
+        await_all([self._futures[key]])
         return self._futures[key].result()
 
     def close(self, *, cancel: bool = False) -> None:
@@ -79,15 +97,15 @@ class Pool(Generic[Key, Result]):
         if cancel:
             self._cancel.set()
         self._executor.shutdown(wait=False, cancel_futures=cancel)
-        running = [future for future in self._futures.values() if not future.cancelled()]
+        running = list(self._futures.values())
         try:
-            wait(running)
+            await_all(running)
         except BaseException:
             kill_running()
-            wait(running)
+            await_all(running)
             raise
         # Its threads end now; one that still does would make a fork look unsafe.
         self._executor.shutdown(wait=True)
 
 
-__all__ = ["CancelledError", "Pool", "default_workers"]
+__all__ = ["CancelledError", "Pool", "as_ended", "await_all", "default_workers"]

@@ -147,3 +147,41 @@ def test_f23_evaluate_lets_its_command_tidy_up_and_leaves_with_143(tmp_path: Pat
     process.terminate()
     assert process.communicate(timeout=60)[1].strip() == "pytest-reflex: interrupted"
     assert (process.returncode, (tmp_path / "tidy").read_text()) == (143, "tidy\n")
+
+
+UNHEARD = """
+import signal, sys, threading, time
+from pytest_reflex.process.pool import Pool, as_ended, await_all
+from pytest_reflex.process.signals import interruptible
+
+def call():
+    begun.wait()
+    time.sleep(0.3)
+    # To this thread: the main one waits by now, and is not woken.
+    signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+    return cancel.wait(30)
+
+cancel, begun = threading.Event(), threading.Event()
+pool = Pool(1, cancel)
+waits = {
+    "a result": lambda: pool.result("key"),
+    "all": lambda: await_all([future]),
+    "each": lambda: list(as_ended([future])),
+}
+with interruptible():
+    future = pool.submit("key", call)
+    try:
+        begun.set()
+        waits[sys.argv[1]]()
+    except KeyboardInterrupt:
+        pool.close(cancel=True)
+print("heard while it ran:", future.result())
+"""
+
+
+@pytest.mark.parametrize("what", ["a result", "all", "each"])
+def test_a_signal_that_does_not_end_a_wait_is_heard(what: str) -> None:
+    ended = subprocess.run(
+        [PYTHON, "-c", UNHEARD, what], capture_output=True, text=True, check=True
+    )
+    assert ended.stdout == "heard while it ran: True\n"
