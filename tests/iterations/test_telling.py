@@ -104,8 +104,13 @@ def test_a_pipe_is_told_from_time_to_time_that_a_round_goes_on(stage: Stage) -> 
 
 
 def test_a_beat_in_the_middle_of_another_line_is_left_out(stage: Stage) -> None:
+    tried: list[str] = []
+
     def busy(text: str) -> None:
+        tried.append(text)
         raise RuntimeError("reentrant call")
 
     stage.log.round_starts(1, 1)
+    stage.now += 60
     stage.progress.beat(busy)
+    assert tried == ["Iteration 1/1 is at work since 1m0s"]
