@@ -11,6 +11,7 @@ Tree::
     ├── StepError            an agent gave nothing usable, and not again      (9)
     ├── LimitError           a tool is refused by a rate limit; resume later  (9)
     ├── LockedError          another process drives this run                  (11)
+    ├── PausedError          a person has to look before a run goes on        (14)
     └── StateError           a state file could not be read or written        (12)
         └── TamperedError    another program wrote into a history in use      (10)
 
@@ -41,6 +42,7 @@ class ExitCode(IntEnum):
     TAMPERED = 10
     LOCKED = 11
     NOT_PERSISTED = 12
+    WAITING = 14
     ABORTED = 16
     INTERRUPTED = 130
 
@@ -107,6 +109,12 @@ class LimitError(ReflexError):
     """A tool stayed refused by a rate limit; the run goes on where it is, when it is resumed."""
 
     exit_code = ExitCode.PHASE_ERROR
+
+
+class PausedError(ReflexError):
+    """A run waits for a person, and goes on when it is resumed."""
+
+    exit_code = ExitCode.WAITING
 
 
 class LockedError(ReflexError):

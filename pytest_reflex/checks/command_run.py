@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_reflex.checks.blocks_folder import BlocksFolder
 from pytest_reflex.checks.command import Command
-from pytest_reflex.checks.options import REQUIRED, SECONDS, Kind
+from pytest_reflex.checks.options import REQUIRED, SECONDS, TEXTS, Kind
 from pytest_reflex.errors import Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.results import LEFT_CHILDREN
@@ -46,6 +46,9 @@ COMMAND_KINDS = {
     ).means("what is run; no shell sees a list", REQUIRED),
     "shell": Kind("a program with its options, quoted as in a shell", _is_shell).means(
         "the shell for a text; `bash-strict` is `bash -euo pipefail`", "`bash`, else `sh`"
+    ),
+    "writes": TEXTS.means(
+        "globs of the files in the project that it writes: in a loop it may change no others"
     ),
     "timeout": SECONDS.means(
         "after it the command and all it started are killed: an `error`", f"{TIMEOUT:g}"

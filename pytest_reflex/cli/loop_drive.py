@@ -86,6 +86,13 @@ def running_options(command: Callable[..., Any]) -> Callable[..., Any]:
     metavar="always|first",
     help="PRODUCE in each iteration (the default), or in the first only: REFINE's text is judged.",
 )
+@click.option(
+    "--may-change",
+    "may_change",
+    multiple=True,
+    metavar="GLOB",
+    help="What an agent may change in the project beside the artifact: nothing, if not given.",
+)
 @click.option("--sequential", is_flag=True, help="Run PRODUCE and PREPARE one after the other.")
 @click.option("--allow-agent-commands", is_flag=True, help="Run commands that PREPARE invents.")
 @click.option("--yes", is_flag=True, help="Confirm criteria and limits without a question.")
@@ -106,6 +113,7 @@ def new(
     variables: tuple[str, ...],
     guard: str | None,
     produce: str | None,
+    may_change: tuple[str, ...],
     sequential: bool,
     allow_agent_commands: bool,
     yes: bool,
@@ -122,7 +130,7 @@ def new(
     from pytest_reflex.host import employ, judge_command, judge_name, open_host
     from pytest_reflex.loops.setup import NewLoop, begin, propose
 
-    settings = _settings(max_iterations, evaluator, guard, produce, record, budgets)
+    settings = _settings(max_iterations, evaluator, guard, produce, record, budgets, may_change)
     chosen = chosen_criteria(criteria, template, settings)
     if in_place and (output or not draft):
         raise UsageError("--in-place needs --input and no --output")
@@ -161,6 +169,7 @@ def _settings(
     produce: str | None,
     record: str | None,
     budgets: tuple[str, ...],
+    may_change: tuple[str, ...],
 ) -> Settings:
     """Return the settings in force, with what the command line says."""
     from pytest_reflex.settings import budget_changes
@@ -173,16 +182,26 @@ def _settings(
             "loop.produce": produce,
             "loop.record": record,
             "loop.budget": budget_changes(budgets) or None,
+            "loop.may_change": list(may_change) or None,
         }
     )
 
 
+accept_changes_option = click.option(
+    "--accept-changes",
+    is_flag=True,
+    help="Take the project as it is now: files that were changed while no step was running.",
+)
+
+
 @click.command(short_help="Continue an interrupted loop.")
 @alias_argument("resumes_here")
+@accept_changes_option
 @dry_run_option
 @running_options
 def resume(
     alias: str | None,
+    accept_changes: bool,
     dry_run: bool,
     quiet: bool,
     as_json: bool,
@@ -204,18 +223,30 @@ def resume(
     names = employ(host, settings, agents, run.state.setup["agents"], judge=judge, **tape)
     if dry_run:
         return show_resumed(host, run, names, as_json=as_json)
-    again = take_up(run.folder, project=Path.cwd(), hooks=host.hooks)
+    again = take_up(
+        run.folder,
+        project=Path.cwd(),
+        hooks=host.hooks,
+        agents=names,
+        accept_changes=accept_changes,
+    )
     with taped(host):
         return watch(again, names, quiet=quiet, as_json=as_json)
 
 
 def _confirm(proposal: Any, agents: Any, *, asked: bool, quiet: bool) -> None:
     """Show criteria and limits; on a terminal ask, elsewhere --yes must have been given."""
-    from pytest_reflex.reports.proposal import proposal_text
+    from pytest_reflex.reports.proposal import allowed_lines, proposal_text
 
     if not (quiet and not asked):
         judge = proposal.order.judge
-        say(proposal_text(proposal.criteria, proposal.limits, agents, judge=judge))
+        text = proposal_text(proposal.criteria, proposal.limits, agents, judge=judge)
+        say(
+            text
+            + "".join(
+                f"{line}\n" for line in allowed_lines(proposal.may_change, proposal.unprotected)
+            )
+        )
     if not asked:
         return
     if not sys.stdin.isatty():

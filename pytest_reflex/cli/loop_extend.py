@@ -10,7 +10,7 @@ import click
 
 from pytest_reflex.cli.aliases import alias_argument, state_root
 from pytest_reflex.cli.configured import configured
-from pytest_reflex.cli.loop_drive import running_options, watch
+from pytest_reflex.cli.loop_drive import accept_changes_option, running_options, watch
 from pytest_reflex.cli.loop_tape import tape_of, taped
 from pytest_reflex.cli.streams import say
 from pytest_reflex.errors import UsageError
@@ -22,12 +22,14 @@ from pytest_reflex.errors import UsageError
 @click.option(
     "--budget", multiple=True, metavar="KEY=+N", help="More seconds, usd, tokens or calls."
 )
+@accept_changes_option
 @click.option("--yes", is_flag=True, help="Confirm the limits without a question.")
 @running_options
 def extend(
     alias: str | None,
     max_iterations: str | None,
     budget: tuple[str, ...],
+    accept_changes: bool,
     yes: bool,
     quiet: bool,
     as_json: bool,
@@ -59,6 +61,8 @@ def extend(
         confirmed_by="--yes" if yes else "terminal",
         project=Path.cwd(),
         hooks=host.hooks,
+        agents=names,
+        accept_changes=accept_changes,
     )
     with taped(host):
         return watch(again, names, quiet=quiet, as_json=as_json)

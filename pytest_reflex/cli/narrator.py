@@ -14,6 +14,7 @@ from pytest_reflex.cli.progress import Display, displayed
 from pytest_reflex.cli.streams import give, give_artifact, give_json, say, terminal_width
 from pytest_reflex.errors import ExitCode, StateError
 from pytest_reflex.loops.driver import ReflexLoop
+from pytest_reflex.loops.project_watch import unread_text
 from pytest_reflex.loops.result import deliver
 from pytest_reflex.loops.runjson import run_json
 from pytest_reflex.model.events import Event, EventKind
@@ -63,6 +64,8 @@ class Narrator:
             number = self.loop.leftovers
             what = "1 process" if number == 1 else f"{number} processes"
             self._wrapped(f"Ended {what} that the interrupted run had left running")
+        if unread := self.loop.watch.unread:
+            self._wrapped(unread_text(unread))
         if warning := lock_warning(self.loop.files.folder):
             self._wrapped(warning)
         for path in self.loop.files.aside:

@@ -19,9 +19,11 @@ from typing import Any
 from pytest_reflex.errors import LimitError
 from pytest_reflex.loops import ending
 from pytest_reflex.loops.asking import ask, record
+from pytest_reflex.loops.calls import Calls
 from pytest_reflex.loops.decide import Act, Decision, calls_left, decide, seconds_left
 from pytest_reflex.loops.guard import guarded
 from pytest_reflex.loops.judging import evaluate
+from pytest_reflex.loops.project_watch import ProjectWatch
 from pytest_reflex.loops.requests import request_for
 from pytest_reflex.loops.runfiles import RunFiles
 from pytest_reflex.loops.seal import Watch
@@ -40,7 +42,8 @@ class ReflexLoop:
 
     `hooks` is a pluggy relay with the hooks of `hookspecs`; `project` the working directory of
     commands; `opening` the events that are durable and not yet told; `leftovers` how many processes
-    of a former owner had to be killed; `starting` is called with each step when it begins, `notice`
+    of a former owner had to be killed; `watch` looks at the project, and the steps in `free` call
+    nobody outside; `starting` is called with each step when it begins, `notice`
     with a line about what takes long; `suspicion` says what else was tampered with, empty for
     nothing; `clock` gives seconds. Closing the generator, or an exception, leaves a run that
     `resume` continues.
@@ -49,6 +52,8 @@ class ReflexLoop:
     files: RunFiles
     hooks: Any
     project: Path
+    watch: ProjectWatch
+    free: frozenset[Step] = frozenset()
     sequential: bool = False
     allow_agent_commands: bool = False
     opening: tuple[Event, ...] = ()
@@ -64,14 +69,15 @@ class ReflexLoop:
         started = self.clock()
         yield from self._recorded(self.opening)
         wishes = Wishes(self.files, self.cancel)
-        watch = Watch(self.files.latest_events()[0].payload, self.project)
+        seal = Watch(self.files.latest_events()[0].payload, self.project)
+        calls = Calls(self.watch, self.files.alias, self.free)
         while True:
             yield from self._recorded(self.files.adopt_changes_by_hand())
             yield from self._recorded(self.files.adopt_feedback())
             decision = decide(
                 self.state,
                 stop_requested=wishes.stop_reason(),
-                tampering=self._tampering(watch),
+                tampering=self._tampering(seal) or calls.tampering,
                 elapsed=self.clock() - started,
             )
             if decision.act is Act.NOTHING:
@@ -79,7 +85,7 @@ class ReflexLoop:
             if decision.step is not None:
                 self.starting(decision.step)
             # Closed here, not when it is forgotten: agents may have to be waited for.
-            with closing(self._perform(decision)) as steps, wishes.polled(decision.step):
+            with closing(self._perform(decision, calls)) as steps, wishes.polled(decision.step):
                 limited, told = "", self.state.last_seq
                 for done in steps:
                     done = wishes.marked(done)
@@ -91,9 +97,9 @@ class ReflexLoop:
                 later = f"pytest-reflex loop resume {self.files.alias}"
                 raise LimitError(limited, hint=f"go on later: {later}")
 
-    def _tampering(self, watch: Watch) -> str:
-        """Return what was done to the run's record, to what judges, or to a session's files."""
-        return self.files.forgery() or watch.tampering() or self.suspicion()
+    def _tampering(self, seal: Watch) -> str:
+        """Return what was done to the run's record, to what judges, or in a session."""
+        return self.files.forgery() or seal.tampering() or self.suspicion()
 
     @property
     def state(self) -> RunState:
@@ -104,7 +110,7 @@ class ReflexLoop:
             record(self.hooks, event)
             yield event
 
-    def _perform(self, decision: Decision) -> Generator[Done, None, None]:
+    def _perform(self, decision: Decision, calls: Calls) -> Generator[Done, None, None]:
         if decision.act is Act.STOP:
             yield ending.stopped(self.state, decision, self.files.latest_events())
         elif decision.act is Act.SWITCH:
@@ -114,14 +120,14 @@ class ReflexLoop:
             following = {"iteration": self.state.iteration + 1}
             yield Done(kind=EventKind.ITERATION_ADVANCED, step=Step.REFINE, payload=following)
         elif decision.step is Step.EVALUATE:
-            yield evaluate(self.files, self.hooks, self.project)
+            yield evaluate(self.files, self.hooks, self.project, self.watch)
         elif decision.step is Step.PRODUCE_PREPARE:
-            yield from self._produce_and_prepare()
+            yield from self._produce_and_prepare(calls)
         else:
             assert decision.step is not None
-            yield self._step(decision.step)
+            yield self._step(decision.step, calls)
 
-    def _step(self, step: Step) -> Done:
+    def _step(self, step: Step, calls: Calls) -> Done:
         state = self.state
         request = request_for(
             step,
@@ -136,20 +142,20 @@ class ReflexLoop:
             step,
             state,
             request,
-            partial(ask, self.hooks),
+            partial(calls.watched, partial(ask, self.hooks)),
             allow_commands=self.allow_agent_commands,
             project=self.project,
         )
         return guarded(done, state, self.files.latest_events())
 
-    def _produce_and_prepare(self) -> Iterator[Done]:
+    def _produce_and_prepare(self, calls: Calls) -> Iterator[Done]:
         """Run PRODUCE beside PREPARE; both depend on the plan only, each is durable when done."""
         if self.sequential or calls_left(self.state) < 2:
-            yield self._step(Step.PRODUCE)
+            yield self._step(Step.PRODUCE, calls)
             return
         pair = [step for step in (Step.PRODUCE, Step.PREPARE) if not self._is_done(step)]
         with ThreadPoolExecutor(len(pair)) as pool:
-            pending = [pool.submit(self._step, step) for step in pair]
+            pending = [pool.submit(self._step, step, calls) for step in pair]
             try:
                 for future in as_ended(pending):
                     yield future.result()

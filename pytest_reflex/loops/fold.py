@@ -277,4 +277,5 @@ _APPLY: dict[EventKind, Callable[[RunState, Payload], RunState]] = {
     EventKind.FEEDBACK_GIVEN: _feedback,
     EventKind.RUN_EXTENDED: _extended,
     EventKind.VOTE_CAST: _vote,
+    EventKind.CHANGES_ACCEPTED: lambda state, payload: state,
 }

@@ -113,6 +113,16 @@ def _read(words: Iterable[str]) -> Iterator[str]:
         before = word
 
 
+def outputs_of(command: Command) -> Iterator[str]:
+    """Yield the places in the project that a command says it writes to."""
+    before = ""
+    for word in _split(command):
+        is_output = before in _OUTPUTS or before.endswith((">", ">|"))
+        if is_output and not word.startswith(("&", "/", "-")):
+            yield word
+        before = word
+
+
 def _split(command: Command) -> Iterable[str]:
     if isinstance(command, str):
         lexer = shlex.shlex(command, posix=True, punctuation_chars=True)

@@ -10,6 +10,7 @@ from typing import Any
 from pytest_reflex.loops.asking import judge
 from pytest_reflex.loops.decide import budget_left
 from pytest_reflex.loops.prepared import effective
+from pytest_reflex.loops.project_watch import ProjectWatch
 from pytest_reflex.loops.proving import Made, made_by_agent, prove, without_unproved
 from pytest_reflex.loops.runfiles import RunFiles
 from pytest_reflex.loops.steps import Done, phase_error
@@ -18,24 +19,41 @@ from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Step
+from pytest_reflex.process.caches import private_caches
 from pytest_reflex.store.regular import read_if_regular
 from pytest_reflex.verdict.progress import flips_between, mark_of
 
 
-def evaluate(files: RunFiles, hooks: Any, project: Path) -> Done:
+def evaluate(files: RunFiles, hooks: Any, project: Path, watch: ProjectWatch) -> Done:
     """Judge the artifact; the verdict binds to the bytes that the history knows.
 
     Checks that an agent made are proved, and what is not proved earns nothing. Votes of a
     judge are durable when they are given, before the event that is returned. `project` is the
-    working directory of commands. Raises ReflexError where nothing can judge.
+    working directory of commands; what changes in it meanwhile and no check declares to write, is
+    an error. Raises ReflexError where nothing can judge, PausedError where a person has to look.
     """
+    if refused := watch.before_evaluation(files.alias):
+        return phase_error(Step.EVALUATE, refused)
     listener = Listener(files.commit)
-    target = replace(target_of(files, project), votes=files.state.votes, heard=listener)
-    evaluation = judge(hooks, target)
-    listener.end()
-    if isinstance(evaluation, str):
-        return phase_error(Step.EVALUATE, evaluation)
-    return paid(_done(files, target, evaluation), evaluation, files.state.votes)
+    with private_caches({}) as caches:
+        target = target_of(files, project)
+        target = replace(
+            target,
+            environment={**target.environment, **caches},
+            votes=files.state.votes,
+            heard=listener,
+        )
+        evaluation = judge(hooks, target)
+        listener.end()
+        if isinstance(evaluation, str):
+            return phase_error(Step.EVALUATE, evaluation)
+        done = _done(files, target, evaluation)
+    refused, accepted = watch.after_evaluation()
+    if refused:
+        done = phase_error(Step.EVALUATE, refused)
+    elif done.kind is EventKind.EVALUATION_DONE:
+        done = replace(done, payload={**done.payload, **accepted})
+    return paid(done, evaluation, files.state.votes)
 
 
 def _done(files: RunFiles, target: Target, evaluation: Evaluation) -> Done:

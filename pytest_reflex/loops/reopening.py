@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -14,10 +14,11 @@ from pytest_reflex.loops.decide import exhausted
 from pytest_reflex.loops.driver import ReflexLoop
 from pytest_reflex.loops.kinds import refuse_session
 from pytest_reflex.loops.runfiles import RunFiles
+from pytest_reflex.loops.scopes import accepted, free_steps, watch_again
 from pytest_reflex.loops.steps import Done
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import Limits, RunState
-from pytest_reflex.model.words import EXTENDABLE, RunStatus, StopReason
+from pytest_reflex.model.words import EXTENDABLE, RunStatus, Step, StopReason
 from pytest_reflex.settings import budget_changes
 
 
@@ -80,9 +81,19 @@ def _iterations(state: RunState, text: str | None) -> int:
 
 @contextmanager
 def reopen(
-    folder: Path, more: More, *, confirmed_by: str, project: Path, hooks: Any
+    folder: Path,
+    more: More,
+    *,
+    confirmed_by: str,
+    project: Path,
+    hooks: Any,
+    agents: Mapping[Step, str] | None = None,
+    accept_changes: bool = False,
 ) -> Iterator[ReflexLoop]:
-    """Yield a run that had ended, ready to go on; that it does is durable then."""
+    """Yield a run that had ended, ready to go on; that it does is durable then.
+
+    `agents` and `accept_changes` are those of `setup.take_up`.
+    """
     files = RunFiles.open(folder)
     try:
         refuse_session(files.state, " --reflex-max-iterations +2")
@@ -95,11 +106,15 @@ def reopen(
         step = files.state.step
         event = files.commit(Done(kind=EventKind.RUN_EXTENDED, step=step, payload=payload))
         setup = files.state.setup
+        watch = watch_again(files, project)
+        more_events = accepted(files, watch) if accept_changes else ()
         yield ReflexLoop(
             files=files,
-            opening=(event,),
+            opening=(event, *more_events),
             hooks=hooks,
             project=project,
+            watch=watch,
+            free=free_steps(agents or {}, setup.get("plugins", ())),
             sequential=setup.get("sequential", False),
             allow_agent_commands=setup.get("allow_agent_commands", False),
         )

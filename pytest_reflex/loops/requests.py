@@ -17,8 +17,9 @@ from pytest_reflex.model.words import Step
 HISTORY_EVENTS = 3
 _LEFT_OUT = (
     "delta", "checks", "draft", "criteria", "evaluation", "cost",
-    "setup", "seal", "sealed", "tree", "task_alias", "limits",
+    "setup", "seal", "sealed", "tree", "task_alias", "limits", "project", "project_changes",
 )  # fmt: skip
+_NO_STEPS = (EventKind.VOTE_CAST, EventKind.CHANGES_ACCEPTED)
 _OF_THE_MOMENT = ("id", "confirmation")
 
 
@@ -48,8 +49,8 @@ def request_for(
     )
     rules = state.criteria.active(state.level)
     if step is Step.PLAN:
-        # Votes are of an evaluation that has its own event.
-        steps = [event for event in events if event.kind is not EventKind.VOTE_CAST]
+        # Votes are of an evaluation that has its own event; accepted changes are no step.
+        steps = [event for event in events if event.kind not in _NO_STEPS]
         history = tuple(brief(event) for event in steps[-HISTORY_EVENTS:])
         return replace(base, rules=rules, history=history, evaluation=state.evaluation)
     if step is Step.PRODUCE:

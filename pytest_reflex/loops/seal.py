@@ -1,9 +1,8 @@
-"""What a run is sealed against: a change of its rules, of the code that judges, of its own record.
+"""What a run is sealed against at any time: a change of its rules, its plugins, its own record.
 
-At the start one hash is taken over rules, checks, thresholds and plugins, and a manifest of every
-file through which a verdict could be bent from outside. Both are in run_started, so that a resume
-notices what was done while nobody looked. Limits: what a check reads beyond the files that its
-command names is not known here, and is not held.
+At the start one hash is taken over rules, checks, thresholds and plugins, and a manifest of the
+files that they come from. Both are in run_started, so that a resume notices what was done while
+nobody looked. All else in the project is for `project_watch`.
 """
 
 from __future__ import annotations
@@ -16,8 +15,6 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from pytest_reflex.loops.judges import (
-    Command,
-    files_of_commands,
     loaded_from,
     patterns_of,
     sources_of,
@@ -25,7 +22,7 @@ from pytest_reflex.loops.judges import (
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.seals.manifest import Manifest, compare, look_again, take
 from pytest_reflex.seals.patterns import escaped, is_meant
-from pytest_reflex.seals.world import interpreter_files, pytest_files, up_to
+from pytest_reflex.seals.world import pytest_files, up_to
 
 _TOLD = 3
 
@@ -42,31 +39,20 @@ def seal_of(criteria: Criteria, plugins: Iterable[str] = ()) -> str:
 
 
 def manifest_of(
-    commands: Iterable[Command],
-    *,
-    files: Iterable[Path],
-    plugins: Iterable[str],
-    artifact: Path,
-    project: Path,
-    link_base: Path | None = None,
-    own: Iterable[Path] = (),
+    *, files: Iterable[Path], plugins: Iterable[str], artifact: Path, project: Path
 ) -> Manifest:
-    """Return the manifest of what bears on the verdicts of a run.
+    """Return the manifest of what the rules and the plugins of a run are made of.
 
-    `commands` are those of checks, as written; `files` are those that the criteria and prompts were
-    read from; `artifact` is the run's, `link_base` the folder of the draft; `own` are the draft and
-    the output, which may change.
+    `files` are those that the criteria and prompts were read from; `artifact` is the run's: what
+    pytest would read beside it is held too.
     """
     plugins = list(plugins)
-    patterns = rule_files(
-        files=files, plugins=plugins, artifact=artifact, project=project, link_base=link_base
-    )
-    patterns += files_of_commands(commands, project=project, artifact=artifact)
+    patterns = [escaped(_inside(path, project)) for path in files]
+    patterns += [pattern for plugin in plugins for pattern in patterns_of(plugin)]
+    patterns += pytest_files([_inside(artifact.parent, project)])
     if plugins:
         patterns += [escaped(_inside(path, project)) for path in loaded_from(project)]
-    patterns += interpreter_files()
-    apart = [escaped(_inside(path, project)) for path in own]
-    return take(patterns, root=project, apart=apart)
+    return take(patterns, root=project)
 
 
 def rule_files(
@@ -79,7 +65,8 @@ def rule_files(
 ) -> list[str]:
     """Return patterns of what holds the rules: criteria, prompts, plugins, pytest's own files.
 
-    No result may be written there: the parameters are those of `manifest_of`.
+    No result may be written there. `link_base` is the folder of the draft; the other parameters are
+    those of `manifest_of`.
     """
     folders = [*up_to(project, artifact)]
     if link_base is not None:

@@ -23,9 +23,19 @@ from pytest_reflex.loops.judges import Command, commands_in
 from pytest_reflex.loops.kinds import refuse_session
 from pytest_reflex.loops.overview import Run, find_run
 from pytest_reflex.loops.own_orders import read_orders
+from pytest_reflex.loops.project_watch import PROJECT, ProjectWatch, Scope
 from pytest_reflex.loops.result import unusable
 from pytest_reflex.loops.runfiles import RunFiles
 from pytest_reflex.loops.runjson import SCHEMA_VERSION
+from pytest_reflex.loops.scopes import (
+    accepted,
+    free_steps,
+    own_paths,
+    programs_in,
+    unprotected,
+    watch_again,
+    writes_in,
+)
 from pytest_reflex.loops.seal import holds_rules, manifest_of, rule_files, seal_of
 from pytest_reflex.loops.statefile import ARTIFACT
 from pytest_reflex.loops.steps import Done
@@ -36,7 +46,6 @@ from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import Limits
 from pytest_reflex.model.words import Level, RunStatus, Step
 from pytest_reflex.process.group import kill_abandoned
-from pytest_reflex.seals.manifest import Manifest
 from pytest_reflex.settings import OWN_FILE, Settings
 
 
@@ -70,7 +79,9 @@ class Proposal:
     """A run that could begin: everything is read and nothing is written.
 
     `sources` are the files that the criteria were read from, `orders` the person's own texts in the
-    prompts of steps, `commands` those that the criteria name.
+    prompts of steps, `commands` those that the criteria name, `programs` what they start outside
+    the project. The agent may change what `may_change` means, checks may write what `writes` means;
+    `unprotected` are files of checks that the agent may change.
     """
 
     order: NewLoop
@@ -81,6 +92,10 @@ class Proposal:
     seal: str
     sources: tuple[Path, ...] = ()
     commands: tuple[Command, ...] = ()
+    programs: tuple[str, ...] = ()
+    may_change: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    unprotected: tuple[str, ...] = ()
     orders: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -104,6 +119,10 @@ def propose(order: NewLoop, *, settings: Settings, registry: Registry, project: 
     draft = None
     if order.draft is not None:
         draft = read_draft(order.draft).raw_text
+    commands = commands_in(criteria, registry)
+    judges = [order.judge_command] if order.judge_command else []
+    scope = Scope(project=project, may_change=settings["loop.may_change"])
+    weak = unprotected([*commands, *judges], project=project, artifact=root, scope=scope)
     return Proposal(
         order=order,
         criteria=criteria,
@@ -112,7 +131,11 @@ def propose(order: NewLoop, *, settings: Settings, registry: Registry, project: 
         draft=draft,
         seal=seal_of(criteria, settings["plugins"]),
         sources=sources,
-        commands=commands_in(criteria, registry),
+        commands=commands,
+        programs=programs_in(criteria, registry, project, judges),
+        may_change=scope.may_change,
+        writes=writes_in(criteria, registry),
+        unprotected=tuple(weak),
         orders=read_orders(prompts, project),
     )
 
@@ -195,15 +218,31 @@ def begin(
     files = RunFiles.create(project / settings["loop.root"], order.task, order.alias)
     try:
         begun = run_started(proposal, files.alias, project, settings, agents)
-        sealed = _sealed(proposal, files.artifact_path, project, settings)
-        started = files.commit(
-            replace(begun, payload={**begun.payload, "sealed": sealed.to_json()})
+        sealed = manifest_of(
+            files=[
+                *proposal.sources,
+                *(project / name for name in settings["loop.prompts"].values()),
+            ],
+            plugins=settings["plugins"],
+            artifact=files.artifact_path,
+            project=project,
         )
+        scope = Scope(
+            project=project,
+            apart=own_paths(project, files.folder.parent, order.draft, order.output, order.record),
+            may_change=proposal.may_change,
+            writes=proposal.writes,
+        )
+        watch = ProjectWatch.begin(scope, proposal.programs)
+        held = {"sealed": sealed.to_json(), PROJECT: watch.record()}
+        started = files.commit(replace(begun, payload={**begun.payload, **held}))
         yield ReflexLoop(
             files=files,
             opening=(started,),
             hooks=hooks,
             project=project,
+            watch=watch,
+            free=free_steps(agents, settings["plugins"]),
             sequential=order.sequential,
             allow_agent_commands=order.allow_agent_commands,
         )
@@ -257,20 +296,6 @@ def run_started(
     return Done(kind=EventKind.RUN_STARTED, step=Step.PLAN, payload=payload)
 
 
-def _sealed(proposal: Proposal, artifact: Path, project: Path, settings: Settings) -> Manifest:
-    """Return the manifest of the files that may not change while the run goes on."""
-    order = proposal.order
-    return manifest_of(
-        [*proposal.commands, *([order.judge_command] if order.judge_command else [])],
-        files=[*proposal.sources, *(project / name for name in settings["loop.prompts"].values())],
-        plugins=settings["plugins"],
-        artifact=artifact,
-        project=project,
-        link_base=order.draft.resolve().parent if order.draft else None,
-        own=[path for path in (order.draft, order.output) if path],
-    )
-
-
 def _relative(path: Path, project: Path) -> str:
     """Return a path as state files keep it: relative where it lies in the project."""
     full = path.resolve()
@@ -292,8 +317,19 @@ def resumable(root: Path, alias: str | None) -> Run:
 
 
 @contextmanager
-def take_up(folder: Path, *, project: Path, hooks: Any) -> Iterator[ReflexLoop]:
-    """Yield an interrupted run, recovered from its history, ready to go on."""
+def take_up(
+    folder: Path,
+    *,
+    project: Path,
+    hooks: Any,
+    agents: Mapping[Step, str] | None = None,
+    accept_changes: bool = False,
+) -> Iterator[ReflexLoop]:
+    """Yield an interrupted run, recovered from its history, ready to go on.
+
+    `agents` are the names of who answers the steps; with `accept_changes` the project is taken as
+    it is now.
+    """
     files = RunFiles.open(folder)
     try:
         if files.state.status is not RunStatus.RUNNING:  # another process was quicker
@@ -302,11 +338,15 @@ def take_up(folder: Path, *, project: Path, hooks: Any) -> Iterator[ReflexLoop]:
         setup = files.state.setup
         # We hold the lock: whoever works in this run's name works for nobody.
         leftovers = kill_abandoned(f"PYTEST_REFLEX_RUN_DIR={files.folder}")
+        watch = watch_again(files, project)
         yield ReflexLoop(
             files=files,
+            opening=accepted(files, watch) if accept_changes else (),
             leftovers=leftovers,
             hooks=hooks,
             project=project,
+            watch=watch,
+            free=free_steps(agents or {}, setup.get("plugins", ())),
             sequential=setup.get("sequential", False),
             allow_agent_commands=setup.get("allow_agent_commands", False),
         )

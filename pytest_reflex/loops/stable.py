@@ -15,14 +15,15 @@ from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.words import Step
 
 _CLOCK = frozenset(("ts", "duration"))
+_OF_THE_MACHINE = ("sealed", "project", "project_changes")
 _PAIR = (Step.PRODUCE, Step.PREPARE)
 
 
 def stable_events(events: Iterable[Event], project: Path) -> list[dict[str, Any]]:
     """Return events on the wire, as they are in every run that went the same way.
 
-    Left out are times (`ts`, `duration`, when it was confirmed) and the files that were sealed on
-    this machine (`sealed`); the run's id and the folder of the `project` are words; PRODUCE stands
+    Left out are times (`ts`, `duration`, when it was confirmed) and the files of this machine
+    (`sealed`, `project`); the run's id and the folder of the `project` are words; PRODUCE stands
     before the PREPARE that ran beside it, and `seq` follows. The price of a call stays: it is the
     agent's, also in a replay.
     """
@@ -34,7 +35,8 @@ def stable_events(events: Iterable[Event], project: Path) -> list[dict[str, Any]
     found = []
     for seq, event in enumerate(ordered, 1):
         wire = _without_clock(event.to_json(), event.run_id, folders)
-        wire["payload"].pop("sealed", None)
+        for of_the_machine in _OF_THE_MACHINE:
+            wire["payload"].pop(of_the_machine, None)
         wire["payload"].get("setup", {}).get("confirmation", {}).pop("at", None)
         found.append({**wire, "seq": seq})
     return found

@@ -22,6 +22,7 @@ from pytest_reflex.loops.overview import Run, read_run
 from pytest_reflex.loops.pointer import Pointer, Requests, change_pointer, read_pointer
 from pytest_reflex.loops.result import deliver
 from pytest_reflex.loops.runfiles import RunFiles
+from pytest_reflex.loops.scopes import watch_again
 from pytest_reflex.loops.seal import Watch
 from pytest_reflex.loops.statefile import HISTORY, RUN, read_object
 from pytest_reflex.model.events import EventKind
@@ -156,7 +157,7 @@ def _judged_last(files: RunFiles, hooks: Hooks, project: Path) -> str:
     why = Watch(files.latest_events()[0].payload, project).tampering()
     if not why:
         try:
-            done = evaluate(files, hooks(), project)
+            done = evaluate(files, hooks(), project, watch_again(files, project))
         except ReflexError as error:
             why = error.problems[0].message
         else:

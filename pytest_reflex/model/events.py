@@ -13,8 +13,9 @@ from pytest_reflex.model.words import Level, Step
 class EventKind(StrEnum):
     """The events of the Reflex loop; the values are the seed's names.
 
-    Added: `feedback_given` (a person's critique), `run_extended` (a run that had ended goes on) and
-    `vote_cast` (a judge has voted, in an evaluation that is under way).
+    Added: `feedback_given` (a person's critique), `run_extended` (a run that had ended goes on),
+    `vote_cast` (a judge has voted, in an evaluation that is under way) and `changes_accepted` (a
+    person takes the project as it is now).
     """
 
     RUN_STARTED = "run_started"
@@ -32,6 +33,7 @@ class EventKind(StrEnum):
     FEEDBACK_GIVEN = "feedback_given"
     RUN_EXTENDED = "run_extended"
     VOTE_CAST = "vote_cast"
+    CHANGES_ACCEPTED = "changes_accepted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

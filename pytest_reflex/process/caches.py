@@ -1,18 +1,19 @@
 """Variables that keep caches of what was judged before out of a judgement: an agent can write them.
 
-Bytecode, the caches of mypy, ruff and pytest, and the data of coverage lie in one private folder,
-which is removed afterwards. Limits: a tool with a cache of its own reads that one still.
+Bytecode, the caches of mypy, ruff and pytest, the data of coverage and the examples of hypothesis
+lie in one private folder, which is removed afterwards. Limits: a tool with a cache of its own reads
+that one still.
 """
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from pytest_reflex.process.temporary import temporary_folder
 
-_PREFIX = "pytest-reflex-"
-_NO_PYTEST_CACHE = "-p no:cacheprovider"
+_PREFIX = "reflex-caches-"
 
 
 @contextmanager
@@ -22,11 +23,13 @@ def private_caches(inherited: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
     Options in an inherited PYTEST_ADDOPTS are kept.
     """
     with temporary_folder(_PREFIX) as folder:
-        options = (inherited.get("PYTEST_ADDOPTS", "").strip(), _NO_PYTEST_CACHE)
+        options = inherited.get("PYTEST_ADDOPTS", "").strip()
+        cache = shlex.quote(f"cache_dir={folder / 'pytest'}")
         yield {
             "PYTHONPYCACHEPREFIX": str(folder / "bytecode"),
             "MYPY_CACHE_DIR": str(folder / "mypy"),
             "RUFF_NO_CACHE": "true",
-            "PYTEST_ADDOPTS": " ".join(filter(None, options)),
+            "PYTEST_ADDOPTS": f"{options} -o {cache}".strip(),
             "COVERAGE_FILE": str(folder / "coverage"),
+            "HYPOTHESIS_STORAGE_DIRECTORY": str(folder / "hypothesis"),
         }

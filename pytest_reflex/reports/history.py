@@ -79,6 +79,7 @@ _SAYS: dict[EventKind, Callable[[Payload], str]] = {
     EventKind.VOTE_CAST: lambda payload: (
         f"{payload['rule_id']}, vote {payload['number']}: {payload['verdict']} ({payload['agent']})"
     ),
+    EventKind.CHANGES_ACCEPTED: lambda payload: ", ".join(payload["paths"]),
     EventKind.RUN_EXTENDED: lambda payload: (
         f"after {payload['reason']}, at most {payload['limits']['max_iterations']} iterations"
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from pytest_reflex.model.plain import visible
@@ -58,6 +58,16 @@ def proposal_text(
             "",
         )
     )
+
+
+def allowed_lines(may_change: Iterable[str], unprotected: Iterable[str]) -> list[str]:
+    """Return what is to be known of files that an agent may change beside the artifact."""
+    lines = []
+    if globs := ", ".join(may_change):
+        lines.append(f"Agents may change: {visible(globs)}")
+    if paths := ", ".join(unprotected):
+        lines.append(f"Warning: checks run what agents may change: {visible(paths)}")
+    return lines
 
 
 def most_calls(criteria: Criteria, limits: Limits, agents: Mapping[Step, str]) -> int:

@@ -82,6 +82,19 @@ OPTIONS = (
     Option("budget", "list", "limit of spending (repeatable)", "KEY=N", loops=True),
     Option("yes", "switch", "confirm criteria and limits without a question", loops=True),
     Option(
+        "may-change",
+        "list",
+        "files that an agent may change beside the artifacts (repeatable)",
+        "GLOB",
+        loops=True,
+    ),
+    Option(
+        "accept-changes",
+        "switch",
+        "with --reflex-resume: take the project as it is now",
+        loops=True,
+    ),
+    Option(
         "resume", "optional", "continue a loop (default: the one that ran)", "ALIAS", loops=True
     ),
 )

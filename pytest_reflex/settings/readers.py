@@ -108,6 +108,14 @@ def names(value: Any) -> tuple[str, ...]:
     return tuple(found)
 
 
+def globs(value: Any) -> tuple[str, ...]:
+    """Read a list of globs of paths in the project; in one string they are separated by commas."""
+    found = names(value)
+    if any(one.startswith("/") or ".." in one.split("/") for one in found):
+        raise ValueError("a list of globs of paths in the project")
+    return found
+
+
 def tables(value: Any) -> dict[str, Any]:
     """Read a table of tables."""
     table = _table(value)

@@ -99,6 +99,7 @@ SETTINGS: tuple[Setting, ...] = (
         readers.one_of("off", "report", "strict"),
         "changes outside the critique: not looked at, told, or taken back",
     ),
+    _loop("may_change", (), readers.globs, "what an agent may change beside the artifact"),
     _loop("evaluator", "pytest", readers.one_of("pytest", "core"), "how EVALUATE runs the checks"),
     _loop("root", ".ai-factory/evolution", readers.text, "folder of the loops' state"),
     _loop("record", "", readers.text, "file in which the calls of agents are recorded"),

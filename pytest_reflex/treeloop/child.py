@@ -1,8 +1,8 @@
 """One session of the user's pytest in a fresh process, and what it came to.
 
-Promises: the process sees the files as they are now (no module and no byte code is stale), and is
-ended at the deadline with everything it started. What it did not report is not known: a session
-that says nothing has passed nothing.
+Promises: the process sees the files as they are now (no module is stale, and byte code that lies
+about in the project is not read), and is ended at the deadline with everything it started. What it
+did not report is not known: a session that says nothing has passed nothing.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tempfile
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any
 
+from pytest_reflex.process.bytecode import write_bytecode
+from pytest_reflex.process.caches import private_caches
 from pytest_reflex.process.environment import inherited
 from pytest_reflex.process.run import Finished, run
+from pytest_reflex.process.temporary import temporary_folder
 from pytest_reflex.session.options import INSIDE
 from pytest_reflex.treeloop.observer import READ, SESSION
 
@@ -32,7 +32,8 @@ class Part:
     """One evaluation of a session: an artifact of a suite, or the marked tests.
 
     `evaluation` is on the wire; `rules` say per rule id what an evaluation does not. `narrowed`
-    says why it may not know all its rules.
+    says why it may not know all its rules. Its checks start `programs`, each with its arguments,
+    and declare that they write what `writes` means.
     """
 
     id: str
@@ -41,6 +42,8 @@ class Part:
     artifact: str | None
     reason: str
     narrowed: str
+    programs: Sequence[Sequence[str]] = ()
+    writes: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,25 +100,25 @@ class Session:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runner:
-    """How sessions are started: the user's arguments, where, and for how many seconds at most."""
+    """How sessions are started: the user's arguments, where, and for how many seconds at most.
+
+    `bytecode` is that of modules outside the project, by path: all else is compiled anew.
+    """
 
     arguments: Sequence[str]
     cwd: Path
     seconds: float
+    bytecode: Mapping[str, bytes] = field(default_factory=dict, repr=False)
 
-    def run(
-        self, sources: Iterable[Path] = (), environment: Mapping[str, str] | None = None
-    ) -> Session:
-        """Run one session; byte code that lies about `sources` is removed before."""
-        for source in sources:
-            _forget(source)
-        with tempfile.TemporaryDirectory(prefix="pytest-reflex-") as name:
-            folder = Path(name)
+    def run(self, environment: Mapping[str, str] | None = None) -> Session:
+        """Run one session, with `environment` on top of ours."""
+        with temporary_folder("pytest-reflex-") as folder, private_caches(os.environ) as caches:
+            write_bytecode(Path(caches["PYTHONPYCACHEPREFIX"]), self.bytecode)
             argv = [sys.executable, "-m", "pytest", "-p", _OBSERVER, *self.arguments]
             finished = run(
                 argv,
                 cwd=self.cwd,
-                env=_environment(folder) | dict(environment or {}),
+                env={**_environment(folder), **(environment or {}), **caches},
                 timeout=self.seconds,
                 head=_KEPT,
                 tail=_KEPT,
@@ -124,20 +127,7 @@ class Runner:
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    env = inherited() | {INSIDE: str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-    with suppress(KeyError):
-        env["PYTEST_ADDOPTS"] = os.environ["PYTEST_ADDOPTS"]
-    return env
-
-
-def _forget(source: Path) -> None:
-    """Remove the byte code of a source: of one size and one second, it passes for the new one's."""
-    cached = Path(cache_from_source(str(source)))
-    stem = source.name.removesuffix(".py")
-    with suppress(OSError):
-        for path in cached.parent.iterdir():
-            if path.name.startswith(f"{stem}.") and path.suffix == ".pyc":
-                path.unlink()
+    return inherited() | {INSIDE: str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def _session(finished: Finished, folder: Path, seconds: float) -> Session:

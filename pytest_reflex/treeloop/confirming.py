@@ -39,7 +39,10 @@ def confirmed(found: Survey, agents: Mapping[Step, str], say: Callable[[str], ob
     if not (order.quiet and order.yes):
         shown = proposal_text(found.criteria, found.limits, agents, of_text=False)
         say(shown.rstrip("\n"))
-        say(f"May be changed: {visible(', '.join(found.territory.patterns))}")
+        may_change = (*found.territory.patterns, *found.may_change)
+        say(f"May be changed: {visible(', '.join(may_change))}")
+        if found.writes:
+            say(f"Written by the session: {visible(', '.join(found.writes))}")
         say("".join(f"Warning: {visible(one)}\n" for one in found.warnings))
     if order.yes:
         return "--reflex-yes"

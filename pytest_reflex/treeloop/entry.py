@@ -10,17 +10,21 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.agents.recorder import Recorder
-from pytest_reflex.errors import LimitError, ReflexError, TamperedError, UsageError
+from pytest_reflex.errors import LimitError, PausedError, ReflexError, TamperedError, UsageError
 from pytest_reflex.host import Host, employ, open_host
 from pytest_reflex.loops.attending import BEAT, Progress
 from pytest_reflex.loops.driver import ReflexLoop
 from pytest_reflex.loops.kinds import is_of_session
 from pytest_reflex.loops.overview import Run, find_run
 from pytest_reflex.loops.reopening import More, extended
+from pytest_reflex.loops.scopes import own_paths
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.words import EXTENDABLE, RunStatus, Step, StopReason
+from pytest_reflex.process.bytecode import loaded_bytecode
 from pytest_reflex.process.signals import interruptible
 from pytest_reflex.process.ticking import ticking
+from pytest_reflex.seals.left_out import OWN_STATE
+from pytest_reflex.seals.project import ProjectTree
 from pytest_reflex.settings import Settings, load
 from pytest_reflex.settings.readers import budget_changes
 from pytest_reflex.treeloop.child import Runner, Session
@@ -65,11 +69,16 @@ def _new(config: pytest.Config, order: Order, teller: Teller) -> int:
     wanted = chosen_agents(order.agents, usual_agents(settings))
     host, names = _host(settings, wanted, recorder_of(settings, order.root))
     runner = Runner(
-        arguments=order.arguments, cwd=order.cwd, seconds=settings["loop.session_timeout"]
+        arguments=order.arguments,
+        cwd=order.cwd,
+        seconds=settings["loop.session_timeout"],
+        bytecode=loaded_bytecode(order.root),
     )
+    own = own_paths(order.root, order.root / settings["loop.root"])
+    before = ProjectTree(order.root, (*OWN_STATE, *own)).take()
     session = teller.first(runner)
     try:
-        found = survey(order, settings, session)
+        found = survey(order, settings, session, before.changes())
     except NothingToDoError:
         teller.say("The session passes already: nothing is left to do", colour="green")
         return PASSED
@@ -118,7 +127,15 @@ def _resume(config: pytest.Config, order: Order, teller: Teller) -> int:
     host, names = _host(settings, chosen_agents(order.agents, setup["agents"]), recorder)
     seconds = settings["loop.session_timeout"]
     equip = _equipment(host, names, lambda files: runner_of(files, seconds), teller)
-    again = take_up(run.folder, host=host, equip=equip, more=more, by=by)
+    again = take_up(
+        run.folder,
+        host=host,
+        equip=equip,
+        agents=names,
+        more=more,
+        by=by,
+        accept_changes=order.accept_changes,
+    )
     return _watch(again, host, names, teller)
 
 
@@ -149,6 +166,7 @@ def _settings(order: Order, teller: Teller) -> Settings:
     flags = {
         "loop.max_iterations": order.max_iterations,
         "loop.budget": budget_changes(order.budgets) or None,
+        "loop.may_change": list(order.may_change) or None,
     }
     return _told(load(order.root, flags, option="--reflex-"), teller)
 
@@ -211,6 +229,9 @@ def _watch(
         except LimitError as error:
             teller.note(error.problems[0].message)
             teller.interrupted(loop.files.alias)
+            return INTERRUPTED
+        except PausedError as error:
+            teller.note(str(error))
             return INTERRUPTED
         teller.end(loop)
         stop = loop.state.stop

@@ -18,8 +18,12 @@ from typing import Any
 
 import pytest
 
+from pytest_reflex.checks.commands import commands_of_rules
+from pytest_reflex.errors import ReflexError
+from pytest_reflex.loops.scopes import writes_in
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.rules import FORMAT, Rule
+from pytest_reflex.model.targets import Target
 from pytest_reflex.session.controller import Controller
 from pytest_reflex.session.desk import Desk
 from pytest_reflex.session.items import gist
@@ -95,6 +99,7 @@ def _outcome(config: pytest.Config, controller: Controller | None) -> dict[str, 
     for judged in decision.judged if decision else ():
         target = targets[judged.id].target if judged.id in targets else None
         commands = target.criteria.commands if target else {}
+        starts, writes = _starts(config, target)
         parts.append(
             {
                 "id": judged.id,
@@ -103,6 +108,8 @@ def _outcome(config: pytest.Config, controller: Controller | None) -> dict[str, 
                 "artifact": os.path.abspath(target.artifact) if target else None,
                 "reason": judged.reason,
                 "narrowed": judged.narrowed,
+                "programs": starts,
+                "writes": writes,
             }
         )
     return {
@@ -114,6 +121,20 @@ def _outcome(config: pytest.Config, controller: Controller | None) -> dict[str, 
         "problems": [str(problem) for problem in decision.problems] if decision else [],
         "faults": _faults,
     }
+
+
+def _starts(config: pytest.Config, target: Target | None) -> tuple[list[list[str]], list[str]]:
+    """Return what the checks of a target start, and what they declare to write."""
+    if target is None:
+        return [], []
+    registry = config.stash[Desk.key].registry_for(config.rootpath)
+    criteria = target.criteria
+    try:
+        commands = commands_of_rules(criteria.rules, criteria.vars, registry)
+        argvs = [list(command.argv) for _, command in commands]
+        return argvs, list(writes_in(criteria, registry))
+    except ReflexError:  # of a kind that a conftest.py deeper down registers
+        return [], []
 
 
 def _rules(evaluation: Evaluation) -> list[Rule]:

@@ -34,7 +34,8 @@ class Order:
     """The options of a loop, and what remains for the sessions.
 
     `artifacts` are patterns that name what may be changed, beside those of suites; `resume` is the
-    alias of a run to continue ("" for the newest), None for a new run.
+    alias of a run to continue ("" for the newest), None for a new run. An agent may change what
+    `may_change` means beside the artifacts; with `accept_changes` the project is taken as it is.
     """
 
     root: Path
@@ -48,6 +49,8 @@ class Order:
     budgets: tuple[str, ...]
     yes: bool
     resume: str | None
+    may_change: tuple[str, ...]
+    accept_changes: bool
     verbose: bool
     quiet: bool
     color: bool | None
@@ -71,6 +74,8 @@ def order_of(config: pytest.Config) -> Order:
                 f"--reflex-loop and {flag} exclude each other: each session has to be whole",
                 hint=f"leave {flag} out, also of addopts",
             )
+    if option.reflex_accept_changes and option.reflex_resume is None:
+        raise UsageError("--reflex-accept-changes needs --reflex-resume")
     named = not option.reflex_criteria
     given = [str(Path(invocation.dir) / one) for one in option.reflex_artifact or ()]
     kept = () if named else ("reflex_artifact",)
@@ -86,6 +91,8 @@ def order_of(config: pytest.Config) -> Order:
         budgets=tuple(option.reflex_budget or ()),
         yes=bool(option.reflex_yes),
         resume=option.reflex_resume,
+        may_change=tuple(option.reflex_may_change or ()),
+        accept_changes=bool(option.reflex_accept_changes),
         verbose=option.verbose > 0,
         quiet=option.verbose < 0,
         color={"yes": True, "no": False}.get(option.color),

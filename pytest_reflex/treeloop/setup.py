@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from pytest_reflex.errors import UsageError
 from pytest_reflex.host import Host
@@ -19,27 +20,31 @@ from pytest_reflex.loops.guard import OFF
 from pytest_reflex.loops.history import digest
 from pytest_reflex.loops.kinds import KIND, SESSION
 from pytest_reflex.loops.own_orders import read_orders
+from pytest_reflex.loops.project_watch import PROJECT, ProjectWatch, Scope
 from pytest_reflex.loops.reopening import More, extended
+from pytest_reflex.loops.scopes import accepted, free_steps, own_paths
 from pytest_reflex.loops.seal import seal_of
 from pytest_reflex.loops.setup import NewLoop, Proposal, refuse_record, run_started
 from pytest_reflex.loops.steps import Done
-from pytest_reflex.model.events import EventKind
+from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.words import Level, RunStatus, Step
+from pytest_reflex.process.bytecode import loaded_bytecode
 from pytest_reflex.process.group import kill_abandoned
+from pytest_reflex.seals.patterns import escaped
 from pytest_reflex.settings import Settings
 from pytest_reflex.treeloop.child import Runner
 from pytest_reflex.treeloop.difference import document
 from pytest_reflex.treeloop.files import TREE, TreeFiles, tree_of
 from pytest_reflex.treeloop.refusing import links_of
-from pytest_reflex.treeloop.sealed import TreeWatch
+from pytest_reflex.treeloop.sealed import TreeWatch, configurations
 from pytest_reflex.treeloop.steps import TreeSteps
 from pytest_reflex.treeloop.survey import Survey
+from pytest_reflex.treeloop.territory import Territory
 
 
 def watch_of(files: TreeFiles) -> TreeWatch:
-    """Return what looks for tampering in a run."""
-    began = datetime.strptime(files.state.created_at, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
-    return TreeWatch(files.start, files.territory, int(began.timestamp() * 1e9))
+    """Return what hears of the imports of a run's sessions."""
+    return TreeWatch(files.start, files.project)
 
 
 Equip = Callable[[TreeFiles], TreeSteps]
@@ -62,7 +67,20 @@ def begin(
     files = TreeFiles.create(root, order.task, order.alias)
     assert isinstance(files, TreeFiles)
     try:
-        started = files.commit(_run_started(found, files, settings, agents, by))
+        scope = _scope(
+            order.root,
+            files,
+            found.territory,
+            settings["loop.record"],
+            may_change=found.may_change,
+            writes=found.writes,
+        )
+        watch = ProjectWatch.begin(
+            scope, found.programs, map(escaped, configurations(found.territory))
+        )
+        begun = _run_started(found, files, settings, agents, by)
+        payload = {**begun.payload, PROJECT: watch.record()}
+        started = files.commit(replace(begun, payload=payload))
         steps = equip(files)
         steps.first = (digest(document(found.texts, found.texts)), found.session)
         host.manager.register(steps)
@@ -71,11 +89,26 @@ def begin(
             opening=(started,),
             hooks=host.hooks,
             project=order.root,
+            watch=watch,
+            free=free_steps(agents, settings["plugins"]),
             sequential=True,
             suspicion=steps.watch.tampering,
         )
     finally:
         files.close()
+
+
+def _scope(
+    project: Path, files: TreeFiles, territory: Territory, record: str = "", **allowed: Any
+) -> Scope:
+    return Scope(
+        project=project,
+        apart=own_paths(project, files.folder.parent, record),
+        editable=territory.covers,
+        flag="--reflex-may-change",
+        resume="pytest --reflex-loop --reflex-resume {alias} --reflex-accept-changes",
+        **allowed,
+    )
 
 
 def _run_started(
@@ -125,25 +158,41 @@ def _run_started(
 
 @contextmanager
 def take_up(
-    folder: Path, *, host: Host, equip: Equip, more: More | None = None, by: str = ""
+    folder: Path,
+    *,
+    host: Host,
+    equip: Equip,
+    agents: Mapping[Step, str],
+    more: More | None = None,
+    by: str = "",
+    accept_changes: bool = False,
 ) -> Iterator[ReflexLoop]:
     """Yield a run, recovered from its history, ready to go on.
 
     It was interrupted; or it had ended, and `more` is what a person confirmed `by` that it may go
-    on with.
+    on with. With `accept_changes` the project is taken as it is now.
     """
     files = TreeFiles.open(folder)
     assert isinstance(files, TreeFiles)
     try:
-        opening = (files.commit(_extended(files, more, by)),) if more else ()
+        opening: tuple[Event, ...] = ()
+        if more:
+            opening = (files.commit(_extended(files, more, by)),)
         if files.state.status is not RunStatus.RUNNING:  # another process was quicker
             raise UsageError(f"loop {folder.name!r} has ended", hint="look at it again")
         # We hold the lock: whoever works in this run's name works for nobody.
         leftovers = kill_abandoned(f"PYTEST_REFLEX_RUN_DIR={files.folder}")
         steps = equip(files)
         host.manager.register(steps)
+        record = files.state.setup.get("record", "")
+        scope = _scope(files.project, files, files.territory, record)
+        watch = ProjectWatch.resume(scope, files.latest_events())
+        if accept_changes:
+            opening += accepted(files, watch)
         yield ReflexLoop(
             files=files,
+            watch=watch,
+            free=free_steps(agents, files.state.setup.get("plugins", ())),
             opening=opening,
             leftovers=leftovers,
             hooks=host.hooks,
@@ -168,5 +217,8 @@ def runner_of(files: TreeFiles, seconds: float) -> Runner:
     """Return what starts the sessions of a run as its first one was started."""
     session = files.state.setup["session"]
     return Runner(
-        arguments=session["arguments"], cwd=files.project / session["cwd"], seconds=seconds
+        arguments=session["arguments"],
+        cwd=files.project / session["cwd"],
+        seconds=seconds,
+        bytecode=loaded_bytecode(files.project),
     )

@@ -10,7 +10,6 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from pytest_reflex import fixes
@@ -33,7 +32,7 @@ from pytest_reflex.treeloop.combined import (
 )
 from pytest_reflex.treeloop.difference import document
 from pytest_reflex.treeloop.files import TreeFiles
-from pytest_reflex.treeloop.sealed import TreeWatch, inventory
+from pytest_reflex.treeloop.sealed import TreeWatch
 from pytest_reflex.verdict.score import judge
 
 MOST_ISSUES = 5
@@ -80,12 +79,8 @@ class TreeSteps:
     def _session(self, sha256: str, environment: Mapping[str, str]) -> Session:
         known, self.first = self.first, None
         if known is None or known[0] != sha256:
-            territory = self.files.territory
-            held = (Path(path) for path in self.files.start.files if path.endswith(".py"))
-            sources = [*map(Path, territory.paths()), *held]
-            root = self.files.project
             self.begin()
-            session = self.runner.run((root / source for source in sources), environment)
+            session = self.runner.run(environment)
             self.show(session)
             return session
         return known[1]
@@ -149,19 +144,16 @@ class TreeSteps:
 
     def _mended(self, request: StepRequest, texts: Texts) -> Reply:
         """Ask the agent; what it did to the files counts, else what it answered."""
-        project, apart = self.files.project, self.files.folder.parent
         shown = replace(
             request,
             artifact=document(self.files.beginning, texts),
             files=_shown(self.files.territory.patterns, texts),
         )
-        before = inventory(project, apart)
         reply = ask(self.hooks, shown)
         reply = replace(reply, details={**reply.details, TOLD: True})
         silent = bool(reply.details.get("silent"))
         if reply.error and not silent:
             return reply
-        self._tell_of_strangers(before, inventory(project, apart))
         if objection := self.files.objection():
             self.files.put_back()
             return replace(reply, error=objection)
@@ -175,15 +167,6 @@ class TreeSteps:
                 return replace(reply, error=f"no file was changed, and {error}")
             now = {**texts, **answered}
         return replace(reply, text=document(self.files.beginning, now), error="")
-
-    def _tell_of_strangers(
-        self, before: Mapping[str, tuple[int, int]], after: Mapping[str, tuple[int, int]]
-    ) -> None:
-        changed = {path for path in {*before, *after} if before.get(path) != after.get(path)}
-        strange = sorted(path for path in changed if not self.files.territory.covers(path))
-        if strange:
-            more = f" and {len(strange) - 5} more" if len(strange) > 5 else ""
-            self.tell(f"Changed beside the artifacts: {', '.join(strange[:5])}{more}")
 
 
 def _free(text: str, agent: str) -> Reply:

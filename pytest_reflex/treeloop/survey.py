@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from pytest_reflex.errors import UsageError
 from pytest_reflex.loops.setup import limits_of
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import Limits
+from pytest_reflex.seals.outside import programs_of
+from pytest_reflex.seals.patterns import escaped
 from pytest_reflex.settings import Settings
 from pytest_reflex.treeloop.child import Session
 from pytest_reflex.treeloop.combined import criteria_of, fixes_of
@@ -30,7 +33,11 @@ class NothingToDoError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Survey:
-    """What a first session showed: rules, what may be changed and what it holds, limits."""
+    """What a first session showed: rules, what may be changed and what it holds, limits.
+
+    `writes` are globs of what the session writes into the project, `programs` those outside it that
+    its checks start; an agent may change what `may_change` means beside the artifacts.
+    """
 
     order: Order
     session: Session
@@ -39,6 +46,9 @@ class Survey:
     territory: Territory
     texts: Mapping[str, str]
     start: Start
+    writes: tuple[str, ...]
+    programs: tuple[str, ...]
+    may_change: tuple[str, ...]
     warnings: tuple[str, ...]
 
     @property
@@ -47,10 +57,12 @@ class Survey:
         return any(fixes_of(rule) for rule in self.criteria.rules)
 
 
-def survey(order: Order, settings: Settings, session: Session) -> Survey:
+def survey(
+    order: Order, settings: Settings, session: Session, written: Iterable[str] = ()
+) -> Survey:
     """Return what a first session showed; raises UsageError where no loop could come of it.
 
-    Raises NothingToDoError where it passes.
+    `written` are the files of the project that it changed. Raises NothingToDoError where it passes.
     """
     _refuse(session)
     criteria = criteria_of(session)
@@ -71,6 +83,9 @@ def survey(order: Order, settings: Settings, session: Session) -> Survey:
         territory=territory,
         texts=texts,
         start=Start.of(session, territory),
+        writes=_writes(territory, session, written),
+        programs=tuple(programs_of(_commands(session), order.root)),
+        may_change=settings["loop.may_change"],
         warnings=tuple(_warnings(territory, session)),
     )
 
@@ -130,6 +145,21 @@ def _patterns(order: Order, session: Session) -> tuple[str, ...]:
             hint="--reflex-artifact PATH (a file or a folder), or the ini key reflex_artifacts",
         )
     return as_patterns(given, order.root)
+
+
+def _writes(territory: Territory, session: Session, written: Iterable[str]) -> tuple[str, ...]:
+    declared = (glob for part in session.parts for glob in part.writes)
+    seen = (escaped(path) for path in written if not territory.covers(path))
+    return tuple(dict.fromkeys((*declared, *seen)))
+
+
+def _commands(session: Session) -> Iterator[Sequence[str]]:
+    """Yield what the checks and the formatters of a session start, and Python itself."""
+    yield [sys.executable]
+    for part in session.parts:
+        yield from part.programs
+        for rule in part.rules.values():
+            yield from (command["argv"] for command in rule["commands"].values())
 
 
 def _warnings(territory: Territory, session: Session) -> Iterator[str]:

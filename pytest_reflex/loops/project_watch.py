@@ -1,0 +1,220 @@
+"""What may change while a loop runs, and in whose time it changed: looks at the project.
+
+During the call of an agent nothing but the artifact may change; during EVALUATE what the checks
+declare that they write may, and nothing else; between them a person may work, and then the run
+waits until that person accepts it. The state at the start is in run_started, what was accepted
+since in the events that say so: a resume compares with what was last known.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from pytest_reflex.errors import PausedError
+from pytest_reflex.model.events import Event
+from pytest_reflex.model.plain import visible
+from pytest_reflex.seals.left_out import OWN_STATE
+from pytest_reflex.seals.manifest import Change
+from pytest_reflex.seals.outside import Outside
+from pytest_reflex.seals.patterns import escaped, is_meant
+from pytest_reflex.seals.project import ProjectTree, printable
+
+PROJECT = "project"
+ACCEPTED = "project_changes"
+_MOST_NAMED = 3
+
+Covers = Callable[[str], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """What of a project is looked at, and what may change in it.
+
+    `apart` are paths of our own, relative to the project. The agent may change what `may_change`
+    means and what `editable` covers; checks may write what `writes` means. `flag` is the option by
+    which a person allows more, `resume` the command that accepts what was changed.
+    """
+
+    project: Path
+    apart: tuple[str, ...] = ()
+    may_change: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    editable: Covers = field(default=lambda path: False)
+    flag: str = "--may-change"
+    resume: str = "pytest-reflex loop resume {alias} --accept-changes"
+
+    def is_free(self, path: str) -> bool:
+        """Return whether the agent may change a path."""
+        name = printable(path)
+        return is_meant(name, self.may_change) or self.editable(name)
+
+    def to_json(self) -> dict[str, Any]:
+        lists = {"apart": self.apart, "may_change": self.may_change, "writes": self.writes}
+        return {key: list(paths) for key, paths in lists.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is different: `files` of the project by path, and everything in words."""
+
+    files: Mapping[str, str] = field(default_factory=dict)
+    changes: tuple[Change, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.changes)
+
+
+class ProjectWatch:
+    """Compares the project with what is known of it."""
+
+    def __init__(self, scope: Scope, outside: Outside) -> None:
+        self._scope, self._outside = scope, outside
+        self._tree = ProjectTree(scope.project, (*OWN_STATE, *scope.apart))
+        self._lock = Lock()
+        self._left, self._written = Found(), dict[str, str]()
+
+    @classmethod
+    def begin(
+        cls, scope: Scope, programs: Iterable[str] = (), patterns: Iterable[str] = ()
+    ) -> ProjectWatch:
+        """Know everything as it is now; see `Outside.take` for what lies outside the project."""
+        watch = cls(scope, Outside.take(scope.project, programs, patterns))
+        watch._tree.take()
+        return watch
+
+    @classmethod
+    def resume(cls, scope: Scope, events: Iterable[Event]) -> ProjectWatch:
+        """Know what the events of a run say; of a run that recorded nothing, what is there now.
+
+        What may change is what was recorded at the start, too.
+        """
+        record: Mapping[str, Any] = {}
+        accepted: list[Mapping[str, Any]] = []
+        for event in events:
+            record = event.payload.get(PROJECT, record)
+            accepted += [event.payload[ACCEPTED]] if ACCEPTED in event.payload else []
+        if not record:
+            return cls.begin(scope)
+        outside = [one["outside"] for one in accepted if "outside" in one]
+        newest = (outside or [record["outside"]])[-1]
+        again = replace(
+            scope,
+            apart=tuple(record["apart"]),
+            may_change=tuple(record["may_change"]),
+            writes=tuple(record["writes"]),
+        )
+        watch = cls(again, Outside.from_json(newest, scope.project))
+        watch._tree.decode(record["files"])
+        for one in accepted:
+            watch._tree.accept(one["files"])
+        return watch
+
+    def record(self) -> dict[str, Any]:
+        """Return what run_started keeps."""
+        found = {"files": self._tree.encode(), "outside": self._outside.to_json()}
+        return {**self._scope.to_json(), **found}
+
+    @property
+    def unread(self) -> list[str]:
+        """The files that are known by size and time alone: they are too large to be read."""
+        return self._tree.unread
+
+    def look(self) -> Found:
+        """Return what is not as it is known; raises StateError where nobody can tell."""
+        with self._lock:
+            files = self._tree.changes(self._scope.is_free)
+            return Found(files, (*self._tree.described(files), *self._outside.changes()))
+
+    def accept(self, found: Found) -> dict[str, Any]:
+        """Know everything as it was found, and return what an event says of that."""
+        is_of_project = len(found.changes) == len(found.files)
+        self._tree.accept(found.files)
+        accepted: dict[str, Any] = {"files": dict(found.files)}
+        if not is_of_project:
+            self._outside.accept()
+            accepted["outside"] = self._outside.to_json()
+        return {ACCEPTED: accepted}
+
+    def refuse_changes(self, alias: str) -> None:
+        """Raise PausedError where the project is not as it was when the run last looked."""
+        self._refuse(self.look(), alias)
+
+    def before_evaluation(self, alias: str) -> str:
+        """Look before EVALUATE; what its checks declare to write may be different.
+
+        Return why nothing can be judged, because the last EVALUATE has left what it may not write;
+        else an empty string. Raises PausedError where somebody else has changed the project.
+        """
+        declared, rest = self._apart(self.look())
+        if rest and rest == self._left:
+            return self._in_evaluation(rest)
+        self._refuse(rest, alias)
+        self._written = dict(declared.files)
+        self._tree.accept(declared.files)
+        return ""
+
+    def after_evaluation(self) -> tuple[str, dict[str, Any]]:
+        """Return why an evaluation does not count, or else what its event says was written."""
+        declared, rest = self._apart(self.look())
+        self._left = rest
+        if rest:
+            return self._in_evaluation(rest), {}
+        self._tree.accept(declared.files)
+        written = {**self._written, **declared.files}
+        return "", {ACCEPTED: {"files": written}} if written else {}
+
+    def _apart(self, found: Found) -> tuple[Found, Found]:
+        """Return the part of what was found that checks declare to write, and the rest."""
+        is_declared = {p: is_meant(printable(p), self._scope.writes) for p in found.files}
+        files = {p: digest for p, digest in found.files.items() if is_declared[p]}
+        written = self._tree.described(files)
+        rest = {p: digest for p, digest in found.files.items() if not is_declared[p]}
+        others = tuple(change for change in found.changes if change not in written)
+        return Found(files, written), Found(rest, others)
+
+    def _refuse(self, found: Found, alias: str) -> None:
+        if found:
+            raise PausedError(
+                f"the project was changed while no step was running: {named(found.changes)}",
+                hint=f"review it, then: {self._scope.resume.format(alias=alias)}",
+            )
+
+    def in_call(self, found: Found, step: str) -> str:
+        """Return what to say of a change in the time of an agent's call."""
+        allow = self._allow(found.changes)
+        return f"modified during the agent's call ({step}): {named(found.changes)}{allow}"
+
+    def _in_evaluation(self, found: Found) -> str:
+        """Return what to say of a change that a check made and does not declare."""
+        paths = [change.path for change in found.changes if change.path in found.files]
+        declare = ", ".join(f'"{visible(path)}"' for path in paths[:_MOST_NAMED])
+        hint = f"; if a check writes it, declare it there: writes: [{declare}]" if paths else ""
+        return f"modified during EVALUATE: {named(found.changes)}{hint}"
+
+    def _allow(self, changes: Sequence[Change]) -> str:
+        inside = [change.path for change in changes if not os.path.isabs(change.path)]
+        flags = " ".join(f"{self._scope.flag} {_quoted(escaped(one))}" for one in inside[:1])
+        return f" (to allow it: {flags})" if flags else ""
+
+
+def named(changes: Iterable[Change]) -> str:
+    """Return some changes in one line: path and what became of it."""
+    found = [visible(str(change)) for change in changes]
+    more = f"; and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+    return "; ".join(found[:_MOST_NAMED]) + more
+
+
+def _quoted(pattern: str) -> str:
+    return "'" + visible(pattern).replace("'", "'\\''") + "'"
+
+
+def unread_text(paths: Sequence[str]) -> str:
+    """Return that files are too large to be read, so that only their time and size are known."""
+    shown = ", ".join(visible(printable(path)) for path in paths[:_MOST_NAMED])
+    more = f" and {len(paths) - _MOST_NAMED} more" if len(paths) > _MOST_NAMED else ""
+    return f"Too large to compare by content, compared by time and size: {shown}{more}"

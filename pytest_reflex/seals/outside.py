@@ -1,0 +1,151 @@
+"""What judges and lies outside the project: the programs of checks, and where Python finds modules.
+
+A program is looked up once, at the start, as the system does it: the file that is found is held,
+and so is each earlier place on PATH, where none of that name may appear. Of every Python among them
+(and of this one) the start-up files and the installed packages are held. Limits: what a program
+starts or reads by itself is not known.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import site
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from glob import glob
+from pathlib import Path
+from typing import Any
+
+from pytest_reflex.seals.manifest import Change, ChangeKind, Manifest, compare, look_again, take
+from pytest_reflex.seals.patterns import escaped
+from pytest_reflex.seals.project import ProjectTree
+from pytest_reflex.seals.world import interpreter_files
+
+Command = str | Sequence[str]
+_START = 200
+
+
+class Outside:
+    """What is held outside a project: `changes` looks again, `accept` takes things as they are."""
+
+    def __init__(
+        self, files: Manifest, packages: Mapping[str, ProjectTree], recorded: Mapping[str, str]
+    ) -> None:
+        self._files, self._packages, self._recorded = files, packages, recorded
+
+    @classmethod
+    def take(cls, project: Path, programs: Iterable[str], patterns: Iterable[str]) -> Outside:
+        """Know everything as it is now.
+
+        `programs` are from `programs_of`; `patterns` mean further files, relative to the project or
+        absolute.
+        """
+        found = list(programs)
+        files = take([*found, *interpreter_files(), *patterns], root=project)
+        return cls(files, _trees(package_folders(found, project)), {})
+
+    @classmethod
+    def from_json(cls, wire: Mapping[str, Any], project: Path) -> Outside:
+        """Know what `to_json` returned in an earlier process."""
+        files = Manifest.from_json(wire["files"], project)
+        return cls(files, _trees(wire["packages"]), wire["packages"])
+
+    def changes(self) -> tuple[Change, ...]:
+        """Return what was added, changed or removed since the start, or since the record."""
+        found = list(compare(self._files, look_again(self._files)))
+        for folder, tree in self._packages.items():
+            if self._recorded and self._recorded.get(folder) != tree.fingerprint():
+                found.append(Change(folder, ChangeKind.CHANGED))
+            for change in tree.described(tree.changes()):
+                found.append(Change(f"{folder}/{change.path}", change.kind))
+        return tuple(found)
+
+    def accept(self) -> None:
+        """Take everything as it is now."""
+        self._files, self._recorded = look_again(self._files), {}
+        for tree in self._packages.values():
+            tree.take()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the record that `from_json` takes."""
+        packages = {folder: tree.fingerprint() for folder, tree in self._packages.items()}
+        return {"files": self._files.to_json(), "packages": packages}
+
+
+def _trees(folders: Iterable[str]) -> dict[str, ProjectTree]:
+    there = filter(os.path.isdir, folders)
+    return {one: ProjectTree(Path(one), by_stamps=True).take() for one in there}
+
+
+def programs_of(commands: Iterable[Command], project: Path, path: str | None = None) -> list[str]:
+    """Return patterns of the programs that commands name, and of the earlier places on PATH.
+
+    Of a text for a shell, and of an argument with blanks in it, each word counts.
+    """
+    folders = (os.environ.get("PATH", os.defpath) if path is None else path).split(os.pathsep)
+    places = [os.path.join(project, folder) for folder in folders]
+    found = []
+    for word in dict.fromkeys(word for command in commands for word in _words(command)):
+        if "/" in word:
+            full = os.path.join(project, word)
+            if os.access(full, os.X_OK) and os.path.isfile(full):
+                found.append(full)
+            continue
+        earlier = []
+        for place in places:
+            full = os.path.join(place, word)
+            earlier.append(full)
+            if os.access(full, os.X_OK) and os.path.isfile(full):
+                found += earlier
+                break
+    base = os.path.abspath(project) + os.sep
+    outside = (os.path.abspath(one) for one in found)
+    return [escaped(one) for one in dict.fromkeys(outside) if not one.startswith(base)]
+
+
+def _words(command: Command) -> Iterator[str]:
+    for part in (command,) if isinstance(command, str) else command:
+        if not isinstance(part, str) or "\0" in part:
+            continue
+        lexer = shlex.shlex(part, posix=True, punctuation_chars=True)
+        lexer.whitespace_split, lexer.commenters = True, ""
+        try:
+            words = list(lexer)
+        except ValueError:  # a shell may read it all the same
+            words = part.split()
+        yield from (word for word in words if word and not word.startswith("-"))
+
+
+def package_folders(programs: Iterable[str], project: Path) -> list[str]:
+    """Return the folders of installed packages, of this Python and of those among `programs`.
+
+    What lies in the project is looked at with the project.
+    """
+    user = site.getusersitepackages()
+    found = [*site.getsitepackages(), *([user] if user else [])]
+    for program in programs:
+        if prefix := _prefix_of_python(program.replace("[[]", "[")):
+            found += glob(f"{prefix}/lib/python3*/site-packages")
+            found += glob(f"{prefix}/lib/python3*/dist-packages")
+    base = os.path.abspath(project) + os.sep
+    folders = (os.path.realpath(one) for one in found if os.path.isdir(one))
+    return [one for one in dict.fromkeys(folders) if not f"{one}{os.sep}".startswith(base)]
+
+
+def _prefix_of_python(program: str) -> str:
+    """Return the folder above that of a Python, or of the Python that runs a script; or ""."""
+    name = os.path.basename(program)
+    if name.startswith("python") and os.path.isfile(program):
+        return os.path.dirname(os.path.dirname(program))
+    try:
+        with open(program, "rb") as file:
+            line = file.read(_START).partition(b"\n")[0]
+    except OSError:
+        return ""
+    if not line.startswith(b"#!") or b"python" not in line:
+        return ""
+    interpreter = os.fsdecode(line[2:].split()[0])
+    if os.path.basename(interpreter) == "env":
+        return sys.prefix
+    return os.path.dirname(os.path.dirname(interpreter))
