@@ -16,6 +16,7 @@ from pytest_reflex.loops.steps import Done
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.rules import CheckSpec, Criteria
 from pytest_reflex.model.words import Step
+from pytest_reflex.seals.left_out import is_left_out
 from pytest_reflex.seals.outside import programs_of
 
 FREE_AGENTS = ("offline", "replay")
@@ -44,6 +45,12 @@ def writes_in(criteria: Criteria, registry: Registry) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def hidden_files(commands: Iterable[Command], *, project: Path, artifact: Path) -> tuple[str, ...]:
+    """Return patterns of the files that commands name where no look at the project goes."""
+    named = files_of_commands(commands, project=project, artifact=artifact)
+    return tuple(path for path in named if is_left_out(path))
+
+
 def _declared(spec: CheckSpec, variables: Mapping[str, Any]) -> Iterator[str]:
     globs, report = spec.params.get(WRITES, ()), spec.params.get("report")
     yield from [globs] if isinstance(globs, str) else globs
@@ -64,9 +71,9 @@ def own_paths(project: Path, root: Path, *paths: str | Path | None) -> tuple[str
 
     What lies elsewhere is left out.
     """
-    base = os.path.realpath(project)
+    base = os.path.realpath(project).rstrip(os.sep) + os.sep
     full = (os.path.realpath(project / one) for one in (root, *paths) if one)
-    inside = (os.path.relpath(one, base) for one in full if one.startswith(base + os.sep))
+    inside = (os.path.relpath(one, base) for one in full if one.startswith(base))
     return tuple(dict.fromkeys(one.replace(os.sep, "/") for one in inside))
 
 

@@ -30,6 +30,7 @@ from pytest_reflex.loops.runjson import SCHEMA_VERSION
 from pytest_reflex.loops.scopes import (
     accepted,
     free_steps,
+    hidden_files,
     own_paths,
     programs_in,
     unprotected,
@@ -132,7 +133,10 @@ def propose(order: NewLoop, *, settings: Settings, registry: Registry, project: 
         seal=seal_of(criteria, settings["plugins"]),
         sources=sources,
         commands=commands,
-        programs=programs_in(criteria, registry, project, judges),
+        programs=(
+            *programs_in(criteria, registry, project, judges),
+            *hidden_files([*commands, *judges], project=project, artifact=root),
+        ),
         may_change=scope.may_change,
         writes=writes_in(criteria, registry),
         unprotected=tuple(weak),

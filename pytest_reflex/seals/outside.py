@@ -99,7 +99,7 @@ def programs_of(commands: Iterable[Command], project: Path, path: str | None = N
             if os.access(full, os.X_OK) and os.path.isfile(full):
                 found += earlier
                 break
-    base = os.path.abspath(project) + os.sep
+    base = os.path.abspath(project).rstrip(os.sep) + os.sep
     outside = (os.path.abspath(one) for one in found)
     return [escaped(one) for one in dict.fromkeys(outside) if not one.startswith(base)]
 
@@ -128,7 +128,7 @@ def package_folders(programs: Iterable[str], project: Path) -> list[str]:
         if prefix := _prefix_of_python(program.replace("[[]", "[")):
             found += glob(f"{prefix}/lib/python3*/site-packages")
             found += glob(f"{prefix}/lib/python3*/dist-packages")
-    base = os.path.abspath(project) + os.sep
+    base = os.path.abspath(project).rstrip(os.sep) + os.sep
     folders = (os.path.realpath(one) for one in found if os.path.isdir(one))
     return [one for one in dict.fromkeys(folders) if not f"{one}{os.sep}".startswith(base)]
 

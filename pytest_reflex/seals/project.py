@@ -17,6 +17,7 @@ import stat
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from pytest_reflex.errors import StateError
 from pytest_reflex.seals.left_out import leaves_out_file, leaves_out_folder
@@ -106,24 +107,16 @@ class ProjectTree:
 
     def fingerprint(self) -> str:
         """Return one hash over everything that is known."""
-        return hashlib.sha256(self._as_json()).hexdigest()
+        return hashlib.sha256(self.encode().encode()).hexdigest()
 
     def encode(self) -> str:
         """Return everything that is known, as a compact text."""
-        return base64.b64encode(zlib.compress(self._as_json(), 6)).decode("ascii")
+        return pack({folder: names for folder, names in self._known.items() if names})
 
     def decode(self, text: str) -> ProjectTree:
         """Know what `encode` returned; raises StateError where it is no such text."""
-        try:
-            self._known = json.loads(zlib.decompress(base64.b64decode(text)))
-        except (ValueError, zlib.error):
-            raise StateError("the record of the project's files is damaged") from None
-        self._stamps = {}
+        self._known, self._stamps = unpack(text), {}
         return self
-
-    def _as_json(self) -> bytes:
-        kept = {folder: names for folder, names in self._known.items() if names}
-        return json.dumps(kept, sort_keys=True, separators=(",", ":")).encode()
 
     def _differences(self, free: Free) -> Iterator[_Difference]:
         """Yield folder and name of all that is not as it is known, with what is there now."""
@@ -246,6 +239,20 @@ class ProjectTree:
 
 def _joined(folder: str, name: str) -> str:
     return f"{folder}/{name}" if folder else name
+
+
+def pack(found: Mapping[str, Any]) -> str:
+    """Return what is known of files as a compact text: ASCII, whatever their names are."""
+    data = json.dumps(found, sort_keys=True, separators=(",", ":")).encode()
+    return base64.b64encode(zlib.compress(data, 6)).decode("ascii")
+
+
+def unpack(text: str) -> Any:
+    """Return what `pack` was given; raises StateError where it is no such text."""
+    try:
+        return json.loads(zlib.decompress(base64.b64decode(text)))
+    except (ValueError, zlib.error):
+        raise StateError("the record of the project's files is damaged") from None
 
 
 def printable(path: str) -> str:
