@@ -241,12 +241,9 @@ def _confirm(proposal: Any, agents: Any, *, asked: bool, quiet: bool) -> None:
     if not (quiet and not asked):
         judge = proposal.order.judge
         text = proposal_text(proposal.criteria, proposal.limits, agents, judge=judge)
-        say(
-            text
-            + "".join(
-                f"{line}\n" for line in allowed_lines(proposal.may_change, proposal.unprotected)
-            )
-        )
+        held = proposal.holding
+        allowed = allowed_lines(held.may_change, held.unprotected)
+        say("\n".join((text.rstrip("\n"), *allowed, "")))
     if not asked:
         return
     if not sys.stdin.isatty():

@@ -37,8 +37,8 @@ class Scope:
     """What of a project is looked at, and what may change in it.
 
     `apart` are paths of our own, relative to the project. The agent may change what `may_change`
-    means and what `editable` covers; checks may write what `writes` means. `of_session`: a loop over
-    a session of pytest, whose options have other names.
+    means and what `editable` covers; checks may write what `writes` means. The options of a loop
+    `of_session` (of pytest) have other names.
     """
 
     project: Path

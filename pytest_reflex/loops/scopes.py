@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pytest_reflex.checks.commands import commands_of_rules
 from pytest_reflex.checks.registry import Registry
-from pytest_reflex.loops.judges import Command, files_of_commands, outputs_of
+from pytest_reflex.loops.judges import Command, commands_in, files_of_commands, outputs_of
 from pytest_reflex.loops.project_watch import ProjectWatch, Scope
 from pytest_reflex.loops.runfiles import RunFiles
 from pytest_reflex.loops.steps import Done
@@ -23,13 +24,43 @@ FREE_AGENTS = ("offline", "replay")
 WRITES = "writes"
 
 
-def programs_in(
-    criteria: Criteria, registry: Registry, project: Path, more: Iterable[Command] = ()
-) -> tuple[str, ...]:
-    """Return patterns of the programs of all checks, of what an agent may call, and of `more`."""
-    of_checks = commands_of_rules(criteria.rules, criteria.vars, registry)
-    declared = (command.get("argv") or () for command in criteria.commands.values())
-    return tuple(programs_of([*(one.argv for _, one in of_checks), *declared, *more], project))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holding:
+    """What is to be known of the checks of a run: `programs` are what they start, as patterns.
+
+    The agent may change what `may_change` means, checks may write what `writes` means;
+    `unprotected` are files that checks run and that the agent may change all the same.
+    """
+
+    programs: tuple[str, ...] = ()
+    may_change: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    unprotected: tuple[str, ...] = ()
+
+
+def holding_of(
+    criteria: Criteria,
+    registry: Registry,
+    *,
+    project: Path,
+    artifact: Path,
+    may_change: Iterable[str] = (),
+    judges: Iterable[Command] = (),
+) -> Holding:
+    """Return what has to be held for criteria; `judges` are commands that judge beside checks."""
+    started = [one for _, one in commands_of_rules(criteria.rules, criteria.vars, registry)]
+    declared = [command.get("argv") or () for command in criteria.commands.values()]
+    commands = [*(one.argv for one in started), *declared, *judges]
+    written = [*commands_in(criteria, registry), *judges]
+    named = list(files_of_commands(written, project=project, artifact=artifact))
+    scope = Scope(project=project, may_change=tuple(may_change))
+    return Holding(
+        # Where no look at the project goes, a file is held by itself.
+        programs=(*programs_of(commands, project), *filter(is_left_out, named)),
+        may_change=scope.may_change,
+        writes=writes_in(criteria, registry),
+        unprotected=tuple(path for path in named if scope.is_free(path.replace("[[]", "["))),
+    )
 
 
 def writes_in(criteria: Criteria, registry: Registry) -> tuple[str, ...]:
@@ -45,25 +76,11 @@ def writes_in(criteria: Criteria, registry: Registry) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def hidden_files(commands: Iterable[Command], *, project: Path, artifact: Path) -> tuple[str, ...]:
-    """Return patterns of the files that commands name where no look at the project goes."""
-    named = files_of_commands(commands, project=project, artifact=artifact)
-    return tuple(path for path in named if is_left_out(path))
-
-
 def _declared(spec: CheckSpec, variables: Mapping[str, Any]) -> Iterator[str]:
     globs, report = spec.params.get(WRITES, ()), spec.params.get("report")
     yield from [globs] if isinstance(globs, str) else globs
     if isinstance(report, str):
         yield report
-
-
-def unprotected(
-    commands: Iterable[Command], *, project: Path, artifact: Path, scope: Scope
-) -> list[str]:
-    """Return the files that commands of checks name and that the agent may change all the same."""
-    named = files_of_commands(commands, project=project, artifact=artifact)
-    return sorted(path for path in named if scope.is_free(path.replace("[[]", "[")))
 
 
 def own_paths(project: Path, root: Path, *paths: str | Path | None) -> tuple[str, ...]:
