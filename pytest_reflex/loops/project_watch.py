@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -28,6 +29,7 @@ from pytest_reflex.seals.project import ProjectTree, pack, printable, unpack
 PROJECT = "project"
 ACCEPTED = "project_changes"
 _MOST_NAMED = 3
+_SOON = 1.0  # seconds in which nobody installs packages
 
 Covers = Callable[[str], bool]
 
@@ -86,7 +88,7 @@ class ProjectWatch:
     def __init__(self, scope: Scope, outside: Outside) -> None:
         self._scope, self._outside = scope, outside
         self._tree = ProjectTree(scope.project, (*OWN_STATE, *scope.apart))
-        self._lock = Lock()
+        self._lock, self._looked = Lock(), -_SOON
         self._left, self._written = Found(), dict[str, str]()
 
     @classmethod
@@ -96,6 +98,7 @@ class ProjectWatch:
         """Know everything as it is now; see `Outside.take` for what lies outside the project."""
         watch = cls(scope, Outside.take(scope.project, programs, patterns))
         watch._tree.take()
+        watch._looked = time.monotonic()
         return watch
 
     @classmethod
@@ -135,14 +138,21 @@ class ProjectWatch:
         """The files that are known by size and time alone: they are too large to be read."""
         return self._tree.unread
 
-    def look(self) -> Found:
-        """Return what is not as it is known; raises StateError where nobody can tell, twice."""
+    def look(self, *, packages: bool = True) -> Found:
+        """Return what is not as it is known; raises StateError where nobody can tell, twice.
+
+        Without `packages` those that are installed are left out, if a look at them was just taken.
+        """
         with self._lock:
+            packages = packages or time.monotonic() - self._looked > _SOON
             try:
                 files = self._tree.changes(self._scope.is_free)
             except StateError:  # the machine was short of something at that moment
                 files = self._tree.changes(self._scope.is_free)
-            return Found(files, (*self._tree.described(files), *self._outside.changes()))
+            outside = self._outside.changes(packages=packages)
+            if packages:
+                self._looked = time.monotonic()
+            return Found(files, (*self._tree.described(files), *outside))
 
     def accept(self, found: Found) -> dict[str, Any]:
         """Know everything as it was found, and return what an event says of that."""
@@ -156,7 +166,7 @@ class ProjectWatch:
 
     def refuse_changes(self, alias: str) -> None:
         """Raise PausedError where the project is not as it was when the run last looked."""
-        self._refuse(self.look(), alias)
+        self._refuse(self.look(packages=False), alias)
 
     def before_evaluation(self, alias: str) -> str:
         """Look before EVALUATE; what its checks declare to write may be different.
@@ -164,7 +174,7 @@ class ProjectWatch:
         Return why nothing can be judged, because the last EVALUATE has left what it may not write;
         else an empty string. Raises PausedError where somebody else has changed the project.
         """
-        declared, rest = self._apart(self.look())
+        declared, rest = self._apart(self.look(packages=False))
         if rest and rest == self._left:
             return self._in_evaluation(rest)
         self._refuse(rest, alias)
@@ -174,7 +184,7 @@ class ProjectWatch:
 
     def after_evaluation(self) -> tuple[str, dict[str, Any]]:
         """Return why an evaluation does not count, or else what its event says was written."""
-        declared, rest = self._apart(self.look())
+        declared, rest = self._apart(self.look(packages=self._outside.has_programs))
         self._left = rest
         if rest:
             return self._in_evaluation(rest), {}

@@ -44,16 +44,13 @@ def _nothing(path: str) -> bool:
 
 
 class ProjectTree:
-    """The files below `root`, without the paths in `apart` (relative, with slashes).
+    """The files below `root`, without the paths in `apart` (relative, with slashes)."""
 
-    With `by_stamps` no file is read.
-    """
-
-    def __init__(self, root: Path, apart: Iterable[str] = (), *, by_stamps: bool = False) -> None:
+    def __init__(self, root: Path, apart: Iterable[str] = ()) -> None:
         self._root = os.path.abspath(root)
         self._apart = frozenset(apart)
         self._apart_names = frozenset(path.rpartition("/")[2] for path in self._apart)
-        self._left = -1 if by_stamps else MOST_OF_ALL
+        self._left = MOST_OF_ALL
         self._takes = False
         self._known: Digests = {}
         self._stamps: dict[str, dict[str, tuple[int, int, int]]] = {}
@@ -104,10 +101,6 @@ class ProjectTree:
             for name, digest in names.items()
             if digest.startswith(_BY_STAMP)
         )
-
-    def fingerprint(self) -> str:
-        """Return one hash over everything that is known."""
-        return hashlib.sha256(self.encode().encode()).hexdigest()
 
     def encode(self) -> str:
         """Return everything that is known, as a compact text."""
