@@ -46,7 +46,6 @@ from pytest_reflex.process.run import Finished, run
 from pytest_reflex.process.spawn import SpawnError
 
 ITERATION_VARIABLE = "PYTEST_REFLEX_ITERATION"
-SUITE_SUFFIXES = (".reflex.yaml", ".reflex.yml")
 
 
 class Gates:

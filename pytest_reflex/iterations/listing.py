@@ -116,6 +116,11 @@ def ignore_file(folder: Path) -> bytes | None:
         raise CannotTellError(str(error)) from None
 
 
+def is_ignored(folder: Path, path: bytes) -> bool:
+    """Return whether git ignores a path in a folder, by what it is told outside of it."""
+    return _git(folder, "check-ignore", "--quiet", "--", os.fsdecode(path)) is not None
+
+
 def walked(folder: bytes) -> Iterator[bytes]:
     """Yield everything below a folder that is no folder itself; links are not followed."""
     waiting = [b""]

@@ -109,6 +109,8 @@ class Tree:
             known = self._known.get(path)
             if known and known[0] == stamp:
                 return kind + known[1]
+            if status.st_size > self._left:
+                raise CannotTellError("the files are too large")
             digest = hashlib.sha256()
             while part := file.read(_CHUNK):
                 digest.update(part)

@@ -9,7 +9,7 @@ Lines are kept as hashes, of texts up to 2 MB and 4,000,000 lines in all.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -19,6 +19,7 @@ from pytest_reflex.iterations.listing import (
     MOST_PATHS,
     CannotTellError,
     ignore_file,
+    is_ignored,
     paths_in,
     walked,
 )
@@ -104,9 +105,23 @@ class TreeChanges:
         if before is not None:
             paths += before.entries
         entries = self._tree.entries(paths)
-        if before is not None and _ignores_otherwise(before, entries, ignored):
-            entries |= self._tree.entries(names - before.names)
-        return _Look(entries, names, ignored)
+        look = _Look(entries, names, ignored)
+        if before is not None and self._ignores_otherwise(before, look):
+            return _Look(entries | self._tree.entries(names - before.names), names, ignored)
+        return look
+
+    def _ignores_otherwise(self, before: _Look, now: _Look) -> bool:
+        """Return whether an iteration changed what git ignores."""
+        if before.ignored != now.ignored:
+            return True
+        listed = before.entries.keys() | now.entries.keys()
+        if any(before.entries.get(path) != now.entries.get(path) for path in _ignore_files(listed)):
+            return True
+        # One that is ignored by itself; a folder of caches that git ignores anyway often has one.
+        return any(
+            not is_ignored(self._project, os.path.dirname(path))
+            for path in _ignore_files(now.names - before.names - listed)
+        )
 
     def _keep_lines(self, entries: Mapping[bytes, bytes]) -> None:
         known, self._lines = self._lines or {}, {}
@@ -139,17 +154,8 @@ class TreeChanges:
         return None if len(data) > MOST_TEXT or b"\0" in data else lines_of(data)
 
 
-def _ignores_otherwise(
-    before: _Look, entries: Mapping[bytes, bytes], ignored: bytes | None
-) -> bool:
-    """Return whether an iteration changed what git ignores."""
-    if before.ignored != ignored:
-        return True
-    return any(
-        before.entries.get(path) != entries.get(path)
-        for path in before.entries.keys() | entries.keys()
-        if os.path.basename(path) == b".gitignore"
-    )
+def _ignore_files(paths: Iterable[bytes]) -> Iterator[bytes]:
+    return (path for path in paths if os.path.basename(path) == b".gitignore")
 
 
 def _uncountable(path: bytes, why: str) -> CannotTellError:

@@ -201,7 +201,10 @@ def test_a_run_that_is_stopped_tries_no_further_gate(project: Path) -> None:
     ("fields", "message"),
     [
         ({}, "it needs one of a command, criteria, and limits"),
-        ({"command": "true", "criteria": "base"}, "it needs one of a command, criteria, and limits"),
+        (
+            {"command": "true", "criteria": "base"},
+            "it needs one of a command, criteria, and limits",
+        ),
         ({"command": ""}, "its command is empty"),
         ({"criteria": "base"}, "its criteria have nothing to judge"),
         ({"criteria": "nope.yaml", "artifacts": ("a",)}, "nope.yaml"),
