@@ -1,7 +1,7 @@
 """What a command runs: its programs, its scripts, and the files that these take their orders from.
 
 It is read off the words of a command and of the shell scripts, recipes and package scripts that it
-leads to. Limits: what a program runs by itself is known for those in `_READS` alone; a word that is
+leads to. Limits: what a program runs by itself is known for those in `READS` alone; a word that is
 made while a shell runs (`$(...)`, variables, wildcards) names nothing here.
 """
 
@@ -13,54 +13,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
+from pytest_reflex.iterations.gate_programs import (
+    JUDGES,
+    OTHER_INTERPRETERS,
+    OUTPUT,
+    PYTHON,
+    READS,
+    SHELLS,
+    STARTERS,
+)
 from pytest_reflex.iterations.protection import Sections
-from pytest_reflex.iterations.shell_words import package_scripts, recipes, simple_commands
+from pytest_reflex.iterations.shell_words import (
+    included_files,
+    package_scripts,
+    recipes,
+    simple_commands,
+)
 
-# Files that a program runs, or reads to know what it runs, in the folder where it is started.
-_READS: Mapping[str, Mapping[str, Sections]] = {
-    "make": {"GNUmakefile": (), "makefile": (), "Makefile": ()},
-    "just": {"justfile": (), "Justfile": (), ".justfile": ()},
-    "npm": {"package.json": ("scripts",), ".npmrc": ()},
-    "yarn": {"package.json": ("scripts",), ".yarnrc": (), ".yarnrc.yml": ()},
-    "pnpm": {"package.json": ("scripts",), ".npmrc": ()},
-    "tox": {
-        "tox.ini": (),
-        "tox.toml": (),
-        "pyproject.toml": ("tool.tox",),
-        "setup.cfg": ("tox:tox",),
-    },
-    "nox": {"noxfile.py": ()},
-    "pre-commit": {".pre-commit-config.yaml": ()},
-    "mypy": {
-        "mypy.ini": (),
-        ".mypy.ini": (),
-        "pyproject.toml": ("tool.mypy",),
-        "setup.cfg": ("mypy",),
-    },
-    "ruff": {"ruff.toml": (), ".ruff.toml": (), "pyproject.toml": ("tool.ruff",)},
-    "coverage": {
-        ".coveragerc": (),
-        "pyproject.toml": ("tool.coverage",),
-        "setup.cfg": ("coverage:run", "coverage:report"),
-        "tox.ini": ("coverage:run", "coverage:report"),
-    },
-}
-# Programs that judge the files they are given; the options name files that say how.
-_JUDGES: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(("grep", "egrep", "fgrep", "rg"), ("-f", "--file")),
-    **dict.fromkeys(
-        ("test", "[", "ls", "stat", "wc", "cat", "head", "tail", "sort", "xmllint"), ()
-    ),
-    **dict.fromkeys(("ruff", "black"), ("--config",)),
-    **dict.fromkeys(("mypy",), ("--config-file",)),
-    **dict.fromkeys(("flake8", "isort", "eslint", "prettier"), ("--config", "-c")),
-    **dict.fromkeys(("pylint", "shellcheck"), ("--rcfile",)),
-    **dict.fromkeys(("yamllint", "markdownlint"), ("--config", "-c")),
-    **dict.fromkeys(("jq", "awk", "sed"), ("-f", "--from-file", "--file")),
-}
-_SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ash"})
-_PYTHON = re.compile(r"(python|pypy)\d*(\.\d+)*")
-_OTHER_INTERPRETERS = frozenset({"node", "perl", "ruby", "deno", "bun", "php", "lua", "Rscript"})
 _FOLDER_OPTIONS = frozenset({"cd", "pushd", "-C", "--directory", "--prefix", "--rootdir"})
 _FILE_OPTIONS = frozenset({"-f", "--file", "--makefile", "-c", "--config", "-s", "--noxfile"})
 _KEYWORDS = frozenset({"!", "{", "if", "then", "elif", "else", "while", "until", "do", "time"})
@@ -72,9 +41,10 @@ _DEEPEST = 4
 class CommandFiles:
     """Collects what commands rely on; they start in the project, with the environment's PATH.
 
-    `named` are files that stand as words in a command, `files` those that it runs or reads its
-    orders from, `programs` the programs with every earlier place on the PATH. `module_folders` are
-    those in which its Python looks for modules first, `pythons` the interpreters.
+    `named` are files that stand as words in a command, `written` those that it says it writes;
+    `files` those that it runs or reads its orders from, `programs` the programs with every earlier
+    place on the PATH. `module_folders` are those in which its Python looks for modules first,
+    `pythons` the interpreters.
     """
 
     def __init__(self, project: Path, environment: Mapping[str, str]) -> None:
@@ -86,6 +56,7 @@ class CommandFiles:
         self.named = set[str]()
         self.files: dict[str, Sections] = {}
         self.programs = set[str]()
+        self.written = set[str]()
         self.module_folders = {self._project}
         self.pythons = set[str]()
         for place in filter(None, environment.get("PYTHONPATH", "").split(os.pathsep)):
@@ -115,6 +86,8 @@ class CommandFiles:
         if not words:
             return
         self._program(words[0], is_command=True)
+        for word in words[1:] if words[0] in STARTERS else ():
+            self._program(word, is_command=True)
         for number, word in enumerate(words):
             self._handle(os.path.basename(word), words[number + 1 :], direct=direct)
         if direct:
@@ -126,17 +99,23 @@ class CommandFiles:
         before = ""
         for number, word in enumerate(words):
             option, _, value = word.partition("=")
-            is_written = before.endswith(">")
-            if not is_written and (told_by is None or before in told_by):
+            if before.endswith(">") or OUTPUT.fullmatch(before):
+                self._written(word)
+            elif value and OUTPUT.fullmatch(option):
+                self._written(value)
+            elif told_by is None or before in told_by:
                 self._name(word)
-            if option.startswith("-") and value and (told_by is None or option in told_by):
-                self._name(value)
-            if number and "/" not in word:
-                self._program(word)
+            if option.startswith("-") and (told_by is None or option in told_by):
+                self._name(value or word[2:])
+            if number:
+                self._program(word, is_command=os.access(self._full(word), os.X_OK))
             name = os.path.basename(word)
-            if name in _JUDGES and (number == 0 or before == "-m" or self._is_program(word)):
-                told_by = _JUDGES[name]
+            if name in JUDGES and (number == 0 or before == "-m" or self._is_program(word)):
+                told_by = JUDGES[name]
             before = word
+
+    def _written(self, word: str) -> None:
+        self.written.update(filter(None, (_joined(folder, word) for folder in self._folders)))
 
     def _name(self, word: str) -> None:
         for folder in self._folders:
@@ -148,20 +127,20 @@ class CommandFiles:
     def _handle(self, name: str, rest: Sequence[str], *, direct: bool) -> None:
         """Take in what a program of this name, with these words behind it, runs or reads."""
         self._folder_options(name, rest)
-        if name in _READS:
+        if name in READS:
             for folder in self._folders:
-                for file, sections in _READS[name].items():
+                for file, sections in READS[name].items():
                     self._read(_joined(folder, file), sections)
             for option, value in pairwise(rest):
                 if option in _FILE_OPTIONS:
                     self._orders(value)
-        if name in _SHELLS:
+        if name in SHELLS:
             self._shell(rest, direct=direct)
         elif name in (".", "source"):
             self._script(rest[:1], is_shell=True)
-        elif _PYTHON.fullmatch(name):
+        elif PYTHON.fullmatch(name):
             self._python(rest)
-        elif name in _OTHER_INTERPRETERS:
+        elif name in OTHER_INTERPRETERS:
             self._script([word for word in rest if not word.startswith("-")][:1])
         elif name == "pytest":
             self._plugins(rest)
@@ -185,6 +164,7 @@ class CommandFiles:
             self.files[path] = sections
         elif held:
             self.files[path] = tuple(dict.fromkeys((*held, *sections))) if sections else ()
+        self._depth += 1
         name = os.path.basename(path)
         if name == "package.json":
             self._put_before([os.path.join(os.path.dirname(path), "node_modules", ".bin")])
@@ -193,6 +173,9 @@ class CommandFiles:
         elif name.lower().endswith("makefile") or name.endswith(".mk"):
             for text in recipes(self._contents(path)):
                 self._text(text, direct=False)
+            for included in included_files(self._contents(path)):
+                self._orders(included)
+        self._depth -= 1
 
     def _shell(self, rest: Sequence[str], *, direct: bool) -> None:
         for number, word in enumerate(rest):
@@ -200,7 +183,9 @@ class CommandFiles:
                 for text in rest[number + 1 : number + 2]:
                     self._text(text, direct=direct)
                 return
-            if not word.startswith(("-", "+")) and rest[number - 1] not in ("-o", "+o"):
+            # The last letter of `-euo` takes the next word: `pipefail`.
+            takes_next = number > 0 and re.fullmatch(r"[-+]\w*o", rest[number - 1])
+            if not word.startswith(("-", "+")) and not takes_next:
                 self._script([word], is_shell=True)
                 return
 
@@ -218,10 +203,12 @@ class CommandFiles:
             elif word in ("-W", "-X"):
                 skipped = True
             elif not word.startswith("-"):
-                self._script([word])
+                self._script([word, os.path.join(word, "__main__.py")])
                 for folder in self._folders:
                     if (path := _joined(folder, word)) and os.path.isfile(path):
                         self.module_folders.add(os.path.dirname(path))
+                    elif path and os.path.isdir(path):
+                        self.module_folders.add(path)
                 return
 
     def _plugins(self, rest: Sequence[str]) -> None:
@@ -277,8 +264,10 @@ class CommandFiles:
             yield os.path.join(self._full(place), word)
 
     def _found(self, path: str) -> None:
+        if self._depth and path.startswith(self._project + os.sep) and self._is_built(path):
+            return  # what a script of the project runs and a compiler made is what is judged
         self.programs.add(path)
-        if _PYTHON.fullmatch(os.path.basename(path)):
+        if PYTHON.fullmatch(os.path.basename(path)):
             self.pythons.add(path)
         self._scan(path)
 
@@ -295,12 +284,15 @@ class CommandFiles:
         if words:
             self._program(words[0], is_command=True)
             name = os.path.basename(words[0])
-            is_shell = is_shell or name in _SHELLS
-            if _PYTHON.fullmatch(name) and path.startswith(self._project + os.sep):
+            is_shell = is_shell or name in SHELLS
+            if PYTHON.fullmatch(name) and path.startswith(self._project + os.sep):
                 self.module_folders.add(os.path.dirname(path))
         if is_shell:
             self._text(self._contents(path), direct=False)
         self._depth -= 1
+
+    def _is_built(self, path: str) -> bool:
+        return not os.path.islink(path) and "\0" in self._contents(path, 512)
 
     def _first_line(self, path: str) -> list[str]:
         line = self._contents(path, 512).partition("\n")[0]

@@ -39,7 +39,9 @@ _PROJECT_NAMES = frozenset(
 )
 _ENTRY_POINTS: Sections = ("pytest11",)
 _SITE = ("lib/python3*/site-packages", "lib/python3*/dist-packages", "lib/python3/dist-packages")
-_START_UP = ("*.pth", "sitecustomize.py", "usercustomize.py", "sitecustomize/__init__.py")
+_CUSTOM = ("sitecustomize.py", "usercustomize.py", "sitecustomize/__init__.py")
+# Distributions, whose plugins pytest loads wherever Python finds them.
+_PLUGINS = ("*.dist-info/entry_points.txt", "*.egg-info/entry_points.txt")
 
 
 def relied_on(
@@ -53,8 +55,8 @@ def relied_on(
 ) -> Relied:
     """Return what a gate relies on that runs some commands and reads some files.
 
-    What `judged` patterns mean is what the gate judges: a command may name it. What the gate's
-    `protect` finds is held in any case.
+    What `judged` patterns mean is what the gate judges: a command may name it. So it may name what
+    it writes. What the gate's `protect` finds is held in any case.
     """
     protected = {pattern: () for one in gate.protect for pattern in within(one)}
     held: dict[str, Sections] = {os.path.abspath(path): () for path in files}
@@ -64,9 +66,11 @@ def relied_on(
     for command in commands:
         found.add(command)
     base, patterns = os.path.abspath(project), tuple(judged)
-    for path in found.named:
-        if not is_meant(os.path.relpath(path, base), patterns):
-            held[path] = ()
+
+    def may_change(path: str) -> bool:
+        return path in found.written or is_meant(os.path.relpath(path, base), patterns)
+
+    held |= {path: () for path in found.named if not may_change(path)}
     for path, sections in found.files.items():
         held[path] = () if path in held else sections
     for folder in Path(base).parents:
@@ -75,7 +79,7 @@ def relied_on(
                 held.setdefault(str(folder / name), sections)
     return Relied(
         files=held,
-        programs=frozenset(found.programs),
+        programs=frozenset(path for path in found.programs if not may_change(path)),
         patterns={**dict(_start_up_files(found)), **protected},
         named=PYTEST_READS,
         modules=_module_names(found),
@@ -86,14 +90,14 @@ def _start_up_files(found: CommandFiles) -> Iterator[tuple[str, Sections]]:
     """Yield patterns of what Python runs at its start, and of the plugins that pytest finds."""
     for pattern in interpreter_files():
         yield pattern, _ENTRY_POINTS if pattern.endswith("entry_points.txt") else ()
+    folders = [escaped(folder) for folder in found.module_folders]
     for prefix in _prefixes(found.pythons):
         yield f"{escaped(prefix)}/pyvenv.cfg", ()
-        for site in _SITE:
-            folder = f"{escaped(prefix)}/{site}"
-            yield from ((f"{folder}/{name}", ()) for name in _START_UP)
-            yield f"{folder}/*.dist-info/entry_points.txt", _ENTRY_POINTS
-    for folder in found.module_folders:
-        yield from ((f"{escaped(folder)}/{name}", ()) for name in _START_UP[1:])
+        folders += [f"{escaped(prefix)}/{site}" for site in _SITE]
+    folders.append(f"{escaped(os.path.expanduser('~'))}/.local/{_SITE[0]}")
+    for folder in folders:
+        yield from ((f"{folder}/{name}", ()) for name in (*_CUSTOM, "*.pth"))
+        yield from ((f"{folder}/{name}", _ENTRY_POINTS) for name in _PLUGINS)
 
 
 def _prefixes(pythons: Iterable[str]) -> Iterator[str]:

@@ -30,6 +30,14 @@ def recipes(text: str) -> Iterator[str]:
             yield line.strip().lstrip("@-+")
 
 
+def included_files(text: str) -> Iterator[str]:
+    """Yield the files that a makefile includes."""
+    for line in _without_comments(text):
+        words = line.split()
+        if words[0] in ("include", "-include", "sinclude"):
+            yield from words[1:]
+
+
 def package_scripts(text: str) -> Iterator[str]:
     """Yield the scripts of a package.json."""
     try:

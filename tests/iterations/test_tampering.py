@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import sys
 from collections.abc import Callable
@@ -23,10 +24,13 @@ SUITE = "criteria: words.yaml\nartifacts: [good.md]\n"
 FILES = {
     "check.py": "import sys\nsys.exit(0)\n",
     "check.sh": "#!/bin/sh\nsh lib/steps.sh\n",
-    "lib/steps.sh": "exit 0\n",
+    "lib/steps.sh": "true && exit 0\n",
+    "lib/__main__.py": "",
+    "tools/check.py": "",
+    "common.mk": "",
     "lib/__init__.py": "",
     "lib/selftest.py": "print('fine')\n",
-    "Makefile": "check:\n\t@sh check.sh\n",
+    "Makefile": "include common.mk\ncheck:\n\t@sh check.sh\n",
     "package.json": '{"scripts": {"test": "node test.js"}, "dependencies": {}}\n',
     "conftest.py": "",
     "pyproject.toml": '[project]\nname = "x"\n[tool.pytest.ini_options]\naddopts = "-q"\n',
@@ -133,6 +137,39 @@ ATTEMPTS: dict[str, tuple[str, str, str]] = {
     ),
     "a script in a recipe": (
         "command = ['make', 'check']", "append('lib/steps.sh', '#')", "lib/steps.sh",
+    ),
+    "a file that a makefile includes": (
+        "command = ['make', 'check']", "append('common.mk', '#')", "common.mk",
+    ),
+    "a script behind options of a shell": (
+        "command = ['bash', '-euo', 'pipefail', '-c', './check.sh']",
+        "append('check.sh', '#')", "check.sh",
+    ),
+    "a script behind another program": (
+        "command = ['env', 'X=1', 'timeout', '9', './check.sh']",
+        "os.chmod('check.sh', 0o644)", "check.sh",
+    ),
+    "a program that a script runs": (
+        SHELL, "program('bin/true')", "bin/true",
+    ),
+    "a folder that Python runs": (
+        f"command = ['{PYTHON}', 'lib']", "append('lib/__main__.py', '#')", "lib/__main__.py",
+    ),
+    "a module beside a script": (
+        f"command = '{PYTHON} tools/check.py'", "write('tools/json.py', '')", "tools/json.py",
+    ),
+    "a plugin of pytest beside the tests": (
+        f"command = ['{PYTHON}', '-m', 'pytest', 'tests']",
+        "write('x-1.dist-info/entry_points.txt', '[pytest11]\\nx = tests.test_good')",
+        "x-1.dist-info/entry_points.txt",
+    ),
+    "the configuration of a linter that is named": (
+        "command = ['grep', '-q', '--file=patterns', 'good.md']",
+        "write('patterns', '.')", "patterns",
+    ),
+    "the configuration of coverage": (
+        f"command = ['{PYTHON}', '-m', 'pytest', '--cov', 'tests']",
+        "write('.coveragerc', '')", ".coveragerc",
     ),
     "a script of npm": (
         "command = ['npm', 'test']", "replace('package.json', 'node test.js', 'true')",
@@ -319,6 +356,17 @@ HONEST = {
     "a package of tests": (ANY, "write('tests/__init__.py', ''); write('test/__init__.py', '')"),
     "an environment with programs of its own": (ANY, "program('tools/black'); program('bin/own')"),
     "a program that is made": ("command = ['./made']", "program('made')"),
+    "a report that a gate writes": (
+        "command = ['sh', '-c', 'date > $0', 'x', '--xml=report.xml']\n".replace("$0", "${1#*=}"),
+        "",
+    ),
+    "where a text for a shell writes to": ("command = 'date >> report.xml | tee -a log'", ""),
+    "a program that is judged, said so": (
+        "command = ['./app']\nartifacts = ['app']", "program('app', '# built')",
+    ),
+    "a program that a recipe builds": (
+        "command = ['make', '-f', 'own.mk', 'binary']", "append('good.md', 'more')",
+    ),
     "a compiler's input": (
         "command = ['make', '-f', 'own.mk']", "append('good.md', 'more'); write('main.c', '')",
     ),
@@ -329,7 +377,14 @@ HONEST = {
 def test_honest_work_is_not_called_tampering(
     project: Path, iterate: Iterate, gate: str, act: str
 ) -> None:
-    (project / "own.mk").write_text("all: good.md\n\t@cat good.md > built\n")
+    recipes = "all: good.md\n\t@cat good.md > built\nbinary:\n\tcp ls.new ls && ./ls\n"
+    (project / "own.mk").write_text(recipes)
+    listing = Path(shutil.which("ls") or "").read_bytes()
+    for name in ("app", "ls", "ls.new"):
+        (project / name).write_bytes(listing + b"\0" * (name == "ls.new"))
+        (project / name).chmod(0o755)
+    (project / "report.xml").write_text("")
+    (project / "log").write_text("")
     status, told = iterate(gate, act)
     assert "Quality gate it passed" in told
     assert status == 0
