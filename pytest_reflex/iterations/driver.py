@@ -114,6 +114,7 @@ class IterationLoop:
         self._log.round_starts(number, total)
         prompt = self._prompt(number, total)
         self._watch.begin()
+        self._work.gates.before_agent()
         started = self._clock()
         self._file.keep()
         reply = self._work.agent.ask(self._question(prompt, number))
@@ -144,6 +145,7 @@ class IterationLoop:
     def _judged(self, number: int, reply: Reply, started: float) -> Round:
         """Decide what a round came to: the answer first, and behind a good one the gates."""
         changed = self._watch.changed()
+        self._work.gates.after_agent()
         offered = self._work.procedure.success
         if reply.details.get(LEFT):
             self._log.warning(f"AI CLI {LEFT_TEXT}")

@@ -3,23 +3,50 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_reflex.agents.command import CommandAgent
 from pytest_reflex.agents.preview import command_of
 from pytest_reflex.iterations.model import Procedure
+from pytest_reflex.iterations.wording import counted
+from pytest_reflex.model.plain import one_line
 
 _MARK = "[DRY RUN]"
+_SHOWN = 20
 
 
-def dry_run_text(procedure: Procedure, *, agent: Any, prompt: str, tokens: int, budget: int) -> str:
-    """Return the lines of a dry run, a blank line, and the prompt as it would be sent."""
+def dry_run_text(
+    procedure: Procedure,
+    *,
+    agent: Any,
+    prompt: str,
+    tokens: int,
+    budget: int,
+    protected: Mapping[str, Sequence[str]],
+) -> str:
+    """Return the lines of a dry run, a blank line, and the prompt as it would be sent.
+
+    `protected` are the files that may not change, for each gate.
+    """
     lines = [
         f"{_MARK} Procedure: {procedure.name}",
         f"{_MARK} Would execute with: {command_text(agent)}",
         f"{_MARK} Token count: {tokens:,} / {budget:,} budget",
     ]
+    for name, files in protected.items():
+        lines += [f"{_MARK} Gate {name} protects: {told}" for told in _files(files)]
     return "\n".join([*lines, "", prompt])
+
+
+def _files(files: Sequence[str]) -> Iterator[str]:
+    """Yield what a gate protects in the project, and how much elsewhere."""
+    own = [one_line(name) for name in files if not name.startswith("/")]
+    if own:
+        more = f" and {len(own) - _SHOWN} more" if len(own) > _SHOWN else ""
+        yield f"{', '.join(own[:_SHOWN])}{more}"
+    if programs := len(files) - len(own):
+        yield f"{counted(programs, 'file')} outside of the project"
 
 
 def command_text(agent: Any) -> str:

@@ -46,11 +46,13 @@ class Fragment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """What has to hold after a round: a command's exit status 0, or the gate of a criteria file.
+    """What has to hold after a round: a command, the gate of a criteria file, or a small diff.
 
-    One of `command` (text for a shell, or an argv) and `criteria` (a name or a path, judged over
-    the `artifacts` by their patterns, at `phase` and with `threshold` where given). A failed gate
-    that is `required` makes the round a failed one. `timeout` is in seconds.
+    One of `command` (text for a shell, or an argv: exit status 0 holds) and `criteria` (a name or a
+    path, judged over the `artifacts` by their patterns, at `phase` and with `threshold` where
+    given), or limits to what a round changes: `max_files`, `max_lines`, and no file that a pattern
+    in `deny` means. What `protect` patterns find may not change during the run. A failed
+    gate that is `required` makes the round a failed one. `timeout` is in seconds.
     """
 
     name: str
@@ -61,6 +63,16 @@ class Gate:
     threshold: str = ""
     timeout: float = 600.0
     required: bool = True
+    protect: tuple[str, ...] = ()
+    max_files: int | None = None
+    max_lines: int | None = None
+    deny: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        if self.command is not None:
+            return "command"
+        return "criteria" if self.criteria else "diff"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -91,9 +91,16 @@ class Finder:
             # Where there is no folder, or nobody may look, nobody finds anything.
             with suppress(OSError), os.scandir(folder) as entries:
                 for entry in entries:
-                    found[not entry.is_dir()].append(entry.name)
+                    found[not _is_folder(entry)].append(entry.name)
             self._read[folder] = found
         return self._read[folder]
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link that leads to itself
+        return False
 
 
 @lru_cache(maxsize=512)
