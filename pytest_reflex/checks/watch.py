@@ -11,6 +11,7 @@ from pathlib import Path
 from pytest_reflex.checks.reading import files_below, read_artifact
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.left_out import Reason
 from pytest_reflex.model.rules import Criteria
 
 # A file that was written a moment ago can be written again within one tick of its clock.
@@ -38,10 +39,11 @@ class Watch:
             if signatures == self._signatures and self._conclusive(signatures):
                 return False
             looked = time.time_ns()
-            now = read_artifact(self.artifact.path, limit=_size(self.artifact) + 1)
+            limit, outside = _size(self.artifact) + 1, self.artifact.outside
+            now = read_artifact(self.artifact.path, limit=limit, outside=outside)
         except ArtifactError:  # it is gone, or larger
             return True
-        if now.sha256 != self.artifact.sha256:
+        if now.sha256 != self.artifact.sha256 or _unchecked(now) != _unchecked(self.artifact):
             return True
         self._since, self._signatures = looked, signatures
         return False
@@ -67,8 +69,15 @@ def files_of_rules(criteria: Criteria) -> list[str]:
 
 
 def _signatures(artifact: Artifact) -> Signatures:
-    files = files_below(artifact.path, artifact.name) if artifact.is_folder else [artifact.path]
+    files = [artifact.path]
+    if artifact.is_folder:
+        files = files_below(artifact.path, artifact.name, outside=artifact.outside)
     return {path: signature(path) for path in files}
+
+
+def _unchecked(artifact: Artifact) -> set[tuple[str, Reason]]:
+    """Return what a folder holds that was not read; excluded names may come and go."""
+    return {(one.path, one.reason) for one in artifact.left_out if one.is_unchecked}
 
 
 def _size(artifact: Artifact) -> int:
