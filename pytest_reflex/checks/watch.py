@@ -11,7 +11,6 @@ from pathlib import Path
 from pytest_reflex.checks.reading import files_below, read_artifact
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.artifact import Artifact
-from pytest_reflex.model.left_out import Reason
 from pytest_reflex.model.rules import Criteria
 
 # A file that was written a moment ago can be written again within one tick of its clock.
@@ -75,9 +74,9 @@ def _signatures(artifact: Artifact) -> Signatures:
     return {path: signature(path) for path in files}
 
 
-def _unchecked(artifact: Artifact) -> set[tuple[str, Reason]]:
+def _unchecked(artifact: Artifact) -> set[str]:
     """Return what a folder holds that was not read; excluded names may come and go."""
-    return {(one.path, one.reason) for one in artifact.left_out if one.is_unchecked}
+    return {one.path for one in artifact.left_out if one.is_unchecked}
 
 
 def _size(artifact: Artifact) -> int:
