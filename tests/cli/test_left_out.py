@@ -179,7 +179,8 @@ def test_a_folder_with_nothing_but_a_link_could_not_be_judged(
     link("x.md", "../out/bad.md")(project)
     for check in (NEGATIVE, EVERY["each"]):
         assert evaluated(project, check) == 1
-        assert "x.md (links to " in " ".join(capsys.readouterr().out.split())
+        told = " ".join(capsys.readouterr().out.split())
+        assert "not checked: x.md (links to " in told.partition("a.x.y: could not be judged: ")[2]
 
 
 def sock(root: Path) -> None:
@@ -328,6 +329,29 @@ def test_json_lists_what_was_left_out(project: Path, capsys: pytest.CaptureFixtu
     assert found[".git"] == {"path": ".git", "reason": "excluded"}
     assert found["gone"]["reason"] == "dangling_link"
     assert one["rule_results"][0]["outcome"] == "error"
+
+
+NAMES = {
+    "a line": (b"x\n::error::y.md", r"x\n::error::y.md"),
+    "an escape": (b"x\x1b[2Jy.md", r"x\x1b[2Jy.md"),
+    "not UTF-8": (b"x\xff.md", "x"),
+    "very long": (b"x" * 200 + b".md", "x" * 100),
+}
+
+
+@pytest.mark.parametrize(("name", "told"), NAMES.values(), ids=NAMES)
+def test_names_of_others_are_shown_safely(
+    project: Path, name: bytes, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    os.symlink(b"../out/bad.md", b"docs/" + name)
+    assert evaluated(project, NEGATIVE, "-v") == 1
+    out = capsys.readouterr().out
+    assert told[:60] in out.replace("\n            ", "")
+    assert "\x1b" not in out
+    assert "\n::error" not in out
+    assert evaluated(project, NEGATIVE, "--json") == 1
+    (one,) = json.loads(capsys.readouterr().out)["evaluations"]
+    assert os.fsencode(one["left_out"][0]["path"]) == name
 
 
 def test_one_file_has_nothing_left_out(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
