@@ -47,7 +47,7 @@ def read_artifact(
     except (OSError, ValueError) as error:
         raise _unreadable(shown, error) from None
     if stat.S_ISDIR(mode):
-        listing = _listing(real, shown, outside)
+        listing = listing_of(real, shown, outside=outside)
         files = tuple(_read_files(listing, shown, limit, base))
         left_out = tuple(sorted(listing.left_out, key=lambda one: one.path))
         return Artifact(
@@ -91,7 +91,8 @@ def _read_bounded(handle: int, shown: str, limit: int, expected: int) -> bytes:
     return b"".join(chunks)
 
 
-def _listing(folder: Path, shown: str, outside: bool) -> Listing:
+def listing_of(folder: Path, shown: str, *, outside: bool = False) -> Listing:
+    """Return what a folder holds; raises ArtifactError, with `shown` as its name."""
     try:
         return list_folder(folder, most=FILES_LIMIT, outside=outside)
     except TooManyFilesError:
@@ -131,7 +132,7 @@ def files_below(folder: Path, shown: str, *, outside: bool = False) -> list[Path
 
     Raises ArtifactError, with `shown` as its name.
     """
-    return list(_listing(folder, shown, outside).files.values())
+    return list(listing_of(folder, shown, outside=outside).files.values())
 
 
 def _size(path: Path) -> int:

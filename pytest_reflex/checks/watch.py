@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from pytest_reflex.checks.reading import files_below, read_artifact
+from pytest_reflex.checks.reading import listing_of, read_artifact
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.rules import Criteria
@@ -18,6 +18,8 @@ _SETTLED = 2_000_000_000
 
 Signature = tuple[int, int, int, int]
 Signatures = dict[Path, Signature]
+
+_UNREAD: Signature = (0, 0, 0, 0)
 
 
 class Watch:
@@ -68,10 +70,12 @@ def files_of_rules(criteria: Criteria) -> list[str]:
 
 
 def _signatures(artifact: Artifact) -> Signatures:
-    files = [artifact.path]
-    if artifact.is_folder:
-        files = files_below(artifact.path, artifact.name, outside=artifact.outside)
-    return {path: signature(path) for path in files}
+    if not artifact.is_folder:
+        return {artifact.path: signature(artifact.path)}
+    listing = listing_of(artifact.path, artifact.name, outside=artifact.outside)
+    unread = (artifact.path / one.path for one in listing.left_out if one.is_unchecked)
+    found = dict.fromkeys(unread, _UNREAD)
+    return {**found, **{path: signature(path) for path in listing.files.values()}}
 
 
 def _unchecked(artifact: Artifact) -> set[str]:

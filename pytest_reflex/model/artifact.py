@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -112,9 +113,16 @@ class Artifact:
     def _names_below(self, folder: str) -> Iterator[tuple[str, str]]:
         """Yield the names of what lies below a folder of this one, whole and from there on."""
         start = "" if folder == "." else f"{folder}/"
-        names = [file.name for file in self.files or ()]
-        names += [one.path for one in self.left_out if one.is_unchecked]
-        return ((name, name.removeprefix(start)) for name in names if name.startswith(start))
+        names = self._names
+        for index in range(bisect_left(names, start), len(names)):
+            if not names[index].startswith(start):
+                return
+            yield names[index], names[index].removeprefix(start)
+
+    @cached_property
+    def _names(self) -> list[str]:
+        unchecked = (one.path for one in self.left_out if one.is_unchecked)
+        return sorted([*(file.name for file in self.files or ()), *unchecked])
 
 
 def _selects(patterns: tuple[str, ...], name: str) -> bool:
