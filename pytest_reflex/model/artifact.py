@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_left
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 
 from pytest_reflex.errors import ArtifactError
+from pytest_reflex.model.left_out import LeftOut, Reason
 
 BOM = "\ufeff"
 
@@ -18,7 +21,8 @@ class Artifact:
     """A file (`data`) or a folder (`files`, sorted by name) as it was at one moment.
 
     `name` is what messages show; `path` is where it really lies; `base` is the folder against
-    which relative links in it resolve (default: the folder of `path`).
+    which relative links in it resolve (default: the folder of `path`). `left_out` is what a folder
+    holds beside its files; `outside` is True where links were followed that lead out of it.
     """
 
     path: Path
@@ -26,6 +30,8 @@ class Artifact:
     data: bytes = b""
     files: tuple[Artifact, ...] | None = None
     base: Path | None = None
+    left_out: tuple[LeftOut, ...] = ()
+    outside: bool = False
 
     @property
     def is_folder(self) -> bool:
@@ -79,6 +85,51 @@ class Artifact:
         """Return the files of a folder that match one of the globs; a file is its own selection."""
         if self.files is None:
             return (self,)
-        return tuple(
-            file for file in self.files if any(fnmatchcase(file.name, p) for p in patterns)
+        return tuple(file for file in self.files if _selects(patterns, file.name))
+
+    def unchecked(self, patterns: tuple[str, ...]) -> tuple[LeftOut, ...]:
+        """Return what the globs would have selected, or may have, had it been read.
+
+        What is excluded by name is meant only by a glob that says this name. A link to a folder
+        that was read at its own place is left out only where the globs do not select it there.
+        """
+        return tuple(one for one in self.left_out if self._is_missed(one, patterns))
+
+    def _is_missed(self, one: LeftOut, patterns: tuple[str, ...]) -> bool:
+        if one.reason is Reason.LINK_INSIDE:
+            return any(
+                _selects(patterns, f"{one.path}/{rest}") and not _selects(patterns, name)
+                for name, rest in self._names_below(one.detail)
+            )
+        if one.reason is Reason.EXCLUDED:
+            name = one.path.rpartition("/")[2]
+            patterns = tuple(pattern for pattern in patterns if name in pattern.split("/"))
+        elif not one.is_unchecked:
+            return False
+        return _selects(patterns, one.path) or (
+            one.is_folder and any(_may_select_below(pattern, one.path) for pattern in patterns)
         )
+
+    def _names_below(self, folder: str) -> Iterator[tuple[str, str]]:
+        """Yield the names of what lies below a folder of this one, whole and from there on."""
+        start = "" if folder == "." else f"{folder}/"
+        names = self._names
+        for index in range(bisect_left(names, start), len(names)):
+            if not names[index].startswith(start):
+                return
+            yield names[index], names[index].removeprefix(start)
+
+    @cached_property
+    def _names(self) -> list[str]:
+        unchecked = (one.path for one in self.left_out if one.is_unchecked)
+        return sorted([*(file.name for file in self.files or ()), *unchecked])
+
+
+def _selects(patterns: tuple[str, ...], name: str) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _may_select_below(pattern: str, folder: str) -> bool:
+    """Return whether a glob could match the name of some file in a folder."""
+    ends = range(1, len(pattern) + 1)
+    return any(fnmatchcase(f"{folder}/", pattern[:end]) for end in ends)

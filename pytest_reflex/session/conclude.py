@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pytest_reflex.checks.reading import read_artifact
 from pytest_reflex.errors import ArtifactError
+from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.results import CheckResult, Evaluation
 from pytest_reflex.model.words import Outcome
 from pytest_reflex.session import marks
@@ -44,7 +45,8 @@ def conclude(one: Expected, plan: Plan, tally: Tally, *, partial: bool) -> Concl
     With `partial`, rules that did not run because they were deselected are excused. The artifact is
     read again: a verdict on bytes that are no longer there must not pass.
     """
-    changed = _changed(one, tally)
+    artifact = _read_again(one)
+    changed = _changed(one, tally, artifact)
     results = dict(tally.results.get(one.id, {}))
     missing = tuple(
         _not_run(node_id, one.id, key[0], plan, tally)
@@ -60,6 +62,7 @@ def conclude(one: Expected, plan: Plan, tally: Tally, *, partial: bool) -> Concl
         results,
         sha256=one.planned.sha256,
         unsound=CHANGED if changed else _unsound(one, missing, narrowed),
+        left_out=artifact.left_out if artifact else (),
     )
     excused = _excused(evaluation, missing) if partial else frozenset()
     partial = partial and bool(excused or narrowed) and not changed
@@ -95,14 +98,23 @@ def _unsound(one: Expected, missing: tuple[NotRun, ...], narrowed: str) -> str:
     return narrowed
 
 
-def _changed(one: Expected, tally: Tally) -> bool:
+def _read_again(one: Expected) -> Artifact | None:
+    """Return the artifact as it is now; None for marked tests, and where it cannot be read."""
+    target = one.planned.target
+    if one.id == marks.SESSION:
+        return None
+    try:
+        return read_artifact(target.artifact, base=target.link_base, outside=target.outside)
+    except ArtifactError:
+        return None
+
+
+def _changed(one: Expected, tally: Tally, artifact: Artifact | None) -> bool:
     digests = set(tally.digests.get(one.id, ()))
     if one.id != marks.SESSION:
-        target = one.planned.target
-        try:
-            digests.add(read_artifact(target.artifact, base=target.link_base).sha256)
-        except ArtifactError:
+        if artifact is None:
             return True
+        digests.add(artifact.sha256)
     return bool(digests - {one.planned.sha256})
 
 

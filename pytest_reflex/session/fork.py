@@ -141,6 +141,7 @@ def _judged(prepared: Prepared, forked: Forked) -> Evaluation:
         results,
         sha256=prepared.artifact.sha256,
         unsound=early or unsound(prepared),
+        left_out=prepared.artifact.left_out,
     )
 
 

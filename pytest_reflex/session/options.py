@@ -64,6 +64,11 @@ OPTIONS = (
         ini="bool",
     ),
     Option(
+        "outside",
+        "switch",
+        "let artifacts of suites, and links in artifacts that are folders, lead anywhere",
+    ),
+    Option(
         "standard-protocol",
         "switch",
         "run every check through pytest's own protocol, for plugins that need each of its hooks",

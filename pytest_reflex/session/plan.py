@@ -139,6 +139,7 @@ def _planned_to_json(planned: Planned, criteria: int) -> dict[str, Any]:
         "root": str(target.root),
         "label": target.label,
         "threshold": str(target.bar),
+        "outside": target.outside,
         "sha256": planned.sha256,
     }
 
@@ -151,6 +152,7 @@ def _planned_from_json(wire: Mapping[str, Any], sets: Sequence[Criteria]) -> Pla
         root=Path(wire["root"]),
         label=wire["label"],
         threshold=Fraction(wire["threshold"]),
+        outside=wire["outside"],
     )
     return Planned(target, wire["sha256"])
 
