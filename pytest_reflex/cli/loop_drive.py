@@ -131,7 +131,6 @@ def new(
     from pytest_reflex.loops.setup import NewLoop, begin, propose
 
     settings = _settings(max_iterations, evaluator, guard, produce, record, budgets, may_change)
-    chosen = chosen_criteria(criteria, template, settings)
     if in_place and (output or not draft):
         raise UsageError("--in-place needs --input and no --output")
     host = open_host(settings["plugins"], Path.cwd())
@@ -139,7 +138,7 @@ def new(
     names = employ(host, settings, agents, replay=replay, recorder=recorder, judge=judge)
     order = NewLoop(
         task=task,
-        criteria=chosen,
+        criteria=chosen_criteria(criteria, template, settings),
         alias=alias,
         draft=draft,
         output=draft if in_place else output,
