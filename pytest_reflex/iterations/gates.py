@@ -44,6 +44,7 @@ from pytest_reflex.process.caches import private_caches
 from pytest_reflex.process.environment import inherited
 from pytest_reflex.process.run import Finished, run
 from pytest_reflex.process.spawn import SpawnError
+from pytest_reflex.seals.world import configured_options
 
 ITERATION_VARIABLE = "PYTEST_REFLEX_ITERATION"
 
@@ -64,6 +65,7 @@ class Gates:
         exclude: Iterable[str] = (),
     ) -> None:
         self._gates: list[_Made] = []
+        self._project = project
         problems: list[Problem] = []
         for gate in gates:
             try:
@@ -109,7 +111,9 @@ class Gates:
         if not self._gates:
             return ()
         found = []
-        with private_caches(inherited()) as caches:
+        commands = (str(made.gate.command) for made in self._gates)
+        options = (*commands, *configured_options(self._project))
+        with private_caches(inherited(), options) as caches:
             variables = {**caches, ITERATION_VARIABLE: str(number)}
             attempt = Attempt(variables, cancel or Event())
             for made in self._gates:

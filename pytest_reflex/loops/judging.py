@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Step
 from pytest_reflex.process.caches import private_caches
+from pytest_reflex.seals.world import configured_options
 from pytest_reflex.store.regular import read_if_regular
 from pytest_reflex.verdict.progress import flips_between, mark_of
 
@@ -35,8 +37,9 @@ def evaluate(files: RunFiles, hooks: Any, project: Path, watch: ProjectWatch) ->
     if refused := watch.before_evaluation(files.alias):
         return phase_error(Step.EVALUATE, refused)
     listener = Listener(files.commit)
-    with private_caches({}) as caches:
-        target = target_of(files, project)
+    target = target_of(files, project)
+    options = (json.dumps(target.criteria.to_json()), *configured_options(project))
+    with private_caches({}, options) as caches:
         target = replace(
             target,
             environment={**target.environment, **caches},

@@ -45,11 +45,16 @@ def test_options_for_pytest_are_kept(before: str) -> None:
         assert variables["PYTEST_ADDOPTS"] == f"{before}-o cache_dir={folder}/pytest"
 
 
+def test_a_cache_that_is_switched_off_stays_off() -> None:
+    with private_caches({"PYTEST_ADDOPTS": "-p no:cacheprovider"}) as variables:
+        assert variables["PYTEST_ADDOPTS"] == "-p no:cacheprovider -p no:cacheprovider"
+
+
 @pytest.mark.parametrize("options", [[], ["--lf"], ["-p", "no:cacheprovider", "--strict-config"]])
 def test_pytest_runs_with_a_cache_of_its_own(tmp_path: Path, options: list[str]) -> None:
     (tmp_path / "test_it.py").write_text("def test_it(): pass\n")
     command = [sys.executable, "-m", "pytest", "-q", *options]
-    with private_caches({}) as variables:
+    with private_caches({}, options) as variables:
         environment = {**os.environ, **variables}
         subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
     assert [path.name for path in tmp_path.iterdir()] == ["test_it.py"]
