@@ -10,6 +10,7 @@ from pathlib import Path
 from pytest_reflex.errors import UsageError, did_you_mean
 from pytest_reflex.loops.history import hash_before_last_change, read_events
 from pytest_reflex.loops.kinds import is_of_session
+from pytest_reflex.loops.recorded import claims_pass
 from pytest_reflex.loops.statefile import (
     ARTIFACT,
     CURRENT,
@@ -28,6 +29,8 @@ from pytest_reflex.store.lock import is_locked
 from pytest_reflex.store.regular import read_if_regular
 from pytest_reflex.verdict.figures import plain, shown_score
 
+NOT_VERIFIED = "not verified"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
@@ -44,6 +47,11 @@ class Run:
     @property
     def interrupted(self) -> bool:
         return self.state.status is RunStatus.RUNNING and not self.alive
+
+    @property
+    def verified(self) -> bool | None:
+        """Whether a pass that the files claim is known to be one: never, and None without one."""
+        return False if claims_pass(self.state) else None
 
     @property
     def copied(self) -> bool:
@@ -158,9 +166,8 @@ def read_run(folder: Path) -> Run:
 def status_text(run: Run) -> str:
     """Return where a run stands, in lines for people."""
     state = run.state
-    status = "running (interrupted)" if run.interrupted else state.status.value
     lines = [
-        f"Loop: {run.alias} ({status})",
+        f"Loop: {run.alias} ({status_word(run)})",
         f"Task: {visible(state.task)}",
         f"Iteration: {state.iteration}/{state.limits.max_iterations}",
         f"Phase: {state.level.value}",
@@ -170,6 +177,8 @@ def status_text(run: Run) -> str:
     ]
     if state.feedback:
         lines.append(f"Feedback: {len(state.feedback)} waiting for the next critique")
+    if claims_pass(state) and not run.alive and not is_of_session(state):
+        lines.append(f"Verify with: {verify_command(run)}")
     if run.copied:
         lines.append(f"Copy of: {visible(state.alias)} (it is not driven under this name)")
     elif run.interrupted:
@@ -177,6 +186,19 @@ def status_text(run: Run) -> str:
     elif state.stop.reason in EXTENDABLE:
         lines.append(f"Go on with: {going_on(state, 'extend')}")
     return "\n".join(lines)
+
+
+def status_word(run: Run) -> str:
+    """Return the status for people; what was read from the disk does not show that it completed."""
+    if run.interrupted:
+        return "running (interrupted)"
+    word = run.state.status.value
+    return f"{word}, {NOT_VERIFIED}" if run.state.status is RunStatus.COMPLETED else word
+
+
+def verify_command(run: Run) -> str:
+    """Return the command that evaluates the artifact of a run again."""
+    return f"pytest-reflex loop verify {run.alias}"
 
 
 def going_on(state: RunState, verb: str) -> str:
@@ -204,5 +226,5 @@ def _score(state: RunState) -> str:
     if evaluation is None or state.artifact_status != "evaluated":
         return f"none (artifact {state.artifact_status})"
     score = shown_score(evaluation.score)
-    verdict = "passed" if evaluation.passed else "not passed"
+    verdict = f"passed ({NOT_VERIFIED})" if evaluation.passed else "not passed"
     return f"{score} of {plain(evaluation.threshold)}, {verdict}"
