@@ -40,7 +40,8 @@ def evaluate(files: RunFiles, hooks: Any, project: Path, *, again: bool = False)
     listener.end()
     if isinstance(evaluation, str):
         return phase_error(Step.EVALUATE, evaluation)
-    return paid(done_of(files, target, evaluation, again=again), evaluation, votes)
+    counted = (*votes, *files.state.votes)
+    return paid(done_of(files, target, evaluation, again=again), evaluation, counted)
 
 
 def evaluate_free(run: RecordedRun, hooks: Any, project: Path) -> Done:

@@ -192,8 +192,8 @@ def status_word(run: Run) -> str:
     """Return the status for people; what was read from the disk does not show that it completed."""
     if run.interrupted:
         return "running (interrupted)"
-    word = run.state.status.value
-    return f"{word}, {NOT_VERIFIED}" if run.state.status is RunStatus.COMPLETED else word
+    word, ended = run.state.status.value, run.state.status is not RunStatus.RUNNING
+    return f"{word}, {NOT_VERIFIED}" if ended and claims_pass(run.state) else word
 
 
 def verify_command(run: Run) -> str:

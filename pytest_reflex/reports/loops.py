@@ -36,7 +36,7 @@ def _row(one: Mapping[str, Any], room: int) -> tuple[str, ...]:
     if "problem" in one:
         return alias, one["status"], "", "", "", one_line(one["problem"], _LONGEST)
     more = " (interrupted)" if one["interrupted"] else ""
-    if one["status"] == RunStatus.COMPLETED and not one["verified"]:
+    if one["status"] != RunStatus.RUNNING and one["verified"] is False:
         more = ", not verified"
     score = one["score_exact"]
     return (
