@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from pytest_reflex.errors import ArtifactError
+from pytest_reflex.errors import TRY_AGAIN, ArtifactError, for_cause, is_transient, read_twice
 from pytest_reflex.model.artifact import Artifact
 
 SIZE_LIMIT = 50_000_000
@@ -44,7 +44,7 @@ def read_artifact(
     shown = name if name is not None else os.fspath(path)
     try:
         real = Path(os.path.abspath(path))
-        mode = os.stat(real).st_mode
+        mode = read_twice(lambda: os.stat(real)).st_mode
     except (OSError, ValueError) as error:
         raise _unreadable(shown, error) from None
     if stat.S_ISDIR(mode):
@@ -56,10 +56,14 @@ def read_artifact(
 def _read_file(path: Path, shown: str, limit: int) -> bytes:
     """Return the bytes of a regular file; never more than `limit` and one chunk are held."""
     try:
-        _refuse_special(os.stat(path).st_mode, shown)
-        handle = os.open(path, _OPEN_FLAGS)
+        return read_twice(lambda: _read_once(path, shown, limit))
     except (OSError, ValueError) as error:
         raise _unreadable(shown, error) from None
+
+
+def _read_once(path: Path, shown: str, limit: int) -> bytes:
+    _refuse_special(os.stat(path).st_mode, shown)
+    handle = os.open(path, _OPEN_FLAGS)
     try:
         # What was a file a moment ago may be something else by now: only the open file counts.
         status = os.fstat(handle)
@@ -67,8 +71,6 @@ def _read_file(path: Path, shown: str, limit: int) -> bytes:
         if status.st_size > limit:
             raise _too_large(shown, status.st_size, limit)
         return _read_bounded(handle, shown, limit, status.st_size)
-    except OSError as error:
-        raise _unreadable(shown, error) from None
     finally:
         os.close(handle)
 
@@ -124,8 +126,11 @@ def _is_file_inside(path: Path, inside: str) -> bool:
     try:
         if path.is_symlink() and not os.path.realpath(path).startswith(inside):
             return False
-        return stat.S_ISREG(os.stat(path).st_mode)
-    except OSError:  # a dangling link, or gone since the folder was listed
+        return stat.S_ISREG(read_twice(lambda: os.stat(path)).st_mode)
+    except OSError as error:
+        if is_transient(error):
+            raise _unreadable(str(path), error) from None
+        return False  # a dangling link, or gone since the folder was listed
         return False
 
 
@@ -148,7 +153,8 @@ def _unreadable(shown: str, error: OSError | ValueError) -> ArtifactError:
     if isinstance(error, FileNotFoundError):
         return ArtifactError(f"{shown} does not exist", hint="check the path")
     reason = getattr(error, "strerror", None) or str(error)
-    return ArtifactError(f"{shown} cannot be read: {reason}")
+    hint = TRY_AGAIN if is_transient(error) else ""
+    return for_cause(ArtifactError(f"{shown} cannot be read: {reason}", hint=hint), error)
 
 
 def _too_large(shown: str, size: int, limit: int) -> ArtifactError:

@@ -7,7 +7,7 @@ import stat
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pytest_reflex.errors import UsageError, did_you_mean
+from pytest_reflex.errors import UsageError, did_you_mean, read_or_raise
 from pytest_reflex.loops.history import hash_before_last_change, read_events
 from pytest_reflex.loops.kinds import is_of_session
 from pytest_reflex.loops.recorded import claims_pass
@@ -26,7 +26,7 @@ from pytest_reflex.reports.advice import extend_command
 from pytest_reflex.store.folders import is_alias, run_folder
 from pytest_reflex.store.journal import damaged, read_journal
 from pytest_reflex.store.lock import is_locked
-from pytest_reflex.store.regular import read_if_regular
+from pytest_reflex.store.regular import names_in, read_if_regular
 from pytest_reflex.verdict.figures import plain, shown_score
 
 NOT_VERIFIED = "not verified"
@@ -65,15 +65,16 @@ def aliases(root: Path) -> list[str]:
     A run that was killed before its first event has an empty one: it never began. A folder that no
     alias can name, or a link, is not ours.
     """
-    found = (path for path in root.glob(f"*/{HISTORY}") if not _is_empty(path))
-    folders = (path.parent for path in found)
-    return sorted(one.name for one in folders if is_alias(one.name) and not one.is_symlink())
+    folders = (root / name for name in names_in(root) if is_alias(name))
+    found = (one for one in folders if not _is_empty(one / HISTORY))
+    return [one.name for one in found if not one.is_symlink()]
 
 
 def _is_empty(path: Path) -> bool:
+    """Return whether a history is not there, or has nothing in it."""
     try:
-        status = path.lstat()
-    except FileNotFoundError:  # removed at this moment
+        status = read_or_raise(path, path.lstat)
+    except (FileNotFoundError, NotADirectoryError):
         return True
     return stat.S_ISREG(status.st_mode) and not status.st_size
 
@@ -136,7 +137,7 @@ def _newest(root: Path, known: list[str]) -> str:
 
 def _changed_at(path: Path) -> int:
     try:
-        return path.lstat().st_mtime_ns
+        return read_or_raise(path, path.lstat).st_mtime_ns
     except FileNotFoundError:
         return 0
 

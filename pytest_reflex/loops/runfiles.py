@@ -14,7 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.checks.reading import SIZE_LIMIT
-from pytest_reflex.errors import ArtifactError, StateError, TamperedError, UsageError
+from pytest_reflex.errors import (
+    ArtifactError,
+    StateError,
+    TamperedError,
+    UnreadableError,
+    UsageError,
+)
 from pytest_reflex.loops.fold import apply
 from pytest_reflex.loops.history import (
     artifact_with,
@@ -137,6 +143,8 @@ class RunFiles(RecordedRun):
         """
         try:
             found = read_if_regular(self.folder / RUN)
+        except UnreadableError:  # it does not say that anybody changed it
+            raise
         except StateError:
             found = b""
         if self._written is not None and found not in (None, self._written):
@@ -271,6 +279,8 @@ class RunFiles(RecordedRun):
         """Return what stands in artifact.md, None where no regular file is there."""
         try:
             return read_if_regular(self.artifact_path, SIZE_LIMIT)
+        except UnreadableError:
+            raise
         except StateError as error:
             raise UsageError(error.problems[0].message, hint=_REMOVE) from None
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.errors import ReflexError, UsageError
+from pytest_reflex.errors import ReflexError, UnreadableError, UsageError, read_or_raise
 from pytest_reflex.loops.kinds import is_of_session
 from pytest_reflex.loops.overview import (
     NOT_VERIFIED,
@@ -23,6 +23,7 @@ from pytest_reflex.loops.statefile import ARTIFACT, HISTORY, RUN
 from pytest_reflex.model.run import EMPTY_SHA256
 from pytest_reflex.model.words import EXTENDABLE, RunStatus
 from pytest_reflex.store.folders import run_folder
+from pytest_reflex.store.regular import names_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,9 +67,7 @@ class Found:
 
 def survey(root: Path) -> list[Found]:
     """Return every loop under a state root in order of names; reads only."""
-    if not root.is_dir():
-        return []
-    return [look(root, path.name) for path in sorted(root.iterdir()) if is_loop(path)]
+    return [look(root, name) for name in names_in(root) if is_loop(root / name)]
 
 
 def is_loop(folder: Path) -> bool:
@@ -77,7 +76,10 @@ def is_loop(folder: Path) -> bool:
     The state root may be a folder in which people keep other things.
     """
     try:
-        names = set(os.listdir(folder)) if not folder.name.startswith(".") else {""}
+        hidden = folder.name.startswith(".")
+        names = {""} if hidden else set(read_or_raise(folder, lambda: os.listdir(folder)))
+    except UnreadableError:  # it is shown with what is wrong
+        return True
     except OSError:
         return False
     return not names or bool(names & {HISTORY, RUN})

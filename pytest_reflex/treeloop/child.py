@@ -18,6 +18,7 @@ from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any
 
+from pytest_reflex.errors import read_or_raise
 from pytest_reflex.process.environment import inherited
 from pytest_reflex.process.run import Finished, run
 from pytest_reflex.session.options import INSIDE
@@ -189,7 +190,7 @@ def _why_ended(finished: Finished, seconds: float, found: Mapping[str, Any]) -> 
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(read_or_raise(path, lambda: path.read_text(encoding="utf-8")))
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
