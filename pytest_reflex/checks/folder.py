@@ -10,8 +10,10 @@ import errno
 import os
 import stat
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
+from pytest_reflex.errors import is_transient, read_twice
 from pytest_reflex.model.left_out import LeftOut, Reason
 
 EXCLUDED_NAMES = frozenset(
@@ -61,6 +63,11 @@ def list_folder(folder: Path, *, most: int, outside: bool = False) -> Listing:
     return walk.listing
 
 
+def _entries(path: str) -> list[os.DirEntry[str]]:
+    with os.scandir(path) as entries:
+        return sorted(entries, key=lambda entry: entry.name)
+
+
 class _Walk:
     def __init__(self, folder: Path, most: int, outside: bool) -> None:
         self.listing = Listing()
@@ -74,10 +81,9 @@ class _Walk:
         while self._waiting:
             path, name = self._waiting.pop()
             try:
-                with os.scandir(path) as entries:
-                    found = sorted(entries, key=lambda entry: entry.name)
+                found = read_twice(partial(_entries, path))
             except OSError as error:
-                if not name:
+                if not name or is_transient(error):
                     raise
                 self._failed(name, error)
                 continue
@@ -91,6 +97,8 @@ class _Walk:
     def _failed(self, name: str, error: OSError) -> None:
         if error.errno == errno.ENOENT:  # gone since its folder was listed
             return
+        if is_transient(error):
+            raise error
         why = error.strerror or str(error)
         self.listing.leave_out(name, Reason.UNREADABLE, why, is_folder=True)
 

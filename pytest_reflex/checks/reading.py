@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_reflex.checks.folder import SPECIAL_FILES, Listing, TooManyFilesError, list_folder
-from pytest_reflex.errors import ArtifactError
+from pytest_reflex.errors import TRY_AGAIN, ArtifactError, for_cause, is_transient, read_twice
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.left_out import Reason
 
@@ -43,7 +43,7 @@ def read_artifact(
     shown = name if name is not None else os.fspath(path)
     try:
         real = Path(os.path.abspath(path))
-        mode = os.stat(real).st_mode
+        mode = read_twice(lambda: os.stat(real)).st_mode
     except (OSError, ValueError) as error:
         raise _unreadable(shown, error) from None
     if stat.S_ISDIR(mode):
@@ -59,7 +59,7 @@ def read_artifact(
 def _read_file(path: Path, shown: str, limit: int) -> bytes:
     """Return the bytes of a regular file; never more than `limit` and one chunk are held."""
     try:
-        return _bytes_of(path, shown, limit)
+        return read_twice(lambda: _bytes_of(path, shown, limit))
     except (OSError, ValueError) as error:
         raise _unreadable(shown, error) from None
 
@@ -153,7 +153,8 @@ def _refuse_special(mode: int, shown: str) -> None:
 def _unreadable(shown: str, error: OSError | ValueError) -> ArtifactError:
     if isinstance(error, FileNotFoundError):
         return ArtifactError(f"{shown} does not exist", hint="check the path")
-    return ArtifactError(f"{shown} cannot be read: {_why(error)}")
+    hint = TRY_AGAIN if is_transient(error) else ""
+    return for_cause(ArtifactError(f"{shown} cannot be read: {_why(error)}", hint=hint), error)
 
 
 def _why(error: OSError | ValueError) -> str:

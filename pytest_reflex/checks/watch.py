@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from pytest_reflex.checks.reading import listing_of, read_artifact
-from pytest_reflex.errors import ArtifactError
+from pytest_reflex.errors import ArtifactError, read_twice
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.rules import Criteria
 
@@ -90,7 +90,7 @@ def _size(artifact: Artifact) -> int:
 def signature(path: Path) -> Signature:
     """Return what a file is known by without reading it; that of a missing one says so."""
     try:
-        status = os.stat(path)
+        status = read_twice(lambda: os.stat(path))
     except OSError:
         return (0, 0, -1, 0)
     return (status.st_ctime_ns, status.st_mtime_ns, status.st_size, status.st_ino)

@@ -14,7 +14,7 @@ import click
 
 from pytest_reflex.cli.configured import configured
 from pytest_reflex.cli.one_artifact import Asked, open_target, target_options
-from pytest_reflex.cli.streams import give, give_artifact, give_json, is_coloured, say
+from pytest_reflex.cli.streams import give, give_artifact, give_json, is_coloured, say, verdict
 from pytest_reflex.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -69,8 +69,10 @@ def fix(
     written = not as_diff and done.text != read.raw_text
     if written:
         write_back(read, done.text, meanwhile="fixed")
-    _tell(read, done, written=written, as_diff=as_diff, as_json=as_json)
-    return ExitCode.OK if done.after.passed else ExitCode.GATE_FAILED
+    status = ExitCode.OK if done.after.passed else ExitCode.GATE_FAILED
+    with verdict(status):
+        _tell(read, done, written=written, as_diff=as_diff, as_json=as_json)
+    return status
 
 
 def _mend(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_reflex.cli.streams import give, give_json, say
+from pytest_reflex.cli.streams import give, give_json, say, verdict
 from pytest_reflex.errors import ExitCode, ReflexError
 
 if TYPE_CHECKING:
@@ -37,13 +37,15 @@ def doctor(as_json: bool, probes: tuple[str, ...]) -> int:
     to be mended.
     """
     found = examine(Path.cwd(), probes)
-    if as_json:
-        give_json(found)
-    else:
-        from pytest_reflex.reports.doctor import doctor_text
+    status = ExitCode.USAGE if found["problems"] else ExitCode.OK
+    with verdict(status):
+        if as_json:
+            give_json(found)
+        else:
+            from pytest_reflex.reports.doctor import doctor_text
 
-        give(doctor_text(found))
-    return ExitCode.USAGE if found["problems"] else ExitCode.OK
+            give(doctor_text(found))
+    return status
 
 
 def examine(project: Path, probes: tuple[str, ...] = ()) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from pytest_reflex.cli.criteria_option import (
     parse_variables,
 )
 from pytest_reflex.cli.given import ARTIFACT
-from pytest_reflex.cli.streams import give, is_coloured, say
+from pytest_reflex.cli.streams import give, is_coloured, say, verdict
 from pytest_reflex.errors import ExitCode, UsageError
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.results import Evaluation
@@ -101,8 +101,10 @@ def evaluate(
         judging.look()
         OnSave(judging, render, as_json=as_json).follow()
     evaluations = judging.run()
-    give(render(evaluations))
-    return status_of(evaluations)
+    status = status_of(evaluations)
+    with verdict(status):
+        give(render(evaluations))
+    return status
 
 
 @dataclass(slots=True, kw_only=True)

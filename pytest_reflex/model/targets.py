@@ -28,7 +28,7 @@ class Target:
     `outside` is True where links may be followed that lead out of a folder;
     `budget` is what a judge may cost at most (calls, usd, tokens, seconds), empty for no bound;
     `heard` is told of each vote when it is given, where the evaluator can do that, from any thread;
-    `votes` are known already, and are not asked for again.
+    `votes` are known already, and are not asked for again; without `asks` no judge is asked.
     """
 
     criteria: Criteria
@@ -43,6 +43,7 @@ class Target:
     outside: bool = False
     budget: Mapping[str, float] = field(default_factory=dict)
     votes: tuple[Cast, ...] = ()
+    asks: bool = True
     heard: Callable[[Cast], object] | None = field(default=None, compare=False, repr=False)
 
     @property

@@ -19,10 +19,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.errors import StateError
+from pytest_reflex.errors import StateError, UnreadableError, is_transient
 from pytest_reflex.seals.left_out import leaves_out_file, leaves_out_folder
 from pytest_reflex.seals.manifest import NO_FILE, UNREADABLE, Change, ChangeKind
-from pytest_reflex.seals.passing import is_passing
 from pytest_reflex.seals.stamps import is_settled
 
 MOST_OF_ONE = 16_000_000
@@ -171,9 +170,8 @@ class ProjectTree:
 
     def _unread_folder(self, folder: str, error: OSError) -> Iterator[_Difference]:
         """Yield that a folder cannot be read any more, or that its files are gone."""
-        if not folder or is_passing(error):
-            where = folder or self._root
-            raise StateError(f"{where} cannot be read: {error.strerror}") from None
+        if not folder or is_transient(error):
+            raise UnreadableError(printable(folder or self._root), error) from None
         known = self._known.get(folder, {})
         if isinstance(error, FileNotFoundError | NotADirectoryError):
             yield from ((folder, name, "") for name in known)
@@ -209,8 +207,8 @@ class ProjectTree:
         except (FileNotFoundError, NotADirectoryError):
             return ""
         except OSError as error:
-            if is_passing(error):
-                raise StateError(f"{printable(path)} cannot be read: {error.strerror}") from None
+            if is_transient(error):
+                raise UnreadableError(printable(path), error) from None
             return UNREADABLE
 
     def _is_too_large(self, status: os.stat_result) -> bool:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pytest_reflex.errors import read_or_raise
 from pytest_reflex.process.bytecode import write_bytecode
 from pytest_reflex.process.caches import private_caches
 from pytest_reflex.process.environment import inherited
@@ -184,7 +185,7 @@ def _why_ended(finished: Finished, seconds: float, found: Mapping[str, Any]) -> 
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(read_or_raise(path, lambda: path.read_text(encoding="utf-8")))
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
