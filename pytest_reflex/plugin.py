@@ -73,7 +73,7 @@ class Collection:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._items: list[pytest.Item] = []
-        self._finished = False
+        self._ran = False
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> Any:
         if file_path.name.endswith(SUFFIX):
@@ -110,16 +110,23 @@ class Collection:
 
             self._unread(skipped_files(report, self._config))
 
-    def pytest_collection_finish(self) -> None:
-        self._finished = True
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtestloop(self) -> Generator[None, object, object]:
+        self._ran = True
+        return (yield)
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Where `pytest.exit` ends a session before all is collected, see what it has not read."""
-        if self._finished or not isinstance(excinfo.value, pytest.exit.Exception):
+        """Where `pytest.exit` ends a session before any test, see what it has not read."""
+        if self._ran or not isinstance(excinfo.value, pytest.exit.Exception):
+            return
+        if hasattr(self._config, "workeroutput"):
+            self._config.workeroutput[options.ENDED] = True  # the controller sees to it
             return
         from pytest_reflex.session.unread import unreached_files
 
         self._unread(unreached_files(self._config))
+        if runtime := self._config.stash.get(RUNTIME, None):
+            runtime.desk.ended = True
 
     def _unread(self, files: dict[str, str]) -> None:
         if files:

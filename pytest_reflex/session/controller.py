@@ -25,6 +25,7 @@ from pytest_reflex.session.results import ATTRIBUTE
 from pytest_reflex.session.runtime import FOLDER, PROBLEMS
 from pytest_reflex.session.suites import plan_of_ids
 from pytest_reflex.session.tally import Tally
+from pytest_reflex.session.unread import unreached_files
 from pytest_reflex.verdict.gate import Decision, Gate, GateStatus, gate_over
 
 
@@ -39,7 +40,7 @@ class Controller:
         self._json = self._json_path()
         self._faults: list[Problem] = []
         self._foreign_faults = False
-        self._looped = self._ended = self._told = False
+        self._looped = self._told = False
         self._folder: Path | None = None
         self._worker_ids: list[str] = []
         self._workers_plan: plan.Plan | None = None
@@ -86,6 +87,13 @@ class Controller:
         if self._folder is not None and self._workers_plan is None:
             self._workers_plan = plan.take_over(self._folder)
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Where `pytest.exit` has ended a worker before any test, see what it has not read."""
+        if getattr(node, "workeroutput", {}).get(options.ENDED) and not self.desk.ended:
+            self.desk.plan.unread.update(unreached_files(self.config))
+            self.desk.ended = True
+
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_report_from_serializable(
         self, data: dict[str, Any]
@@ -122,7 +130,6 @@ class Controller:
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         self._foreign_faults |= not isinstance(excinfo.value, pytest.Session.Interrupted)
-        self._ended = isinstance(excinfo.value, pytest.exit.Exception)
 
     # the end
 
@@ -166,7 +173,7 @@ class Controller:
     def _conclusions(self) -> list[Conclusion]:
         """Judge every target; where faulty criteria kept everything from running, none."""
         silent = bool(self._faults) and not self.tally.results
-        if not (self._looped or self._ended) or silent or only_looks(self.config):
+        if not (self._looped or self.desk.ended) or silent or only_looks(self.config):
             return []
         partial = options.allows_partial(self.config)
         return [
@@ -218,7 +225,7 @@ class Controller:
         if self._folder:
             shutil.rmtree(self._folder, ignore_errors=True)
         session: Any = self.config.pluginmanager.get_plugin("session")
-        if session is not None and self.decision is None and self._ended:
+        if session is not None and self.decision is None and self.desk.ended:
             session.exitstatus = self._decide(int(session.exitstatus))
         if self.decision is None or not self.decision.concerned:
             return

@@ -25,7 +25,8 @@ class Desk:
 
     `named` are the ids of the targets that the options name, by the path of their artifact;
     `results` are those of the session's reports; `cancel` ends the commands that run; `judge` is
-    who judges what no program can, where one is configured.
+    who judges what no program can, where one is configured; `ended` is True where `pytest.exit`
+    ended the session before all was collected.
     """
 
     key: ClassVar[pytest.StashKey[Desk]] = pytest.StashKey()
@@ -38,6 +39,7 @@ class Desk:
         self.named: dict[Path, str] = {}
         self.cancel = Event()
         self.judge: Judge | None = None
+        self.ended = False
         self._registries: dict[tuple[int, ...], Registry] = {}
         config.stash[self.key] = self
 

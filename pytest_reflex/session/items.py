@@ -111,6 +111,10 @@ class CheckItem(pytest.Item):
         if result is None:
             return
         target, sha256 = self.subject.id, self.subject.sha256
+        value = encode(target, self.rule, self.index, sha256, result)
+        report.user_properties.append((NAME, value))
+        if report.when == "teardown" and not report.failed:
+            return  # the call has reported it
         reported = Reported(
             node_id=f"{target}::{self.rule.id}::{self.index}",
             target=target,
@@ -120,8 +124,6 @@ class CheckItem(pytest.Item):
             result=result,
         )
         results.record(report, reported)
-        value = encode(target, self.rule, self.index, sha256, result)
-        report.user_properties.append((NAME, value))
         if report.when == "call" and report.passed and result.outcome is not Outcome.PASS:
             setattr(report, CATEGORY, ADVISED)
 

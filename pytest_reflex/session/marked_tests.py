@@ -70,27 +70,32 @@ class MarkedTests:
         known: CheckResult | None = item.stash.get(_WORST, None)
         result = marks.result_of(report, raised)
         if result is None:
-            result = known if report.when == "teardown" else None
-        elif report.when == "call":
+            if known is not None and report.when == "teardown":
+                self._add_property(node_id, report, known)
+            return
+        if report.when == "call":
             result = item.stash[_WORST] = worse(known, result)
-        if result is not None:
-            self._record(node_id, report, result)
+        self._record(node_id, report, result)
+        self._add_property(node_id, report, result)
+        failed = report.when == "call" and result.outcome is Outcome.FAIL
+        if failed and self._plan.marked[node_id].severity is not Severity.FAIL:
+            report.outcome = "passed"
+            setattr(report, CATEGORY, ADVISED)
 
     def _record(self, node_id: str, report: Any, result: CheckResult) -> None:
-        rule = self._plan.marked[node_id]
-        _, index = self._checks[node_id]
+        rule, index = self._checks[node_id]
         reported = Reported(
             node_id=node_id,
             target=marks.SESSION,
-            rule=rule.id,
+            rule=rule,
             index=index,
             sha256=self._digest,
             result=result,
         )
         self._results.record(report, reported)
+
+    def _add_property(self, node_id: str, report: Any, result: CheckResult) -> None:
+        _, index = self._checks[node_id]
+        rule = self._plan.marked[node_id]
         value = encode(marks.SESSION, rule, index, self._digest, result)
         report.user_properties.append((NAME, value))
-        failed = report.when == "call" and result.outcome is Outcome.FAIL
-        if failed and rule.severity is not Severity.FAIL:
-            report.outcome = "passed"
-            setattr(report, CATEGORY, ADVISED)

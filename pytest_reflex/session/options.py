@@ -87,6 +87,7 @@ OPTIONS = (
 )
 LOOP = "reflex_loop"
 PARTIAL = "--reflex-allow-partial"
+ENDED = "reflex_ended"  # in the output of an xdist worker that pytest.exit has ended
 IN_CI: pytest.StashKey[bool] = pytest.StashKey()
 ARTIFACTS = "reflex_artifacts"
 # Set in a session that a loop has started: such a session loops no further.

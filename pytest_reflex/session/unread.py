@@ -16,7 +16,7 @@ import pytest
 from pytest_reflex.session.options import MARK
 
 _SUITE = ".reflex.yaml"
-_CUT_SHORT = "not collected: pytest.exit ended the session before"
+_CUT_SHORT = "not collected: pytest.exit() ended the session first"
 
 
 def skipped_files(report: pytest.CollectReport, config: pytest.Config) -> dict[str, str]:
@@ -40,12 +40,15 @@ def unreached_files(config: pytest.Config) -> dict[str, str]:
 
 
 def _files_with_rules(path: Path, config: pytest.Config) -> Iterator[Path]:
+    modules, closed = config.getini("python_files"), config.getini("norecursedirs")
+    start = config.invocation_params.dir
+    ignored = {os.path.abspath(start / one) for one in config.getoption("ignore", None) or ()}
+    if str(path) in ignored:
+        return
     if not path.is_dir():
         if _has_rules(path):
             yield path
         return
-    modules, closed = config.getini("python_files"), config.getini("norecursedirs")
-    ignored = {os.path.abspath(one) for one in config.getoption("ignore", None) or ()}
     for folder, folders, names in os.walk(path):
         folders[:] = sorted(
             one

@@ -1,4 +1,4 @@
-"""Only what this plugin measured counts: nothing that a test or a conftest.py puts into a report."""
+"""Only what was measured counts: nothing that a test or a conftest.py puts into a report."""
 
 from __future__ import annotations
 
