@@ -39,9 +39,10 @@ class Tally:
             return
         if report.when == CRASHED:
             self.lost |= {report.nodeid, report.nodeid.rpartition("@")[0]}  # "@" as xdist groups
+        if report.skipped and (found is None or found.result.outcome is Outcome.PASS):
+            self.skipped[found.node_id if found else report.nodeid] = skip_reason(report)
+            return
         if found is None:
-            if report.skipped:
-                self.skipped[report.nodeid] = skip_reason(report)
             return
         if found.target == SESSION and found.result.outcome is Outcome.NOT_MEASURED:
             self.skipped[found.node_id] = found.result.message

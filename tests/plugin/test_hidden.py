@@ -240,6 +240,21 @@ def test_a_report_that_a_plugin_fails_has_failed(
     result.stdout.fnmatch_lines(["BLOCKER     b.own.rule: it leaks"])
 
 
+@pytest.mark.parametrize("order", ["", ", tryfirst=True"])
+def test_a_report_that_a_plugin_skips_is_not_measured(
+    project: pytest.Pytester, run: Run, order: str
+) -> None:
+    project.makepyfile(f"import pytest\n{MARK}\ndef test_it(): pass\n{OTHER}")
+    deed = (
+        "if call.when == 'call' and item.name == 'test_it':\n"
+        "        report.outcome, report.longrepr = 'skipped', ('x.py', 1, 'Skipped: no network')"
+    )
+    project.makeconftest(WRAPPER.format(order=order, deed=deed))
+    result = run()
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["UNMEASURED  skipped: no network: b.own.rule"])
+
+
 RERUN = """
 import pytest
 from _pytest.runner import runtestprotocol
