@@ -55,6 +55,7 @@ def new(name: str, document: Path | None, no_schema: bool) -> int:
     if path.stem in stock_names():
         said = f"a stock template is called {path.stem}, too: the name means that one"
         say(f"{said}, this file is {visible(str(path))}")
+    say("In CI, let pytest refuse to run without the plugin: required_plugins = pytest-reflex")
     say(f"Next: pytest-reflex criteria test {visible(str(path))}")
     return ExitCode.OK
 

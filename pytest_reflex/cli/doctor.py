@@ -52,9 +52,11 @@ def examine(project: Path, probes: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return everything that doctor has to say, as one JSON document without secrets."""
     from pytest_reflex.cli.configured import hidden_in
     from pytest_reflex.process.secrecy import hide
+    from pytest_reflex.session.switched_off import switched_off
     from pytest_reflex.settings import load
 
     found: dict[str, Any] = {"versions": _versions(), "problems": []}
+    found["problems"] += switched_off(project, os.environ)
     try:
         settings = load(project)
     except ReflexError as error:

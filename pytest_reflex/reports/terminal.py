@@ -251,6 +251,8 @@ def decision_lines(
     page = Page(width, style, listed)
     for problem in decision.problems:
         page.add("ERROR", str(problem), tone="bad")
+    for unread in decision.unread[:listed]:
+        page.add("NOT RUN", unread, tone="bad")
     for notice in decision.notices:
         page.add("NOTE", notice)
     page.add("GATE", gate_sentence(decision), tone=_TONES[decision.gate.status])
@@ -308,7 +310,8 @@ def brief_lines(decision: Decision, style: Style = no_style) -> list[str]:
         f"{style('reflex ERROR', 'bad')} {one_line(str(problem), _MESSAGE)}"
         for problem in decision.problems
     ]
-    return problems + [_brief(judged, style) for judged in decision.judged]
+    unread = [f"{style('reflex INCOMPLETE', 'bad')} {one_line(one)}" for one in decision.unread]
+    return problems + unread + [_brief(judged, style) for judged in decision.judged]
 
 
 def _brief(judged: Judged, style: Style) -> str:
