@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from typing import Any
 
 from pytest_reflex.process.environment import inherited
 from pytest_reflex.process.run import Finished, run
+from pytest_reflex.process.temporary import temporary_folder
 from pytest_reflex.session.options import INSIDE
 from pytest_reflex.treeloop.observer import READ, SESSION
 
@@ -109,8 +109,7 @@ class Runner:
         """Run one session; byte code that lies about `sources` is removed before."""
         for source in sources:
             _forget(source)
-        with tempfile.TemporaryDirectory(prefix="pytest-reflex-") as name:
-            folder = Path(name)
+        with temporary_folder("pytest-reflex-") as folder:
             argv = [sys.executable, "-m", "pytest", "-p", _OBSERVER, *self.arguments]
             finished = run(
                 argv,
