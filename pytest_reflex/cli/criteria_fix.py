@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import click
@@ -91,8 +90,9 @@ def _mend(
 def _judge(target: Target, registry: Registry) -> Iterator[Judge]:
     """Yield a function that evaluates a text as if it were the artifact, which stays as it is."""
     from pytest_reflex.checks.run import evaluate
+    from pytest_reflex.process.temporary import temporary_folder
 
-    with TemporaryDirectory(prefix="reflex-fix-") as folder:
+    with temporary_folder("reflex-fix-") as folder:
         base = target.artifact.absolute().parent
         # A file is known by where it lies, too: .github/workflows/ci.yml.
         copy = Path(folder, "copy", base.parent.name, base.name, target.artifact.name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import tempfile
 from collections.abc import Generator
@@ -76,9 +75,22 @@ class Controller:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
+        """Have a worker, and what it runs, end with us, should we be killed."""
+        from pytest_reflex.process.guard import GUARD
+        from pytest_reflex.process.temporary import make_folder
+
         if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="pytest-reflex-"))
+            self._folder = make_folder("pytest-reflex-")
         node.workerinput[FOLDER] = str(self._folder)
+        if pid := _process_of(node):
+            GUARD.watch_process(pid)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        from pytest_reflex.process.guard import GUARD
+
+        if pid := _process_of(node):
+            GUARD.release_process(pid)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
@@ -223,7 +235,9 @@ class Controller:
     def pytest_unconfigure(self) -> None:
         """Hold the exit status to the gate also where another hook has set it since."""
         if self._folder:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            from pytest_reflex.process.temporary import remove_folder
+
+            remove_folder(self._folder)
         session: Any = self.config.pluginmanager.get_plugin("session")
         if session is not None and self.decision is None and self.desk.ended:
             session.exitstatus = self._decide(int(session.exitstatus))
@@ -236,3 +250,13 @@ class Controller:
         if not self._told and gate.blocks and sys.__stderr__:
             reasons = visible("; ".join(gate.reasons))
             sys.__stderr__.write(f"reflex gate {gate.status.value.upper()}: {reasons}\n")
+
+
+def _process_of(node: Any) -> int | None:
+    """Return the process id of a worker that this process has started.
+
+    Where execnet does not show it, workers notice by themselves, some seconds later.
+    """
+    process = getattr(getattr(node.gateway, "_io", None), "popen", None)
+    pid: int | None = getattr(process, "pid", None)
+    return pid if node.gateway.spec.popen and not node.gateway.spec.via else None
