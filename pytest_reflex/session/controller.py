@@ -86,13 +86,6 @@ class Controller:
             GUARD.watch_process(pid)
 
     @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, node: Any) -> None:
-        from pytest_reflex.process.guard import GUARD
-
-        if pid := _process_of(node):
-            GUARD.release_process(pid)
-
-    @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
         """Take over what a worker collected, before any test can change it."""
         self._worker_ids = list(ids)
@@ -102,6 +95,10 @@ class Controller:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Where `pytest.exit` has ended a worker before any test, see what it has not read."""
+        from pytest_reflex.process.guard import GUARD
+
+        if pid := _process_of(node):
+            GUARD.release_process(pid)
         if getattr(node, "workeroutput", {}).get(options.ENDED) and not self.desk.ended:
             self.desk.plan.unread.update(unreached_files(self.config))
             self.desk.ended = True
