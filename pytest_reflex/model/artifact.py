@@ -87,6 +87,11 @@ class Artifact:
             return (self,)
         return tuple(file for file in self.files if _selects(patterns, file.name))
 
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """Names of what a folder holds that had to be read and was not; excluded ones are none."""
+        return tuple(one.path for one in self.left_out if one.is_unchecked)
+
     def unchecked(self, patterns: tuple[str, ...]) -> tuple[LeftOut, ...]:
         """Return what the globs would have selected, or may have, had it been read.
 
