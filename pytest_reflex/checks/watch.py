@@ -44,7 +44,7 @@ class Watch:
             now = read_artifact(self.artifact.path, limit=limit, outside=outside)
         except ArtifactError:  # it is gone, or larger
             return True
-        if now.sha256 != self.artifact.sha256 or _unchecked(now) != _unchecked(self.artifact):
+        if now.sha256 != self.artifact.sha256 or now.unread != self.artifact.unread:
             return True
         self._since, self._signatures = looked, signatures
         return False
@@ -76,11 +76,6 @@ def _signatures(artifact: Artifact) -> Signatures:
     unread = (artifact.path / one.path for one in listing.left_out if one.is_unchecked)
     found = dict.fromkeys(unread, _UNREAD)
     return {**found, **{path: signature(path) for path in listing.files.values()}}
-
-
-def _unchecked(artifact: Artifact) -> set[str]:
-    """Return what a folder holds that was not read; excluded names may come and go."""
-    return {one.path for one in artifact.left_out if one.is_unchecked}
 
 
 def _size(artifact: Artifact) -> int:

@@ -87,6 +87,11 @@ class Artifact:
             return (self,)
         return tuple(file for file in self.files if _selects(patterns, file.name))
 
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """Names of what a folder holds that had to be read and was not; excluded ones are none."""
+        return tuple(one.path for one in self.left_out if one.is_unchecked)
+
     def unchecked(self, patterns: tuple[str, ...]) -> tuple[LeftOut, ...]:
         """Return what the globs would have selected, or may have, had it been read.
 
@@ -98,38 +103,55 @@ class Artifact:
     def _is_missed(self, one: LeftOut, patterns: tuple[str, ...]) -> bool:
         if one.reason is Reason.LINK_INSIDE:
             return any(
-                _selects(patterns, f"{one.path}/{rest}") and not _selects(patterns, name)
-                for name, rest in self._names_below(one.detail)
+                _may_select(patterns, f"{one.path}/{rest}".rstrip("/"), is_folder)
+                and not _may_select(patterns, name, is_folder)
+                for name, rest, is_folder in self._below(one.detail, set())
             )
         if one.reason is Reason.EXCLUDED:
             name = one.path.rpartition("/")[2]
             patterns = tuple(pattern for pattern in patterns if name in pattern.split("/"))
         elif not one.is_unchecked:
             return False
-        return _selects(patterns, one.path) or (
-            one.is_folder and any(_may_select_below(pattern, one.path) for pattern in patterns)
-        )
+        return _may_select(patterns, one.path, one.is_folder)
 
-    def _names_below(self, folder: str) -> Iterator[tuple[str, str]]:
-        """Yield the names of what lies below a folder of this one, whole and from there on."""
+    def _below(self, folder: str, seen: set[str]) -> Iterator[tuple[str, str, bool]]:
+        """Yield what lies below a folder of this one, through links as well.
+
+        Each is its name, its name from there on, and whether it may be a folder.
+        """
+        seen.add(folder)
         start = "" if folder == "." else f"{folder}/"
         names = self._names
-        for index in range(bisect_left(names, start), len(names)):
-            if not names[index].startswith(start):
-                return
-            yield names[index], names[index].removeprefix(start)
+        for index in range(bisect_left(names, (start, False)), len(names)):
+            name, is_folder = names[index]
+            if not name.startswith(start):
+                break
+            yield name, name.removeprefix(start), is_folder
+        for one in self.left_out:
+            if one.is_unchecked and one.is_folder and start.startswith(f"{one.path}/"):
+                yield one.path, "", True
+            if one.reason is Reason.LINK_INSIDE and one.path.startswith(start):
+                link = one.path.removeprefix(start)
+                below = self._below(one.detail, seen) if one.detail not in seen else ()
+                yield from ((name, f"{link}/{rest}", is_folder) for name, rest, is_folder in below)
 
     @cached_property
-    def _names(self) -> list[str]:
-        unchecked = (one.path for one in self.left_out if one.is_unchecked)
-        return sorted([*(file.name for file in self.files or ()), *unchecked])
+    def _names(self) -> list[tuple[str, bool]]:
+        unchecked = ((one.path, one.is_folder) for one in self.left_out if one.is_unchecked)
+        return sorted([*((file.name, False) for file in self.files or ()), *unchecked])
 
 
 def _selects(patterns: tuple[str, ...], name: str) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
+def _may_select(patterns: tuple[str, ...], name: str, is_folder: bool) -> bool:
+    """Return whether globs match a name, or could match the name of something below it."""
+    return _selects(patterns, name) or (
+        is_folder and any(_may_select_below(pattern, name) for pattern in patterns)
+    )
+
+
 def _may_select_below(pattern: str, folder: str) -> bool:
-    """Return whether a glob could match the name of some file in a folder."""
     ends = range(1, len(pattern) + 1)
     return any(fnmatchcase(f"{folder}/", pattern[:end]) for end in ends)

@@ -117,7 +117,7 @@ def _read_again(one: Expected) -> Artifact | None:
 def _changed(one: Expected, tally: Tally, artifact: Artifact | None) -> bool:
     digests = set(tally.digests.get(one.id, ()))
     if one.id != marks.SESSION:
-        if artifact is None:
+        if artifact is None or artifact.unread != one.planned.unread:
             return True
         digests.add(artifact.sha256)
     return bool(digests - {one.planned.sha256})

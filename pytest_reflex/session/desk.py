@@ -80,7 +80,9 @@ class Desk:
     def adopt(self, subject: Subject) -> Subject:
         """Expect the checks of a compiled target from now on."""
         self.subjects[subject.id] = subject
-        self.plan.targets[subject.id] = Planned(subject.target, subject.sha256)
+        self.plan.targets[subject.id] = Planned(
+            subject.target, subject.sha256, subject.prepared.artifact.unread
+        )
         return subject
 
     def id_of_file(self, path: Path) -> str:

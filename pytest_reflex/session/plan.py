@@ -25,10 +25,11 @@ FILE = "plan.json"
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """One target, and the digest of its artifact as collection read it."""
+    """One target, the digest of its artifact as collection read it, and what was not read."""
 
     target: Target
     sha256: str
+    unread: tuple[str, ...] = ()
 
     def check_ids(self, target_id: str) -> Iterator[tuple[str, tuple[str, int]]]:
         """Yield the node id of every expected check with its rule id and number."""
@@ -147,6 +148,7 @@ def _planned_to_json(planned: Planned, criteria: int) -> dict[str, Any]:
         "threshold": str(target.bar),
         "outside": target.outside,
         "sha256": planned.sha256,
+        "unread": list(planned.unread),
     }
 
 
@@ -160,7 +162,7 @@ def _planned_from_json(wire: Mapping[str, Any], sets: Sequence[Criteria]) -> Pla
         threshold=Fraction(wire["threshold"]),
         outside=wire["outside"],
     )
-    return Planned(target, wire["sha256"])
+    return Planned(target, wire["sha256"], tuple(wire["unread"]))
 
 
 def _marked_to_json(rule: Rule) -> dict[str, Any]:

@@ -255,18 +255,73 @@ def test_a_linked_folder_counts_where_the_globs_lead_through_it(
     assert "not checked: other" not in capsys.readouterr().out
 
 
+def straight(root: Path) -> None:
+    (root / "docs/src/bad.md").write_text(BAD)
+    (root / "docs/guide/latest").symlink_to("../src")
+
+
+def by_another_link(root: Path) -> None:
+    (root / "docs/more").mkdir()
+    (root / "docs/more/bad.md").write_text(BAD)
+    (root / "docs/src/sub").symlink_to("../more")
+    (root / "docs/guide/latest").symlink_to("../src")
+
+
+def to_a_link_outside(root: Path) -> None:
+    (root / "docs/src/x.md").symlink_to("../../out/bad.md")
+    (root / "docs/guide/latest").symlink_to("../src")
+
+
+def to_a_folder_outside(root: Path) -> None:
+    (root / "docs/src/sub").symlink_to("../../out")
+    (root / "docs/guide/latest").symlink_to("../src")
+
+
+ONLY_THROUGH = [straight, by_another_link, to_a_link_outside, to_a_folder_outside]
+
+
+@pytest.mark.parametrize("make", ONLY_THROUGH)
 def test_a_link_inside_counts_where_the_globs_look_only_through_it(
-    project: Path, capsys: pytest.CaptureFixture[str]
+    project: Path, make: Make, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (project / "docs/guide").mkdir()
-    (project / "docs/guide/b.md").write_text("yes\n")
-    (project / "docs/src").mkdir()
-    (project / "docs/src/bad.md").write_text(BAD)
-    (project / "docs/guide/latest").symlink_to("../src")
-    check = "{type: content, search: TODO, negate: true, files: 'guide/*.md'}"
-    assert evaluated(project, check) == 1
+    for name in ("guide", "src"):
+        (project / "docs" / name).mkdir()
+        (project / "docs" / name / "b.md").write_text("yes\n")
+    check = "{type: content, search: TODO, negate: true, files: ['guide/b.md', GLOB]}"
+    only_through = check.replace("GLOB", "'guide/latest/[xsb][a-z.]*'")
+    assert evaluated(project, only_through) == 0
+    make(project)
+    capsys.readouterr()
+    assert evaluated(project, only_through) == 1
     told = " ".join(capsys.readouterr().out.split())
     assert "not checked: guide/latest (links to src, " in told
+    assert evaluated(project, check.replace("GLOB", "'guide/la[!t]*'")) == 0
+
+
+def test_links_in_a_circle_come_to_an_end(project: Path) -> None:
+    for name in ("p", "q", "r"):
+        (project / "docs" / name).mkdir()
+        for other in ("p", "q", "r"):
+            (project / "docs" / name / other).symlink_to(f"../{other}")
+        (project / "docs" / name / "up").symlink_to("..")
+    check = "{type: content, search: TODO, negate: true, files: ['a.md', 'p/q/*.md']}"
+    assert evaluated(project, check) == 0
+
+
+def test_a_link_into_a_folder_that_cannot_be_listed_counts(
+    user: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (user / "docs/p/q").mkdir(parents=True)
+    (user / "docs/p/q/bad.md").write_text(BAD)
+    (user / "docs/link").symlink_to("p/q")
+    (user / "docs/p").chmod(0o100)
+    check = "{type: content, search: TODO, negate: true, files: ['a.md', 'link/*.md']}"
+    try:
+        assert evaluated(user, check) == 1
+        told = " ".join(capsys.readouterr().out.split())
+        assert "not checked: link (links to p/q, " in told
+    finally:
+        (user / "docs/p").chmod(0o700)
 
 
 def test_an_excluded_folder_counts_where_a_glob_names_it(

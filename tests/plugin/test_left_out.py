@@ -135,6 +135,35 @@ def test_links_are_followed_where_that_is_asked_for(
     assert session("--reflex-outside").ret == 0
 
 
+MEANWHILE = """
+import os
+import pytest
+def test_it(pytestconfig):
+    os.chdir(pytestconfig.rootpath / "docs")
+    {act}
+"""
+ACTS = {
+    "a link appears": ("os.symlink('/etc/hosts', 'x.md')", True),
+    "a linked folder appears": ("os.symlink('/etc', 'x')", True),
+    "a pipe appears": ("os.mkfifo('x.md')", True),
+    "a link goes": ("os.unlink('there.txt')", True),
+    "a cache appears": ("os.mkdir('.pytest_cache')", False),
+    "a link that leads nowhere appears": ("os.symlink('nowhere', 'x.md')", False),
+}
+
+
+@pytest.mark.parametrize(("act", "changed"), ACTS.values(), ids=ACTS)
+def test_what_would_have_to_be_read_and_appears_meanwhile_is_a_change(
+    project: pytest.Pytester, run: Run, act: str, changed: bool
+) -> None:
+    (project.path / "docs/there.txt").symlink_to("/etc/hosts")
+    project.makepyfile(test_it=MEANWHILE.replace("{act}", act))
+    result = run()
+    assert result.ret == (1 if changed else 0)
+    if changed:
+        result.stdout.fnmatch_lines(["UNSOUND     the artifact changed while it was judged"])
+
+
 def named_above(root: Path, outside: Path) -> str:
     return os.path.relpath(outside / "bad.md", root)
 
