@@ -269,8 +269,9 @@ def test_a_dry_run_shows_what_is_protected_and_writes_nothing(
     before = sorted(project.rglob("*"))
     assert main(["iterate", "run", "build", "--dry-run"]) == 0
     told = capsys.readouterr().out
-    assert "[DRY RUN] Gate check protects: a.sh, golden/x\n" in told
-    assert "files outside of the project" in told
+    files = "a.sh, golden/x, programs and what they read at their start"
+    assert f"[DRY RUN] Gate check protects: {files}\n" in told
+    assert "Gate scope" not in told
     assert sorted(project.rglob("*")) == before
 
 
