@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_reflex.agents.command import CommandAgent
@@ -34,19 +34,23 @@ def dry_run_text(
         f"{_MARK} Would execute with: {command_text(agent)}",
         f"{_MARK} Token count: {tokens:,} / {budget:,} budget",
     ]
-    for name, files in protected.items():
-        lines += [f"{_MARK} Gate {name} protects: {told}" for told in _files(files)]
+    lines += [
+        f"{_MARK} Gate {name} protects: {_listed(files)}"
+        for name, files in protected.items()
+        if files
+    ]
     return "\n".join([*lines, "", prompt])
 
 
-def _files(files: Sequence[str]) -> Iterator[str]:
-    """Yield what a gate protects in the project, and how much elsewhere."""
+def _listed(files: Sequence[str]) -> str:
+    """Return what a gate protects: files of the project by name, of all others that there are."""
     own = [one_line(name) for name in files if not name.startswith("/")]
-    if own:
-        more = f" and {len(own) - _SHOWN} more" if len(own) > _SHOWN else ""
-        yield f"{', '.join(own[:_SHOWN])}{more}"
-    if programs := len(files) - len(own):
-        yield f"{counted(programs, 'file')} outside of the project"
+    shown = own[:_SHOWN]
+    if more := len(own) - len(shown):
+        shown.append(f"{counted(more, 'more file')}")
+    if len(own) < len(files):
+        shown.append("programs and what they read at their start")
+    return ", ".join(shown)
 
 
 def command_text(agent: Any) -> str:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
@@ -38,7 +38,7 @@ from pytest_reflex.iterations.gate_verdict import (
     Verdict,
 )
 from pytest_reflex.iterations.model import Gate, GateResult
-from pytest_reflex.iterations.protection import Protection, modified_text
+from pytest_reflex.iterations.protection import Modified, Protection, modified_text
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.process.caches import private_caches
 from pytest_reflex.process.environment import inherited
@@ -84,6 +84,19 @@ class Gates:
     def protected(self) -> dict[str, tuple[str, ...]]:
         """Return for each gate the files that may not change while the run lasts."""
         return {made.gate.name: made.protection.files() for made in self._gates}
+
+    def modified(self) -> dict[str, Modified]:
+        """Return for each gate the files that are not as they were at the start, if there are some.
+
+        Raises ReflexError where that cannot be seen.
+        """
+        found = {made.gate.name: made.protection.modified() for made in self._gates}
+        return {name: files for name, files in found.items() if files}
+
+    def remember(self, modified: Mapping[str, Modified]) -> None:
+        """Go on with a run that had left files modified."""
+        for made in self._gates:
+            made.protection.remember(modified.get(made.gate.name, {}))
 
     def before_agent(self) -> None:
         """Look at what gates compare, before the agent of a round."""
@@ -162,7 +175,8 @@ def _judged(made: _Made, attempt: Attempt) -> Verdict:
     return verdict
 
 
-def _modified(paths: tuple[str, ...]) -> Verdict:
+def _modified(files: Modified) -> Verdict:
+    paths = list(files)
     return Verdict(FAIL, one_line(modified_text(paths), SUMMARY), "\n".join(map(one_line, paths)))
 
 

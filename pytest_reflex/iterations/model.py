@@ -189,7 +189,9 @@ class State:
 
     Times are UTC, "2026-02-06T10:00:00Z"; `elapsed` are seconds of each finished round. `outcome`
     (added by us) says how a completed loop ended: success or limit. `options` (added by us too)
-    are those of the command line that a resume takes over; `others` are keys of other programs.
+    are those of the command line that a resume takes over; `modified_files` (added by us too) are
+    those of gates that were left modified, as `protection` has them; `others` are keys of other
+    programs.
     """
 
     procedure_name: str
@@ -203,4 +205,5 @@ class State:
     elapsed: tuple[float, ...] = ()
     outcome: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
+    modified_files: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict)
     others: Mapping[str, Any] = field(default_factory=dict)

@@ -14,14 +14,14 @@ import errno
 import hashlib
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from pytest_reflex.errors import ReflexError
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.seals.contents import chosen_part
-from pytest_reflex.seals.patterns import ANY_DEPTH, NOT_ENTERED, Finder
+from pytest_reflex.seals.patterns import ANY_DEPTH, NOT_ENTERED, Finder, is_meant
 from pytest_reflex.seals.stamps import Stamp, is_settled, stamp_of
 
 MOST_BYTES = 16_000_000
@@ -50,7 +50,8 @@ class Relied:
     modules: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
-Prints = Mapping[str, str]
+Modified = Mapping[str, tuple[str, str]]
+"""Files by their name, each with what it was at the start of a run, and what it is now."""
 
 
 class Protection:
@@ -65,16 +66,36 @@ class Protection:
         """Return the names of the files that were there at the start."""
         return tuple(sorted(self._shown(path) for path, found in self._before.items() if found))
 
-    def modified(self) -> tuple[str, ...]:
+    def modified(self) -> Modified:
         """Return the names of files that were changed, added or removed since the start.
 
         Raises ReflexError where a file cannot be read now, although it is there.
         """
         before, now = self._before, self._look()
-        different = {path for path in {*before, *now} if before.get(path, "") != now.get(path, "")}
-        return tuple(sorted(self._shown(path) for path in different))
+        found = {
+            self._shown(path): (old, new)
+            for path in {*before, *now}
+            if (old := before.get(path, "")) != (new := now.get(path, ""))
+        }
+        return dict(sorted(found.items()))
 
-    def _look(self) -> Prints:
+    def remember(self, modified: Modified) -> None:
+        """Take files that an earlier sitting of the run left modified for what they were before.
+
+        Files that were changed again since are taken as they are now: a person was there.
+        """
+        for name, (old, new) in modified.items():
+            path = os.path.join(self._project, name)
+            if self._covers(name, path) and self._before.get(path, "") == new:
+                self._before[path] = old
+
+    def _covers(self, name: str, path: str) -> bool:
+        """Return whether a file is relied on as the gate is declared now, there or not."""
+        patterns = tuple(self._relied.patterns)
+        is_named = os.path.basename(path) in self._relied.named
+        return path in self._before or is_named or is_meant(name, patterns)
+
+    def _look(self) -> dict[str, str]:
         relied, found = self._relied, dict[str, str]()
         for path, sections in relied.files.items():
             found[path] = self._print(path, sections)
@@ -141,7 +162,7 @@ class Protection:
         return path.removeprefix(self._project.rstrip(os.sep) + os.sep)
 
 
-def modified_text(paths: tuple[str, ...]) -> str:
+def modified_text(paths: Sequence[str]) -> str:
     """Return what a gate says that relies on files which were modified."""
     shown = ", ".join(one_line(path) for path in paths[:_SHOWN])
     more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""

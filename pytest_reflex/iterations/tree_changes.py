@@ -96,14 +96,15 @@ class TreeChanges:
         return total, exact
 
     def _look(self, before: _Look | None = None) -> _Look:
-        paths = [*paths_in(self._project)]
+        paths = {*paths_in(self._project)}
         names = frozenset(islice(walked(os.fsencode(self._project)), MOST_PATHS + 1))
         if len(names) > MOST_PATHS:
             raise CannotTellError("there are too many files")
         ignored = ignore_file(self._project)
-        paths += [name for name in names if is_meant(os.fsdecode(name), self._always)]
+        if self._always:
+            paths.update(name for name in names if is_meant(os.fsdecode(name), self._always))
         if before is not None:
-            paths += before.entries
+            paths.update(before.entries)
         entries = self._tree.entries(paths)
         look = _Look(entries, names, ignored)
         if before is not None and self._ignores_otherwise(before, look):

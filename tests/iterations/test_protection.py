@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -149,6 +150,102 @@ def test_gates_of_one_iteration_share_private_caches(project: Path) -> None:
     assert not any(Path(folder).parent.exists() for folder in first | second)
 
 
+AGENT = """\
+case $(cat plan) in
+tamper) echo "exit 0" > a.sh; rm -f golden/x ;;
+interrupt) echo "exit 0" > a.sh; rm -f golden/x; kill -INT $PPID; sleep 60 ;;
+esac
+echo done
+"""
+
+
+@pytest.fixture
+def tampered(project: Path) -> Path:
+    """Return a project whose run was left after its script was modified."""
+    (project / "golden").mkdir()
+    (project / "golden/x").write_text("")
+    (project / "a.sh").write_text("exit 1\n")
+    (project / "agent.sh").write_text(AGENT)
+    (project / "plan").write_text("tamper")
+    (project / "pytest-reflex.toml").write_text(
+        "[iterate]\nagent = 'tool'\nfailure_threshold = 1\n"
+        "[agents.tool]\ncommand = ['sh', 'agent.sh']\ngrace = 0.2\n"
+        "[iterate.gates.check]\ncommand = ['sh', 'a.sh']\nprotect = ['golden/**']\n"
+    )
+    return project
+
+
+def resumed(
+    project: Path, capsys: pytest.CaptureFixture[str], *more: str, limit: str = "2"
+) -> tuple[int, str]:
+    (project / "plan").write_text("work")
+    capsys.readouterr()
+    status = main(["iterate", "resume", "build", "-n", limit, *more])
+    return status, capsys.readouterr().err
+
+
+def test_a_resume_knows_what_was_left_modified(
+    tampered: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["iterate", "run", "build", "-n", "2"]) == 16
+    status, told = resumed(tampered, capsys, "--reset-failures")
+    assert "check: modified during the run: a.sh, golden/x" in told
+    assert status == 16
+    (tampered / "golden/x").write_text("")
+    status, told = resumed(tampered, capsys, "--reset-failures", limit="3")
+    assert "check: modified during the run: a.sh, consecutive" in told
+    assert status == 16
+
+
+def test_failures_are_not_reset_where_no_iteration_is_left(
+    tampered: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["iterate", "run", "build", "-n", "1"]) == 16
+    status, told = resumed(tampered, capsys, "--reset-failures", limit="1")
+    assert "build has no iteration left of 1, and the last one failed" in told
+    assert status == 4
+
+
+def test_an_interrupted_iteration_hides_no_modified_file(
+    tampered: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tampered / "plan").write_text("interrupt")
+    run = [PYTHON, "-m", "pytest_reflex", "iterate", "run", "build", "-n", "2"]
+    assert subprocess.run(run, check=False, capture_output=True).returncode == 130
+    status, told = resumed(tampered, capsys)
+    assert "check: modified during the run: a.sh, golden/x" in told
+    assert status == 16
+
+
+def test_a_file_that_a_person_edits_between_two_sittings_is_taken_as_it_is(
+    tampered: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["iterate", "run", "build", "-n", "2"]) == 16
+    (tampered / "a.sh").write_text("exit 0 # corrected\n")
+    (tampered / "golden/x").write_text("")
+    status, told = resumed(tampered, capsys, "--reset-failures")
+    assert (status, "modified" in told) == (0, False)
+
+
+def test_a_gate_that_is_declared_otherwise_forgets_what_it_does_not_rely_on(
+    tampered: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["iterate", "run", "build", "-n", "2"]) == 16
+    config = tampered / "pytest-reflex.toml"
+    declared = config.read_text().replace("'sh', 'a.sh'", "'sh', 'b.sh'")
+    config.write_text(declared.replace("protect = ['golden/**']\n", ""))
+    status, told = resumed(tampered, capsys, "--reset-failures")
+    assert (status, "modified" in told) == (0, False)
+
+
+def test_a_new_run_takes_the_files_as_they_are(
+    tampered: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["iterate", "run", "build", "-n", "2"]) == 16
+    (tampered / "plan").write_text("work")
+    assert main(["iterate", "run", "build", "-n", "1", "--fresh"]) == 0
+
+
 CONFIG = """\
 [iterate]
 agent = "tool"
@@ -172,8 +269,9 @@ def test_a_dry_run_shows_what_is_protected_and_writes_nothing(
     before = sorted(project.rglob("*"))
     assert main(["iterate", "run", "build", "--dry-run"]) == 0
     told = capsys.readouterr().out
-    assert "[DRY RUN] Gate check protects: a.sh, golden/x\n" in told
-    assert "files outside of the project" in told
+    files = "a.sh, golden/x, programs and what they read at their start"
+    assert f"[DRY RUN] Gate check protects: {files}\n" in told
+    assert "Gate scope" not in told
     assert sorted(project.rglob("*")) == before
 
 
