@@ -103,6 +103,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 def _outcome(config: pytest.Config, controller: Controller | None) -> dict[str, Any]:
     decision = controller.decision if controller else None
+    problems = [*map(str, decision.problems), *decision.unread] if decision else []
     plan = config.stash[Desk.key].plan if Desk.key in config.stash else None
     targets = plan.targets if plan else {}
     parts = []
@@ -128,7 +129,7 @@ def _outcome(config: pytest.Config, controller: Controller | None) -> dict[str, 
         "parts": parts,
         "gate": decision.gate.status.value if decision else None,
         "not_run": [row.to_json() for row in decision.not_run] if decision else [],
-        "problems": [str(problem) for problem in decision.problems] if decision else [],
+        "problems": problems,
         "faults": _faults,
     }
 
