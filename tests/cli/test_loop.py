@@ -346,4 +346,6 @@ def test_a_resume_loads_the_plugins_that_the_run_began_with(
     with begin(proposal, settings=settings, project=project, hooks=host.hooks, agents=names):
         pass
     (project / "pytest-reflex.toml").write_text('plugins = ["late"]\n')
-    assert main(["loop", "resume", "held", "--evaluator", "core", "--quiet"]) == 0
+    resume = ["loop", "resume", "held", "--evaluator", "core", "--quiet"]
+    assert main(resume) == 14
+    assert main([*resume, "--accept-changes"]) == 0
