@@ -16,13 +16,12 @@ Capture = pytest.CaptureFixture[str]
 
 
 def test_red_becomes_green(project: Project, capsys: Capture) -> None:
-    project.agent("mend()\npathlib.Path('notes.txt').write_text('done')")
     assert project.play() == 0
     assert project.read() == RIGHT
     assert project.stop() == ("threshold_reached", "")
     told = capsys.readouterr().out
     assert "sums.py | +2 -2" in told
-    assert "Changed beside the artifacts: calls.log, notes.txt" in told
+    assert "beside the artifacts" not in told
     assert project.read(".ai-factory/evolution/make-the-tests-pass/artifact.md").count("\n+ ") == 2
 
 
@@ -80,8 +79,12 @@ def test_an_agent_that_tampers_is_stopped_and_told(project: Project, capsys: Cap
         "pathlib.Path('pytest.ini').write_text('[pytest]\\naddopts = -k nothing')"
     )
     assert project.play() == 1
-    told = "conftest.py was added; pytest.ini was changed; test_sums.py was changed"
-    assert project.stop() == ("tampered", told)
+    changed = "conftest.py was added; pytest.ini was changed; test_sums.py was changed"
+    allow = "(to allow it: --reflex-may-change 'conftest.py')"
+    assert project.stop() == (
+        "tampered",
+        f"modified during the agent's call (REFINE): {changed} {allow}",
+    )
     assert "the files are left as they are" in " ".join(capsys.readouterr().out.split())
 
 
