@@ -37,7 +37,8 @@ class Scope:
 
     `apart` are paths of our own, relative to the project. The agent may change what `may_change`
     means and what `editable` covers; checks may write what `writes` means. `flag` is the option by
-    which a person allows more, `resume` the command that accepts what was changed.
+    which a person allows more, `resume` the command that accepts what was changed; `declares` says
+    whether whoever judges can declare what it writes.
     """
 
     project: Path
@@ -46,6 +47,7 @@ class Scope:
     writes: tuple[str, ...] = ()
     editable: Covers = field(default=lambda path: False)
     flag: str = "--may-change"
+    declares: bool = True
     resume: str = "pytest-reflex loop resume {alias} --accept-changes"
 
     def is_free(self, path: str) -> bool:
@@ -191,6 +193,8 @@ class ProjectWatch:
 
     def _in_evaluation(self, found: Found) -> str:
         """Return what to say of a change that a check made and does not declare."""
+        if not self._scope.declares:
+            return f"modified during EVALUATE: {named(found.changes)}{self._allow(found.changes)}"
         paths = [change.path for change in found.changes if change.path in found.files]
         declare = ", ".join(f'"{visible(path)}"' for path in paths[:_MOST_NAMED])
         hint = f"; if a check writes it, declare it there: writes: [{declare}]" if paths else ""

@@ -106,6 +106,7 @@ def _scope(
         apart=own_paths(project, files.folder.parent, record),
         editable=territory.covers,
         flag="--reflex-may-change",
+        declares=False,
         resume="pytest --reflex-loop --reflex-resume {alias} --reflex-accept-changes",
         **allowed,
     )

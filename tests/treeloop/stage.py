@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import chdir
 from pathlib import Path
@@ -129,3 +130,11 @@ class Project:
 
     def calls(self) -> int:
         return self.log.read_text("utf-8").count("call") if self.log.exists() else 0
+
+
+def wait_for_change(project: Project) -> None:
+    """Wait until an agent has changed the code."""
+    deadline = time.monotonic() + 60
+    while project.read() == CODE:
+        assert time.monotonic() < deadline, "the agent did not come to it"
+        time.sleep(0.05)

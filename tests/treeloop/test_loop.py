@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import signal
-import time
 from contextlib import chdir
 
 import pytest
 
 from pytest_reflex.cli.main import main
 from pytest_reflex.treeloop import entry, telling
-from tests.treeloop.stage import CODE, RIGHT, TESTS, Project
+from tests.treeloop.stage import CODE, RIGHT, TESTS, Project, wait_for_change
 
 Capture = pytest.CaptureFixture[str]
 
@@ -144,13 +143,6 @@ def test_an_interrupted_loop_says_how_to_go_on(project: Project, number: signal.
     assert driver.returncode == 2
     assert "pytest --reflex-loop --reflex-resume make-the-tests-pass" in output
     assert "Traceback" not in output
-
-
-def wait_for_change(project: Project) -> None:
-    deadline = time.monotonic() + 60
-    while project.read() == CODE:
-        assert time.monotonic() < deadline, "the agent did not come to it"
-        time.sleep(0.05)
 
 
 def test_an_error_says_no_control_characters(project: Project, capsys: Capture) -> None:
