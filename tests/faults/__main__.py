@@ -64,6 +64,7 @@ FIGURES: dict[str, tuple[str, str]] = {
     "injections": ("injections", "artifacts with orders in them that changed no verdict"),
     "endless-programs": ("endless_programs", "programs without an end stopped by a cap"),
     "quoting": ("quoting", "odd names that ran nothing and came through as they are"),
+    "reading": ("reading", "faults of reading told or passed over, and never called tampering"),
     "storage": ("storage", "errors of the disk told, and resumed from"),
     "answers": ("answers", "answers of agents read or refused as they must be"),
     "silent-agents": ("silent", "agents without an answer ended, and the artifact as it was"),
