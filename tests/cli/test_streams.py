@@ -106,7 +106,7 @@ DATA: dict[str, list[str]] = {
     "loop status": ["loop", "status", "--json"],
     "loop show": ["loop", "show"],
     "criteria compile": ["criteria", "compile", "words.yaml"],
-    "iterate status": ["iterate", "status"],
+    "iterate list": ["iterate", "list"],
     "schema": ["schema"],
 }
 
