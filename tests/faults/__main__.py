@@ -23,7 +23,7 @@ FIGURES: dict[str, tuple[str, str]] = {
     "floods": ("floods", "floods of output kept small and ended"),
     "environment": ("environment", "surroundings worked in, or told in a line"),
     "special-files": ("special_files", "special files refused as artifacts, without a wait"),
-    "closed-stdout": ("closed_stdout", "ways to lose stdout with the verdict kept and told by 12"),
+    "closed-stdout": ("closed_stdout", "ways to lose stdout with the verdict and its status kept"),
     "changed-by-check": ("changed", "checks that change what is judged found out"),
     "log-volume": ("log_volume", "checks that write too much stored in little, and told"),
     "exit-codes": ("exit_codes", "exit statuses told apart: said no, could not run"),

@@ -13,7 +13,7 @@ from tests.faults.figure import Figure, of_cases
 _CRITERIA = """\
 name: text
 rules:
-  - {id: a.x.any, description: d, severity: fail, check: {type: content, search: "."}}
+  - {id: a.x.any, description: d, severity: fail, check: {type: content, search: "^some"}}
 """
 # The status of the command line is what it wrote to `status`: a pipe would hide it.
 REDIRECTS = {
@@ -24,7 +24,7 @@ REDIRECTS = {
 }
 _NEW = ["loop", "new", "a task", "--alias", "run", "--input", "draft.md", "--evaluator", "core"]
 # A draft, and the status of its verdict.
-_DRAFTS = {"some text\n": 0, "\n": 1}
+_DRAFTS = {"some text\n": 0, "other text\n": 1}
 _NOT_WRITTEN = 12
 
 
@@ -43,7 +43,7 @@ def _played(folder: Path, name: str, draft: str) -> list[str]:
     folder.mkdir()
     (folder / "text.yaml").write_text(_CRITERIA)
     # More than a pipe holds, so that whoever writes it notices.
-    (folder / "draft.md").write_text(draft * 100_000)
+    (folder / "draft.md").write_text(draft * 10_000)
     passed = _DRAFTS[draft] == 0
     judged = ("--criteria", "text.yaml")
     wrong = _told(
