@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from pytest_reflex.errors import StateError
+from pytest_reflex.model.plain import visible
 from pytest_reflex.seals.left_out import leaves_out_file, leaves_out_folder
 from pytest_reflex.seals.manifest import NO_FILE, UNREADABLE, Change, ChangeKind
 from pytest_reflex.seals.passing import is_passing
@@ -249,5 +250,8 @@ def _joined(folder: str, name: str) -> str:
 
 
 def printable(path: str) -> str:
-    """Return a path as it can be shown: a name that is no UTF-8 has its bytes escaped."""
-    return path if path.isascii() else path.encode("utf-8", "backslashreplace").decode()
+    """Return a path as it can be shown on one line: what is no text of UTF-8 is escaped."""
+    if path.isascii() and path.isprintable():
+        return path
+    shown = visible(path.encode("utf-8", "backslashreplace").decode())
+    return shown.replace("\n", "\\n").replace("\t", "\\t")
