@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import stat
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +23,7 @@ from pytest_reflex.seals.outside import programs_of
 
 FREE_AGENTS = ("offline", "replay")
 WRITES = "writes"
+_DESCRIPTORS = "/proc/self/fd"
 
 
 def programs_in(
@@ -62,12 +66,23 @@ def unprotected(
 def own_paths(project: Path, root: Path, *paths: str | Path | None) -> tuple[str, ...]:
     """Return the paths that a run writes itself, relative to the project; `root` is of its state.
 
+    Files that this process has opened to write, as `loop new TASK 2> log.txt` has it, are of them.
     What lies elsewhere is left out.
     """
     base = os.path.realpath(project)
-    full = (os.path.realpath(project / one) for one in (root, *paths) if one)
+    own = (os.path.join(project, one) for one in (root, *paths) if one)
+    full = (os.path.realpath(one) for one in (*own, *_opened_to_write()))
     inside = (os.path.relpath(one, base) for one in full if one.startswith(base + os.sep))
     return tuple(dict.fromkeys(one.replace(os.sep, "/") for one in inside))
+
+
+def _opened_to_write() -> Iterator[str]:
+    """Yield the regular files that this process has opened to write. Linux only."""
+    for name in os.listdir(_DESCRIPTORS) if os.path.isdir(_DESCRIPTORS) else ():
+        with suppress(OSError):
+            mode = fcntl.fcntl(int(name), fcntl.F_GETFL) & os.O_ACCMODE
+            if mode != os.O_RDONLY and stat.S_ISREG(os.fstat(int(name)).st_mode):
+                yield os.readlink(f"{_DESCRIPTORS}/{name}")
 
 
 def free_steps(agents: Mapping[Step, str], plugins: Iterable[str]) -> frozenset[Step]:

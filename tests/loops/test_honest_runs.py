@@ -265,3 +265,17 @@ def test_a_resume_of_an_unchanged_project_needs_no_leave(
     project.let_the_agent("", after="kill -9 $PPID; sleep 30")
     assert project.new_process() == -9
     assert project.resume() == 0
+
+
+@pytest.mark.parametrize("redirected", ["2> progress.txt", "> out.txt", "> all.txt 2>&1"])
+def test_a_file_that_the_loop_is_told_to_write_to_is_its_own(
+    redirected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = _prepared(tmp_path, monkeypatch, Honest(files=TESTED))
+    project.let_the_agent("", after="kill -9 $PPID; sleep 30")
+    loop = f"{sys.executable} -m pytest_reflex loop"
+    new = f"{loop} new 'say it' --alias run --criteria words.yaml --yes {redirected}"
+    assert subprocess.run(["sh", "-c", f"{new}; kill -9 $$"], check=False).returncode == -9
+    again = subprocess.run(["sh", "-c", f"{loop} resume run >> more.txt 2>&1"], check=False)
+    assert again.returncode == 0, Path("more.txt").read_text()
+    assert project.stop()["passed"] is True
