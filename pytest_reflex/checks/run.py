@@ -90,7 +90,11 @@ def prepare(
     specs = {(r.id, index): spec for r in target.rules for index, spec in enumerate(r.checks)}
     checks = compile_checks(criteria, target.level, registry)
     artifact = read_artifact(
-        target.artifact, name=target.label or None, limit=limit, base=target.link_base
+        target.artifact,
+        name=target.label or None,
+        limit=limit,
+        base=target.link_base,
+        outside=target.outside,
     )
     starting = frozenset(k for k, s in specs.items() if starts_process(s, criteria.vars, registry))
     context = CheckContext(
@@ -119,7 +123,7 @@ def _judge(registry: Registry, target: Target) -> Judge | None:
     if judge is not None and target.budget:
         judge = Purse(judge, target.budget)
     if judge is not None and target.heard is not None:
-        judge = Remembered(judge, target.votes, target.heard)
+        judge = Remembered(judge, target.votes, target.heard, asks=target.asks)
     return judge
 
 
@@ -157,7 +161,11 @@ def evaluate(target: Target, registry: Registry, *, workers: int | None = None) 
     finally:
         prepared.close()
     return judge(
-        prepared.target, results, sha256=prepared.artifact.sha256, unsound=unsound(prepared)
+        prepared.target,
+        results,
+        sha256=prepared.artifact.sha256,
+        unsound=unsound(prepared),
+        left_out=prepared.artifact.left_out,
     )
 
 

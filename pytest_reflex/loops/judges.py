@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pytest_reflex.checks.commands import commands_of_rules
 from pytest_reflex.checks.registry import Registry
+from pytest_reflex.errors import is_transient
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.seals.patterns import ANY_DEPTH, escaped
 
@@ -84,7 +85,9 @@ def files_of_commands(
             full = path.resolve()
             relative = full.relative_to(project.resolve())
             is_folder, is_file = full.is_dir(), full.is_file()
-        except (OSError, ValueError, RuntimeError):
+        except (OSError, ValueError, RuntimeError) as error:
+            if is_transient(error):
+                raise
             continue  # no path, or not one of the project
         if relative in seen or full == project.resolve():
             continue

@@ -174,7 +174,7 @@ def test_a_resume_that_would_be_refused_says_so(
     assert main(project.new()) == 0
     before = tree(project.folder)
     assert main(["loop", "resume", "run", "--dry-run"]) == 4
-    assert "loop 'run' has ended (threshold_reached)" in capsys.readouterr().err
+    assert "loop 'run' has ended (threshold_reached, not verified)" in capsys.readouterr().err
     assert tree(project.folder) == before
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import chdir
 from pathlib import Path
@@ -39,9 +40,10 @@ timeout = 60
 START = """\
 import json, os, pathlib, sys, time
 prompt = sys.stdin.read()
-with open("calls.log", "a") as log:
-    log.write("call\\n")
-calls = pathlib.Path("calls.log").read_text().count("call")
+log = pathlib.Path({log!r})
+with log.open("a") as file:
+    file.write("call\\n")
+calls = log.read_text().count("call")
 code = pathlib.Path("sums.py")
 def mend():
     text = code.read_text().replace("a - b", "a + b")
@@ -50,10 +52,14 @@ def mend():
 
 
 class Project:
-    """A folder with two rules that fail; `agent` is what its scripted agent does at each call."""
+    """A folder with two rules that fail; `agent` is what its scripted agent does at each call.
+
+    The agent counts its calls in `log`, beside the folder: in it nothing but artifacts may change.
+    """
 
     def __init__(self, folder: Path, agent: str = "mend()") -> None:
         self.folder = folder
+        self.log = folder.with_name(f"{folder.name}.calls")
         self.write("sums.py", CODE)
         self.write("test_sums.py", TESTS)
         self.write("pytest.ini", "[pytest]\n")
@@ -62,7 +68,7 @@ class Project:
 
     def agent(self, acts: str) -> None:
         """Have the agent do something else."""
-        self.write("agent.py", f"{START}{acts}\n")
+        self.write("agent.py", f"{START.format(log=str(self.log))}{acts}\n")
 
     def write(self, name: str, text: str) -> None:
         path = self.folder / name
@@ -123,4 +129,12 @@ class Project:
                 yield event["payload"]
 
     def calls(self) -> int:
-        return self.read("calls.log").count("call")
+        return self.log.read_text("utf-8").count("call") if self.log.exists() else 0
+
+
+def wait_for_change(project: Project) -> None:
+    """Wait until an agent has changed the code."""
+    deadline = time.monotonic() + 60
+    while project.read() == CODE:
+        assert time.monotonic() < deadline, "the agent did not come to it"
+        time.sleep(0.05)

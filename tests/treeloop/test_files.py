@@ -31,7 +31,7 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "a.py").write_text("old\n")
     files = TreeFiles.create(tmp_path / "state", "task", "run")
     territory = Territory(root=tmp_path, patterns=("*.py",))
-    start = Start(read=(), names=(), search=(), tests=(), files={})
+    start = Start(read=())
     tree = tree_of(tmp_path, files.folder, territory=territory, texts=OLD, start=start)
     payload = {
         "task_alias": "run",

@@ -41,11 +41,13 @@ def page(project: Project) -> Project:
 def test_formatter_mends_the_artifact_and_no_agent_is_asked(page: Project) -> None:
     assert page.run(*page.arguments(*NEW)) == 0
     assert page.read("page.md") == "# T\n\nx\n"
-    assert not (page.folder / "calls.log").exists()
+    assert page.calls() == 0
 
 
 def test_program_of_a_formatter_is_sealed(page: Project) -> None:
     page.write("tools/tidy.py", "raise SystemExit('out of order')\n")
     page.agent("pathlib.Path('tools/tidy.py').write_text('x = 1')")
     assert page.run(*page.arguments(*NEW)) != 0
-    assert page.stop() == ("tampered", "tools/tidy.py was changed")
+    reason, detail = page.stop()
+    assert reason == "tampered"
+    assert "(REFINE): tools/tidy.py was changed" in detail

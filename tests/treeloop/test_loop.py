@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import signal
-import time
 from contextlib import chdir
 
 import pytest
 
 from pytest_reflex.cli.main import main
 from pytest_reflex.treeloop import entry, telling
-from tests.treeloop.stage import CODE, RIGHT, TESTS, Project
+from tests.treeloop.stage import CODE, RIGHT, TESTS, Project, wait_for_change
 
 Capture = pytest.CaptureFixture[str]
 
 
 def test_red_becomes_green(project: Project, capsys: Capture) -> None:
-    project.agent("mend()\npathlib.Path('notes.txt').write_text('done')")
     assert project.play() == 0
     assert project.read() == RIGHT
     assert project.stop() == ("threshold_reached", "")
     told = capsys.readouterr().out
     assert "sums.py | +2 -2" in told
-    assert "Changed beside the artifacts: calls.log, notes.txt" in told
+    assert "beside the artifacts" not in told
     assert project.read(".ai-factory/evolution/make-the-tests-pass/artifact.md").count("\n+ ") == 2
 
 
@@ -80,8 +78,12 @@ def test_an_agent_that_tampers_is_stopped_and_told(project: Project, capsys: Cap
         "pathlib.Path('pytest.ini').write_text('[pytest]\\naddopts = -k nothing')"
     )
     assert project.play() == 1
-    told = "conftest.py was added; pytest.ini was changed; test_sums.py was changed"
-    assert project.stop() == ("tampered", told)
+    changed = "conftest.py was added; pytest.ini was changed; test_sums.py was changed"
+    allow = "(to allow it: --reflex-may-change 'conftest.py')"
+    assert project.stop() == (
+        "tampered",
+        f"modified during the agent's call (REFINE): {changed} {allow}",
+    )
     assert "the files are left as they are" in " ".join(capsys.readouterr().out.split())
 
 
@@ -141,13 +143,6 @@ def test_an_interrupted_loop_says_how_to_go_on(project: Project, number: signal.
     assert driver.returncode == 2
     assert "pytest --reflex-loop --reflex-resume make-the-tests-pass" in output
     assert "Traceback" not in output
-
-
-def wait_for_change(project: Project) -> None:
-    deadline = time.monotonic() + 60
-    while project.read() == CODE:
-        assert time.monotonic() < deadline, "the agent did not come to it"
-        time.sleep(0.05)
 
 
 def test_an_error_says_no_control_characters(project: Project, capsys: Capture) -> None:

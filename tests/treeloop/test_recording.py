@@ -12,6 +12,10 @@ from tests.treeloop.stage import CONFIG, RIGHT, Project
 ANSWER = f"print(json.dumps({{'files': [{{'path': 'sums.py', 'text': {RIGHT!r}}}]}}))"
 RECORDED = '[loop]\nrecord = "calls.jsonl"\n'
 REPLAYED = 'agent = "played"\n[agents.played]\nkind = "replay"\nrecording = "{path}"\n'
+AGAIN = (
+    *("--reflex-loop", "--reflex-resume", "--reflex-accept-changes"),
+    *("--reflex-max-iterations=+2", "--reflex-yes"),
+)
 
 
 @pytest.fixture
@@ -37,8 +41,7 @@ def test_a_run_that_goes_on_is_recorded_further(recorded: Project) -> None:
     recorded.agent("pass")
     assert recorded.play("--reflex-max-iterations=2") == 1
     recorded.agent("mend()")
-    again = ("--reflex-loop", "--reflex-resume", "--reflex-max-iterations=+2", "--reflex-yes")
-    assert recorded.run(*recorded.arguments(*again)) == 0
+    assert recorded.run(*recorded.arguments(*AGAIN)) == 0
     lines = [json.loads(line) for line in recorded.read("calls.jsonl").splitlines()]
     assert [line["step"] for line in lines[1:]].count("REFINE") == recorded.calls() > 1
 
@@ -50,8 +53,7 @@ def test_a_recording_that_is_gone_is_told(
     assert recorded.play("--reflex-max-iterations=2") == 1
     (recorded.folder / "calls.jsonl").unlink()
     recorded.agent("mend()")
-    again = ("--reflex-loop", "--reflex-resume", "--reflex-max-iterations=+2", "--reflex-yes")
-    assert recorded.run(*recorded.arguments(*again)) == 0
+    assert recorded.run(*recorded.arguments(*AGAIN)) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "calls.jsonl is gone: this run goes on without it" in told
 

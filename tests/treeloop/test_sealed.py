@@ -1,33 +1,33 @@
-"""What an agent must not touch while its work is judged."""
+"""What an agent must not change while its work is judged: all of the project but the artifacts."""
 
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from pytest_reflex.errors import PausedError
+from pytest_reflex.loops.project_watch import Found, ProjectWatch, Scope
+from pytest_reflex.seals.patterns import escaped
 from pytest_reflex.treeloop.child import Session
-from pytest_reflex.treeloop.sealed import Start, TreeWatch, inventory
+from pytest_reflex.treeloop.sealed import Start, TreeWatch, configurations
 from pytest_reflex.treeloop.territory import Territory
 
 Act = Callable[[Path], object]
 
 
-def session(root: Path, **more: frozenset[str]) -> Session:
-    """Return a session that imported the tests and read a suite, its criteria and some data."""
+def session(root: Path, *outside: str) -> Session:
+    """Return a session that imported the tests, the code, and files outside the project."""
     imported = {str(root / name) for name in ("test_it.py", "src/app.py", "helper.py")}
-    opened = {str(root / name) for name in ("it.reflex.yaml", "rules.yaml", "data.json")}
-    given = {
-        "names": frozenset({"json", "app"}),
-        "search": frozenset({str(root)}),
-        "imported": frozenset(imported),
-        "opened": frozenset(opened),
-        **more,
-    }
-    return Session(status=0, output="", seconds=0.1, python_files=("test_*.py",), **given)
+    return Session(
+        status=0,
+        output="",
+        seconds=0.1,
+        python_files=("test_*.py",),
+        imported=frozenset({*imported, *outside}),
+    )
 
 
 @pytest.fixture
@@ -43,12 +43,17 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def watch(root: Path, *patterns: str) -> TreeWatch:
+def watch(root: Path, *patterns: str, writes: tuple[str, ...] = ()) -> ProjectWatch:
+    """Return what looks at the project of a loop whose agent may change what patterns mean."""
     territory = Territory(root=root, patterns=patterns or ("src/**",))
-    start = Start.of(session(root), territory)
-    found = TreeWatch(Start.from_json(start.to_json()), territory, time.time_ns())
-    found.saw(session(root))
-    return found
+    scope = Scope(
+        project=root, apart=("state",), editable=territory.covers, writes=writes, flag="--may"
+    )
+    return ProjectWatch.begin(scope, (), map(escaped, configurations(territory)))
+
+
+def named(found: Found) -> list[str]:
+    return [str(change) for change in found.changes]
 
 
 def appended(name: str, more: str = "# more\n") -> Act:
@@ -63,86 +68,136 @@ def made(name: str) -> Act:
     return act
 
 
+def linked(root: Path) -> None:
+    os.rename(root / "test_it.py", root / "src/test_it.py")
+    os.symlink("src/test_it.py", root / "test_it.py")
+
+
+def back_in_time(root: Path) -> None:
+    (root / "test_it.py").write_text("x = 1\n")
+    status = (root / "rules.yaml").stat()
+    os.utime(root / "test_it.py", ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
 def lowered(root: Path) -> None:
     (root / "pyproject.toml").write_text("[tool.pytest.ini_options]\naddopts = '-k nothing'\n")
 
 
 @pytest.mark.parametrize(
-    ("act", "told"),
+    ("act", "change"),
     [
         (appended("test_it.py"), "test_it.py was changed"),
+        (back_in_time, "test_it.py was changed"),
+        (linked, "test_it.py was changed"),
         (appended("helper.py"), "helper.py was changed"),
         (appended("it.reflex.yaml"), "it.reflex.yaml was changed"),
         (appended("rules.yaml"), "rules.yaml was changed"),
         (appended("data.json"), "data.json was changed"),
+        (appended("scratch.py"), "scratch.py was changed"),
         (appended("pytest.ini"), "pytest.ini was changed"),
         (lowered, "pyproject.toml was changed"),
+        (
+            appended("pyproject.toml", "[project]\nname = 'x'\n"),
+            "pyproject.toml was changed",
+        ),
         (lambda root: os.remove(root / "helper.py"), "helper.py was removed"),
+        (lambda root: os.chmod(root / "helper.py", 0o755), "helper.py was changed"),
         (made("conftest.py"), "conftest.py was added"),
         (made("src/conftest.py"), "src/conftest.py was added"),
         (made("deep/er/conftest.py"), "deep/er/conftest.py was added"),
         (made("tox.ini"), "tox.ini was added"),
         (made("json.py"), "json.py was added"),
         (made("json/__init__.py"), "json/__init__.py was added"),
+        (made("debug.py"), "debug.py was added"),
+        (made("notes.txt"), "notes.txt was added"),
+        (made("debug.pyc"), "debug.pyc was added"),
         (made("sitecustomize.py"), "sitecustomize.py was added"),
         (made("x.pth"), "x.pth was added"),
         (made("other.reflex.yaml"), "other.reflex.yaml was added"),
         (made("deep/test_more.py"), "deep/test_more.py was added"),
+        (made(".git/hooks/post-checkout"), ".git/hooks/post-checkout was added"),
+        (made(".git/config"), ".git/config was added"),
+        (made(".git/info/exclude"), ".git/info/exclude was added"),
     ],
 )
-def test_a_change_is_told(root: Path, act: Act, told: str) -> None:
+def test_a_change_is_named(root: Path, act: Act, change: str) -> None:
     found = watch(root)
-    assert found.tampering() == ""
+    assert named(found.look()) == []
     act(root)
-    assert told in found.tampering()
+    assert change in named(found.look())
+    assert change in found.in_call(found.look(), "REFINE")
 
 
 @pytest.mark.parametrize(
     "act",
     [
         appended("src/app.py"),
-        appended("scratch.py"),
         made("src/new.py"),
         made("src/test_new.py"),
-        made("notes.txt"),
-        made("debug.py"),
         lambda root: os.utime(root / "test_it.py", (1, 1)),
-        appended("pyproject.toml", "[project]\nname = 'x'\n"),
+        lambda root: os.remove(root / "src/app.py"),
+        made("__pycache__/test_it.cpython-311-pytest-8.pyc"),
+        made("src/__pycache__/x"),
+        made(".pytest_cache/v/cache/lastfailed"),
+        made(".coverage"),
+        made(".git/index"),
+        made(".ai-factory/evolution/x"),
+        made("state/run/history.jsonl"),
+        made(".#helper.py"),
     ],
 )
 def test_what_bears_on_no_verdict_is_free(root: Path, act: Act) -> None:
     found = watch(root)
     act(root)
-    assert found.tampering() == ""
+    assert named(found.look()) == []
 
 
 def test_a_configuration_that_may_be_changed_is_held_in_what_it_says_to_pytest(root: Path) -> None:
     found = watch(root, "pyproject.toml")
     appended("pyproject.toml", "[project]\nname = 'x'\n")(root)
-    assert found.tampering() == ""
+    assert named(found.look()) == []
     lowered(root)
-    assert found.tampering() == "pyproject.toml was changed"
+    assert named(found.look()) == ["pyproject.toml was changed"]
 
 
-def test_what_a_session_imported_and_was_not_there_is_told(root: Path) -> None:
+def test_the_option_that_allows_a_change_is_named(root: Path) -> None:
     found = watch(root)
-    time.sleep(0.01)
-    made("debug.py")(root)
-    later = session(root, imported=frozenset({str(root / "debug.py"), str(root / "scratch.py")}))
-    found.saw(later)
-    assert found.tampering() == "debug.py was added and imported"
+    made("notes [1].txt")(root)
+    line = found.in_call(found.look(), "REFINE")
+    assert line.endswith("(REFINE): notes [1].txt was added (to allow it: --may 'notes [[]1].txt')")
 
 
 def test_data_that_a_session_writes_itself_is_its_own(root: Path) -> None:
-    found = watch(root)
+    found = watch(root, writes=("data.json",))
+    assert found.before_evaluation("run") == ""
     appended("data.json")(root)
-    found.saw(session(root))
+    refused, accepted = found.after_evaluation()
+    assert refused == ""
+    assert list(accepted["project_changes"]["files"]) == ["data.json"]
+    assert named(found.look()) == []
+
+
+def test_data_that_no_session_wrote_before_is_an_error_of_that_session(root: Path) -> None:
+    found = watch(root, writes=("other.json",))
+    assert found.before_evaluation("run") == ""
+    appended("data.json")(root)
+    refused, _ = found.after_evaluation()
+    assert refused.startswith("modified during EVALUATE: data.json was changed;")
+    assert found.before_evaluation("run") == refused
+
+
+def test_what_was_changed_between_sessions_waits_for_a_person(root: Path) -> None:
+    found = watch(root)
+    appended("test_it.py")(root)
+    with pytest.raises(PausedError, match=r"no step was running: test_it\.py was changed"):
+        found.before_evaluation("run")
+
+
+def test_an_import_from_outside_is_named_where_the_first_session_had_none(root: Path) -> None:
+    territory = Territory(root=root, patterns=("src/**",))
+    start = Start.of(session(root, "/known/at/start.py"), territory)
+    found = TreeWatch(Start.from_json(start.to_json()), root)
+    found.saw(session(root, "/known/at/start.py"))
     assert found.tampering() == ""
-
-
-def test_an_inventory_leaves_caches_and_our_own_state_out(root: Path) -> None:
-    for name in (".ai-factory/evolution/x", ".git/x", "src/__pycache__/x", "src/x"):
-        made(name)(root)
-    found = inventory(root, root / ".ai-factory/evolution")
-    assert "src/x" in found
-    assert not {name for name in found if ".git" in name or ".ai" in name or "cache" in name}
+    found.saw(session(root, "/known/at/start.py", "/somewhere/else.py"))
+    assert found.tampering() == "/somewhere/else.py was imported, and is outside the project"
