@@ -227,7 +227,7 @@ def test_an_editor_save_between_calls_waits_for_the_person_and_ends_the_same(
     monkeypatch.delitem(sys.modules, "person", raising=False)
     assert project.new() == 14
     said = " ".join("".join(capsys.readouterr()).split())
-    assert f"the project was changed while no step was running: {told}" in said
+    assert f"the project changed since the run last looked at it: {told}" in said
     assert project.resume() == 14
     assert project.resume("--accept-changes") == 0
     assert (project.stop()["reason"], project.stop()["passed"]) == ("threshold_reached", True)
@@ -253,7 +253,7 @@ def test_an_editor_save_while_a_run_was_interrupted(
     _saved(project, name, text)
     assert project.resume() == 14
     said = " ".join("".join(capsys.readouterr()).split())
-    assert f"the project was changed while no step was running: {told}" in said
+    assert f"the project changed since the run last looked at it: {told}" in said
     assert project.resume("--accept-changes") == 0
     assert (project.stop()["reason"], project.stop()["passed"]) == ("threshold_reached", True)
 

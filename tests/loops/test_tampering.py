@@ -424,7 +424,7 @@ def test_an_agent_that_kills_its_driver_earns_nothing(
     for _ in range(2):
         assert project.resume() == 14
         told = " ".join("".join(capsys.readouterr()).split())
-        assert f"the project was changed while no step was running: {attempt.told}" in told
+        assert f"the project changed since the run last looked at it: {attempt.told}" in told
         assert "pytest-reflex loop resume run --accept-changes" in told
     state = json.loads((project.folder / RUN / "run.json").read_text())
     assert state["status"] == "running"
