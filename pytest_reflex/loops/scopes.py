@@ -13,7 +13,13 @@ from typing import Any
 
 from pytest_reflex.checks.commands import commands_of_rules
 from pytest_reflex.checks.registry import Registry
-from pytest_reflex.loops.judges import Command, commands_in, files_of_commands, outputs_of
+from pytest_reflex.loops.judges import (
+    Command,
+    commands_in,
+    files_beyond,
+    files_of_commands,
+    outputs_of,
+)
 from pytest_reflex.loops.project_watch import ProjectWatch, Scope
 from pytest_reflex.loops.runfiles import RunFiles
 from pytest_reflex.loops.steps import Done
@@ -60,7 +66,11 @@ def holding_of(
     scope = Scope(project=project, may_change=tuple(may_change))
     return Holding(
         # Where no look at the project goes, a file is held by itself.
-        programs=(*programs_of(commands, project), *filter(is_left_out, named)),
+        programs=(
+            *programs_of(commands, project),
+            *filter(is_left_out, named),
+            *files_beyond(written, project),
+        ),
         may_change=scope.may_change,
         writes=writes_in(criteria, registry),
         unprotected=tuple(path for path in named if scope.is_free(path.replace("[[]", "["))),
