@@ -17,6 +17,7 @@ from pytest_reflex.seals.patterns import ANY_DEPTH, escaped
 Command = str | Sequence[str]
 
 _SELF = "pytest_reflex"
+_OF_SYSTEM = ("/dev/", "/proc/", "/sys/")
 _OUTPUTS = ("-o", "--out", "--output", "--output-file")
 
 
@@ -96,6 +97,21 @@ def files_of_commands(
             yield escaped(relative)
         elif is_folder and not artifact.resolve().is_relative_to(full):
             yield f"{escaped(relative)}/{ANY_DEPTH}/*.py"
+
+
+def files_beyond(commands: Iterable[Command], project: Path) -> Iterator[str]:
+    """Yield patterns of the files outside the project that commands name, also through a link."""
+    base = project.resolve()
+    for word in _words(commands):
+        if "/" not in word or word.startswith(_OF_SYSTEM):
+            continue
+        try:
+            full = (project / word).resolve()
+            if not full.is_relative_to(base) and full.is_file():
+                yield escaped(full)
+        except (OSError, ValueError, RuntimeError) as error:
+            if is_transient(error):
+                raise
 
 
 def _words(commands: Iterable[Command]) -> Iterator[str]:

@@ -20,6 +20,7 @@ from typing import Any
 from pytest_reflex.errors import PausedError, StateError
 from pytest_reflex.model.events import Event
 from pytest_reflex.model.plain import visible
+from pytest_reflex.seals.above import files_above
 from pytest_reflex.seals.left_out import OWN_STATE
 from pytest_reflex.seals.manifest import Change
 from pytest_reflex.seals.outside import Outside
@@ -96,7 +97,9 @@ class ProjectWatch:
         cls, scope: Scope, programs: Iterable[str] = (), patterns: Iterable[str] = ()
     ) -> ProjectWatch:
         """Know everything as it is now; see `Outside.take` for what lies outside the project."""
-        watch = cls(scope, Outside.take(scope.project, programs, patterns))
+        programs = list(programs)
+        above = files_above(scope.project) if programs else ()
+        watch = cls(scope, Outside.take(scope.project, programs, (*patterns, *above)))
         watch._tree.take()
         watch._looked = time.monotonic()
         return watch
@@ -118,7 +121,7 @@ class ProjectWatch:
         newest = (outside or [record["outside"]])[-1]
         again = replace(
             scope,
-            apart=tuple(record["apart"]),
+            apart=tuple(dict.fromkeys((*record["apart"], *scope.apart))),
             may_change=tuple(record["may_change"]),
             writes=tuple(record["writes"]),
         )

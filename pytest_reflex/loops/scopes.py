@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import stat
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pytest_reflex.checks.commands import commands_of_rules
 from pytest_reflex.checks.registry import Registry
-from pytest_reflex.loops.judges import Command, commands_in, files_of_commands, outputs_of
+from pytest_reflex.loops.judges import (
+    Command,
+    commands_in,
+    files_beyond,
+    files_of_commands,
+    outputs_of,
+)
 from pytest_reflex.loops.project_watch import ProjectWatch, Scope
 from pytest_reflex.loops.runfiles import RunFiles
 from pytest_reflex.loops.steps import Done
@@ -22,6 +31,7 @@ from pytest_reflex.seals.outside import programs_of
 
 FREE_AGENTS = ("offline", "replay")
 WRITES = "writes"
+_DESCRIPTORS = "/proc/self/fd"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +66,11 @@ def holding_of(
     scope = Scope(project=project, may_change=tuple(may_change))
     return Holding(
         # Where no look at the project goes, a file is held by itself.
-        programs=(*programs_of(commands, project), *filter(is_left_out, named)),
+        programs=(
+            *programs_of(commands, project),
+            *filter(is_left_out, named),
+            *files_beyond(written, project),
+        ),
         may_change=scope.may_change,
         writes=writes_in(criteria, registry),
         unprotected=tuple(path for path in named if scope.is_free(path.replace("[[]", "["))),
@@ -86,12 +100,23 @@ def _declared(spec: CheckSpec, variables: Mapping[str, Any]) -> Iterator[str]:
 def own_paths(project: Path, root: Path, *paths: str | Path | None) -> tuple[str, ...]:
     """Return the paths that a run writes itself, relative to the project; `root` is of its state.
 
+    Files that this process has opened to write, as `loop new TASK 2> log.txt` has it, are of them.
     What lies elsewhere is left out.
     """
     base = os.path.realpath(project).rstrip(os.sep) + os.sep
-    full = (os.path.realpath(project / one) for one in (root, *paths) if one)
+    own = (os.path.join(project, one) for one in (root, *paths) if one)
+    full = (os.path.realpath(one) for one in (*own, *_opened_to_write()))
     inside = (os.path.relpath(one, base) for one in full if one.startswith(base))
     return tuple(dict.fromkeys(one.replace(os.sep, "/") for one in inside))
+
+
+def _opened_to_write() -> Iterator[str]:
+    """Yield the regular files that this process has opened to write. Linux only."""
+    for name in os.listdir(_DESCRIPTORS) if os.path.isdir(_DESCRIPTORS) else ():
+        with suppress(OSError):
+            mode = fcntl.fcntl(int(name), fcntl.F_GETFL) & os.O_ACCMODE
+            if mode != os.O_RDONLY and stat.S_ISREG(os.fstat(int(name)).st_mode):
+                yield os.readlink(f"{_DESCRIPTORS}/{name}")
 
 
 def free_steps(agents: Mapping[Step, str], plugins: Iterable[str]) -> frozenset[Step]:

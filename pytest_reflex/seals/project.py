@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.errors import StateError, UnreadableError, is_transient
+from pytest_reflex.model.plain import visible
 from pytest_reflex.seals.left_out import leaves_out_file, leaves_out_folder
 from pytest_reflex.seals.manifest import NO_FILE, UNREADABLE, Change, ChangeKind
 from pytest_reflex.seals.stamps import is_settled
@@ -247,5 +248,8 @@ def unpack(text: str) -> Any:
 
 
 def printable(path: str) -> str:
-    """Return a path as it can be shown: a name that is no UTF-8 has its bytes escaped."""
-    return path if path.isascii() else path.encode("utf-8", "backslashreplace").decode()
+    """Return a path as it can be shown on one line: what is no text of UTF-8 is escaped."""
+    if path.isascii() and path.isprintable():
+        return path
+    shown = visible(path.encode("utf-8", "backslashreplace").decode())
+    return shown.replace("\n", "\\n").replace("\t", "\\t")

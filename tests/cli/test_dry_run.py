@@ -133,6 +133,10 @@ class Talk(Project):
         keep = 'prompt=$(cat); n=$(ls prompts | wc -l); printf "%s\\n" "$prompt" > prompts/$n'
         (folder / "agent.sh").write_text(script.replace("prompt=$(cat)", keep))
         (folder / "prompts").mkdir()
+        settings = folder / "pytest-reflex.toml"
+        settings.write_text(
+            settings.read_text().replace('["calls.log"', '["prompts/*", "calls.log"')
+        )
 
     def prompts(self) -> list[str]:
         paths = sorted((self.folder / "prompts").iterdir(), key=lambda path: int(path.name))

@@ -266,7 +266,9 @@ def test_tampering_after_a_verdict_takes_it_back(
 
 def test_a_planted_conftest_between_two_verdicts_pauses_the_run(tmp_path: Path) -> None:
     stage = _stage(tmp_path)
-    with pytest.raises(PausedError, match=r"no step was running: conftest\.py was added"):
+    with pytest.raises(
+        PausedError, match=r"since the run last looked at it: conftest\.py was added"
+    ):
         _deed_after(stage, "A", _write("conftest.py"))
     assert stage.run_json()["status"] == "running"
     (tmp_path / "conftest.py").unlink()
