@@ -60,7 +60,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Any:
         from pytest_reflex.session.collect import SuiteFile
 
         wake(parent.config)
-        return SuiteFile.from_parent(parent, path=file_path)
+        return SuiteFile.at(file_path, parent)
     if parent.config.option.reflex_artifact and parent.session.isinitpath(file_path):
         from pytest_reflex.session.runtime import named_file
 

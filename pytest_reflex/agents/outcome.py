@@ -76,16 +76,26 @@ class Outcome:
 
     @classmethod
     def of(
-        cls, finished: Finished, tool: Tool, answer_file: Path, redact: Callable[[str], str]
+        cls,
+        finished: Finished,
+        tool: Tool,
+        answer_file: Path,
+        redact: Callable[[str], str],
+        *,
+        verbatim: bool = False,
     ) -> Outcome:
-        """Read the output of a tool that has ended; `redact` comes before anything is cut."""
+        """Read the output of a tool that has ended; `redact` comes before anything is cut.
+
+        A `verbatim` answer, which becomes an artifact, is not redacted.
+        """
         output = Output(redact(_text(finished.stdout)), redact(_text(finished.stderr)))
         error = _stopped(finished, tool) or _failed(finished, tool, output)
         text, silent = output.stdout, False
         limited = bool(error) and not finished.stopped and any(m.seen(output) for m in tool.limits)
         if not error:
             try:
-                text = redact(_answer(finished, tool.answer, answer_file))
+                answer = _answer(finished, tool.answer, answer_file)
+                text = answer if verbatim else redact(answer)
             except ValueError as fault:
                 error, silent = str(fault), isinstance(fault, _SilenceError)
                 if not readable(text).strip() and (words := _last_words(output)):

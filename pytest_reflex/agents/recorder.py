@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Generator, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 
@@ -136,7 +136,8 @@ class Recorder:
         with self._lock:
             self._tries[key] += 1
             self._calls += 1
-            call = Call.at(key, reply, number=self._calls, attempt=self._tries[key], prompt=hidden)
+            told = replace(reply, text=hide(reply.text, self.hidden))
+            call = Call.at(key, told, number=self._calls, attempt=self._tries[key], prompt=hidden)
             self._journal.append(call.to_json())
 
     def close(self) -> None:

@@ -8,7 +8,7 @@ import sys
 import click
 
 from pytest_reflex.cli.lazy import LazyGroup
-from pytest_reflex.cli.streams import close_stdout, prepare, say
+from pytest_reflex.cli.streams import close_stdout, document_alone, prepare, say
 from pytest_reflex.process.signals import Interruptions, interruptible
 
 # verb: (module:command, one line of help). A new verb is one file and one line here.
@@ -47,9 +47,10 @@ def _run(arguments: list[str], interruptions: Interruptions) -> int:
     )
     try:
         _check_folder()
-        result = root.main(
-            arguments, prog_name="pytest-reflex", standalone_mode=False, obj=interruptions
-        )
+        with document_alone("--json" in _options(arguments)):
+            result = root.main(
+                arguments, prog_name="pytest-reflex", standalone_mode=False, obj=interruptions
+            )
         sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as missing:
         sys.stdout.write(missing.format_message() + "\n")
@@ -61,6 +62,11 @@ def _run(arguments: list[str], interruptions: Interruptions) -> int:
             return interruptions.status()
         return _explain(error)
     return result if isinstance(result, int) else 0
+
+
+def _options(arguments: list[str]) -> list[str]:
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    return arguments[:end]
 
 
 def _explain(error: BaseException) -> int:

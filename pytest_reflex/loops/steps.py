@@ -33,6 +33,7 @@ from pytest_reflex.model.rules import Criteria, Rule
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.steps import Reply, StepRequest
 from pytest_reflex.model.words import Step
+from pytest_reflex.process.secrecy import hide, own_secrets
 
 Ask = Callable[[StepRequest], Reply]
 
@@ -78,7 +79,8 @@ def phase_error(step: Step, message: str, reply: Reply | None = None) -> Done:
     """Return the event of a step that gave nothing usable; the start of its text is evidence."""
     payload: dict[str, Any] = {"step": step.value, "message": message}
     if reply is not None:
-        payload |= {"agent": reply.agent, "answer": reply.text[:2000], "cost": cost_of(reply)}
+        answer = hide(reply.text, own_secrets())[:2000]
+        payload |= {"agent": reply.agent, "answer": answer, "cost": cost_of(reply)}
         if reply.details.get("limited"):
             payload["limited"] = True
     return Done(kind=EventKind.PHASE_ERROR, step=step, payload=payload)
