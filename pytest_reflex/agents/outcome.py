@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -101,6 +102,9 @@ class Outcome:
                 if not readable(text).strip() and (words := _last_words(output)):
                     error += f": {one_line(words, _SHOWN)}"
         said = (_message(tool, output) or _last_words(output)) if error else text
+        if finished.timed_out and tool.answer.kind == "file":  # paid for, whatever it is worth
+            with suppress(ValueError):
+                text = redact(_text(_written(answer_file)))
         told = bool(error) and may_be_limit_notice(_message(tool, output))
         limit = limited or (not finished.stopped and (told or is_limit_notice(said)))
         if limit:

@@ -65,6 +65,8 @@ class Narrator:
             self._wrapped(f"Ended {what} that the interrupted run had left running")
         if warning := lock_warning(self.loop.files.folder):
             self._wrapped(warning)
+        for line in self.loop.files.zeros:
+            self._wrapped(f"{line}; no event is missing")
         for path in self.loop.files.aside:
             self._wrapped(
                 f"Recovered from the history; what could not be read is kept as {path.name}"

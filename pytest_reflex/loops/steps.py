@@ -40,12 +40,16 @@ Ask = Callable[[StepRequest], Reply]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
-    """What a step came to: an event to commit, and the new artifact where there is one."""
+    """What a step came to: an event to commit, and the new artifact where there is one.
+
+    `partial` is what an agent had written when its time was up: never used, but paid for.
+    """
 
     kind: EventKind
     step: Step
     payload: Mapping[str, Any]
     artifact: str | None = None
+    partial: str = ""
 
 
 def perform(
@@ -83,7 +87,15 @@ def phase_error(step: Step, message: str, reply: Reply | None = None) -> Done:
         payload |= {"agent": reply.agent, "answer": answer, "cost": cost_of(reply)}
         if reply.details.get("limited"):
             payload["limited"] = True
-    return Done(kind=EventKind.PHASE_ERROR, step=step, payload=payload)
+    partial = _partial(reply) if reply is not None else ""
+    return Done(kind=EventKind.PHASE_ERROR, step=step, payload=payload, partial=partial)
+
+
+def _partial(reply: Reply) -> str:
+    from pytest_reflex.agents.command import END, TIMED_OUT
+
+    in_time = reply.details.get(END) != TIMED_OUT
+    return "" if in_time or not reply.text.strip() else reply.text
 
 
 def refused_by_limit(done: Done) -> str:

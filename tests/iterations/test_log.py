@@ -160,18 +160,18 @@ def test_the_last_words_of_a_tool_stand_below_a_failure(
 
 @pytest.mark.parametrize(
     ("volume", "shown"),
-    [(Volume.QUIET, ["two"]), (Volume.NORMAL, ["two"]), (Volume.VERBOSE, ["one", "two"])],
+    [(Volume.QUIET, ["twoo"]), (Volume.NORMAL, ["twoo"]), (Volume.VERBOSE, ["one", "twoo"])],
     ids=lambda value: getattr(value, "name", ""),
 )
 def test_without_verbose_only_the_last_line_of_a_failed_tool_is_shown(
     volume: Volume, shown: list[str]
 ) -> None:
     lines: list[str] = []
-    ended = Round(number=1, seconds=1, cause=Cause.EXIT, detail="exit 1", output="one\ntwo")
-    Log("build", lines.append, volume=volume, hidden={"two": "$KEY"}).round_ended(
+    ended = Round(number=1, seconds=1, cause=Cause.EXIT, detail="exit 1", output="one\ntwoo")
+    Log("build", lines.append, volume=volume, hidden={"twoo": "$KEY"}).round_ended(
         ended, 3, failures=1, threshold=3
     )
-    assert lines[0].split("\n    | ")[1:] == [line.replace("two", "$KEY") for line in shown]
+    assert lines[0].split("\n    | ")[1:] == [line.replace("twoo", "$KEY") for line in shown]
 
 
 @pytest.mark.parametrize(
@@ -254,7 +254,8 @@ def test_verbose_has_what_a_gate_wrote() -> None:
     gate = Gate(name="lint", command="lint")
     tape.log.gate_ended(1, _result(gate, "fail", "exit 1", 1.26, output="a.py\r\n::error::x\n"))
     assert tape.text == (
-        "[10:00:00] Quality gate lint failed (1.3s): exit 1\n    | a.py\n    | ::error::x\n    | "
+        "[10:00:00] Quality gate lint failed (1.3s): exit 1\n"
+        "    | a.py\n    | \\x3a:error::x\n    | "
     )
 
 
