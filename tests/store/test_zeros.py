@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -67,6 +70,38 @@ def test_b111_zeros_in_the_place_of_an_event_are_damage(path: Path, lost: int) -
     events = path.read_bytes().splitlines(keepends=True)
     events[lost] = b"\0" * (len(events[lost]) - 1) + b"\n"
     assert not decode(b"".join(events)).whole
+
+
+KEEPS = """
+import resource, signal, sys
+from pathlib import Path
+from pytest_reflex.errors import StateError
+from pytest_reflex.store.aside import keep_aside
+from pytest_reflex.store.journal import Journal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
+for number in range(4):
+    try:
+        if sys.argv[1] == "journal":
+            Journal.open(Path("history.jsonl"))
+        else:
+            keep_aside(Path(sys.argv[1]), b"%d" % number * 500, "torn")
+    except StateError as error:
+        print(error.problems[0].message)
+"""
+
+
+@pytest.mark.parametrize("room", [0, 10, 499])
+@pytest.mark.parametrize("of", ["journal", "run.json", "artifact.md"])
+def test_a_full_disk_gets_no_copy_with_each_try(tmp_path: Path, of: str, room: int) -> None:
+    with Journal.create(tmp_path / "history.jsonl") as journal:
+        journal.append({"event": "e1"})
+    with (tmp_path / "history.jsonl").open("ab") as file:
+        file.write(b'{"torn":"' + b"x" * 600)
+    argv = [sys.executable, "-c", KEEPS, of, str(room)]
+    done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout.count("could not be written: File too large") == 4, done
+    assert os.listdir(tmp_path) == ["history.jsonl"]
 
 
 def test_b111_a_loop_goes_on_behind_zeros(
