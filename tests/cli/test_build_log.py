@@ -149,8 +149,16 @@ def test_b058_the_artifact_stands_where_commands_are_off(project: Path, last: st
     assert elsewhere.stdout == text.encode()
 
 
-@pytest.mark.parametrize("name", ["a\x1b]2;x\x07b", "a\u202eb", "a\x85b", "a\u2066b\u200b"])
-@pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["plain", "workers"])
+@pytest.mark.parametrize(
+    ("name", "workers"),
+    [
+        ("a\x1b]2;x\x07b", []),
+        ("a\u202eb", []),
+        ("a\x85b", []),
+        ("a\u2066b\u200b", []),
+        ("a\u202eb", ["-n", "2"]),
+    ],
+)
 def test_b057_node_ids_carry_nothing_that_a_terminal_acts_on(
     project: Path, name: str, workers: list[str]
 ) -> None:
