@@ -24,6 +24,7 @@ from pytest_reflex.loops.history import (
     read_events,
     text_after,
 )
+from pytest_reflex.loops.partial import keep_partial
 from pytest_reflex.loops.pointer import (
     Pointer,
     Requests,
@@ -138,7 +139,7 @@ class RunFiles:
         if done.artifact is not None:
             payload |= self._change(done.artifact, initial=self._text == "")
         if done.partial:
-            payload |= self._keep_partial(done)
+            payload |= keep_partial(self.folder, done)
         event = self._event(done.kind, done.step, payload)
         try:
             self._journal.append(event.to_json())
@@ -152,18 +153,6 @@ class RunFiles:
             self._write_artifact()
         self._write_state(event.kind)
         return event
-
-    def _keep_partial(self, done: Done) -> dict[str, str]:
-        """Keep what an agent wrote before its time was up; return what the event says of it."""
-        data = done.partial.encode("utf-8", "backslashreplace")
-        message = done.payload["message"]
-        try:
-            kept = keep_aside(self.folder / done.step.value.lower(), data, "partial")
-        except StateError as error:
-            told = f"what it had written could not be kept: {error.problems[0].message}"
-            return {"message": f"{message}; {told}"}
-        told = f"what it had written is kept in {kept.name} beside artifact.md"
-        return {"message": f"{message}; {told}", "partial": kept.name}
 
     def _condemn(self, error: TamperedError) -> None:
         """Have run.json say that the history, which cannot say so itself, is not to be trusted."""
