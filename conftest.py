@@ -39,7 +39,7 @@ settings.register_profile(
 settings.load_profile("gate")
 
 TEMPORARY = pytest.StashKey[Path]()
-PATIENCE = 10
+PATIENCE = float(os.environ.get("TESTS_PATIENCE", "10"))
 """Seconds in which what a killed process had is cleared away behind it."""
 
 

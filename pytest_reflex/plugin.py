@@ -80,7 +80,7 @@ class Collection:
             from pytest_reflex.session.collect import SuiteFile
 
             wake(self._config)
-            return SuiteFile.from_parent(parent, path=file_path)
+            return SuiteFile.at(file_path, parent)
         if self._config.option.reflex_artifact and parent.session.isinitpath(file_path):
             from pytest_reflex.session.runtime import named_file
 

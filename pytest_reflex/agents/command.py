@@ -28,6 +28,7 @@ from pytest_reflex.agents.surroundings import (
 )
 from pytest_reflex.errors import ReflexError, UsageError
 from pytest_reflex.model.steps import Question, Reply, StepRequest
+from pytest_reflex.model.words import Step
 from pytest_reflex.process.run import Finished, run
 from pytest_reflex.process.secrecy import hide, hide_ends, secrets
 from pytest_reflex.process.temporary import temporary_folder
@@ -94,6 +95,7 @@ class CommandAgent:
             Question(
                 prompt=prompt_for(request),
                 environment=told_environment(request),
+                verbatim=request.step in (Step.PRODUCE, Step.REFINE),
                 seconds_left=request.seconds_left,
                 cancel=request.cancel,
                 tell=request.tell,
@@ -108,7 +110,7 @@ class CommandAgent:
         """Run the tool once."""
         ours = dict(os.environ)
         referred = [name for item in self.command for name in references(item)]
-        hidden = {**literal_secrets(self.command), **secrets(ours, self.env, referred)}
+        hidden = {**literal_secrets(self.command), **secrets(ours, ours, referred)}
 
         def redact(text: str) -> str:
             return hide_ends(hide(text, hidden), hidden)
@@ -116,7 +118,9 @@ class CommandAgent:
         try:
             with temporary_folder("reflex-") as folder:
                 finished = self._run(question, folder, ours)
-                outcome = Outcome.of(finished, self, folder / "answer", redact)
+                outcome = Outcome.of(
+                    finished, self, folder / "answer", redact, verbatim=question.verbatim
+                )
         except (ReflexError, OSError) as error:
             details = {END: NOT_STARTED}
             return Reply(text="", agent=self.name, error=redact(str(error)), details=details)

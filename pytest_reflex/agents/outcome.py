@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -76,21 +77,34 @@ class Outcome:
 
     @classmethod
     def of(
-        cls, finished: Finished, tool: Tool, answer_file: Path, redact: Callable[[str], str]
+        cls,
+        finished: Finished,
+        tool: Tool,
+        answer_file: Path,
+        redact: Callable[[str], str],
+        *,
+        verbatim: bool = False,
     ) -> Outcome:
-        """Read the output of a tool that has ended; `redact` comes before anything is cut."""
+        """Read the output of a tool that has ended; `redact` comes before anything is cut.
+
+        A `verbatim` answer, which becomes an artifact, is not redacted.
+        """
         output = Output(redact(_text(finished.stdout)), redact(_text(finished.stderr)))
         error = _stopped(finished, tool) or _failed(finished, tool, output)
         text, silent = output.stdout, False
         limited = bool(error) and not finished.stopped and any(m.seen(output) for m in tool.limits)
         if not error:
             try:
-                text = redact(_answer(finished, tool.answer, answer_file))
+                answer = _answer(finished, tool.answer, answer_file)
+                text = answer if verbatim else redact(answer)
             except ValueError as fault:
                 error, silent = str(fault), isinstance(fault, _SilenceError)
                 if not readable(text).strip() and (words := _last_words(output)):
                     error += f": {one_line(words, _SHOWN)}"
         said = (_message(tool, output) or _last_words(output)) if error else text
+        if finished.timed_out and tool.answer.kind == "file":  # paid for, whatever it is worth
+            with suppress(ValueError):
+                text = redact(_text(_written(answer_file)))
         told = bool(error) and may_be_limit_notice(_message(tool, output))
         limit = limited or (not finished.stopped and (told or is_limit_notice(said)))
         if limit:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Generator, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 
@@ -28,7 +28,7 @@ from pytest_reflex.agents.recording import (
     parse_recording,
 )
 from pytest_reflex.agents.replay import ReplayAgent
-from pytest_reflex.agents.surroundings import references
+from pytest_reflex.agents.surroundings import literal_secrets, references
 from pytest_reflex.errors import StateError, UsageError
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.steps import Agent, Askable, Reply, StepRequest
@@ -104,7 +104,8 @@ class Recorder:
         if event.kind is not EventKind.RUN_STARTED:
             return
         path = self.path(event.payload["task_alias"], event.run_id)
-        names = tuple(sorted(word.removeprefix("$") for word in self.hidden.values()))
+        named = (word for word in self.hidden.values() if word.startswith("$"))
+        names = tuple(sorted(word.removeprefix("$") for word in named))
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -136,7 +137,8 @@ class Recorder:
         with self._lock:
             self._tries[key] += 1
             self._calls += 1
-            call = Call.at(key, reply, number=self._calls, attempt=self._tries[key], prompt=hidden)
+            told = replace(reply, text=hide(reply.text, self.hidden))
+            call = Call.at(key, told, number=self._calls, attempt=self._tries[key], prompt=hidden)
             self._journal.append(call.to_json())
 
     def close(self) -> None:
@@ -165,7 +167,7 @@ def secret_values(agents: Iterable[Agent | Askable]) -> dict[str, str]:
     for agent in agents:
         if isinstance(agent, CommandAgent):
             named = [name for item in agent.command for name in references(item)]
-            found |= secrets(os.environ, agent.env, named)
+            found |= literal_secrets(agent.command) | secrets(os.environ, agent.env, named)
         elif isinstance(agent, ReplayAgent):
             found |= agent.hidden
     return found

@@ -11,6 +11,7 @@ from pytest_reflex.errors import CriteriaError, Problem
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.targets import RunCheck
 from pytest_reflex.model.words import Level
+from pytest_reflex.process.secrecy import own_secrets
 
 Key = tuple[str, int]
 """The id of a rule and the number of a check in it, from 0."""
@@ -24,12 +25,13 @@ def compile_checks(criteria: Criteria, level: Level, registry: Registry) -> dict
     """
     compiled: dict[Key, RunCheck] = {}
     problems: list[Problem] = []
+    known = own_secrets()
     for rule in criteria.rules:
         for index, spec in enumerate(rule.checks):
             try:
                 run = registry.get(spec.type).compile(spec, criteria.vars)
-                if starts_process(spec, criteria.vars, registry):
-                    run = discreet(run)
+                runs_later = starts_process(spec, criteria.vars, registry)
+                run = discreet(run, None if runs_later else known)
                 if rule.level in level.active:
                     compiled[rule.id, index] = run
             except CriteriaError as error:

@@ -1,12 +1,11 @@
-"""What a command printed, without the values of secret variables that it was given.
+"""What a check says, without the values of secret variables: of a command, or of the artifact.
 
-Limits: secret are variables with names like API_KEY, as `process.secrecy` has it; a secret that is
-in the artifact is found there by whoever reads it.
+Limits: secret are variables with names like API_KEY and passwords in URLs, as `process.secrecy` has
+it; the artifact itself keeps its bytes.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -14,22 +13,25 @@ from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.judged import Ballot
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.targets import CheckContext, RunCheck
-from pytest_reflex.process.secrecy import hide, hide_ends, secrets
+from pytest_reflex.process.secrecy import hide, hide_ends, own_secrets
 
 
-def discreet(run: RunCheck) -> RunCheck:
-    """Return a check whose result names secret variables where it held their values."""
+def discreet(run: RunCheck, known: Mapping[str, str] | None = None) -> RunCheck:
+    """Return a check whose result names secret variables where it held their values.
+
+    `known` are the secrets; where they are not given, those of the moment when it has run.
+    """
 
     def hiding(artifact: Artifact, context: CheckContext) -> CheckResult:
         result = run(artifact, context)
-        ours = dict(os.environ)
-        hidden = secrets(ours, ours, ())
-        if not hidden:
+        if not isinstance(result, CheckResult):  # whoever calls it says so
             return result
+        hidden = own_secrets() if known is None else known
         return replace(
             result,
             message=hide_ends(hide(result.message, hidden), hidden),
             evidence=hide_ends(hide(result.evidence, hidden), hidden),
+            expected=hide(result.expected, hidden),
             notes=tuple(hide(note, hidden) for note in result.notes),
             ballots=tuple(_hidden(ballot, hidden) for ballot in result.ballots),
         )

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
 from pytest_reflex.model.plain import clip, one_line, visible
 from pytest_reflex.process.run import Finished
-from pytest_reflex.process.secrecy import hide, hide_ends, secrets
+from pytest_reflex.process.secrecy import hide, hide_ends, own_secrets
 
 LINES = 20
 LINE_WIDTH = 300
@@ -38,8 +36,7 @@ def last_said(finished: Finished) -> str:
     """
     lines = reversed(text_of(finished.stderr[-_TAIL:]).split("\n"))
     line = next(filter(None, map(str.strip, lines)), "")
-    ours = dict(os.environ)
-    hidden = secrets(ours, ours, ())
+    hidden = own_secrets()
     return one_line(visible(hide_ends(hide(line, hidden), hidden)), SAID)
 
 
@@ -47,7 +44,7 @@ def _lines(data: bytes) -> list[str]:
     tail = data[-_TAIL:]
     if len(tail) < len(data):
         tail = tail[_character_start(tail) :]
-    text = visible(text_of(tail)).rstrip("\n")
+    text = visible(hide(text_of(tail), own_secrets())).rstrip("\n")
     return [clip(line, LINE_WIDTH) for line in text.split("\n")] if text.strip() else []
 
 

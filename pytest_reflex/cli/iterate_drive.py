@@ -154,6 +154,7 @@ def _drive(
     """Check everything, take the lock, and drive the rounds."""
     from pytest_reflex.cli.iterate_view import Voice
     from pytest_reflex.iterations.driver import IterationLoop
+    from pytest_reflex.iterations.state import beyond_limit
     from pytest_reflex.iterations.statefile import StateFile
     from pytest_reflex.iterations.telling import Progress
     from pytest_reflex.store.filesystem import lock_warning
@@ -175,7 +176,7 @@ def _drive(
         if left := file.end_leftovers():
             many = "1 process" if left == 1 else f"{left} processes"
             troubles.append(f"ended {many} that an earlier run had left behind")
-        troubles += filter(None, [lock_warning(root)])
+        troubles += filter(None, [lock_warning(root), beyond_limit(state)])
         for text in troubles:
             log.warning(text)
         loop = IterationLoop(work, state=state, file=file, log=log)

@@ -11,7 +11,7 @@ import click
 from pytest_reflex.cli.aliases import alias_argument, state_root
 from pytest_reflex.cli.streams import give, give_artifact, give_json, say
 from pytest_reflex.errors import ExitCode, UsageError
-from pytest_reflex.model.plain import visible_json
+from pytest_reflex.model.plain import visible, visible_json
 from pytest_reflex.store.lines import Content
 
 
@@ -104,7 +104,7 @@ def history(alias: str | None, as_json: bool, stable: bool) -> int:
     content = read_journal(path)
     if stable:
         return _stable(path, content)
-    problems = [str(one) for one in (*content.damages, *content.breaks)]
+    problems = [str(one) for one in (*content.damages, *content.breaks, *content.zeros)]
     if as_json:
         document: dict[str, Any] = {"alias": path.parent.name, "events": list(content.records)}
         give_json({**document, "problems": problems})
@@ -115,6 +115,8 @@ def history(alias: str | None, as_json: bool, stable: bool) -> int:
             give(f"{record['seq']:>4}  not an event of a loop")
     if not content.whole:
         raise damaged(path, content)
+    for one in content.zeros:
+        say(visible(f"{path}: {one}; no event is missing"))
     return ExitCode.OK
 
 

@@ -8,7 +8,15 @@ import click
 
 from pytest_reflex import __version__
 from pytest_reflex.cli.lazy import LazyGroup
-from pytest_reflex.cli.streams import close_stdout, finish, flush, give, prepare, say
+from pytest_reflex.cli.streams import (
+    close_stdout,
+    document_alone,
+    finish,
+    flush,
+    give,
+    prepare,
+    say,
+)
 from pytest_reflex.process.signals import Interruptions, interruptible
 
 # verb: (module:command, one line of help). A new verb is one file and one line here.
@@ -50,10 +58,11 @@ def _run(arguments: list[str], interruptions: Interruptions) -> int:
             give(f"pytest-reflex {__version__}")
             return 0
         _check_folder()
-        result = root.main(
-            arguments, prog_name="pytest-reflex", standalone_mode=False, obj=interruptions
-        )
-        flush()
+        with document_alone("--json" in _options(arguments)):
+            result = root.main(
+                arguments, prog_name="pytest-reflex", standalone_mode=False, obj=interruptions
+            )
+            flush()
     except (Exception, KeyboardInterrupt, SystemExit) as error:
         interruptions.deaf = True
         if interruptions.received and isinstance(error, (click.Abort, KeyboardInterrupt)):
@@ -61,6 +70,11 @@ def _run(arguments: list[str], interruptions: Interruptions) -> int:
             return interruptions.status()
         return _explain(error)
     return result if isinstance(result, int) else 0
+
+
+def _options(arguments: list[str]) -> list[str]:
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    return arguments[:end]
 
 
 def _explain(error: BaseException) -> int:

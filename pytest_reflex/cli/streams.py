@@ -2,7 +2,8 @@
 
 Promises: what cannot be written to stderr stops nothing; a verdict keeps its exit status where
 stdout takes no more; an artifact reaches a pipe or a file byte for byte, and a terminal without
-what it would act on.
+what it would act on. Where a build log of GitHub reads stdout, the artifact stands between two
+lines that switch commands off and on again.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 import errno
 import io
 import os
+import secrets
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -55,6 +58,51 @@ def finish() -> None:
             _let_go(stream)
 
 
+@contextmanager
+def document_alone(wanted: bool) -> Iterator[None]:
+    """Keep stdout for what is given here; what plugins print meanwhile goes to stderr.
+
+    Nothing is done unless that is `wanted`.
+    """
+    global _kept
+    if not wanted:
+        yield
+        return
+    printed = sys.stdout
+    descriptor = _descriptor(printed)
+    if descriptor == 1:  # what is written past Python goes to stderr too
+        with suppress(OSError):
+            printed.flush()
+        kept = os.dup(1)
+        _kept = os.fdopen(kept, "w", encoding=printed.encoding, errors=printed.errors, newline="")
+        os.dup2(2, 1)
+    else:
+        _kept = printed
+    sys.stdout = sys.stderr
+    try:
+        yield
+    finally:
+        kept, _kept, sys.stdout = _kept, None, printed
+        if descriptor == 1:
+            os.dup2(kept.fileno(), 1)
+            with suppress(OSError):
+                kept.close()
+
+
+_kept: Any = None
+
+
+def _descriptor(stream: Any) -> int:
+    try:
+        return int(stream.fileno())
+    except (OSError, ValueError, AttributeError):
+        return -1
+
+
+def _out() -> Any:
+    return sys.stdout if _kept is None else _kept
+
+
 def is_coloured(stream: Any) -> bool:
     """Return whether a stream is a terminal that shows colours and moves its cursor.
 
@@ -84,7 +132,8 @@ def say(text: str) -> None:
 def give(text: str) -> None:
     """Write a line or more of data to stdout; raises StateError where it cannot be written."""
     with _named():
-        click.echo(text, nl=not text.endswith("\n"), color=is_coloured(sys.stdout))
+        out = _out()
+        click.echo(text, out, nl=not text.endswith("\n"), color=is_coloured(out))
 
 
 def give_json(document: Any) -> None:
@@ -95,14 +144,29 @@ def give_json(document: Any) -> None:
 def give_artifact(artifact: str | bytes) -> None:
     """Write an artifact to stdout, as it is or as a terminal may have it; raises StateError."""
     data = artifact.encode() if isinstance(artifact, str) else artifact
-    buffer = getattr(sys.stdout, "buffer", None)
-    if buffer is None or sys.stdout.isatty():
+    out = _out()
+    buffer = getattr(out, "buffer", None)
+    if buffer is None or out.isatty():
         give(visible(data.decode(errors="backslashreplace").replace("\r\n", "\n")))
         return
+    if _is_build_log(out):
+        token = secrets.token_hex(16).encode()
+        end = b"" if data.endswith(b"\n") or not data else b"\n"
+        data = b"::stop-commands::%s\n%s%s::%s::\n" % (token, data, end, token)
     with _named():
-        sys.stdout.flush()
+        out.flush()
         buffer.write(data)
         buffer.flush()
+
+
+def _is_build_log(out: Any) -> bool:
+    """Return whether GitHub Actions may read what is written to stdout."""
+    if os.environ.get("GITHUB_ACTIONS", "").lower() != "true":
+        return False
+    try:
+        return not stat.S_ISREG(os.fstat(out.fileno()).st_mode)
+    except (OSError, ValueError):
+        return True
 
 
 @contextmanager
@@ -128,7 +192,7 @@ class OutputError(StateError):
 def flush() -> None:
     """Write what is left for stdout; raises StateError where it cannot be written."""
     with _named():
-        sys.stdout.flush()
+        _out().flush()
 
 
 @contextmanager
@@ -145,7 +209,7 @@ def _named() -> Iterator[None]:
 
 def close_stdout() -> None:
     """Let the interpreter leave quietly when nobody takes what it has to write."""
-    _let_go(sys.stdout)
+    _let_go(_out())
 
 
 def _whole(stream: Any) -> Any:

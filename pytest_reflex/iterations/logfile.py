@@ -54,7 +54,7 @@ class LogFile:
         try:
             descriptor = self._opened()
             self._end_last_line(descriptor)
-            write_all(descriptor, line.encode("utf-8", "backslashreplace") + b"\n")
+            _write_line(descriptor, line.encode("utf-8", "backslashreplace") + b"\n")
         except OSError as error:
             self._failed(error.strerror or str(error))
         except StateError as error:
@@ -100,6 +100,18 @@ class LogFile:
         if kind not in self._told:
             self._told.add(kind)
             self._tell(f"the log {visible(str(self.path))} {what}")
+
+
+def _write_line(descriptor: int, data: bytes) -> None:
+    """Write a whole line or nothing: a part of ours, cut off by a full disk, is worth no copy."""
+    before = os.fstat(descriptor).st_size
+    try:
+        write_all(descriptor, data)
+    except OSError:
+        with suppress(OSError):
+            if os.fstat(descriptor).st_size - before < len(data):
+                os.ftruncate(descriptor, before)
+        raise
 
 
 def _is_at(path: Path, descriptor: int) -> bool:

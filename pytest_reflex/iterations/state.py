@@ -101,6 +101,16 @@ def _items(wire: Any) -> Iterable[tuple[str, Any]]:
     return wire.items()
 
 
+def beyond_limit(state: State) -> str:
+    """Return what is odd about a state with more iterations than it allows, else nothing."""
+    if not state.max_iterations or state.iteration <= state.max_iterations:
+        return ""
+    return (
+        f"iteration {state.iteration} is above max_iterations {state.max_iterations}: "
+        "the state was changed, or the limit was lowered; --max-iterations sets another"
+    )
+
+
 def seconds_of(text: str) -> float:
     """Return the seconds of a duration: "45.2s", "1m2.5s", "350ms"; raises ValueError."""
     parts = _PART.findall(text)

@@ -11,6 +11,7 @@ from typing import Any
 from pytest_reflex.errors import StateError
 from pytest_reflex.iterations.logfile import log_path
 from pytest_reflex.iterations.model import State, Status
+from pytest_reflex.iterations.state import beyond_limit
 from pytest_reflex.iterations.statefile import is_driven, read_state
 from pytest_reflex.iterations.statistics import statistics_of
 from pytest_reflex.iterations.wording import RESUME, lasted
@@ -154,7 +155,7 @@ def _rows(standing: Standing) -> Iterator[tuple[str, str]]:
     state = standing.state
     yield "Procedure", standing.procedure
     yield "Status", standing.shown_status if state or standing.problem else "no run is under way"
-    yield "Problem", visible(standing.problem)
+    yield "Problem", visible(standing.problem or (beyond_limit(state) if state else ""))
     if state:
         limit = f" of {state.max_iterations}" if state.max_iterations else ", no limit"
         yield "Iterations", f"{state.iteration}{limit}"

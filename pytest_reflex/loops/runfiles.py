@@ -28,6 +28,7 @@ from pytest_reflex.loops.history import (
     hash_before_last_change,
     read_events,
 )
+from pytest_reflex.loops.partial import keep_partial
 from pytest_reflex.loops.pointer import (
     Pointer,
     Requests,
@@ -80,6 +81,7 @@ class RunFiles(RecordedRun):
         self._written: bytes | None = None
         self._forgery = ""
         self.aside = [journal.aside] if journal.aside else []
+        self.zeros = tuple(f"{journal.path}: {one}" for one in journal.zeros)
 
     @classmethod
     def create(cls, root: Path, task: str, alias: str | None) -> RunFiles:
@@ -113,6 +115,8 @@ class RunFiles(RecordedRun):
         payload = dict(done.payload)
         if done.artifact is not None:
             payload |= self._change(done.artifact, initial=self._text == "")
+        if done.partial:
+            payload |= keep_partial(self.folder, done)
         event = self._event(done.kind, done.step, payload)
         try:
             self._journal.append(event.to_json())

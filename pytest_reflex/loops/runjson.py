@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pytest_reflex.model.rules import number
+from pytest_reflex.model.rules import floored
 from pytest_reflex.model.run import RunState
 
 SCHEMA_VERSION = 1
@@ -33,7 +33,7 @@ def run_json(state: RunState) -> dict[str, Any]:
         "evaluation": state.evaluation.to_json() if state.evaluation else None,
         "critique": None if state.issues is None else {"issues": list(state.issues)},
         "stop": state.stop.to_json(),
-        "last_score": number(last) if last is not None else 0,
+        "last_score": floored(last) if last is not None else 0,
         "last_score_exact": f"{last.numerator}/{last.denominator}" if last is not None else "0/1",
         "stagnation_count": state.stagnation_count,
         "artifact": {"sha256": state.artifact_sha256, "status": state.artifact_status},

@@ -33,18 +33,23 @@ from pytest_reflex.model.rules import Criteria, Rule
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.steps import Reply, StepRequest
 from pytest_reflex.model.words import Step
+from pytest_reflex.process.secrecy import hide, own_secrets
 
 Ask = Callable[[StepRequest], Reply]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
-    """What a step came to: an event to commit, and the new artifact where there is one."""
+    """What a step came to: an event to commit, and the new artifact where there is one.
+
+    `partial` is what an agent had written when its time was up: never used, but paid for.
+    """
 
     kind: EventKind
     step: Step
     payload: Mapping[str, Any]
     artifact: str | None = None
+    partial: str = ""
 
 
 def perform(
@@ -78,10 +83,19 @@ def phase_error(step: Step, message: str, reply: Reply | None = None) -> Done:
     """Return the event of a step that gave nothing usable; the start of its text is evidence."""
     payload: dict[str, Any] = {"step": step.value, "message": message}
     if reply is not None:
-        payload |= {"agent": reply.agent, "answer": reply.text[:2000], "cost": cost_of(reply)}
+        answer = hide(reply.text, own_secrets())[:2000]
+        payload |= {"agent": reply.agent, "answer": answer, "cost": cost_of(reply)}
         if reply.details.get("limited"):
             payload["limited"] = True
-    return Done(kind=EventKind.PHASE_ERROR, step=step, payload=payload)
+    partial = _partial(reply) if reply is not None else ""
+    return Done(kind=EventKind.PHASE_ERROR, step=step, payload=payload, partial=partial)
+
+
+def _partial(reply: Reply) -> str:
+    from pytest_reflex.agents.command import END, TIMED_OUT
+
+    in_time = reply.details.get(END) != TIMED_OUT
+    return "" if in_time or not reply.text.strip() else reply.text
 
 
 def refused_by_limit(done: Done) -> str:

@@ -20,6 +20,7 @@ from pytest_reflex.loops.overview import (
 )
 from pytest_reflex.loops.pointer import newest_running, read_pointer
 from pytest_reflex.loops.statefile import ARTIFACT, HISTORY, RUN
+from pytest_reflex.model.rules import floored
 from pytest_reflex.model.run import EMPTY_SHA256
 from pytest_reflex.model.words import EXTENDABLE, RunStatus
 from pytest_reflex.store.folders import run_folder
@@ -55,7 +56,7 @@ class Found:
             "iteration": state.iteration,
             "max_iterations": state.limits.max_iterations,
             "phase": state.level.value,
-            "score": float(judged.score) if judged else None,
+            "score": float(floored(judged.score)) if judged else None,
             "score_exact": f"{judged.score.numerator}/{judged.score.denominator}" if judged else "",
             "passed": judged.passed if judged else None,
             "verified": self.run.verified,

@@ -23,7 +23,7 @@ def cost_of(reply: Reply) -> dict[str, Any] | None:
     tries = [*refused, last]
     cost: dict[str, Any] = {
         "calls": len(tries),
-        "seconds": sum(one["seconds"] + one.get("waited", 0) for one in tries),
+        "seconds": round(sum(one["seconds"] + one.get("waited", 0) for one in tries), 6),
         "usd": _known(tries, "usd"),
         "tokens": _known(tries, "tokens"),
     }
@@ -39,7 +39,7 @@ def total_cost(costs: Iterable[Cost | None]) -> dict[str, Any] | None:
         return None
     return {
         "calls": sum(cost["calls"] for cost in paid),
-        "seconds": sum(cost["seconds"] for cost in paid),
+        "seconds": round(sum(cost["seconds"] for cost in paid), 6),
         "usd": _known(paid, "usd"),
         "tokens": _known(paid, "tokens"),
         "unknown": {key: sum(_unknown(cost, key) for cost in paid) for key in _AMOUNTS},

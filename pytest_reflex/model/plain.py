@@ -14,6 +14,10 @@ HIDDEN = re.compile(
     "\\u2060-\\u206f\\ud800-\\udfff\\ufeff\\ufff9-\\ufffb\\ufffe\\uffff"
     "\\U0001bca0-\\U0001bca3\\U0001d173-\\U0001d17a\\U000e0000-\\U000e007f]"
 )
+# What a build log takes for a command: GitHub's at the start of a line, behind blanks too, or where
+# a line may be broken before the word; those of Azure Pipelines and TeamCity anywhere.
+_LINE_COMMAND = re.compile(r"(?m)^([^\S\n]*):(?=:)|(?<=\s):(?=:[\w-])")
+_COMMAND = re.compile(r"#(?=#(?:vso|teamcity)?\[)", re.IGNORECASE)
 # A joiner is a part of the character or word where both its neighbours are of these: letters of
 # scripts that join, symbols and emoji. A variation selector may stand between.
 _JOINABLE = re.compile(
@@ -28,17 +32,21 @@ _LONGEST_CLUSTER = 64
 
 
 def visible(text: str) -> str:
-    """Return `text` with everything that a terminal or a parser might act on as `\\x1b`.
+    """Return `text` with everything that a terminal or a build log might act on as `\\x1b`.
 
     Newlines and tabs stay. What is escaped cannot be told from a backslash that was there before:
     the result is for reading, not for parsing.
     """
-    return HIDDEN.sub(_escaped, text)
+    text = HIDDEN.sub(_escaped, text)
+    if "::" in text:
+        text = _LINE_COMMAND.sub(lambda match: f"{match[1] or ''}\\x3a", text)
+    return _COMMAND.sub(r"\\x23", text) if "##" in text else text
 
 
 def visible_json(document: Any, *, indent: int | None = None) -> str:
-    """Return JSON in which what a terminal might act on stands as an escape of JSON's own."""
-    return HIDDEN.sub(_as_json, json.dumps(document, indent=indent, ensure_ascii=False))
+    """Return JSON in which what a terminal or a log might act on is an escape of JSON's own."""
+    text = HIDDEN.sub(_as_json, json.dumps(document, indent=indent, ensure_ascii=False))
+    return _COMMAND.sub(r"\\u0023", text)
 
 
 def one_line(text: str, limit: int = 120) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from pytest_reflex.errors import Place
 from pytest_reflex.model.judged import NAMING, Ballot
 from pytest_reflex.model.left_out import LeftOut
-from pytest_reflex.model.rules import Rule, exact, number
+from pytest_reflex.model.rules import Rule, exact, floored, number
 from pytest_reflex.model.words import Level, Outcome, Severity
 
 SCHEMA_VERSION = 1
@@ -178,7 +178,7 @@ class Evaluation:
             "artifact": self.artifact,
             "artifact_hash": self.artifact_hash,
             "artifact_sha256": self.artifact_sha256,
-            "score": float(self.score),
+            "score": float(floored(self.score)),
             "score_exact": f"{self.score.numerator}/{self.score.denominator}",
             "threshold": number(self.threshold),
             "passed": self.passed,

@@ -197,6 +197,12 @@ def exact(value: int | float | str) -> Fraction:
     return Fraction(value) if isinstance(value, int) else Fraction(str(value))
 
 
+def floored(value: Fraction) -> int | float:
+    """Return a JSON number of at most 12 decimals that is never above an exact value (>= 0)."""
+    kept = Fraction(value.numerator * 10**12 // value.denominator, 10**12)
+    return number(kept)
+
+
 def number(value: Fraction) -> int | float:
     """Return the JSON number nearest to an exact value."""
     return value.numerator if value.denominator == 1 else float(value)

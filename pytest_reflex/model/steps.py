@@ -69,11 +69,13 @@ class StepRequest:
 class Question:
     """A whole prompt for an agent, of a step or of anything else.
 
-    `environment` is added to what the tool gets of ours; the rest is that of a StepRequest.
+    `environment` is added to what the tool gets of ours; `verbatim` says that the answer becomes an
+    artifact, which keeps its bytes whatever is in it; the rest is that of a StepRequest.
     """
 
     prompt: str
     environment: Mapping[str, str] = field(default_factory=dict)
+    verbatim: bool = False
     seconds_left: float | None = None
     cancel: Event = field(default_factory=Event, compare=False, repr=False)
     tell: Callable[[str], object] = field(default=_nobody, compare=False, repr=False)

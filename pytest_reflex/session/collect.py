@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from pytest_reflex.model.plain import visible
 from pytest_reflex.model.rules import Rule
 from pytest_reflex.session.desk import Desk
 from pytest_reflex.session.items import CheckItem, Subject
+from pytest_reflex.session.names import file_id
 from pytest_reflex.session.suites import expect_suite
 
 
@@ -35,6 +37,13 @@ class SuiteFile(ReflexNode, pytest.File):
     """A ``*.reflex.yaml`` file."""
 
     subjects: dict[str, Subject] | None = None
+
+    @classmethod
+    def at(cls, path: Path, parent: pytest.Collector) -> SuiteFile:
+        """Return the file's node; its id has nothing that a terminal might act on."""
+        node: SuiteFile = cls.from_parent(parent, path=path)
+        shown = file_id(node.nodeid)
+        return node if shown == node.nodeid else cls.from_parent(parent, path=path, nodeid=shown)
 
     def load(self) -> dict[str, Subject]:
         """Read the suite once; from then on the session expects its checks."""

@@ -14,7 +14,9 @@ from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import Rule
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Outcome, Severity
+from pytest_reflex.process.secrecy import hide, own_secrets
 from pytest_reflex.session.explain import explain
+from pytest_reflex.session.names import file_id
 from pytest_reflex.session.properties import ADVISED, CATEGORY, NAME, encode
 from pytest_reflex.session.results import Reported, Results
 
@@ -89,7 +91,7 @@ class CheckItem(pytest.Item):
         path, line, headline = self.reportinfo()
         known = self.subject.paths
         if path not in known:
-            known[path] = os.path.relpath(path, self.config.rootpath)
+            known[path] = file_id(os.path.relpath(path, self.config.rootpath))
         return known[path], line, headline
 
     def reportinfo(self) -> tuple[os.PathLike[str] | str, int | None, str]:
@@ -142,4 +144,4 @@ def gist(report: Any) -> str:
     crash = getattr(report.longrepr, "reprcrash", None)
     text = crash.message if crash else str(report.longrepr or "")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return (lines[0] if crash else lines[-1]) if lines else "no message"
+    return hide(lines[0] if crash else lines[-1], own_secrets()) if lines else "no message"

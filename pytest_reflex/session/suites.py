@@ -12,7 +12,7 @@ from pytest_reflex.errors import ReflexError
 from pytest_reflex.session import options
 from pytest_reflex.session.desk import Desk
 from pytest_reflex.session.items import Subject
-from pytest_reflex.session.names import node_name
+from pytest_reflex.session.names import node_name, path_of_id
 from pytest_reflex.session.plan import Plan
 
 SUFFIX = ".reflex.yaml"
@@ -47,7 +47,7 @@ def plan_of_ids(ids: Iterable[str], desk: Desk) -> Plan:
     files = sorted({one.partition("::")[0] for one in chosen if SUFFIX + "::" in one})
     for name in files:
         try:
-            expect_suite(desk.config.rootpath / name, name, desk)
+            expect_suite(desk.config.rootpath / path_of_id(name), name, desk)
         except ReflexError as error:
             desk.plan.problems += error.problems
     desk.plan.left_out = set(desk.plan.expected()) - chosen

@@ -7,6 +7,7 @@ over.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from pytest_reflex.errors import StateError
@@ -37,6 +38,8 @@ def keep_aside(path: Path, data: bytes, word: str) -> Path:
             write_all(descriptor, data)
             sync(descriptor)
         except OSError as error:
+            with suppress(OSError):  # a part of it is no copy, and the next try would make another
+                os.unlink(target)
             raise StateError(f"{target} could not be written: {error.strerror}") from None
         finally:
             os.close(descriptor)

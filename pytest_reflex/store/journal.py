@@ -30,7 +30,8 @@ __all__ = ["Journal", "damaged", "is_locked", "read_journal"]
 class Journal:
     """A journal held for writing. Make one with `create` or `open`; close it, or use `with`.
 
-    `aside` is where `open` kept an unfinished last line; `torn_lines` how many there ever were.
+    `aside` is where `open` kept an unfinished last line; `torn_lines` how many there ever were;
+    `zeros` are lines of which NUL bytes were left out.
     """
 
     def __init__(self, path: Path, descriptor: int, data: bytes, content: Content) -> None:
@@ -38,6 +39,7 @@ class Journal:
         self.records = list(content.records)
         self.aside: Path | None = None
         self._descriptor = descriptor
+        self.zeros = content.zeros
         self.torn_lines = len(content.sealed) + bool(content.torn)
         self._last = digest_of(content.torn) if content.torn else content.last
         # Written with the next line: alone, it would turn an unfinished line into a damaged one.
@@ -196,7 +198,8 @@ def damaged(path: Path, content: Content) -> StateError:
     shown = "; ".join(map(str, wrong[:5])) + ("; ..." if len(wrong) > 5 else "")
     return StateError(
         f"{path} is damaged: {shown}",
-        hint=f"{len(content.records)} events can be read; start a new loop from its artifact",
+        hint=f"{len(content.records)} events can be read; to start anew from its artifact: "
+        f"pytest-reflex loop new TASK --input {path.parent / 'artifact.md'}",
     )
 
 

@@ -37,14 +37,16 @@ class Content:
     """What a journal holds: the usable records, and everything that is wrong with the rest.
 
     `damages` are lines that gave no record; `breaks` lines that do not follow the line before;
-    `sealed` numbers of torn lines that a later writer found and wrote on after; `torn` the bytes
-    of a last line that was never finished. `last` is the digest that the next line has to name.
+    `sealed` numbers of torn lines that a later writer found and wrote on after; `zeros` lines with
+    NUL bytes, as a crash leaves them, of which nothing else is missing; `torn` the bytes of a last
+    line that was never finished. `last` is the digest that the next line has to name.
     """
 
     records: tuple[dict[str, Any], ...] = ()
     damages: tuple[Damage, ...] = ()
     breaks: tuple[Damage, ...] = ()
     sealed: tuple[int, ...] = ()
+    zeros: tuple[Damage, ...] = ()
     torn: bytes = b""
     last: str = NO_LINE
 
@@ -114,11 +116,22 @@ class _Reader:
         self._damages: list[Damage] = []
         self._breaks: list[Damage] = []
         self._sealed: list[int] = []
+        self._zeros: list[Damage] = []
+        self._void = ("", 0)
         self._line = b""
         self._last = NO_LINE
         self._chained = False
 
     def take(self, number: int, line: bytes) -> None:
+        if b"\0" in line:  # in JSON it is an escape
+            rest = line.replace(b"\0", b"")
+            if not rest or parse(rest)[0] is not None:
+                count = len(line) - len(rest)
+                self._zeros.append(Damage(number, f"{count} NUL bytes were left out"))
+                if not rest:
+                    self._void = (digest_of(line), number)
+                    return
+                line = rest
         record, reason = parse(line)
         if record is not None and self._chained and "prev" not in record:
             record, reason = None, "it is not linked to the line before"
@@ -137,6 +150,10 @@ class _Reader:
         if "prev" not in record:
             return
         self._chained = True
+        void, line = self._void
+        if void == record["prev"]:  # a writer found the zeros as an unfinished line
+            self._sealed.append(line)
+            self._last = void
         follows = record["prev"] == self._last and seq == expected
         if self._damages and self._damages[-1].line == number - 1:
             # A writer that finds an unfinished line goes on behind it and names it.
@@ -151,6 +168,7 @@ class _Reader:
             damages=tuple(self._damages),
             breaks=tuple(self._breaks),
             sealed=tuple(self._sealed),
+            zeros=tuple(self._zeros),
             torn=torn,
             last=self._last,
         )

@@ -6,6 +6,9 @@ from fractions import Fraction
 
 from pytest_reflex.model.results import Evaluation
 
+_MOST = 12  # digits that anybody reads
+_TYPED = 50  # decimals that anybody types
+
 
 def floor(value: Fraction, digits: int) -> str:
     """Return `value` (>= 0) with `digits` decimals, rounded down."""
@@ -15,11 +18,21 @@ def floor(value: Fraction, digits: int) -> str:
 
 
 def plain(value: Fraction) -> str:
-    """Return an exact decimal where there is a short one, else a fraction: 0.85, 2, 1/3."""
-    for digits in range(13):
+    """Return a value (>= 0) as it was typed: an exact decimal, else a fraction: 0.85, 2, 1/3.
+
+    A fraction of many digits is a decimal, rounded down.
+    """
+    for digits in range(_TYPED):
         if (value * 10**digits).denominator == 1:
             return floor(value, digits) if digits else str(value.numerator)
-    return f"{value.numerator}/{value.denominator}"
+    fraction = f"{value.numerator}/{value.denominator}"
+    return fraction if len(fraction) <= _MOST + 1 else _short(value)
+
+
+def _short(value: Fraction) -> str:
+    """Return a decimal of at most 12 digits, rounded down, where there are places to leave out."""
+    shown = floor(value, max(_MOST - len(str(value.numerator // value.denominator)), 1))
+    return shown.rstrip("0").removesuffix(".")
 
 
 def shown_score(score: Fraction) -> str:
@@ -31,7 +44,8 @@ def arithmetic(evaluation: Evaluation) -> str:
     """Return how the score came about, in weights: "7/11"."""
     earned = sum((r.rule.weight for r in evaluation.results if r.passed), Fraction(0))
     total = sum((r.rule.weight for r in evaluation.results), Fraction(0))
-    return f"{plain(earned)}/{plain(total)}"
+    parts = [(one, plain(one)) for one in (earned, total)]
+    return "/".join(text if len(text) <= _MOST + 1 else _short(one) for one, text in parts)
 
 
 def gap(evaluation: Evaluation) -> str:

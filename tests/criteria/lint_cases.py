@@ -646,6 +646,11 @@ WARNINGS: dict[str, tuple[str, str, str]] = {
         "5:36",
         "the dot in 'README.md' stands for any character",
     ),
+    "edge-blanks": (
+        searching("{type: content, search: ' title', literal: true}"),
+        "5:36",
+        "' title' is found with the blanks at its ends only",
+    ),
     "slashes": (
         searching("{type: content, search: /title/i}"),
         "5:36",

@@ -107,7 +107,7 @@ class Driven:
         return (self.folder / "log").read_text("utf-8")
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
+def wait_until(condition: Callable[[], bool], seconds: float = 120) -> None:
     """Wait for something; raises TimeoutError where it does not come."""
     deadline = time.monotonic() + seconds
     while not condition():

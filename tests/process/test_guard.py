@@ -169,3 +169,55 @@ def test_what_began_and_has_not_ended_is_known() -> None:
     left = Left()
     note([b"+12", b"+34", b"-12", b"+56", b">/a", b">/b c", b"</a", b"-99"], left)
     assert (left.leaders, left.folders) == ({34, 56}, {"/b c"})
+
+
+WORKERS = """
+import os, signal, subprocess, sys
+from pytest_reflex.process.guard import GUARD
+workers = [subprocess.Popen(["sh", "-c", each]) for each in sys.argv[2:]]
+for worker in workers:
+    GUARD.watch_process(worker.pid)
+if sys.argv[1] == "released":
+    GUARD.release_process(workers[0].pid)
+print(*[worker.pid for worker in workers], flush=True)
+signal.pause()
+"""
+SLEEPS = {
+    "one": ["exec sleep 60"],
+    "one that ignores signals": ["trap '' TERM INT HUP; while :; do sleep 0.1; done"],
+    "two": ["exec sleep 60", "exec sleep 61"],
+}
+
+
+def living(pids: list[int]) -> list[int]:
+    stats = [(pid, Path(f"/proc/{pid}/stat")) for pid in pids]
+    return [pid for pid, stat in stats if stat.exists() and b") Z" not in stat.read_bytes()]
+
+
+@pytest.mark.parametrize("commands", SLEEPS.values(), ids=SLEEPS.keys())
+def test_f22_a_watched_process_ends_with_an_owner_that_was_killed(commands: list[str]) -> None:
+    owner = subprocess.Popen(
+        [PYTHON, "-c", WORKERS, "watched", *commands], stdout=subprocess.PIPE, text=True
+    )
+    assert owner.stdout
+    pids = [int(pid) for pid in owner.stdout.readline().split()]
+    assert living(pids) == pids
+    owner.kill()
+    owner.communicate()
+    assert gone_within(30, lambda: living(pids)), living(pids)
+
+
+def test_a_process_that_was_released_goes_on_without_its_owner() -> None:
+    commands = ["exec sleep 60", "exec sleep 61"]
+    owner = subprocess.Popen(
+        [PYTHON, "-c", WORKERS, "released", *commands], stdout=subprocess.PIPE, text=True
+    )
+    assert owner.stdout
+    released, watched = (int(pid) for pid in owner.stdout.readline().split())
+    owner.kill()
+    owner.communicate()
+    try:
+        assert gone_within(30, lambda: living([watched]))
+        assert living([released]) == [released]
+    finally:
+        os.kill(released, signal.SIGKILL)

@@ -25,7 +25,14 @@ def pattern_warnings(
 ) -> Iterator[Remark]:
     """Yield what is odd about the pattern of a content check; `table` is the check as written."""
     search = spec.params.get("search")
-    if spec.type != "content" or spec.params.get("literal") or not isinstance(search, str):
+    if spec.type != "content" or not isinstance(search, str):
+        return
+    if spec.params.get("literal"):
+        if search.strip() and search != search.strip(" \t"):
+            message = f"{quoted(search)} is found with the blanks at its ends only"
+            hint = "leave them out, or write a pattern with [ ] if they are meant"
+            spot = table.at("search")
+            yield warning("edge-blanks", message, faults, spot, hint=hint, rule_id=rule_id)
         return
     spot = table.at("search")
     for code, message, hint in _odd(search, spec):

@@ -13,6 +13,7 @@ WARNINGS = {
     "never-matches": "a pattern that matches no text",
     "idle-dots": "a pattern that begins or ends with `.*`",
     "loose-dot": "a dot that may be meant as a dot",
+    "edge-blanks": "a literal text with blanks at its ends",
     "slashes": "a pattern between slashes",
     "two-backslashes": "a class such as \\d with a backslash too many",
     "replaces-all": "a fix whose pattern takes a whole text",

@@ -1,0 +1,96 @@
+"""The suite itself: the same in each run, nothing left behind, and no loop without an end."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+from pytest_reflex.loops import driver
+from pytest_reflex.loops.decide import Act, Decision
+from pytest_reflex.loops.driver import ReflexLoop
+from pytest_reflex.loops.steps import Done, phase_error
+from pytest_reflex.model.words import Step
+from tests.conftest import MOST_STEPS
+from tests.loops.stage import Script, Stage
+
+ROOT = Path(__file__).parents[1]
+LEAVES = {
+    "a folder": "import tempfile; tempfile.mkdtemp(prefix='reflex-')",
+    "a folder of a session": "import tempfile; tempfile.mkdtemp(prefix='pytest-reflex-')",
+    "a file": "import tempfile; tempfile.NamedTemporaryFile(delete=False).close()",
+    "a folder of a child": "import subprocess; subprocess.run(['mktemp', '-d'], check=True)",
+}
+TIDY = {
+    "nothing": "pass",
+    "what goes with the process": (
+        "from pytest_reflex.process.temporary import make_folder; make_folder('reflex-')"
+    ),
+    "a folder in time": "import tempfile; tempfile.TemporaryDirectory().cleanup()",
+}
+
+
+def session(folder: Path, source: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    (folder / "test_it.py").write_text(f"def test_it():\n    {source}\n")
+    argv = [sys.executable, "-m", "pytest", "-p", "conftest", "-c", str(ROOT / "pyproject.toml")]
+    argv += ["-p", "no:cacheprovider", "-p", "no:randomly", str(folder), *arguments]
+    env = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
+    env |= {"TMPDIR": str(folder), "PYTEST_DEBUG_TEMPROOT": str(folder), "TESTS_PATIENCE": "0.2"}
+    return subprocess.run(argv, cwd=ROOT, env=env, capture_output=True, text=True)
+
+
+def ours(folder: Path) -> list[str]:
+    return [one.name for one in folder.iterdir() if one.name.startswith("tests-of-reflex-")]
+
+
+@pytest.mark.parametrize("source", LEAVES.values(), ids=LEAVES.keys())
+def test_a_session_that_leaves_something_fails(tmp_path: Path, source: str) -> None:
+    done = session(tmp_path, source)
+    assert "1 passed" in done.stdout
+    assert "ERROR: stayed in the temporary folder: " in done.stdout
+    assert (done.returncode, ours(tmp_path)) == (1, [])
+
+
+@pytest.mark.parametrize("source", TIDY.values(), ids=TIDY.keys())
+def test_a_session_that_tidies_up_passes(tmp_path: Path, source: str) -> None:
+    done = session(tmp_path, source)
+    assert (done.returncode, ours(tmp_path)) == (0, []), done.stdout
+
+
+def test_workers_are_looked_after_too(tmp_path: Path) -> None:
+    done = session(tmp_path, LEAVES["a folder"], "-n", "1")
+    assert "ERROR: stayed in the temporary folder: reflex-" in done.stdout
+    assert (done.returncode, ours(tmp_path)) == (1, [])
+
+
+def test_examples_are_the_same_in_each_run(pytestconfig: pytest.Config) -> None:
+    if pytestconfig.getoption("--hypothesis-profile") not in (None, "", "gate"):
+        pytest.skip("another profile was asked for")
+    assert (settings().derandomize, settings().deadline, settings().database) == (True, None, None)
+
+
+def test_make_test_fixes_examples_and_order() -> None:
+    told = subprocess.run(
+        ["make", "-n", "-o", ".venv/dev-ready", "test"], cwd=ROOT, capture_output=True, text=True
+    ).stdout
+    for option in ("--dist loadfile", "--hypothesis-profile=gate", "--randomly-seed=1"):
+        assert option in told
+
+
+def test_a_loop_without_an_end_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def again(*arguments: Any, **options: Any) -> Decision:
+        return Decision(Act.STEP, Step.PLAN)
+
+    def performed(self: ReflexLoop, decision: Decision) -> Iterator[Done]:
+        yield phase_error(Step.PLAN, "again")
+
+    monkeypatch.setattr(driver, "decide", again)
+    monkeypatch.setattr(ReflexLoop, "_perform", performed)
+    with pytest.raises(AssertionError, match=f"a loop of more than {MOST_STEPS} events"):
+        Stage(tmp_path).play(Script())
