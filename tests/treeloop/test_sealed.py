@@ -189,7 +189,7 @@ def test_data_that_no_session_wrote_before_is_an_error_of_that_session(root: Pat
 def test_what_was_changed_between_sessions_waits_for_a_person(root: Path) -> None:
     found = watch(root)
     appended("test_it.py")(root)
-    with pytest.raises(PausedError, match=r"no step was running: test_it\.py was changed"):
+    with pytest.raises(PausedError, match=r"since the run last looked at it: test_it\.py was changed"):
         found.before_evaluation("run")
 
 
