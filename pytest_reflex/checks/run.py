@@ -25,7 +25,7 @@ from pytest_reflex.checks.reading import SIZE_LIMIT, read_artifact
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.checks.remembered import Remembered
 from pytest_reflex.checks.watch import Watch, files_of_rules, watches
-from pytest_reflex.errors import CriteriaError
+from pytest_reflex.errors import ArtifactError, CriteriaError
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.judged import Judge
 from pytest_reflex.model.plain import one_line
@@ -138,14 +138,22 @@ def run_one(prepared: Prepared, rule_id: str, index: int) -> CheckResult:
     in_process = prepared.in_process(*key)
     context = prepared.context if in_process else prepared.told_of(rule_id)
     result = guarded(prepared.checks[key], prepared.artifact, context)
-    if not in_process and (name := prepared.changed()):
-        message = f"{one_line(name)} changed while this check ran"
+    if not in_process and (message := _disturbed(prepared)):
         result = replace(result, outcome=Outcome.ERROR, message=message)
     return replace(
         result,
         expected=result.expected or prepared.specs[key].expected,
         duration=time.perf_counter() - started,
     )
+
+
+def _disturbed(prepared: Prepared) -> str:
+    """Return why a check that has just run could not judge; empty where nothing speaks for that."""
+    try:
+        name = prepared.changed()
+    except ArtifactError as error:
+        return error.problems[0].message
+    return f"{one_line(name)} changed while this check ran" if name else ""
 
 
 def evaluate(target: Target, registry: Registry, *, workers: int | None = None) -> Evaluation:

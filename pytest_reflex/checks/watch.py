@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from pytest_reflex.checks.reading import listing_of, read_artifact
-from pytest_reflex.errors import ArtifactError, read_twice
+from pytest_reflex.errors import ArtifactError, ExitCode, read_twice
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.rules import Criteria
 
@@ -34,7 +34,10 @@ class Watch:
         self._signatures = _signatures(artifact)
 
     def changed(self) -> bool:
-        """Return whether the bytes at the artifact's path are not those that were read."""
+        """Return whether the bytes at the artifact's path are not those that were read.
+
+        Raises ArtifactError where they cannot be read for a cause that may pass.
+        """
         try:
             signatures = _signatures(self.artifact)
             if signatures == self._signatures and self._conclusive(signatures):
@@ -42,8 +45,10 @@ class Watch:
             looked = time.time_ns()
             limit, outside = _size(self.artifact) + 1, self.artifact.outside
             now = read_artifact(self.artifact.path, limit=limit, outside=outside)
-        except ArtifactError:  # it is gone, or larger
-            return True
+        except ArtifactError as error:
+            if error.exit_code is ExitCode.NOT_PERSISTED:
+                raise
+            return True  # it is gone, or larger
         if now.sha256 != self.artifact.sha256 or now.unread != self.artifact.unread:
             return True
         self._since, self._signatures = looked, signatures

@@ -70,7 +70,8 @@ def _lines(found: Verification) -> list[str]:
     from pytest_reflex.verdict.figures import plain, shown_score
 
     state, judged = found.state, found.found or found.recorded
-    rules = f"{len(judged.results)} rules at phase {judged.level.value}"
+    count = len(judged.results)
+    rules = f"{count} rule{'s' * (count != 1)} at phase {judged.level.value}"
     lines = [
         f"Loop: {visible(state.alias)} ({state.status.value})",
         f"Criteria: {visible(judged.criteria)} ({rules}, threshold {plain(judged.threshold)})",

@@ -15,7 +15,7 @@ from pytest_reflex.criteria.fields import texts_at, word_at
 from pytest_reflex.criteria.load import VACUITY_HINT, Reading, collector_off, vacuity
 from pytest_reflex.criteria.nodes import Table
 from pytest_reflex.criteria.wording import quoted
-from pytest_reflex.errors import CriteriaError, UsageError
+from pytest_reflex.errors import CriteriaError, UsageError, is_transient, read_twice
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.targets import Target
@@ -82,7 +82,7 @@ def make_target(
     The artifact may lie anywhere; with `outside`, links that lead out of a folder are followed.
     Raises UsageError where the artifact is missing, the level has no rules, or nothing could fail.
     """
-    if not os.path.lexists(artifact):
+    if not _is_there(artifact):
         hint = f"paths start at {Path.cwd()}"
         raise UsageError(f"there is no artifact {str(artifact)!r}", hint=hint)
     level = level or default_level(criteria)
@@ -206,3 +206,12 @@ def _note_no_match(pattern: str, suite: Path, spot: Spot, faults: Faults) -> Non
         spot,
         hint="patterns start at the suite's folder",
     )
+
+
+def _is_there(path: str | os.PathLike[str]) -> bool:
+    """Return whether something has that name; who cannot look now leaves it to the reader."""
+    try:
+        read_twice(lambda: os.lstat(path))
+    except (OSError, ValueError) as error:
+        return is_transient(error)
+    return True

@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
-from pytest_reflex.errors import LockedError, StateError, UnreadableError
+from pytest_reflex.errors import LockedError, StateError, UnreadableError, read_or_raise
 from pytest_reflex.iterations.model import State
 from pytest_reflex.iterations.state import dump, load
 from pytest_reflex.process.group import kill_abandoned, living_owner
@@ -269,9 +269,10 @@ def _is_planted(path: Path) -> bool:
 
 
 def _bytes_of(path: Path) -> bytes | None:
-    if not os.path.lexists(path):  # nor where a folder on the way is none
-        return None
     try:
+        read_or_raise(path, lambda: os.lstat(path))
         return read_file(path, _MOST_BYTES)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
+    except OSError as error:
+        raise StateError(f"{path} could not be read: {error.strerror}") from None

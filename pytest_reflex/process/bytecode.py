@@ -1,34 +1,53 @@
 """Byte code of modules that this process has loaded, for a folder that PYTHONPYCACHEPREFIX names.
 
 A process with such a prefix reads no byte code that lies about elsewhere, and would compile
-everything that it imports. What is taken here at the start, and kept in memory, saves that.
+everything that it imports. What is taken here at the start, and kept in memory, saves that; the
+code of plugins, too, whose assertions pytest has rewritten.
 """
 
 from __future__ import annotations
 
 import os
+import site
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from glob import escape, glob
 from importlib.util import cache_from_source
 from pathlib import Path
 
 
-def loaded_bytecode(project: Path) -> dict[str, bytes]:
-    """Return the byte code of all loaded modules outside the project, by path."""
+def loaded_sources() -> set[str]:
+    """Return the paths of the sources of all modules that this process has loaded."""
+    found = (getattr(module, "__file__", None) for module in tuple(sys.modules.values()))
+    return {path for path in found if isinstance(path, str) and path.endswith(".py")}
+
+
+def bytecode_of(sources: Iterable[str], project: Path) -> dict[str, bytes]:
+    """Return the byte code of modules that lies beside their sources, without the project's own.
+
+    Packages that are installed below the project are none of its own.
+    """
     base = os.path.realpath(project) + os.sep
+    installed = tuple(os.path.realpath(one) + os.sep for one in site.getsitepackages())
     found = {}
-    for module in tuple(sys.modules.values()):
-        source = getattr(module, "__file__", None)
-        if not isinstance(source, str) or not source.endswith(".py"):
+    for source in sources:
+        real = os.path.realpath(source)
+        if real.startswith(base) and not real.startswith(installed):
             continue
-        if os.path.realpath(source).startswith(base):
-            continue
+        folder = os.path.dirname(os.path.abspath(source))
         with suppress(OSError, NotImplementedError):
-            name = os.path.basename(cache_from_source(source))
-            with open(cache_from_source(source), "rb") as file:
-                found[os.path.join(os.path.dirname(os.path.abspath(source)), name)] = file.read()
+            for path in _compiled(cache_from_source(source)):
+                with open(path, "rb") as file:
+                    found[os.path.join(folder, os.path.basename(path))] = file.read()
     return found
+
+
+def _compiled(path: str) -> Iterator[str]:
+    """Yield the path of a module's byte code, and that of what pytest made of it, if any."""
+    if os.path.exists(path):
+        yield path
+    yield from glob(f"{escape(path.removesuffix('.pyc'))}-pytest-*.pyc")
 
 
 def write_bytecode(prefix: Path, found: Mapping[str, bytes]) -> None:

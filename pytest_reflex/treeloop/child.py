@@ -54,8 +54,8 @@ class Session:
 
     `status` is pytest's exit status, None where the process was ended from outside; `faults` are
     failures: with `rule` of a check, with `when` "collect" of a file, else of another test.
-    `imported`, `opened`, `written` are absolute paths, `names` the first names of all modules,
-    `search` the folders of the project that modules are looked for in.
+    `imported`, `opened`, `written` are absolute paths, `loaded` those of all modules, `names` their
+    first names, `search` the folders of the project that modules are looked for in.
     """
 
     status: int | None
@@ -68,6 +68,7 @@ class Session:
     not_run: tuple[Mapping[str, str], ...] = ()
     problems: tuple[str, ...] = ()
     python_files: tuple[str, ...] = ()
+    loaded: frozenset[str] = field(default_factory=frozenset)
     names: frozenset[str] = field(default_factory=frozenset)
     search: frozenset[str] = field(default_factory=frozenset)
     imported: frozenset[str] = field(default_factory=frozenset)
@@ -104,7 +105,7 @@ class Session:
 class Runner:
     """How sessions are started: the user's arguments, where, and for how many seconds at most.
 
-    `bytecode` is that of modules outside the project, by path: all else is compiled anew.
+    `bytecode` is that of installed modules, by path: all else is compiled anew.
     """
 
     arguments: Sequence[str]
@@ -155,6 +156,7 @@ def _session(finished: Finished, folder: Path, seconds: float) -> Session:
         not_run=tuple(found.get("not_run", ())),
         problems=tuple(found.get("problems", ())),
         python_files=tuple(found.get("python_files", ())),
+        loaded=every("loaded"),
         names=every("names"),
         search=every("search"),
         imported=every("imported"),

@@ -20,7 +20,7 @@ from pytest_reflex.loops.reopening import More, extended
 from pytest_reflex.loops.scopes import own_paths
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.words import EXTENDABLE, RunStatus, Step, StopReason
-from pytest_reflex.process.bytecode import loaded_bytecode
+from pytest_reflex.process.bytecode import bytecode_of, loaded_sources
 from pytest_reflex.process.signals import interruptible
 from pytest_reflex.process.ticking import ticking
 from pytest_reflex.seals.left_out import OWN_STATE
@@ -72,11 +72,13 @@ def _new(config: pytest.Config, order: Order, teller: Teller) -> int:
         arguments=order.arguments,
         cwd=order.cwd,
         seconds=settings["loop.session_timeout"],
-        bytecode=loaded_bytecode(order.root),
+        bytecode=bytecode_of(loaded_sources(), order.root),
     )
     own = own_paths(order.root, order.root / settings["loop.root"])
     before = ProjectTree(order.root, (*OWN_STATE, *own)).take()
     session = teller.first(runner)
+    # No agent was called until now: what lies about is what was compiled for this person.
+    runner = replace(runner, bytecode=bytecode_of(session.loaded, order.root))
     try:
         found = survey(order, settings, session, before.changes())
     except NothingToDoError:

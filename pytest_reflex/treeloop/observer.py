@@ -24,6 +24,7 @@ from pytest_reflex.loops.scopes import writes_in
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.rules import FORMAT, Rule
 from pytest_reflex.model.targets import Target
+from pytest_reflex.process.bytecode import loaded_sources
 from pytest_reflex.session.controller import Controller
 from pytest_reflex.session.desk import Desk
 from pytest_reflex.session.items import gist
@@ -183,6 +184,7 @@ def _files(config: pytest.Config, root: str) -> dict[str, Any]:
         return not path.startswith((*installed, ours)) and path not in written
 
     return {
+        "loaded": sorted(loaded_sources()),
         "names": sorted({name.partition(".")[0] for name in tuple(sys.modules)}),
         "search": sorted(
             p for p in map(os.path.realpath, sys.path) if (p + os.sep).startswith(base)

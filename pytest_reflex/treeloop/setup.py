@@ -28,7 +28,7 @@ from pytest_reflex.loops.setup import NewLoop, Proposal, refuse_record, run_star
 from pytest_reflex.loops.steps import Done
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.words import Level, RunStatus, Step
-from pytest_reflex.process.bytecode import loaded_bytecode
+from pytest_reflex.process.bytecode import bytecode_of, loaded_sources
 from pytest_reflex.process.group import kill_abandoned
 from pytest_reflex.seals.patterns import escaped
 from pytest_reflex.settings import Settings
@@ -219,5 +219,5 @@ def runner_of(files: TreeFiles, seconds: float) -> Runner:
         arguments=session["arguments"],
         cwd=files.project / session["cwd"],
         seconds=seconds,
-        bytecode=loaded_bytecode(files.project),
+        bytecode=bytecode_of(loaded_sources(), files.project),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_reflex.model.results import CheckResult
+from pytest_reflex.model.rules import Rule
 from pytest_reflex.model.words import Outcome
 from pytest_reflex.session.conclude import CHANGED, Conclusion, conclude, expected
 from pytest_reflex.session.plan import Plan, Planned
@@ -73,10 +74,14 @@ def add(tally: Tally, plan: Plan, check: str, word: str) -> None:
 
 
 def judged(
-    artifact: Path, *words: str, partial: bool = True, then: Callable[[Tally], object] | None = None
+    artifact: Path,
+    *words: str,
+    partial: bool = True,
+    rules: Sequence[Rule] = RULES,
+    then: Callable[[Tally], object] | None = None,
 ) -> Conclusion:
     """Return the conclusion over four checks of three rules; the rest of `words` is "pass"."""
-    one = replace(target(*RULES, threshold="0.9"), artifact=artifact)
+    one = replace(target(*rules, threshold="0.9"), artifact=artifact)
     plan, tally = Plan(targets={ID: Planned(one, digest("text"))}), Tally()
     for check, word in zip(CHECKS, [*words, *["pass"] * 4], strict=False):
         add(tally, plan, check, word)
@@ -118,6 +123,17 @@ def test_status_by_what_became_of_each_check(
 ) -> None:
     assert judged(artifact, *words, partial=False).judged.status == whole
     assert judged(artifact, *words, partial=True).judged.status == partial
+
+
+@pytest.mark.parametrize("words", [("fail", "deselected"), ("deselected", "error")])
+def test_a_mild_rule_of_which_a_part_failed_is_not_excused(
+    artifact: Path, words: tuple[str, str]
+) -> None:
+    mild_pair = rule("b.x.pair", "warn", checks=2)
+    rules = (FAIL, MILD, mild_pair)
+    found = judged(artifact, "pass", "pass", *words, rules=rules)
+    assert found.judged.status == "failed"
+    assert found.judged.excused == frozenset()
 
 
 def test_each_check_that_did_not_run_is_named_with_its_reason(artifact: Path) -> None:

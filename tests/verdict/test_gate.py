@@ -119,6 +119,8 @@ def test_reasons_of_what_failed_start_with_what_made_it_unsound() -> None:
     assert failed_reason(evaluation([(FAIL, "pass"), (WARN, "fail")])) == (
         "score 0.666 is below 0.8"
     )
+    reached = evaluation([(FAIL, "fail"), (WARN, "pass")], threshold=Fraction(1, 3))
+    assert failed_reason(reached) == "blocked by a.x.fail"
     assert failed_reason(evaluation([])) == "no rule is active"
 
 
