@@ -25,7 +25,7 @@ def counted():
         return len(file.read())
 """
 # What judges leave beside the artifact, and who listens to a loop.
-WRITTEN = ("asked", "open", "prompts", "pid", "told")
+WRITTEN = ("after", "asked", "open", "prompts", "pid", "told")
 BODIES = {
     "pass": 'say("pass", "line 1 is polite")',
     "fail": 'say("fail", "line 1 is rude")',

@@ -106,6 +106,6 @@ def test_a_resume_asks_for_votes_that_are_not_recorded(evaluator: str, tmp_path:
     settings = tmp_path / "pytest-reflex.toml"
     table = settings.read_text().partition("[agents.jury]")[2]
     settings.write_text(settings.read_text() + f"\n[agents.other]{table}")
-    assert loop(tmp_path, "resume", "tone", "--judge", "other") == 0
+    assert loop(tmp_path, "resume", "tone", "--judge", "other", "--accept-changes") == 0
     run = json.loads((tmp_path / ".ai-factory/evolution/tone/run.json").read_text())
     assert (asked(tmp_path), run["spend"]["calls"], run["stop"]["passed"]) == (6, 6, True)
