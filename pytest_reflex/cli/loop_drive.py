@@ -189,7 +189,7 @@ def _settings(
 accept_changes_option = click.option(
     "--accept-changes",
     is_flag=True,
-    help="Take the project as it is now: files that were changed while no step was running.",
+    help="Accept that files of the project changed since the loop last looked at them.",
 )
 
 
