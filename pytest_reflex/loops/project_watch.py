@@ -106,7 +106,7 @@ class ProjectWatch:
         newest = (outside or [record["outside"]])[-1]
         again = replace(
             scope,
-            apart=tuple(record["apart"]),
+            apart=tuple(dict.fromkeys((*record["apart"], *scope.apart))),
             may_change=tuple(record["may_change"]),
             writes=tuple(record["writes"]),
         )

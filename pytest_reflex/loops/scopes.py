@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -62,12 +64,20 @@ def unprotected(
 def own_paths(project: Path, root: Path, *paths: str | Path | None) -> tuple[str, ...]:
     """Return the paths that a run writes itself, relative to the project; `root` is of its state.
 
-    What lies elsewhere is left out.
+    A file to which the output of this process goes is one of them. What lies elsewhere is left out.
     """
     base = os.path.realpath(project)
-    full = (os.path.realpath(project / one) for one in (root, *paths) if one)
+    full = [os.path.realpath(project / one) for one in (root, *paths) if one]
+    full += _output_files()
     inside = (os.path.relpath(one, base) for one in full if one.startswith(base + os.sep))
     return tuple(dict.fromkeys(one.replace(os.sep, "/") for one in inside))
+
+
+def _output_files() -> Iterator[str]:
+    for descriptor in (1, 2):
+        with suppress(OSError):
+            if stat.S_ISREG(os.fstat(descriptor).st_mode):
+                yield os.path.realpath(f"/dev/fd/{descriptor}")
 
 
 def free_steps(agents: Mapping[Step, str], plugins: Iterable[str]) -> frozenset[Step]:

@@ -16,7 +16,7 @@ def test_all_caches_lie_in_one_folder_that_is_gone_afterwards() -> None:
     with private_caches({}) as variables:
         folder = Path(variables["PYTHONPYCACHEPREFIX"]).parent
         assert folder.is_dir()
-        assert folder.name.startswith("pytest-reflex-")
+        assert folder.name.startswith("reflex-caches-")
         for name in ("MYPY_CACHE_DIR", "COVERAGE_FILE"):
             assert Path(variables[name]).parent == folder
     assert not folder.exists()
@@ -41,13 +41,14 @@ def test_an_error_leaves_no_folder_behind() -> None:
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ({}, "-p no:cacheprovider"),
-        ({"PYTEST_ADDOPTS": "-x --tb=short "}, "-x --tb=short -p no:cacheprovider"),
+        ({}, "-o cache_dir="),
+        ({"PYTEST_ADDOPTS": "-x --tb=short "}, "-x --tb=short -o cache_dir="),
     ],
 )
 def test_options_for_pytest_are_kept(before: dict[str, str], after: str) -> None:
     with private_caches(before) as variables:
-        assert variables["PYTEST_ADDOPTS"] == after
+        folder = Path(variables["PYTHONPYCACHEPREFIX"]).parent
+        assert variables["PYTEST_ADDOPTS"] == f"{after}{folder / 'pytest'}"
 
 
 def test_bytecode_that_does_not_fit_its_source_is_not_run(tmp_path: Path) -> None:
