@@ -3,8 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INPUT ?= examples/courses/draft.md
+# The order of tests inside a file goes by the seed; which file goes beside which is left open.
+SEED ?= 1
+SECONDS ?= 900
 
-.PHONY: help demo test coverage lint bench faults bench-rules real-claude real-codex real-model changelog clean
+.PHONY: help demo test fuzz coverage lint bench faults bench-rules real-claude real-codex real-model changelog clean
 
 help: ## show this page
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -31,12 +34,17 @@ demo: $(VENV)/demo-ready ## watch a draft being evaluated, critiqued and refined
 	  --output result.md --yes
 	@cd .demo && echo && $(abspath $(BIN))/pytest-reflex loop status courses-api
 
-test: $(VENV)/dev-ready ## run the tests
-	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+SUITE := -m pytest -n 2 --dist loadfile --hypothesis-profile=gate -p randomly --randomly-seed=$(SEED)
+
+test: $(VENV)/dev-ready ## run the tests (SEED=2: in another order)
+	$(BIN)/python $(SUITE) $(PYTEST_ARGS)
+
+fuzz: $(VENV)/dev-ready ## try the property tests with new examples for SECONDS (default: 900)
+	$(BIN)/python -m tests.fuzz $(SECONDS) $(PYTEST_ARGS)
 
 coverage: $(VENV)/dev-ready ## run the tests and print the coverage, in half as much time again
 	@rm -f .coverage .coverage.*
-	$(BIN)/python -m coverage run -m pytest -n 2 $(PYTEST_ARGS)
+	$(BIN)/python -m coverage run $(SUITE) $(PYTEST_ARGS)
 	@$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report
 

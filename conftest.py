@@ -1,16 +1,94 @@
-"""Root conftest: the plugin that runs pytest inside tests, and signals as a terminal gives them."""
+"""Root conftest: pytest inside tests, signals as from a terminal, seeds, temporary folders."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import signal
+import tempfile
 import threading
+import time
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.database import DirectoryBasedExampleDatabase
+
+from pytest_reflex.process.guard import GUARD
 
 pytest_plugins = ["pytester"]
 
+# The same examples in each run, whatever the clock says: a red test is a change of the code.
+settings.register_profile(
+    "gate",
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+# New examples in each run; what failed is kept and tried first the next time (`make fuzz`).
+settings.register_profile(
+    "fuzz",
+    derandomize=False,
+    deadline=None,
+    database=DirectoryBasedExampleDatabase(Path(__file__).parent / ".hypothesis" / "examples"),
+    suppress_health_check=[HealthCheck.too_slow],
+    print_blob=True,
+)
+settings.load_profile("gate")
 
-def pytest_configure() -> None:
-    """Take signals back: a job in the background ignores them, and its children inherit that."""
+TEMPORARY = pytest.StashKey[Path]()
+PATIENCE = 10
+"""Seconds in which what a killed process had is cleared away behind it."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Take signals back, and have a folder for temporary files that is ours alone.
+
+    A job in the background ignores signals, and its children inherit that. Workers inherit the
+    folder, so whoever starts them looks at the end whether anything stayed in it.
+    """
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)
         if hasattr(signal, "SIGQUIT"):
             signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+    if not hasattr(config, "workerinput"):
+        system = tempfile.gettempdir()
+        folder = Path(tempfile.mkdtemp(prefix="tests-of-reflex-"))
+        folder.chmod(0o1777)  # as the system's own is: some tests run as another user
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", system)  # where `tmp_path` lies
+        os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
+        config.stash[TEMPORARY] = folder
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]:
+    """Fail a session of which a temporary folder stays behind."""
+    yield
+    folder = session.config.stash.get(TEMPORARY, None)
+    if folder and (left := _left_in(folder)):
+        session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
+        reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+        if reporter:
+            reporter.write_line(f"ERROR: stayed in the temporary folder: {', '.join(left)}")
+
+
+def _left_in(folder: Path) -> list[str]:
+    deadline = time.monotonic() + PATIENCE
+    while left := sorted(
+        one.name
+        for one in folder.iterdir()
+        # pytest keeps its own folders for a while; ours goes with this process.
+        if not one.name.startswith("pytest-of-") and one not in GUARD.kept
+    ):
+        if time.monotonic() > deadline:
+            break
+        time.sleep(0.05)
+    return left
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove the folder for temporary files, with what this process still keeps in it."""
+    if folder := config.stash.get(TEMPORARY, None):
+        shutil.rmtree(folder, ignore_errors=True)

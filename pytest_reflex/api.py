@@ -31,12 +31,14 @@ def evaluate(
     variables: Mapping[str, Any] | None = None,
     root: str | Path | None = None,
     judge: str | None = None,
+    outside: bool = False,
 ) -> Evaluation:
     """Judge one artifact (a file or a folder) and return its evaluation.
 
     `criteria` is a template's name, a file, or criteria already loaded; `phase` "A" or "B"
     (default B, or A where there is no rule of B); `threshold` overrides the criteria's own;
-    `root` is the working directory of commands (default: the current one).
+    `root` is the working directory of commands (default: the current one); with `outside`, links
+    that lead out of a folder are followed.
     `judge` names an agent that judges what no program can (a preset, or one of the configuration);
     without it nobody does, whatever the configuration says.
     Raises ReflexError (CriteriaError, ArtifactError, UsageError) where nothing can be judged.
@@ -57,6 +59,7 @@ def evaluate(
         threshold=threshold,
         variables=variables or {},
         root=Path(root) if root else Path.cwd(),
+        outside=outside,
     )
     return run_checks(target, host.registry)
 
@@ -70,6 +73,7 @@ def make_target(
     threshold: float | str | None,
     variables: Mapping[str, Any],
     root: Path,
+    outside: bool = False,
 ) -> Target:
     """Return the target that the arguments of `evaluate` name."""
     from pytest_reflex.criteria.header import parse_threshold
@@ -86,6 +90,7 @@ def make_target(
         level=None if phase is None else _level(phase),
         threshold=None if threshold is None else parse_threshold(str(threshold)),
         root=root,
+        outside=outside,
     )
 
 

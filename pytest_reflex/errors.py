@@ -13,17 +13,29 @@ Tree::
     ├── LockedError          another process drives this run                  (11)
     ├── PausedError          a person has to look before a run goes on        (14)
     └── StateError           a state file could not be read or written        (12)
+        ├── UnreadableError  the system could not read a file at this moment  (12)
         └── TamperedError    another program wrote into a history in use      (10)
 
 Anything else that escapes is ours and shows a traceback.
+
+A fault of reading that may pass (an input/output error, too many open files, no memory) says
+nothing of the file: what meets one reads once more, and then ends with 12, whatever the file is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import errno
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
+
+T = TypeVar("T")
+E = TypeVar("E", bound="ReflexError")
+
+_TRANSIENT = frozenset(
+    (errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ESTALE, errno.ETIMEDOUT)
+)
 
 
 class ExitCode(IntEnum):
@@ -129,6 +141,13 @@ class StateError(ReflexError):
     exit_code = ExitCode.NOT_PERSISTED
 
 
+class UnreadableError(StateError):
+    """The system could not read a file now, and not when it was asked again; it may next time."""
+
+    def __init__(self, path: object, error: OSError) -> None:
+        super().__init__(f"{path} could not be read: {error.strerror}", hint=TRY_AGAIN)
+
+
 class TamperedError(StateError):
     """A history was changed while a run was writing it."""
 
@@ -154,6 +173,41 @@ class CriteriaError(ProblemsError):
 
 class ProcedureError(ProblemsError):
     """A procedure whose prompt cannot be made: fragments that are not there, or no text."""
+
+
+TRY_AGAIN = "it was tried twice; nothing is lost: try again when the cause is gone"
+
+
+def is_transient(error: BaseException) -> bool:
+    """Return whether a fault says nothing of the file: the same call may succeed the next time."""
+    return isinstance(error, OSError) and error.errno in _TRANSIENT
+
+
+def read_twice(read: Callable[[], T]) -> T:
+    """Return what `read` does, called once more where it meets a transient fault."""
+    try:
+        return read()
+    except OSError as error:
+        if not is_transient(error):
+            raise
+    return read()
+
+
+def read_or_raise(path: object, read: Callable[[], T]) -> T:
+    """Return what `read` does, as `read_twice`; raises UnreadableError where that is no use."""
+    try:
+        return read_twice(read)
+    except OSError as error:
+        if is_transient(error):
+            raise UnreadableError(path, error) from None
+        raise
+
+
+def for_cause(found: E, cause: BaseException) -> E:
+    """Return an error, with the status of an unreadable file where its cause is transient."""
+    if is_transient(cause):
+        found.exit_code = ExitCode.NOT_PERSISTED
+    return found
 
 
 def did_you_mean(word: object, known: Iterable[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -11,15 +12,16 @@ from pytest_reflex import hookspecs
 from pytest_reflex.session import options
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Generator, Iterable
     from pathlib import Path
 
     from pytest_reflex.model.judged import Judge
     from pytest_reflex.session.desk import Desk
+    from pytest_reflex.session.runtime import Runtime
 
-NAME = "reflex-checks"
-GATE_NAME = "reflex-gate"
 SUFFIX = ".reflex.yaml"
+RUNTIME: pytest.StashKey[Runtime] = pytest.StashKey()
+_WATCHED: pytest.StashKey[bool] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -32,6 +34,7 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> int | None:
+    _watch(config)
     if not options.wants_loop(config):
         return None
     try:
@@ -45,8 +48,17 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
 
 def pytest_configure(config: pytest.Config) -> None:
     options.add_markers(config)
+    _watch(config)
     if options.any_given(config) or _controls_workers(config):
         wake(config)
+
+
+def _watch(config: pytest.Config) -> None:
+    """Register what watches the collection, once, and without a name that `-p no:` could block."""
+    if _WATCHED not in config.stash:
+        config.stash[_WATCHED] = True
+        config.stash[options.IN_CI] = bool(os.environ.get("CI"))
+        config.pluginmanager.register(Collection(config))
 
 
 def _controls_workers(config: pytest.Config) -> bool:
@@ -55,28 +67,70 @@ def _controls_workers(config: pytest.Config) -> bool:
     return bool(distributes) and not hasattr(config, "workerinput")
 
 
-def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Any:
-    if file_path.name.endswith(SUFFIX):
-        from pytest_reflex.session.collect import SuiteFile
+class Collection:
+    """Sees what is collected: suites, marked tests, and files with rules that are left unread."""
 
-        wake(parent.config)
-        return SuiteFile.from_parent(parent, path=file_path)
-    if parent.config.option.reflex_artifact and parent.session.isinitpath(file_path):
-        from pytest_reflex.session.runtime import named_file
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._items: list[pytest.Item] = []
+        self._ran = False
 
-        if file_path in wake(parent.config).named:
-            return named_file(parent, file_path)
-    return None
+    def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> Any:
+        if file_path.name.endswith(SUFFIX):
+            from pytest_reflex.session.collect import SuiteFile
 
+            wake(self._config)
+            return SuiteFile.from_parent(parent, path=file_path)
+        if self._config.option.reflex_artifact and parent.session.isinitpath(file_path):
+            from pytest_reflex.session.runtime import named_file
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(
-    session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
-) -> None:
-    if not config.pluginmanager.has_plugin(NAME) and any_marked(items):
-        wake(config)
-        runtime: Any = config.pluginmanager.get_plugin(NAME)
-        runtime.pytest_collection_modifyitems(items)
+            if file_path in wake(self._config).named:
+                return named_file(parent, file_path)
+        return None
+
+    def pytest_itemcollected(self, item: pytest.Item) -> None:
+        self._items.append(item)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_collection_modifyitems(
+        self, items: list[pytest.Item]
+    ) -> Generator[None, object, object]:
+        """Learn the marked tests, those too that another hook has taken away already."""
+        everything = {id(item): item for item in (*self._items, *items)}.values()
+        if any_marked(everything):
+            wake(self._config)
+        runtime = self._config.stash.get(RUNTIME, None)
+        if runtime and not runtime.learn(everything):
+            items.clear()
+        return (yield)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.skipped:
+            from pytest_reflex.session.unread import skipped_files
+
+            self._unread(skipped_files(report, self._config))
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtestloop(self) -> Generator[None, object, object]:
+        self._ran = True
+        return (yield)
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Where `pytest.exit` ends a session before any test, see what it has not read."""
+        if self._ran or not isinstance(excinfo.value, pytest.exit.Exception):
+            return
+        if hasattr(self._config, "workeroutput"):
+            self._config.workeroutput[options.ENDED] = True  # the controller sees to it
+            return
+        from pytest_reflex.session.unread import unreached_files
+
+        self._unread(unreached_files(self._config))
+        if runtime := self._config.stash.get(RUNTIME, None):
+            runtime.desk.ended = True
+
+    def _unread(self, files: dict[str, str]) -> None:
+        if files:
+            wake(self._config).plan.unread.update(files)
 
 
 def any_marked(items: Iterable[pytest.Item]) -> bool:
@@ -104,11 +158,13 @@ def wake(config: pytest.Config) -> Desk:
     desk = Desk(config)
     if name := options.text(config, "reflex_judge"):
         desk.judge = judge_of(config, name)
-    config.pluginmanager.register(Runtime(desk), NAME)
+    # Without names: `-p no:NAME` and `unregister(name=...)` find none.
+    config.stash[RUNTIME] = Runtime(desk)
+    config.pluginmanager.register(config.stash[RUNTIME])
     if not desk.is_worker:
         from pytest_reflex.session.controller import Controller
 
-        config.pluginmanager.register(Controller(desk), GATE_NAME)
+        config.pluginmanager.register(Controller(desk))
     return desk
 
 

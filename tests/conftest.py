@@ -6,11 +6,20 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import closing
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from pytest_reflex.iterations.driver import IterationLoop
+from pytest_reflex.loops.driver import ReflexLoop
+from pytest_reflex.model.events import Event
+
 NOBODY = 65534
+MOST_STEPS = 1_000
+"""More steps than any loop of a test takes: one that has lost its end fails, and does not hang."""
 
 # What whoever runs the tests has configured for themselves is not for the tests.
 os.environ["XDG_CONFIG_HOME"] = os.devnull
@@ -31,3 +40,25 @@ def as_user() -> Iterator[Path]:
             os.seteuid(0)
         folder.chmod(0o700)
         shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def steps_are_bounded() -> Iterator[None]:
+    """Let no driver that runs in this process go on for ever."""
+    events, iteration = ReflexLoop.events, IterationLoop._round
+
+    def bounded_events(loop: ReflexLoop) -> Iterator[Event]:
+        with closing(events(loop)) as all_events:
+            for number, event in enumerate(all_events):
+                assert number < MOST_STEPS, f"a loop of more than {MOST_STEPS} events"
+                yield event
+
+    def bounded_iteration(loop: Any) -> None:
+        loop.numbers = getattr(loop, "numbers", None) or count()
+        assert next(loop.numbers) < MOST_STEPS, f"a loop of more than {MOST_STEPS} iterations"
+        iteration(loop)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ReflexLoop, "events", bounded_events)
+        patch.setattr(IterationLoop, "_round", bounded_iteration)
+        yield

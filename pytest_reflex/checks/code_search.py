@@ -168,6 +168,7 @@ def _selects(rule: Mapping[str, Any]) -> bool:
 KIND = StructureKind(
     key="code",
     make=_make,
+    forbids=lambda params: bool(params.get("negate")) or "max_count" in params,
     inside={
         "language": Kind(
             "one of " + ", ".join(LANGUAGES),

@@ -107,8 +107,15 @@ def _bounds(key: str, value: Any) -> tuple[int, int | None]:
     return least, most
 
 
+def _forbids(params: Mapping[str, Any]) -> bool:
+    """Return whether there is a most without a least: how often something may be there."""
+    bounds = (_bounds(key, params[key]) for key in PARTS if key in params)
+    return any(not least for least, _ in bounds)
+
+
 KIND = StructureKind(
     key="count",
     make=_make,
+    forbids=_forbids,
     inside={key: _BOUND.means(f"how many there are: {part.help}") for key, part in PARTS.items()},
 )

@@ -189,6 +189,7 @@ def _shown(value: Any) -> str:
 KIND = StructureKind(
     key="path",
     make=_make,
+    forbids=lambda params: params.get("exists") is False,
     value=Kind(
         "a path such as info.title or /info/title", lambda value: isinstance(value, str)
     ).means("where the value is; the empty path is the whole document", REQUIRED),

@@ -16,6 +16,7 @@ from pytest_reflex.checks.options import TEXT, Kind, problems_of, settle
 from pytest_reflex.errors import ArtifactError, CriteriaError, Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.judged import JUDGED, NAMING, Ballot, Case, Judge, Ruling, Vote
+from pytest_reflex.model.left_out import listed
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
@@ -92,6 +93,8 @@ class Voting:
         judge, rule = context.judge, context.rule
         if judge is None or rule is None:
             return CheckResult(outcome=Outcome.NOT_MEASURED, message=NOBODY)
+        if missed := artifact.unchecked(("*",)):
+            return CheckResult(outcome=Outcome.ERROR, message=f"not checked: {listed(missed)}")
         try:
             case = self.case(rule, texts_of(artifact))
         except ArtifactError as error:

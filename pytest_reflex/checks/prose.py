@@ -151,6 +151,7 @@ _JUDGES: dict[str, Callable[[markdown.Markdown, Mapping[str, Any]], Report]] = {
 KIND = StructureKind(
     key="prose",
     make=_make,
+    forbids=lambda params: params.get("placeholders") is False,
     inside={
         "max_average_sentence": _AVERAGE.means(
             "words per sentence on average, list entries apart; there must be prose"

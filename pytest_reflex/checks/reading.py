@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from pytest_reflex.errors import ArtifactError
+from pytest_reflex.checks.folder import SPECIAL_FILES, Listing, TooManyFilesError, list_folder
+from pytest_reflex.errors import TRY_AGAIN, ArtifactError, for_cause, is_transient, read_twice
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.left_out import Reason
 
 SIZE_LIMIT = 50_000_000
 FILES_LIMIT = 20_000
-SKIPPED = frozenset({".git", "__pycache__", ".venv", "node_modules"})
 
 _CHUNK = 1 << 20
 # Opening a named pipe would wait for a writer.
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
-_KINDS = {
-    stat.S_IFIFO: "a named pipe",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-    stat.S_IFDIR: "a folder",
-}
+# Of these it is this process that has no more room, whatever it reads.
+_OF_OURS = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 
 
 def read_artifact(
@@ -32,34 +29,45 @@ def read_artifact(
     name: str | None = None,
     limit: int = SIZE_LIMIT,
     base: Path | None = None,
+    outside: bool = False,
 ) -> Artifact:
     """Return the file or folder at `path` as it is now.
 
     `name` is what messages show (default: the path as given); `limit` is in bytes, for a folder
-    over all its files. Of a folder, everything below is read, sorted by relative name, but for
-    what is named in SKIPPED, special files, and links that lead out of it or to a folder.
+    over all its files. Of a folder, every file below is read, sorted by relative name; what is not
+    read (see `checks.folder`, and files that cannot be read or exceed the limit alone) is in
+    `left_out`. With `outside`, links that lead out of it are followed.
 
     Raises ArtifactError where it is missing, unreadable, no file or folder, or over the limit.
     """
     shown = name if name is not None else os.fspath(path)
     try:
         real = Path(os.path.abspath(path))
-        mode = os.stat(real).st_mode
+        mode = read_twice(lambda: os.stat(real)).st_mode
     except (OSError, ValueError) as error:
         raise _unreadable(shown, error) from None
     if stat.S_ISDIR(mode):
-        files = tuple(_read_folder(real, shown, limit, base))
-        return Artifact(path=real, name=shown, files=files, base=base)
+        listing = listing_of(real, shown, outside=outside)
+        files = tuple(_read_files(listing, shown, limit, base))
+        left_out = tuple(sorted(listing.left_out, key=lambda one: one.path))
+        return Artifact(
+            path=real, name=shown, files=files, base=base, left_out=left_out, outside=outside
+        )
     return Artifact(path=real, name=shown, data=_read_file(real, shown, limit), base=base)
 
 
 def _read_file(path: Path, shown: str, limit: int) -> bytes:
     """Return the bytes of a regular file; never more than `limit` and one chunk are held."""
     try:
-        _refuse_special(os.stat(path).st_mode, shown)
-        handle = os.open(path, _OPEN_FLAGS)
+        return read_twice(lambda: _bytes_of(path, shown, limit))
     except (OSError, ValueError) as error:
         raise _unreadable(shown, error) from None
+
+
+def _bytes_of(path: Path, shown: str, limit: int) -> bytes:
+    """Raises OSError and ValueError of the system, and ArtifactError for what is no such file."""
+    _refuse_special(os.stat(path).st_mode, shown)
+    handle = os.open(path, _OPEN_FLAGS)
     try:
         # What was a file a moment ago may be something else by now: only the open file counts.
         status = os.fstat(handle)
@@ -67,8 +75,6 @@ def _read_file(path: Path, shown: str, limit: int) -> bytes:
         if status.st_size > limit:
             raise _too_large(shown, status.st_size, limit)
         return _read_bounded(handle, shown, limit, status.st_size)
-    except OSError as error:
-        raise _unreadable(shown, error) from None
     finally:
         os.close(handle)
 
@@ -85,48 +91,48 @@ def _read_bounded(handle: int, shown: str, limit: int, expected: int) -> bytes:
     return b"".join(chunks)
 
 
-def _read_folder(folder: Path, shown: str, limit: int, base: Path | None) -> Iterator[Artifact]:
-    found = files_below(folder, shown)
-    total = sum(_size(path) for path in found)
-    if total > limit:
+def listing_of(folder: Path, shown: str, *, outside: bool = False) -> Listing:
+    """Return what a folder holds; raises ArtifactError, with `shown` as its name."""
+    try:
+        return list_folder(folder, most=FILES_LIMIT, outside=outside)
+    except TooManyFilesError:
+        raise ArtifactError(
+            f"{shown} holds more than {FILES_LIMIT} files", hint="name a smaller folder"
+        ) from None
+    except OSError as error:
+        raise _unreadable(shown, error) from None
+
+
+def _read_files(listing: Listing, shown: str, limit: int, base: Path | None) -> Iterator[Artifact]:
+    """Yield the files in the order of their names; what cannot be read is left out from then on."""
+    sizes = {name: _size(path) for name, path in listing.files.items()}
+    for name in [name for name, size in sizes.items() if size > limit]:
+        told = f"{megabytes(sizes.pop(name))}, the limit is {megabytes(limit)}"
+        listing.leave_out(name, Reason.TOO_LARGE, told)
+    if (total := sum(sizes.values())) > limit:
         raise _too_large(shown, total, limit)
     left = limit
-    for path in sorted(found, key=lambda path: path.relative_to(folder).parts):
-        name = path.relative_to(folder).as_posix()
-        data = _read_file(path, f"{shown}/{name}", left)
+    for name in sorted(sizes, key=lambda name: name.split("/")):
+        path = listing.files[name]
+        try:
+            data = _bytes_of(path, f"{shown}/{name}", left)
+        except FileNotFoundError:  # gone since the folder was listed
+            continue
+        except (OSError, ValueError) as error:
+            if getattr(error, "errno", None) in _OF_OURS:
+                raise _unreadable(f"{shown}/{name}", error) from None
+            listing.leave_out(name, Reason.UNREADABLE, _why(error))
+            continue
         left -= len(data)
         yield Artifact(path=path, name=name, data=data, base=base)
 
 
-def files_below(folder: Path, shown: str) -> list[Path]:
+def files_below(folder: Path, shown: str, *, outside: bool = False) -> list[Path]:
     """Return the files that belong to the folder as an artifact, in no certain order.
 
     Raises ArtifactError, with `shown` as its name.
     """
-    inside = os.path.realpath(folder) + os.sep
-    found: list[Path] = []
-
-    def refuse(error: OSError) -> None:
-        raise _unreadable(shown, error)
-
-    for parent, folders, names in os.walk(folder, onerror=refuse):
-        folders[:] = sorted(name for name in folders if name not in SKIPPED)
-        paths = (Path(parent, name) for name in names if name not in SKIPPED)
-        found += (path for path in paths if _is_file_inside(path, inside))
-        if len(found) > FILES_LIMIT:
-            raise ArtifactError(
-                f"{shown} holds more than {FILES_LIMIT} files", hint="name a smaller folder"
-            )
-    return found
-
-
-def _is_file_inside(path: Path, inside: str) -> bool:
-    try:
-        if path.is_symlink() and not os.path.realpath(path).startswith(inside):
-            return False
-        return stat.S_ISREG(os.stat(path).st_mode)
-    except OSError:  # a dangling link, or gone since the folder was listed
-        return False
+    return list(listing_of(folder, shown, outside=outside).files.values())
 
 
 def _size(path: Path) -> int:
@@ -139,7 +145,7 @@ def _size(path: Path) -> int:
 def _refuse_special(mode: int, shown: str) -> None:
     if not stat.S_ISREG(mode):
         raise ArtifactError(
-            f"{shown} is {_KINDS.get(stat.S_IFMT(mode), 'a special file')}, not a file",
+            f"{shown} is {SPECIAL_FILES.get(stat.S_IFMT(mode), 'a special file')}, not a file",
             hint="an artifact is a regular file or a folder",
         )
 
@@ -147,8 +153,12 @@ def _refuse_special(mode: int, shown: str) -> None:
 def _unreadable(shown: str, error: OSError | ValueError) -> ArtifactError:
     if isinstance(error, FileNotFoundError):
         return ArtifactError(f"{shown} does not exist", hint="check the path")
-    reason = getattr(error, "strerror", None) or str(error)
-    return ArtifactError(f"{shown} cannot be read: {reason}")
+    hint = TRY_AGAIN if is_transient(error) else ""
+    return for_cause(ArtifactError(f"{shown} cannot be read: {_why(error)}", hint=hint), error)
+
+
+def _why(error: OSError | ValueError) -> str:
+    return getattr(error, "strerror", None) or str(error)
 
 
 def _too_large(shown: str, size: int, limit: int) -> ArtifactError:

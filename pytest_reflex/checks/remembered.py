@@ -1,4 +1,4 @@
-"""A judge whose votes are told as they are given, and that is asked nothing twice."""
+"""A judge whose votes are told as they are given, and that is asked nothing twice, or nothing."""
 
 from __future__ import annotations
 
@@ -10,21 +10,29 @@ from contextlib import suppress
 
 from pytest_reflex.model.judged import Case, Cast, Judge, Ruling, Vote
 
+NOT_RECORDED = "this vote is not recorded, and nobody was asked for it"
+
 
 class Remembered:
     """Gives the votes that it knows, asks `judge` for others, and tells each of these to `heard`.
 
     Not told is what nobody was asked: a void vote without a price. Votes may come from several
-    threads, and so does what is told.
+    threads, and so does what is told. Without `asks` nobody is asked: void votes that are known
+    stay void, and a vote that is not known is void.
     """
 
     def __init__(
-        self, judge: Judge, known: Iterable[Cast], heard: Callable[[Cast], object]
+        self,
+        judge: Judge,
+        known: Iterable[Cast],
+        heard: Callable[[Cast], object],
+        *,
+        asks: bool = True,
     ) -> None:
-        self._judge = judge
+        self._judge, self._asks = judge, asks
         self._known: dict[str, list[Vote]] = {}
         for cast in known:
-            if cast.is_of_use:
+            if cast.is_of_use or not asks:
                 self._known.setdefault(cast.question, []).append(cast.vote)
         self._heard = heard
 
@@ -44,6 +52,8 @@ class Remembered:
         question = self._question(case)
         with suppress(LookupError):  # each once: two checks may ask the same
             return self._known[question].pop(0)
+        if not self._asks:
+            return Vote(ruling=Ruling.VOID, agent=self.name, error=NOT_RECORDED)
         started = time.monotonic()
         try:
             vote = self._judge.vote(case)

@@ -25,7 +25,7 @@ from pytest_reflex.checks.reading import SIZE_LIMIT, read_artifact
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.checks.remembered import Remembered
 from pytest_reflex.checks.watch import Watch, files_of_rules, watches
-from pytest_reflex.errors import CriteriaError
+from pytest_reflex.errors import ArtifactError, CriteriaError
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.judged import Judge
 from pytest_reflex.model.plain import one_line
@@ -90,7 +90,11 @@ def prepare(
     specs = {(r.id, index): spec for r in target.rules for index, spec in enumerate(r.checks)}
     checks = compile_checks(criteria, target.level, registry)
     artifact = read_artifact(
-        target.artifact, name=target.label or None, limit=limit, base=target.link_base
+        target.artifact,
+        name=target.label or None,
+        limit=limit,
+        base=target.link_base,
+        outside=target.outside,
     )
     starting = frozenset(k for k, s in specs.items() if starts_process(s, criteria.vars, registry))
     context = CheckContext(
@@ -119,7 +123,7 @@ def _judge(registry: Registry, target: Target) -> Judge | None:
     if judge is not None and target.budget:
         judge = Purse(judge, target.budget)
     if judge is not None and target.heard is not None:
-        judge = Remembered(judge, target.votes, target.heard)
+        judge = Remembered(judge, target.votes, target.heard, asks=target.asks)
     return judge
 
 
@@ -134,14 +138,22 @@ def run_one(prepared: Prepared, rule_id: str, index: int) -> CheckResult:
     in_process = prepared.in_process(*key)
     context = prepared.context if in_process else prepared.told_of(rule_id)
     result = guarded(prepared.checks[key], prepared.artifact, context)
-    if not in_process and (name := prepared.changed()):
-        message = f"{one_line(name)} changed while this check ran"
+    if not in_process and (message := _disturbed(prepared)):
         result = replace(result, outcome=Outcome.ERROR, message=message)
     return replace(
         result,
         expected=result.expected or prepared.specs[key].expected,
         duration=time.perf_counter() - started,
     )
+
+
+def _disturbed(prepared: Prepared) -> str:
+    """Return why a check that has just run could not judge; empty where nothing speaks for that."""
+    try:
+        name = prepared.changed()
+    except ArtifactError as error:
+        return error.problems[0].message
+    return f"{one_line(name)} changed while this check ran" if name else ""
 
 
 def evaluate(target: Target, registry: Registry, *, workers: int | None = None) -> Evaluation:
@@ -157,7 +169,11 @@ def evaluate(target: Target, registry: Registry, *, workers: int | None = None) 
     finally:
         prepared.close()
     return judge(
-        prepared.target, results, sha256=prepared.artifact.sha256, unsound=unsound(prepared)
+        prepared.target,
+        results,
+        sha256=prepared.artifact.sha256,
+        unsound=unsound(prepared),
+        left_out=prepared.artifact.left_out,
     )
 
 

@@ -25,14 +25,17 @@ Stamps = Mapping[Path, Signature]
 Look = Callable[[], Stamps]
 
 
-def look(paths: Iterable[Path]) -> Stamps:
-    """Return the stamps of files, and of all files in folders; those of a missing file say so."""
+def look(paths: Iterable[Path], *, outside: bool = False) -> Stamps:
+    """Return the stamps of files, and of all files in folders; those of a missing file say so.
+
+    With `outside`, also of files to which links in a folder lead.
+    """
     found: dict[Path, Signature] = {}
     for path in paths:
         files = [path]
         if path.is_dir():
             with suppress(ArtifactError):  # it changes at this moment, or cannot be read at all
-                files = files_below(path, path.name)
+                files = files_below(path, path.name, outside=outside)
         found |= {file: signature(file) for file in files}
     return found
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pytest_reflex.checks.options import FLAG, TEXTS
 from pytest_reflex.errors import Place
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.left_out import listed
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.words import Outcome
@@ -38,18 +39,19 @@ def over_files(
     of many does. So it has to say which files it means, or that it means each of them. Then one
     file has to pass; with `each`, all of them, and there has to be one. What must not be there
     (`negative`) must be in none of the files; where there is no file, that is no verdict. A file
-    that could not be judged makes an error of what would otherwise depend on it.
+    that could not be judged, or read, makes an error of what would otherwise depend on it.
     """
     if not artifact.is_folder:
         return judge(artifact)
     if patterns is None and not each and not negative:
         return CheckResult(outcome=Outcome.ERROR, message=f"{artifact.name} {_UNSAID}")
-    files = artifact.select(patterns or ("*",))
+    patterns, each = patterns or ("*",), each or negative
+    files = artifact.select(patterns)
     if not files:
-        globs = one_line(", ".join(patterns or ("*",)))
-        message = f"no file of {artifact.name} matches {globs}"
-        return CheckResult(outcome=Outcome.ERROR if negative else Outcome.FAIL, message=message)
-    each = each or negative
+        message = f"no file of {artifact.name} matches {one_line(', '.join(patterns))}"
+        outcome = Outcome.ERROR if negative else Outcome.FAIL
+        found = CheckResult(outcome=outcome, message=message)
+        return over_all_of(artifact, patterns, found, each=each)
     decisive = (Outcome.FAIL if each else Outcome.PASS, Outcome.ERROR)
     results: list[tuple[Artifact, CheckResult]] = []
     for file in files:
@@ -57,8 +59,36 @@ def over_files(
         results.append((file, result))
         if result.outcome is decisive[0]:
             break
-    found = next((r for o in decisive for r in results if r[1].outcome is o), results[0])
-    return _told(artifact, *found, len(files), each)
+    decided = next((r for o in decisive for r in results if r[1].outcome is o), results[0])
+    told = _told(artifact, *decided, len(files), each)
+    violated = each and told.outcome is Outcome.FAIL
+    return over_all_of(artifact, patterns, told, each=each, violated=violated)
+
+
+def over_all_of(
+    folder: Artifact,
+    patterns: tuple[str, ...],
+    result: CheckResult,
+    *,
+    each: bool,
+    violated: bool = False,
+) -> CheckResult:
+    """Return the result for all that the globs select in a folder, unread files included.
+
+    `result` is that of the files that were read; with `each`, it has to hold in all of them. Then
+    what was not read keeps it from passing, and from failing too, unless a file has `violated` it.
+    """
+    missed = folder.unchecked(patterns)
+    if not missed:
+        return result
+    told = listed(missed)
+    if violated or result.outcome is Outcome.NOT_MEASURED:
+        return replace(result, notes=(*result.notes, f"not checked: {told}"))
+    if each and result.outcome is not Outcome.ERROR:
+        return CheckResult(outcome=Outcome.ERROR, message=f"not checked: {told}")
+    if result.outcome is Outcome.PASS:
+        return replace(result, notes=(*result.notes, f"not checked: {told}"))
+    return replace(result, message=f"{result.message}; not checked: {told}")
 
 
 def _told(

@@ -80,6 +80,7 @@ class StructureCheck:
             patterns,
             lambda file: _judged(judge, file, context),
             each=params["each"],
+            negative=kind.forbids(params),
         )
 
 

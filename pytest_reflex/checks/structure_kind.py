@@ -14,6 +14,10 @@ from pytest_reflex.model.targets import CheckContext
 Judge = Callable[[Artifact, CheckContext], Report]
 
 
+def _forbids_nothing(params: Mapping[str, Any]) -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StructureKind:
     """One key of `type: structure` and what it means.
@@ -22,7 +26,8 @@ class StructureKind:
     `beside` are keys that may stand next to it in the check. `make` gets all of them in one
     mapping, the settled value under `key` where it is no table, and returns the judge; it raises
     ValueError, the message a sentence about the parameters, where they cannot be used. `whole`
-    where the keys of a table are not ours: the table as it is stands under `key`.
+    where the keys of a table are not ours: the table as it is stands under `key`. `forbids` returns
+    whether settled parameters say what must not be there: of a folder, in none of its files.
     """
 
     key: str
@@ -31,3 +36,4 @@ class StructureKind:
     inside: Mapping[str, Kind] = field(default_factory=dict)
     beside: Mapping[str, Kind] = field(default_factory=dict)
     whole: bool = False
+    forbids: Callable[[Mapping[str, Any]], bool] = _forbids_nothing

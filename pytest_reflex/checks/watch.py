@@ -8,8 +8,8 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from pytest_reflex.checks.reading import files_below, read_artifact
-from pytest_reflex.errors import ArtifactError
+from pytest_reflex.checks.reading import listing_of, read_artifact
+from pytest_reflex.errors import ArtifactError, ExitCode, read_twice
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.rules import Criteria
 
@@ -18,6 +18,8 @@ _SETTLED = 2_000_000_000
 
 Signature = tuple[int, int, int, int]
 Signatures = dict[Path, Signature]
+
+_UNREAD: Signature = (0, 0, 0, 0)
 
 
 class Watch:
@@ -32,16 +34,22 @@ class Watch:
         self._signatures = _signatures(artifact)
 
     def changed(self) -> bool:
-        """Return whether the bytes at the artifact's path are not those that were read."""
+        """Return whether the bytes at the artifact's path are not those that were read.
+
+        Raises ArtifactError where they cannot be read for a cause that may pass.
+        """
         try:
             signatures = _signatures(self.artifact)
             if signatures == self._signatures and self._conclusive(signatures):
                 return False
             looked = time.time_ns()
-            now = read_artifact(self.artifact.path, limit=_size(self.artifact) + 1)
-        except ArtifactError:  # it is gone, or larger
-            return True
-        if now.sha256 != self.artifact.sha256:
+            limit, outside = _size(self.artifact) + 1, self.artifact.outside
+            now = read_artifact(self.artifact.path, limit=limit, outside=outside)
+        except ArtifactError as error:
+            if error.exit_code is ExitCode.NOT_PERSISTED:
+                raise
+            return True  # it is gone, or larger
+        if now.sha256 != self.artifact.sha256 or now.unread != self.artifact.unread:
             return True
         self._since, self._signatures = looked, signatures
         return False
@@ -67,8 +75,12 @@ def files_of_rules(criteria: Criteria) -> list[str]:
 
 
 def _signatures(artifact: Artifact) -> Signatures:
-    files = files_below(artifact.path, artifact.name) if artifact.is_folder else [artifact.path]
-    return {path: signature(path) for path in files}
+    if not artifact.is_folder:
+        return {artifact.path: signature(artifact.path)}
+    listing = listing_of(artifact.path, artifact.name, outside=artifact.outside)
+    unread = (artifact.path / one.path for one in listing.left_out if one.is_unchecked)
+    found = dict.fromkeys(unread, _UNREAD)
+    return {**found, **{path: signature(path) for path in listing.files.values()}}
 
 
 def _size(artifact: Artifact) -> int:
@@ -78,7 +90,7 @@ def _size(artifact: Artifact) -> int:
 def signature(path: Path) -> Signature:
     """Return what a file is known by without reading it; that of a missing one says so."""
     try:
-        status = os.stat(path)
+        status = read_twice(lambda: os.stat(path))
     except OSError:
         return (0, 0, -1, 0)
     return (status.st_ctime_ns, status.st_mtime_ns, status.st_size, status.st_ino)

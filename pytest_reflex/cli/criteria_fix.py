@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import click
 
 from pytest_reflex.cli.configured import configured
 from pytest_reflex.cli.one_artifact import Asked, open_target, target_options
-from pytest_reflex.cli.streams import give, give_artifact, give_json, is_coloured, say
+from pytest_reflex.cli.streams import give, give_artifact, give_json, is_coloured, say, verdict
 from pytest_reflex.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -69,8 +68,10 @@ def fix(
     written = not as_diff and done.text != read.raw_text
     if written:
         write_back(read, done.text, meanwhile="fixed")
-    _tell(read, done, written=written, as_diff=as_diff, as_json=as_json)
-    return ExitCode.OK if done.after.passed else ExitCode.GATE_FAILED
+    status = ExitCode.OK if done.after.passed else ExitCode.GATE_FAILED
+    with verdict(status):
+        _tell(read, done, written=written, as_diff=as_diff, as_json=as_json)
+    return status
 
 
 def _mend(
@@ -89,8 +90,9 @@ def _mend(
 def _judge(target: Target, registry: Registry) -> Iterator[Judge]:
     """Yield a function that evaluates a text as if it were the artifact, which stays as it is."""
     from pytest_reflex.checks.run import evaluate
+    from pytest_reflex.process.temporary import temporary_folder
 
-    with TemporaryDirectory(prefix="reflex-fix-") as folder:
+    with temporary_folder("reflex-fix-") as folder:
         base = target.artifact.absolute().parent
         # A file is known by where it lies, too: .github/workflows/ci.yml.
         copy = Path(folder, "copy", base.parent.name, base.name, target.artifact.name)

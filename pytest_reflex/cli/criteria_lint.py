@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from pytest_reflex.cli.criteria_look import json_option, registry_here
-from pytest_reflex.cli.streams import give, give_json
+from pytest_reflex.cli.streams import give, give_json, verdict
 from pytest_reflex.errors import CriteriaError, ExitCode, Place, UsageError, did_you_mean
 
 
@@ -40,20 +40,21 @@ def lint(references: tuple[str, ...], strict: bool, ignored: tuple[str, ...], as
         if remark.code not in ignored
     ]
     errors = sum(remark.is_error for remark in remarks)
-    if as_json:
-        give_json(
-            {
-                "files": list(files),
-                "errors": errors,
-                "warnings": len(remarks) - errors,
-                "remarks": [remark.to_json() for remark in remarks],
-            }
-        )
-    else:
-        give(lint_text(remarks, Sources().line, len(files)))
-    if errors:
-        return ExitCode.USAGE
-    return ExitCode.GATE_FAILED if strict and remarks else ExitCode.OK
+    status = ExitCode.GATE_FAILED if strict and remarks else ExitCode.OK
+    status = ExitCode.USAGE if errors else status
+    with verdict(status):
+        if as_json:
+            give_json(
+                {
+                    "files": list(files),
+                    "errors": errors,
+                    "warnings": len(remarks) - errors,
+                    "remarks": [remark.to_json() for remark in remarks],
+                }
+            )
+        else:
+            give(lint_text(remarks, Sources().line, len(files)))
+    return status
 
 
 class Sources:

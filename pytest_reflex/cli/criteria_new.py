@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,6 +54,7 @@ def new(name: str, document: Path | None, no_schema: bool) -> int:
     if path.stem in stock_names():
         said = f"a stock template is called {path.stem}, too: the name means that one"
         say(f"{said}, this file is {visible(str(path))}")
+    say("In CI, let pytest refuse to run without the plugin: required_plugins = pytest-reflex")
     say(f"Next: pytest-reflex criteria test {visible(str(path))}")
     return ExitCode.OK
 
@@ -63,10 +63,11 @@ def _from_document(name: str, document: Path, registry: Registry, schema: bool) 
     from pytest_reflex.checks.reading import read_artifact
     from pytest_reflex.criteria.proposing import propose
     from pytest_reflex.criteria.starting import proposed, prove
+    from pytest_reflex.process.temporary import temporary_folder
 
     text = read_artifact(document).text
-    with tempfile.TemporaryDirectory(prefix="reflex-new-") as folder:
-        found = list(prove(propose(text), text, registry, Path.cwd(), Path(folder)))
+    with temporary_folder("reflex-new-") as folder:
+        found = list(prove(propose(text), text, registry, Path.cwd(), folder))
     for one in found:
         verdict = f"left out: {one.why_not}" if one.why_not else "proved"
         say(f"{one.proposal.id}: {verdict}")

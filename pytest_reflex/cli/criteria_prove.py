@@ -11,7 +11,7 @@ import click
 
 from pytest_reflex.cli.criteria_look import json_option, registry_here, traced, variables_option
 from pytest_reflex.cli.given import ARTIFACT
-from pytest_reflex.cli.streams import give, give_json
+from pytest_reflex.cli.streams import give, give_json, verdict
 from pytest_reflex.errors import ExitCode
 from pytest_reflex.model.plain import visible
 
@@ -62,13 +62,15 @@ def prove(
     )
     proofs = list(prover.prove(criteria.rules))
     fine = not any(_speaks_against(one, strict=strict) for one in proofs)
-    if as_json:
-        rules = [one.to_json() for one in proofs]
-        give_json({"criteria": criteria.name, "passed": fine, "rules": rules})
-    else:
-        # Whoever reads a pipe has no width.
-        give(proof_text(proofs) if sys.stdout.isatty() else proof_text(proofs, widest=_ALL))
-    return ExitCode.OK if fine else ExitCode.GATE_FAILED
+    status = ExitCode.OK if fine else ExitCode.GATE_FAILED
+    with verdict(status):
+        if as_json:
+            rules = [one.to_json() for one in proofs]
+            give_json({"criteria": criteria.name, "passed": fine, "rules": rules})
+        else:
+            # Whoever reads a pipe has no width.
+            give(proof_text(proofs) if sys.stdout.isatty() else proof_text(proofs, widest=_ALL))
+    return status
 
 
 def _speaks_against(one: RuleProof, *, strict: bool) -> bool:

@@ -16,7 +16,7 @@ from pytest_reflex.cli.criteria_look import (
     variables_option,
 )
 from pytest_reflex.cli.criteria_option import judge_option
-from pytest_reflex.cli.streams import give, give_json
+from pytest_reflex.cli.streams import give, give_json, verdict
 from pytest_reflex.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -55,17 +55,19 @@ def test(
     unasked = [one for one in tried if one.verdict is Verdict.NOT_ASKED]
     lacking = [one for one in tried if not (one.count("good") and one.count("bad"))]
     fine = not any(one.verdict in BROKEN for one in tried) and not (strict and (lacking or unasked))
-    if as_json:
-        rules = [one.to_json() for one in tried]
-        give_json({"criteria": criteria.name, "passed": fine, "rules": rules})
-    else:
+    status = ExitCode.OK if fine else ExitCode.GATE_FAILED
+    with verdict(status):
+        if as_json:
+            rules = [one.to_json() for one in tried]
+            give_json({"criteria": criteria.name, "passed": fine, "rules": rules})
+            return status
         give(samples_text(tried))
         if strict and lacking:
             give(f"strict: a good or a bad sample is wanting: {_listed([o.rule for o in lacking])}")
         if unasked:
             told = MEANING[Verdict.NOT_ASKED]
             give(f"not asked: {_listed([one.rule for one in unasked])}: {told}")
-    return ExitCode.OK if fine else ExitCode.GATE_FAILED
+    return status
 
 
 def _chosen(criteria: Criteria, rule_ids: Sequence[str]) -> list[Rule]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_reflex.cli.streams import give, give_json, say
+from pytest_reflex.cli.streams import give, give_json, say, verdict
 from pytest_reflex.errors import ExitCode, ReflexError
 
 if TYPE_CHECKING:
@@ -37,22 +37,26 @@ def doctor(as_json: bool, probes: tuple[str, ...]) -> int:
     to be mended.
     """
     found = examine(Path.cwd(), probes)
-    if as_json:
-        give_json(found)
-    else:
-        from pytest_reflex.reports.doctor import doctor_text
+    status = ExitCode.USAGE if found["problems"] else ExitCode.OK
+    with verdict(status):
+        if as_json:
+            give_json(found)
+        else:
+            from pytest_reflex.reports.doctor import doctor_text
 
-        give(doctor_text(found))
-    return ExitCode.USAGE if found["problems"] else ExitCode.OK
+            give(doctor_text(found))
+    return status
 
 
 def examine(project: Path, probes: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return everything that doctor has to say, as one JSON document without secrets."""
     from pytest_reflex.cli.configured import hidden_in
     from pytest_reflex.process.secrecy import hide
+    from pytest_reflex.session.switched_off import switched_off
     from pytest_reflex.settings import load
 
     found: dict[str, Any] = {"versions": _versions(), "problems": []}
+    found["problems"] += switched_off(project, os.environ)
     try:
         settings = load(project)
     except ReflexError as error:

@@ -101,6 +101,8 @@ def _prepared(state: RunState) -> Criteria:
 
 def _due(outlook: Outlook) -> str:
     decision = outlook.decision
+    if decision.act is Act.VERIFY:
+        return f"{Step.EVALUATE.value}: what is recorded is verified first"
     if decision.act is Act.STEP and decision.step:
         return decision.step.value
     reason = decision.reason.value if decision.reason else "nothing"

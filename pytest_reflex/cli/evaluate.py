@@ -20,7 +20,7 @@ from pytest_reflex.cli.criteria_option import (
     parse_variables,
 )
 from pytest_reflex.cli.given import ARTIFACT
-from pytest_reflex.cli.streams import give, is_coloured, say
+from pytest_reflex.cli.streams import give, is_coloured, say, verdict
 from pytest_reflex.errors import ExitCode, UsageError
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.results import Evaluation
@@ -35,7 +35,13 @@ if TYPE_CHECKING:
 @click.option("--phase", metavar="A|B", help="Level (default: B, or A without rules of B).")
 @click.option("--threshold", metavar="F", help="Threshold instead of the criteria's own.")
 @judge_option
-@click.option("-v", "--verbose", is_flag=True, help="Show the rules that passed, and evidence.")
+@click.option("--outside", is_flag=True, help="Follow links that lead out of a folder.")
+@click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="Show the rules that passed, evidence, and all that was left out of a folder.",
+)
 @click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document; with --watch, one per line."
 )
@@ -49,6 +55,7 @@ def evaluate(
     phase: str | None,
     threshold: str | None,
     judge: str | None,
+    outside: bool,
     verbose: bool,
     as_json: bool,
     report: str | None,
@@ -80,6 +87,7 @@ def evaluate(
         phase=phase,
         threshold=threshold,
         variables=parse_variables(variables),
+        outside=outside,
     )
     if as_json and report not in (None, "json"):
         raise UsageError("--json and --format exclude each other", hint="name one of them")
@@ -93,8 +101,10 @@ def evaluate(
         judging.look()
         OnSave(judging, render, as_json=as_json).follow()
     evaluations = judging.run()
-    give(render(evaluations))
-    return status_of(evaluations)
+    status = status_of(evaluations)
+    with verdict(status):
+        give(render(evaluations))
+    return status
 
 
 @dataclass(slots=True, kw_only=True)
@@ -107,6 +117,7 @@ class Judging:
     phase: str | None
     threshold: str | None
     variables: Mapping[str, Any]
+    outside: bool = False
     sources: tuple[Path, ...] = ()
 
     def look(self) -> None:
@@ -116,7 +127,7 @@ class Judging:
 
         self.sources = (find_template(self.criteria),)
         for artifact in self.artifacts:
-            read_artifact(artifact)
+            read_artifact(artifact, outside=self.outside)
 
     def run(self) -> list[Evaluation]:
         """Return the evaluation of each artifact; raises ReflexError."""
@@ -136,6 +147,7 @@ class Judging:
                 threshold=self.threshold,
                 variables=self.variables,
                 root=Path.cwd(),
+                outside=self.outside,
             )
             for artifact in self.artifacts
         ]

@@ -123,6 +123,7 @@ def _show(procedure: str, options: Options, settings: Settings, *, number: int) 
             prompt=prompt,
             tokens=work.tokens(prompt),
             budget=work.token_budget,
+            protected=work.gates.protected(),
         )
     )
     return ExitCode.OK

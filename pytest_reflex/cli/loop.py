@@ -9,6 +9,7 @@ VERBS = {
     "new": ("loop_drive:new", "Start a loop for a task."),
     "resume": ("loop_drive:resume", "Continue an interrupted loop."),
     "extend": ("loop_extend:extend", "Let a loop that has stopped go on."),
+    "verify": ("loop_verify:verify", "Evaluate the artifact of a loop again."),
     "stop": ("loop_stop:stop", "Ask a loop to stop."),
     "feedback": ("loop_manage:feedback", "Say what the next critique has to heed."),
     "status": ("loop_look:status", "Show where a loop stands."),

@@ -131,7 +131,6 @@ def new(
     from pytest_reflex.loops.setup import NewLoop, begin, propose
 
     settings = _settings(max_iterations, evaluator, guard, produce, record, budgets, may_change)
-    chosen = chosen_criteria(criteria, template, settings)
     if in_place and (output or not draft):
         raise UsageError("--in-place needs --input and no --output")
     host = open_host(settings["plugins"], Path.cwd())
@@ -139,7 +138,7 @@ def new(
     names = employ(host, settings, agents, replay=replay, recorder=recorder, judge=judge)
     order = NewLoop(
         task=task,
-        criteria=chosen,
+        criteria=chosen_criteria(criteria, template, settings),
         alias=alias,
         draft=draft,
         output=draft if in_place else output,
@@ -241,12 +240,9 @@ def _confirm(proposal: Any, agents: Any, *, asked: bool, quiet: bool) -> None:
     if not (quiet and not asked):
         judge = proposal.order.judge
         text = proposal_text(proposal.criteria, proposal.limits, agents, judge=judge)
-        say(
-            text
-            + "".join(
-                f"{line}\n" for line in allowed_lines(proposal.may_change, proposal.unprotected)
-            )
-        )
+        held = proposal.holding
+        allowed = allowed_lines(held.may_change, held.unprotected)
+        say("\n".join((text.rstrip("\n"), *allowed, "")))
     if not asked:
         return
     if not sys.stdin.isatty():

@@ -41,7 +41,7 @@ def status(alias: str | None, as_json: bool, watch: str | None) -> int:
         if not as_json:
             return ExitCode.OK
     if as_json:
-        give_json(run_json(run.state))
+        give_json({**run_json(run.state), "verified": run.verified})
     else:
         give(status_text(run))
     return ExitCode.OK

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pytest_reflex.cli.aliases import completer, state_root
-from pytest_reflex.cli.configured import configured
 from pytest_reflex.cli.loop_manage import json_option, opener, told, wait_option
+from pytest_reflex.cli.loop_verify import hooks_of
 from pytest_reflex.cli.streams import give, give_json
 from pytest_reflex.errors import ExitCode, UsageError
 from pytest_reflex.model.plain import one_line, visible
@@ -57,7 +57,7 @@ def stop(
         patience=patience,
         project=Path.cwd(),
         open_run=opener(run.state),
-        hooks=None if is_of_session(run.state) else lambda: _judging(run),
+        hooks=None if is_of_session(run.state) else lambda: hooks_of(run),
     )
     if as_json:
         give_json(told(run.alias, answer.state, ended=answer.done))
@@ -66,18 +66,6 @@ def stop(
     if answer.delivered and not as_json:
         give(visible(answer.delivered))
     return ExitCode.LOCKED if patience and not answer.done else ExitCode.OK
-
-
-def _judging(run: Run) -> Any:
-    """Return hooks that judge as the run's own do, and ask no agent but a judge."""
-    from pytest_reflex.host import employ_evaluator, employ_judge, open_host
-
-    setup = run.state.setup
-    host = open_host(setup["plugins"], Path.cwd())
-    settings = configured({"loop.evaluator": setup["evaluator"]})
-    employ_evaluator(host, settings)
-    employ_judge(host, settings, "" if setup.get("replay") else setup.get("judge", ""))
-    return host.hooks
 
 
 def _meant(root: Path, word: str, alias: str | None, reason: str | None) -> tuple[str | None, str]:
@@ -119,11 +107,15 @@ def _only_running(root: Path) -> Run:
 
 
 def _how_it_ended(state: Any) -> str:
+    from pytest_reflex.loops.overview import NOT_VERIFIED
+    from pytest_reflex.loops.recorded import claims_pass
     from pytest_reflex.model.words import StopReason
 
     reason = state.stop.reason
     if reason is not StopReason.USER_STOP:
-        return f"{state.alias} had ended by itself ({reason.value}); the request changed nothing."
+        claimed = f", {NOT_VERIFIED}" if claims_pass(state) else ""
+        told = f"{state.alias} had ended by itself ({reason.value}{claimed})"
+        return f"{told}; the request changed nothing."
     back = state.stop.restored_from
     best = f"; the best artifact, of iteration {back['iteration']}, is restored" if back else ""
     return f"{state.alias} has stopped{best}."

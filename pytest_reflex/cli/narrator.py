@@ -11,7 +11,7 @@ from typing import Any
 
 from pytest_reflex.cli.paint import painted
 from pytest_reflex.cli.progress import Display, displayed
-from pytest_reflex.cli.streams import give, give_artifact, give_json, say, terminal_width
+from pytest_reflex.cli.streams import give, give_artifact, give_json, say, terminal_width, verdict
 from pytest_reflex.errors import ExitCode, StateError
 from pytest_reflex.loops.driver import ReflexLoop
 from pytest_reflex.loops.project_watch import unread_text
@@ -134,20 +134,27 @@ class Narrator:
             delivered = deliver(files, self.loop.project)
         except StateError as error:
             failure, delivered = error, f"Not written: {error}"
-        if self.as_json:
-            give_json(run_json(state))
-        else:
-            if not self.quiet:
-                give(painted(wrapped(iteration.summary(state, delivered))) + "\n\n")
-            give_artifact(files.artifact_text())
-            if not self.quiet and sys.stdout.isatty():  # the summary may have scrolled away
-                self._wrapped("\n" + iteration.verdict_line(state, files.artifact_label))
+        assert state.stop.reason is not None
+        status = failure.exit_code if failure else EXIT_OF_REASON[state.stop.reason]
+        with verdict(status):
+            self._print(delivered)
         if failure:
             raise failure
-        assert state.stop.reason is not None
         if self.quiet and state.status is RunStatus.FAILED:
             self._wrapped(f"{state.stop.reason.value}: {visible(state.stop.detail)}")
-        return EXIT_OF_REASON[state.stop.reason]
+        return status
+
+    def _print(self, delivered: str) -> None:
+        """Print how the run ended, and its artifact."""
+        state, files = self.loop.state, self.loop.files
+        if self.as_json:
+            give_json(run_json(state))
+            return
+        if not self.quiet:
+            give(painted(wrapped(iteration.summary(state, delivered))) + "\n\n")
+        give_artifact(files.artifact_text())
+        if not self.quiet and sys.stdout.isatty():  # the summary may have scrolled away
+            self._wrapped("\n" + iteration.verdict_line(state, files.artifact_label))
 
     def interrupted(self) -> None:
         """Say how to go on."""

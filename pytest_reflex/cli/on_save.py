@@ -16,7 +16,7 @@ from typing import Any, NoReturn, Protocol
 
 import click
 
-from pytest_reflex.checks.saves import look, next_save
+from pytest_reflex.checks.saves import Look, look, next_save
 from pytest_reflex.cli.narrator import wrapped
 from pytest_reflex.cli.streams import give, say
 from pytest_reflex.cli.watching import draw
@@ -32,13 +32,19 @@ _WAITING = "Waiting for a save; Ctrl-C ends."
 
 
 class Judging(Protocol):
-    """What is done at each save: `run` raises ReflexError; `sources` are the files of the rules."""
+    """What is done at each save: `run` raises ReflexError; `sources` are the files of the rules.
+
+    `outside` is True where links in folders are followed.
+    """
 
     @property
     def artifacts(self) -> Sequence[Path]: ...
 
     @property
     def sources(self) -> Sequence[Path]: ...
+
+    @property
+    def outside(self) -> bool: ...
 
     def run(self) -> list[Evaluation]: ...
 
@@ -58,16 +64,19 @@ class OnSave:
         """Judge, show, and wait for the next save, until a signal ends it."""
         tries = 0
         while True:
-            before = look(self._watched())
+            before = self._look()()
             outcome = self._judged()
             tries += 1
-            now = look(self._watched())
+            now = self._look()()
             if tries < MOST_TRIES and any(now.get(p) != stamp for p, stamp in before.items()):
-                next_save(before, partial(look, self._watched()))
+                next_save(before, self._look())
                 continue
             tries = 0
             self._show(outcome)
-            next_save(now, partial(look, self._watched()))
+            next_save(now, self._look())
+
+    def _look(self) -> Look:
+        return partial(look, self._watched(), outside=self._judging.outside)
 
     def _watched(self) -> list[Path]:
         sources = (*self._judging.sources, *self._places)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 
 import click
 
+from pytest_reflex import __version__
 from pytest_reflex.cli.lazy import LazyGroup
-from pytest_reflex.cli.streams import close_stdout, prepare, say
+from pytest_reflex.cli.streams import close_stdout, finish, flush, give, prepare, say
 from pytest_reflex.process.signals import Interruptions, interruptible
 
 # verb: (module:command, one line of help). A new verb is one file and one line here.
@@ -27,11 +27,11 @@ VERBS = {
 
 def run(arguments: list[str], *, leaving: bool = False) -> int:
     """Run the command line and return its exit status; with `leaving` the process ends then."""
-    there = prepare()
+    prepare()
     with interruptible(leaving=leaving) as interruptions:
         status = _run(arguments, interruptions)
-    # Where the caller closed stdout the work is done, but nobody was told.
-    return status if there else status or 12
+    finish()
+    return status
 
 
 def _run(arguments: list[str], interruptions: Interruptions) -> int:
@@ -41,19 +41,19 @@ def _run(arguments: list[str], interruptions: Interruptions) -> int:
         help="Hold an artifact to rules: a score, a gate, and a loop that mends it.",
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
     )
-    # Answered by the entry point; here for the help page.
+    # Answered above; here for the help page.
     root.params.append(
         click.Option(["--version"], is_flag=True, help="Print the version and exit.")
     )
     try:
+        if arguments == ["--version"]:
+            give(f"pytest-reflex {__version__}")
+            return 0
         _check_folder()
         result = root.main(
             arguments, prog_name="pytest-reflex", standalone_mode=False, obj=interruptions
         )
-        sys.stdout.flush()
-    except click.exceptions.NoArgsIsHelpError as missing:
-        sys.stdout.write(missing.format_message() + "\n")
-        return 0
+        flush()
     except (Exception, KeyboardInterrupt, SystemExit) as error:
         interruptions.deaf = True
         if interruptions.received and isinstance(error, (click.Abort, KeyboardInterrupt)):
@@ -68,6 +68,12 @@ def _explain(error: BaseException) -> int:
     from pytest_reflex.errors import ExitCode, ReflexError
 
     match error:
+        case click.exceptions.NoArgsIsHelpError():
+            try:
+                give(error.format_message())
+            except (ReflexError, BrokenPipeError) as unwritten:
+                return _explain(unwritten)
+            return ExitCode.OK
         case click.exceptions.Exit():
             return error.exit_code
         case click.exceptions.Abort() if isinstance(error.__cause__, KeyboardInterrupt):

@@ -1,11 +1,13 @@
 """The standard streams as they come: closed, full, a terminal, or of another encoding than UTF-8.
 
-Promises: what cannot be told on stderr stops nothing; an artifact reaches a pipe or a file byte for
-byte, and a terminal without what it would act on.
+Promises: what cannot be written to stderr stops nothing; a verdict keeps its exit status where
+stdout takes no more; an artifact reaches a pipe or a file byte for byte, and a terminal without
+what it would act on.
 """
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -18,24 +20,39 @@ import click
 from pytest_reflex.errors import StateError
 from pytest_reflex.model.plain import visible, visible_json
 
+_UNWRITTEN = "standard output could not be written"
 
-def prepare() -> bool:
-    """Make the three streams usable and return whether there is a standard output at all."""
+
+def prepare() -> None:
+    """Make the three streams usable; one that is closed refuses what is written, and nothing else.
+
+    Its number stays taken, since the next file to be opened would get it.
+    """
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
-        except OSError:  # else the next file to be opened would take its number
+        except OSError:
             os.open(os.devnull, os.O_RDWR)
-    there = sys.stdout is not None
     if sys.stdout is None:
-        sys.stdout = _nowhere()
+        sys.stdout = _closed()
     if sys.stderr is None:
-        sys.stderr = _nowhere()
+        sys.stderr = _closed()
     sys.stdout, sys.stderr = _whole(sys.stdout), _whole(sys.stderr)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    return there
+
+
+def finish() -> None:
+    """Write what is left in the buffers; what no stream takes is dropped.
+
+    The interpreter would try again when it ends, and fail with a status of its own (120).
+    """
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            _let_go(stream)
 
 
 def is_coloured(stream: Any) -> bool:
@@ -60,8 +77,8 @@ def say(text: str) -> None:
     try:
         click.echo(text, err=True, color=is_coloured(sys.stderr))
         sys.stderr.flush()
-    except OSError:
-        _let_go(sys.stderr.fileno())
+    except (OSError, ValueError):
+        _let_go(sys.stderr)
 
 
 def give(text: str) -> None:
@@ -89,6 +106,32 @@ def give_artifact(artifact: str | bytes) -> None:
 
 
 @contextmanager
+def verdict(status: int) -> Iterator[None]:
+    """Print what led to an exit status that is a verdict: it stays where stdout takes no more."""
+    try:
+        yield
+    except (OutputError, BrokenPipeError) as error:
+        close_stdout()
+        why = error.strerror if isinstance(error, OSError) else error.why
+        say(f"pytest-reflex: {_UNWRITTEN}: {why}; the exit status is that of the verdict")
+        raise click.exceptions.Exit(status) from None
+
+
+class OutputError(StateError):
+    """Standard output is closed or full."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"{_UNWRITTEN}: {why}")
+        self.why = why
+
+
+def flush() -> None:
+    """Write what is left for stdout; raises StateError where it cannot be written."""
+    with _named():
+        sys.stdout.flush()
+
+
+@contextmanager
 def _named() -> Iterator[None]:
     try:
         yield
@@ -96,12 +139,13 @@ def _named() -> Iterator[None]:
         raise
     except OSError as error:
         close_stdout()
-        raise StateError(f"standard output could not be written: {error.strerror}") from None
+        closed = error.errno == errno.EBADF
+        raise OutputError("it is closed" if closed else error.strerror or str(error)) from None
 
 
 def close_stdout() -> None:
     """Let the interpreter leave quietly when nobody takes what it has to write."""
-    _let_go(sys.stdout.fileno())
+    _let_go(sys.stdout)
 
 
 def _whole(stream: Any) -> Any:
@@ -117,11 +161,15 @@ def _whole(stream: Any) -> Any:
     return io.TextIOWrapper(io.BufferedWriter(stream.detach()), encoding, errors, "")
 
 
-def _let_go(descriptor: int) -> None:
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, descriptor)
-    os.close(nowhere)
+def _let_go(stream: Any) -> None:
+    """Have a stream lead nowhere from now on, with what is in its buffer."""
+    with suppress(OSError, ValueError, AttributeError):  # it is not one of a process
+        descriptor = stream.fileno()
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, descriptor)
+        os.close(nowhere)
 
 
-def _nowhere() -> io.TextIOWrapper:
-    return open(os.devnull, "w", encoding="utf-8")
+def _closed() -> io.TextIOWrapper:
+    """Return a stream that refuses what is written, as its closed descriptor did."""
+    return open(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC), "w", encoding="utf-8")

@@ -13,7 +13,14 @@ from pytest_reflex.criteria.nodes import Table
 from pytest_reflex.criteria.plain_lines import read_plain_lines
 from pytest_reflex.documents.syntax import DataSyntaxError
 from pytest_reflex.documents.yaml_events import ForbiddenCharacterError, yaml_events
-from pytest_reflex.errors import CriteriaError, Place
+from pytest_reflex.errors import (
+    TRY_AGAIN,
+    CriteriaError,
+    Place,
+    for_cause,
+    is_transient,
+    read_twice,
+)
 
 MAX_BYTES = 16 * 1024 * 1024
 
@@ -51,11 +58,7 @@ def read_bytes(path: Path, name: str) -> bytes:
     """Return the bytes of a regular file of bearable size; raises CriteriaError."""
     place = Place(name)
     try:
-        # Not blocking: a named pipe would wait for a writer.
-        with os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise CriteriaError("this is not a regular file", place=place)
-            data = file.read(MAX_BYTES + 1)
+        data = read_twice(lambda: _bytes_of(path, place))
     except FileNotFoundError:
         raise CriteriaError("there is no such file", place=place) from None
     except IsADirectoryError:
@@ -65,11 +68,21 @@ def read_bytes(path: Path, name: str) -> bytes:
         ) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise CriteriaError(f"cannot be read: {reason}", place=place) from None
+        hint = TRY_AGAIN if is_transient(error) else ""
+        found = CriteriaError(f"cannot be read: {reason}", place=place, hint=hint)
+        raise for_cause(found, error) from None
     if len(data) > MAX_BYTES:
         limit = f"{MAX_BYTES // 1024 // 1024} MB"
         raise CriteriaError(f"the file is larger than {limit}", place=place, hint="split it")
     return data
+
+
+def _bytes_of(path: Path, place: Place) -> bytes:
+    # Not blocking: a named pipe would wait for a writer.
+    with os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise CriteriaError("this is not a regular file", place=place)
+        return file.read(MAX_BYTES + 1)
 
 
 def _decode(data: bytes, faults: Faults) -> str:

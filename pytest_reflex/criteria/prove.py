@@ -6,7 +6,6 @@ number of them; a check that runs a command of the user's is run only where that
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -36,6 +35,7 @@ from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
 from pytest_reflex.model.samples import Sample
 from pytest_reflex.model.words import Outcome
 from pytest_reflex.process.deadline import Deadline
+from pytest_reflex.process.temporary import temporary_folder
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
@@ -139,9 +139,9 @@ class Prover:
         if self.folder is not None:
             yield from (self._proof(rule, self.folder) for rule in rules)
             return
-        with tempfile.TemporaryDirectory(prefix="reflex-prove-") as folder:
+        with temporary_folder("reflex-prove-") as folder:
             for rule in rules:
-                yield self._proof(rule, Path(folder))
+                yield self._proof(rule, folder)
 
     def _proof(self, rule: Rule, folder: Path) -> RuleProof:
         if not rule.checks:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
-from pytest_reflex.checks.reading import SKIPPED
+from pytest_reflex.checks.folder import EXCLUDED_NAMES
 from pytest_reflex.criteria.faults import Faults, Spot
 from pytest_reflex.criteria.fields import (
     kind_of,
@@ -25,7 +25,7 @@ KINDS = ("good", "bad")
 KEYS = ("file", "text", "files")
 MOST_FILES = 100
 
-_NEVER = "|".join((r"\.\.?", *map(re.escape, sorted(SKIPPED))))
+_NEVER = "|".join((r"\.\.?", *map(re.escape, sorted(EXCLUDED_NAMES))))
 _PART = r"[^/\\:\x00-\x1f\x7f]{1,60}"
 PATH = rf"^(?!(?:.*/)?(?:{_NEVER})(?:/|$)){_PART}(?:/{_PART}){{0,9}}(?!\n)$"
 """A relative path with slashes that stays where it is put, as a pattern for us and for schemas.

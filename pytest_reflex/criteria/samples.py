@@ -23,6 +23,7 @@ from pytest_reflex.model.rules import Criteria, Rule
 from pytest_reflex.model.samples import Sample
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Outcome
+from pytest_reflex.process.temporary import temporary_folder
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
@@ -112,9 +113,9 @@ def try_samples(
 
     Raises CriteriaError where a check of a rule cannot be compiled.
     """
-    with tempfile.TemporaryDirectory(prefix="reflex-samples-") as folder:
+    with temporary_folder("reflex-samples-") as folder:
         for rule in rules:
-            yield RuleTried(rule, tuple(_tried(criteria, rule, registry, root, Path(folder))))
+            yield RuleTried(rule, tuple(_tried(criteria, rule, registry, root, folder)))
 
 
 def judge_text(

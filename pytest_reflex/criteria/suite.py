@@ -15,7 +15,8 @@ from pytest_reflex.criteria.fields import texts_at, word_at
 from pytest_reflex.criteria.load import VACUITY_HINT, Reading, collector_off, vacuity
 from pytest_reflex.criteria.nodes import Table
 from pytest_reflex.criteria.wording import quoted
-from pytest_reflex.errors import CriteriaError, UsageError
+from pytest_reflex.errors import CriteriaError, UsageError, is_transient, read_twice
+from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Level
@@ -34,17 +35,19 @@ def load_suite(
     registry: Registry,
     variables: Mapping[str, Any] | None = None,
     root: Path,
+    outside: bool = False,
 ) -> tuple[Target, ...]:
     """Return the targets of a suite file, sorted by the artifact's label.
 
     A label is the artifact's path seen from the suite's folder, with slashes. Raises CriteriaError
-    with every problem found, artifacts that match nothing included.
+    with every problem found: artifacts that match nothing included, and without `outside`, those
+    that lie neither below `root` nor below the suite's folder.
     """
     reading = Reading(registry, variables or {})
     with collector_off():
         table, faults = reading.document(path)
         wanted = read_level(table, faults)
-        found = read_artifacts(table, path, faults)
+        found = read_artifacts(table, path, faults, root=None if outside else root)
         criteria = reading.criteria(reading.layer(path, table, faults), path)
     level = wanted or default_level(criteria)
     if not criteria.active(level):
@@ -53,7 +56,13 @@ def load_suite(
     alone = len(found) == 1 and _names_one(table, path)
     return tuple(
         Target(
-            criteria=criteria, level=level, artifact=artifact, root=root, label=label, alone=alone
+            criteria=criteria,
+            level=level,
+            artifact=artifact,
+            root=root,
+            label=label,
+            alone=alone,
+            outside=outside,
         )
         for label, artifact in sorted(found.items())
     )
@@ -66,12 +75,14 @@ def make_target(
     level: Level | None = None,
     threshold: Fraction | None = None,
     root: Path,
+    outside: bool = False,
 ) -> Target:
     """Return the target for one artifact; the level defaults to B, or A where no B rule exists.
 
+    The artifact may lie anywhere; with `outside`, links that lead out of a folder are followed.
     Raises UsageError where the artifact is missing, the level has no rules, or nothing could fail.
     """
-    if not os.path.lexists(artifact):
+    if not _is_there(artifact):
         hint = f"paths start at {Path.cwd()}"
         raise UsageError(f"there is no artifact {str(artifact)!r}", hint=hint)
     level = level or default_level(criteria)
@@ -87,6 +98,7 @@ def make_target(
         root=root,
         label=str(artifact),
         threshold=threshold,
+        outside=outside,
     )
 
 
@@ -107,11 +119,14 @@ def read_level(table: Table, faults: Faults) -> Level | None:
     return Level(word) if word else None
 
 
-def read_artifacts(table: Table, path: Path, faults: Faults) -> dict[str, Path]:
+def read_artifacts(
+    table: Table, path: Path, faults: Faults, *, root: Path | None = None
+) -> dict[str, Path]:
     """Return label to path of every artifact that the suite's patterns match.
 
     A pattern with wildcards matches files; one that ends in a slash matches folders. Neither
-    matches hidden ones, nor the suite file itself.
+    matches hidden ones, nor the suite file itself. Where a `root` is given, what lies neither below
+    it nor below the suite's folder is a fault.
     """
     patterns = texts_at(table, "artifacts", faults)
     if not patterns and "artifacts" not in table:
@@ -124,8 +139,24 @@ def read_artifacts(table: Table, path: Path, faults: Faults) -> dict[str, Path]:
         if not matches:
             _note_no_match(pattern, path, spot, faults)
         for match in matches:
+            if root and not _lies_below(match, root, path.parent):
+                _note_outside(label_of(match, path.parent), match, spot, faults)
             found.setdefault(label_of(match, path.parent), match)
     return found
+
+
+def _lies_below(artifact: Path, *folders: Path) -> bool:
+    real = Path(os.path.realpath(artifact))
+    return any(real.is_relative_to(os.path.realpath(folder)) for folder in folders)
+
+
+def _note_outside(label: str, artifact: Path, spot: Spot, faults: Faults) -> None:
+    target = one_line(os.path.realpath(artifact))
+    faults.add(
+        f"{quoted(label)} leads out of the project, to {target}",
+        spot,
+        hint="--reflex-outside lets artifacts lie anywhere",
+    )
 
 
 def artifact_patterns(path: Path) -> tuple[str, ...]:
@@ -175,3 +206,12 @@ def _note_no_match(pattern: str, suite: Path, spot: Spot, faults: Faults) -> Non
         spot,
         hint="patterns start at the suite's folder",
     )
+
+
+def _is_there(path: str | os.PathLike[str]) -> bool:
+    """Return whether something has that name; who cannot look now leaves it to the reader."""
+    try:
+        read_twice(lambda: os.lstat(path))
+    except (OSError, ValueError) as error:
+        return is_transient(error)
+    return True

@@ -41,6 +41,18 @@ def with_newline(text: str, newline: str) -> str:
     return _ANY_END.sub(newline, text)
 
 
+def fitted(before: str, block: str, after: str) -> str:
+    """Return whole lines as they can stand between two texts.
+
+    A CR and an LF that meet at a seam would be one line end: they become CR LF and stay two.
+    """
+    if before.endswith("\r") and block.startswith("\n"):
+        block = f"\r{block}"
+    if block.endswith("\r") and after.startswith("\n"):
+        block = f"{block}\n"
+    return block
+
+
 class View:
     """A span of whole lines as clean text, and the way back into the original.
 

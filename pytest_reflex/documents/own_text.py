@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pytest_reflex.errors import UsageError
+from pytest_reflex.errors import UsageError, for_cause, read_twice
 
 LONGEST = 100_000  # bytes
 
@@ -17,13 +17,13 @@ def read_own_text(path: Path, what: str, *, longest: int = LONGEST, hint: str = 
     """
     called = f"{path}: {what}"
     try:
-        if not path.is_file():
+        if not read_twice(path.is_file):
             fault = "is no regular file" if path.exists() else "is not there"
             raise UsageError(f"{called} {fault}", hint=hint)
-        with path.open("rb") as file:
-            data = file.read(longest + 1)
+        data = read_twice(lambda: _start_of(path, longest + 1))
     except OSError as error:
-        raise UsageError(f"{called} cannot be read: {error.strerror}") from None
+        found = UsageError(f"{called} cannot be read: {error.strerror}")
+        raise for_cause(found, error) from None
     if len(data) > longest:
         raise UsageError(f"{called} is longer than {longest:,} bytes")
     try:
@@ -33,3 +33,8 @@ def read_own_text(path: Path, what: str, *, longest: int = LONGEST, hint: str = 
     if not text.strip() or "\0" in text:
         raise UsageError(f"{called} holds no text")
     return text.replace("\r\n", "\n")
+
+
+def _start_of(path: Path, size: int) -> bytes:
+    with path.open("rb") as file:
+        return file.read(size)

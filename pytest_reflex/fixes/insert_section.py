@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from pytest_reflex.documents.data_tree import is_data
-from pytest_reflex.documents.lines import newline_of, split, starts, with_newline
+from pytest_reflex.documents.lines import fitted, newline_of, split, starts, with_newline
 from pytest_reflex.documents.outline import Heading, Outline, outline
 from pytest_reflex.fixes.kind import Field, FixError, Kind, Params
 
@@ -53,7 +53,8 @@ def _insert(document: str, offset: int, section: str) -> str:
     gap = ""
     if lines and lines[-1].strip():
         gap = newline * (1 if lines[-1].endswith(("\n", "\r")) else 2)
-    return before + gap + with_newline(section + "\n" * bool(after.strip()), newline) + after
+    block = gap + with_newline(section + "\n" * bool(after.strip()), newline)
+    return before + fitted(before, block, after) + after
 
 
 def _section(params: Params) -> str:

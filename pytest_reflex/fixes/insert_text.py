@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from pytest_reflex.documents.lines import newline_of, split, with_newline
+from pytest_reflex.documents.lines import split, with_newline
 from pytest_reflex.fixes.kind import Field, FixError, Kind, Params
 from pytest_reflex.fixes.lines_in import at_end, at_start, beside, is_beside
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
+_END = r"(?:\r\n|\r(?!\n)|(?<!\r)\n)"
+_LINE_END = re.compile(_END)
 
 
 def apply(params: Params, document: str) -> str:
@@ -32,10 +33,10 @@ def apply(params: Params, document: str) -> str:
 
 def _lines_with(document: str, anchor: str) -> Iterator[tuple[int, int]]:
     """Yield (start, end) of the lines that the anchor spans, lines that equal it first."""
-    wanted = with_newline(anchor.strip("\r\n"), newline_of(document))
+    wanted = with_newline(anchor, "\n").strip("\n")
     partial = []
     for line in _spans(document, wanted):
-        if document[line[0] : line[1]].strip() == wanted.strip():
+        if with_newline(document[line[0] : line[1]], "\n").strip() == wanted.strip():
             yield line
         else:
             partial.append(line)
@@ -43,12 +44,14 @@ def _lines_with(document: str, anchor: str) -> Iterator[tuple[int, int]]:
 
 
 def _spans(document: str, wanted: str) -> Iterator[tuple[int, int]]:
+    anchor = re.compile(_END.join(map(re.escape, wanted.split("\n"))))
+    longest = 2 * len(wanted)  # each line end of the document may have two characters
     start = end = 0
     for line in split(document):
         start, end = end, end + len(line)
-        at = document.find(wanted, start, end + len(wanted))
-        if start <= at < end:
-            closing = _LINE_END.search(document, at + len(wanted))
+        found = anchor.search(document, start, end + longest)
+        if found and found.start() < end:
+            closing = _LINE_END.search(document, found.end())
             yield start, closing.end() if closing else len(document)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_reflex.documents.data_tree import is_data
-from pytest_reflex.documents.lines import newline_of, starts, with_newline
+from pytest_reflex.documents.lines import fitted, newline_of, starts, with_newline
 from pytest_reflex.documents.markdown_tokens import front_matter_lines
 from pytest_reflex.documents.outline import outline
 from pytest_reflex.fixes.kind import FixError
@@ -39,9 +39,10 @@ def _is_open(document: str) -> bool:
 
 def _at_end(document: str, text: str) -> str:
     newline = newline_of(document)
-    block = as_lines(text, newline)
     whole = document if _ends_line(document) else document + newline
-    return document if _is_there_before(whole, len(whole), block) else whole + block
+    if _is_there_before(whole, len(whole), text):
+        return document
+    return whole + fitted(whole, as_lines(text, newline), "")
 
 
 def at_start(document: str, text: str) -> str:
@@ -60,34 +61,31 @@ def at_start(document: str, text: str) -> str:
 def beside(document: str, text: str, line: tuple[int, int], *, after: bool) -> str:
     """Return the document with the lines after or before a line given by its start and end."""
     newline = newline_of(document)
-    block = as_lines(text, newline)
-    start, end = line
-    if not after:
-        return document[:start] + block + document[start:]
-    gap = "" if _ends_line(document[start:end]) else newline
-    return document[:end] + gap + block + document[end:]
+    place = line[1] if after else line[0]
+    before, rest = document[:place], document[place:]
+    gap = "" if _ends_line(before) else newline
+    return before + gap + fitted(before + gap, as_lines(text, newline), rest) + rest
 
 
 def is_beside(document: str, text: str, line: tuple[int, int], *, after: bool) -> bool:
-    """Return whether the lines stand directly after or before a line."""
-    block = as_lines(text, newline_of(document))
+    """Return whether the lines stand directly after or before a line, whatever ends them."""
     if after:
-        return _is_there_after(document, line[1], block)
-    return _is_there_before(document, line[0], block)
+        return _is_there_after(document, line[1], text)
+    return _is_there_before(document, line[0], text)
 
 
-def _is_there_after(document: str, offset: int, block: str) -> bool:
-    rest = document[offset : offset + len(block)]
-    return rest == block or (
-        offset + len(rest) == len(document)
-        and not _ends_line(rest)
-        and as_lines(rest, newline_of(document)) == block
-    )
+def _is_there_after(document: str, offset: int, text: str) -> bool:
+    block = as_lines(text, "\n")
+    end = offset + 2 * len(block)  # each line end of the document may have two characters
+    rest = with_newline(document[offset:end], "\n")
+    return rest.startswith(block) or (end >= len(document) and f"{rest}\n" == block)
 
 
-def _is_there_before(document: str, offset: int, block: str) -> bool:
-    start = offset - len(block)
-    return document.endswith(block, 0, offset) and _ends_line(document[:start])
+def _is_there_before(document: str, offset: int, text: str) -> bool:
+    block = as_lines(text, "\n")
+    start = max(0, offset - 2 * len(block) - 2)
+    head = with_newline(document[start:offset], "\n")
+    return head.endswith(block) and _ends_line(head[: -len(block)])
 
 
 def _ends_line(text: str) -> bool:

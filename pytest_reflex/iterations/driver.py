@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from threading import Event
 
 from pytest_reflex.agents.command import LEFT
 from pytest_reflex.checks.command_run import LEFT_TEXT
-from pytest_reflex.errors import ExitCode
+from pytest_reflex.errors import ExitCode, ReflexError
 from pytest_reflex.iterations.budget import is_over, over_budget_text
 from pytest_reflex.iterations.decide import counted, decide, ended, exit_code
 from pytest_reflex.iterations.gates import ITERATION_VARIABLE, Gates
@@ -82,6 +82,7 @@ class IterationLoop:
         self._began = clock()
         self._unchanged = 0
         self._watch = Watch(work.fingerprint)
+        work.gates.remember(state.modified_files)
 
     def run(self) -> ExitCode:
         """Drive the loop to its end and return the exit status.
@@ -95,7 +96,7 @@ class IterationLoop:
             return self._end(ending)
         except BaseException as error:
             self._cancel.set()
-            self.state = ended(self.state, Ending.INTERRUPTED)
+            self.state = ended(self._with_modified(self.state), Ending.INTERRUPTED)
             self._file.save(self.state)
             if isinstance(error, Exception):
                 self.interrupted()
@@ -114,15 +115,23 @@ class IterationLoop:
         self._log.round_starts(number, total)
         prompt = self._prompt(number, total)
         self._watch.begin()
+        self._work.gates.before_agent()
         started = self._clock()
         self._file.keep()
         reply = self._work.agent.ask(self._question(prompt, number))
         self._file.keep()
         done = self._judged(number, reply, started)
         # Counted in one go: whoever interrupts us finds the round done, or not begun.
-        self.state = counted(self.state, done, self._now())
+        self.state = self._with_modified(counted(self.state, done, self._now()))
         self._file.save(self.state)
         self._tell(done, total)
+
+    def _with_modified(self, state: State) -> State:
+        """Return a state that has the files of gates that are modified: a resume goes on so."""
+        try:
+            return replace(state, modified_files=self._work.gates.modified())
+        except ReflexError:  # they cannot be read now, and the gates said so or will
+            return state
 
     def _prompt(self, number: int, total: int) -> str:
         prompt = self._work.prompt(number, total)
@@ -144,6 +153,7 @@ class IterationLoop:
     def _judged(self, number: int, reply: Reply, started: float) -> Round:
         """Decide what a round came to: the answer first, and behind a good one the gates."""
         changed = self._watch.changed()
+        self._work.gates.after_agent()
         offered = self._work.procedure.success
         if reply.details.get(LEFT):
             self._log.warning(f"AI CLI {LEFT_TEXT}")

@@ -52,7 +52,7 @@ def paths_in(folder: Path, depth: int = 0) -> Iterator[bytes]:
         raise CannotTellError("repositories are nested too deep")
     listed = _listed(folder)
     if listed is None:
-        yield from _walked(os.fsencode(folder))
+        yield from walked(os.fsencode(folder))
         return
     for name in listed:
         inner = Path(os.fsdecode(os.path.join(os.fsencode(folder), name)))
@@ -101,7 +101,27 @@ def _git(folder: Path, *words: str) -> bytes | None:
     return None if finished.returncode else finished.stdout
 
 
-def _walked(folder: bytes) -> Iterator[bytes]:
+def ignore_file(folder: Path) -> bytes | None:
+    """Return what git ignores in a repository by its own file; None where git has no say."""
+    told = _git(folder, "rev-parse", "--git-path", "info/exclude")
+    if told is None:
+        return None
+    path = os.path.join(os.fsencode(folder), told.rstrip(b"\n"))
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            return file.read(_MOST_BYTES)
+    except (FileNotFoundError, NotADirectoryError):
+        return b""
+    except OSError as error:
+        raise CannotTellError(str(error)) from None
+
+
+def is_ignored(folder: Path, path: bytes) -> bool:
+    """Return whether git ignores a path in a folder, by what it is told outside of it."""
+    return _git(folder, "check-ignore", "--quiet", "--", os.fsdecode(path)) is not None
+
+
+def walked(folder: bytes) -> Iterator[bytes]:
     """Yield everything below a folder that is no folder itself; links are not followed."""
     waiting = [b""]
     while waiting:

@@ -46,11 +46,13 @@ class Fragment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """What has to hold after a round: a command's exit status 0, or the gate of a criteria file.
+    """What has to hold after a round: a command, the gate of a criteria file, or a small diff.
 
-    One of `command` (text for a shell, or an argv) and `criteria` (a name or a path, judged over
-    the `artifacts` by their patterns, at `phase` and with `threshold` where given). A failed gate
-    that is `required` makes the round a failed one. `timeout` is in seconds.
+    One of `command` (text for a shell, or an argv: exit status 0 holds) and `criteria` (a name or a
+    path, judged over the `artifacts` by their patterns, at `phase` and with `threshold` where
+    given), or limits to what a round changes: `max_files`, `max_lines`, and no file that a pattern
+    in `deny` means. What `protect` patterns find may not change during the run. A failed
+    gate that is `required` makes the round a failed one. `timeout` is in seconds.
     """
 
     name: str
@@ -61,6 +63,16 @@ class Gate:
     threshold: str = ""
     timeout: float = 600.0
     required: bool = True
+    protect: tuple[str, ...] = ()
+    max_files: int | None = None
+    max_lines: int | None = None
+    deny: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        if self.command is not None:
+            return "command"
+        return "criteria" if self.criteria else "diff"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,7 +189,9 @@ class State:
 
     Times are UTC, "2026-02-06T10:00:00Z"; `elapsed` are seconds of each finished round. `outcome`
     (added by us) says how a completed loop ended: success or limit. `options` (added by us too)
-    are those of the command line that a resume takes over; `others` are keys of other programs.
+    are those of the command line that a resume takes over; `modified_files` (added by us too) are
+    those of gates that were left modified, as `protection` has them; `others` are keys of other
+    programs.
     """
 
     procedure_name: str
@@ -191,4 +205,5 @@ class State:
     elapsed: tuple[float, ...] = ()
     outcome: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
+    modified_files: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict)
     others: Mapping[str, Any] = field(default_factory=dict)

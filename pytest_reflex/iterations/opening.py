@@ -108,8 +108,8 @@ def taken_up(
 ) -> State:
     """Return the state with which a run goes on, under the bounds that hold now.
 
-    Raises UsageError where there is none, or where it was aborted and nobody says that what failed
-    is mended.
+    Raises UsageError where there is none, where it was aborted and nobody says that what failed is
+    fixed, or where nothing is left in which that could be seen.
     """
     if found is None or found.status is Status.COMPLETED:
         raise nothing_to_resume(name)
@@ -118,6 +118,12 @@ def taken_up(
         raise UsageError(
             f"{name} was aborted after {failures} in a row",
             hint=f"mend the cause, then: {RESUME} {name} --reset-failures",
+        )
+    limit = bounds.max_iterations
+    if found.consecutive_failures and reset_failures and limit and found.iteration >= limit:
+        raise UsageError(
+            f"{name} has no iteration left of {limit}, and the last one failed",
+            hint=f"allow more: {RESUME} {name} --reset-failures --max-iterations {limit + 1}",
         )
     return replace(
         found,

@@ -16,6 +16,7 @@ from pytest_reflex.iterations.fragments import problem_of
 from pytest_reflex.iterations.model import Fragment, Gate, Phase, Procedure
 from pytest_reflex.settings import Settings
 from pytest_reflex.settings.declared import place_of
+from pytest_reflex.settings.procedure_tables import DIFF_KEYS
 
 BUILT_IN = "built-in"
 KEY = "iterate.procedures"
@@ -59,23 +60,36 @@ def gates_of(procedure: Procedure, settings: Settings) -> tuple[Gate, ...]:
     names = tuple(tables) if procedure.gates is None else procedure.gates
     problems = [*_unknown_gates(procedure, settings)]
     problems += [
-        _problem(
-            f"gate {name!r} has neither a command nor criteria",
-            settings,
-            ("iterate", "gates", name),
-        )
+        _problem(f"gate {name!r} {fault}", settings, ("iterate", "gates", name), hint)
         for name in dict.fromkeys(names)
-        if name in tables and not tables[name].keys() & {"command", "criteria"}
+        if name in tables
+        for fault, hint in _faults(tables[name])
     ]
     if problems:
         raise ProcedureError(problems)
     return tuple(_gate(name, tables[name]) for name in dict.fromkeys(names))
 
 
+def _faults(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with the keys of a gate, and what to do about it."""
+    limits = sorted(table.keys() & set(DIFF_KEYS))
+    kinds = [kind for kind in ("command", "criteria") if kind in table]
+    kind = table.get("kind", kinds[0] if kinds else "diff")
+    if not kinds and not limits and "kind" not in table:
+        yield "has neither a command nor criteria", "give it one, or a limit: max_files = 5"
+    elif kind == "diff" and not limits:
+        yield "is of kind diff and has no limit", f"give it one of {', '.join(DIFF_KEYS)}"
+    elif kind != "diff" and limits:
+        yield f"is of kind {kind} and has {limits[0]}", "limits need a gate of their own"
+    elif kind not in (*kinds, "diff"):
+        yield f"is of kind {kind} and has no {kind}", f"give it one: {kind} = ..."
+
+
 def _gate(name: str, table: Mapping[str, Any]) -> Gate:
-    command = table.get("command")
-    argv = tuple(command) if isinstance(command, list) else command
-    return Gate(name=name, **{**table, **({"command": argv} if "command" in table else {})})
+    fields = {key: value for key, value in table.items() if key != "kind"}
+    if isinstance(table.get("command"), list):
+        fields["command"] = tuple(table["command"])
+    return Gate(name=name, **fields)
 
 
 def _made(name: str, settings: Settings, project: Path) -> Procedure:

@@ -66,7 +66,8 @@ def _gates(procedure: Procedure, settings: Settings, host: Host, project: Path) 
     gates = gates_of(procedure, settings)
     if any(gate.criteria for gate in gates):
         employ_judge(host, settings)
-    return Gates(gates, project=project, registry=host.registry)
+    exclude = [settings["iterate.root"]]
+    return Gates(gates, project=project, registry=host.registry, exclude=exclude)
 
 
 def agent_for(procedure: Procedure, options: Options, settings: Settings, host: Host) -> Askable:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -21,8 +21,8 @@ _UNITS["ns"] = 1e-9
 _PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|h|m|s)", re.ASCII)
 _LONGEST = 1e9  # seconds
 _NEVER = "0001-01-01T00:00:00Z"  # what Go writes for no time at all
-_OUTCOME, _OPTIONS = "outcome", "options"
-_OURS = (_OUTCOME, _OPTIONS)
+_OUTCOME, _OPTIONS, _MODIFIED = "outcome", "options", "modified_files"
+_OURS = (_OUTCOME, _OPTIONS, _MODIFIED)
 _KEYS = (
     *("iteration", "max_iterations", "consecutive_failures", "failure_threshold", "started_at"),
     *("last_iteration_at", "status", "procedure_name", "elapsed_per_iteration"),
@@ -46,6 +46,11 @@ def dump(state: State) -> bytes:
         wire[_OUTCOME] = state.outcome
     if state.options:
         wire[_OPTIONS] = dict(state.options)
+    if state.modified_files:
+        wire[_MODIFIED] = {
+            gate: {name: list(prints) for name, prints in files.items()}
+            for gate, files in state.modified_files.items()
+        }
     return (json.dumps(wire | dict(state.others), indent=2) + "\n").encode()
 
 
@@ -74,8 +79,26 @@ def load(data: bytes, procedure: str) -> State:
         elapsed=_durations(wire),
         outcome=wire[_OUTCOME] if isinstance(wire.get(_OUTCOME), str) else "",
         options=dict(wire[_OPTIONS]) if isinstance(wire.get(_OPTIONS), dict) else {},
+        modified_files=_modified(wire.get(_MODIFIED, {})),
         others={key: wire[key] for key in wire if key not in (*_KEYS, *_OURS)},
     )
+
+
+def _modified(wire: Any) -> dict[str, dict[str, tuple[str, str]]]:
+    """Return the files of gates that were left modified; one that cannot be read is never none."""
+    found: dict[str, dict[str, tuple[str, str]]] = {}
+    for gate, files in _items(wire):
+        for name, prints in _items(files):
+            if not isinstance(prints, list) or [type(one) for one in prints] != [str, str]:
+                raise ValueError(f"{_MODIFIED} has {prints!r}, not what a file was and is")
+            found.setdefault(gate, {})[name] = prints[0], prints[1]
+    return found
+
+
+def _items(wire: Any) -> Iterable[tuple[str, Any]]:
+    if not isinstance(wire, dict):
+        raise ValueError(f"{_MODIFIED} has {wire!r}, not an object")
+    return wire.items()
 
 
 def seconds_of(text: str) -> float:

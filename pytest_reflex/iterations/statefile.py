@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
-from pytest_reflex.errors import LockedError, StateError
+from pytest_reflex.errors import LockedError, StateError, UnreadableError, read_or_raise
 from pytest_reflex.iterations.model import State
 from pytest_reflex.iterations.state import dump, load
 from pytest_reflex.process.group import kill_abandoned, living_owner
@@ -57,6 +57,8 @@ def read_state(root: Path, procedure: str) -> State | None:
     except ValueError as error:
         message = f"{path} holds no state of an iteration loop: {error}"
         raise StateError(message, hint=hint) from None
+    except UnreadableError:
+        raise
     except StateError as error:
         if path.is_symlink():
             raise
@@ -163,10 +165,12 @@ class StateFile:
     def read(self) -> State | None:
         """Return the state; None where there is none, or where it had to be kept aside.
 
-        Raises StateError for a link: what it points to is none of ours.
+        Raises StateError for a link, since what it points to is none of ours, and UnreadableError.
         """
         try:
             data = _bytes_of(self.path)
+        except UnreadableError:  # it may hold the state
+            raise
         except StateError as error:
             if self.path.is_symlink():
                 raise
@@ -265,9 +269,10 @@ def _is_planted(path: Path) -> bool:
 
 
 def _bytes_of(path: Path) -> bytes | None:
-    if not os.path.lexists(path):  # nor where a folder on the way is none
-        return None
     try:
+        read_or_raise(path, lambda: os.lstat(path))
         return read_file(path, _MOST_BYTES)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
+    except OSError as error:
+        raise StateError(f"{path} could not be read: {error.strerror}") from None

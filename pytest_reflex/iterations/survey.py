@@ -93,11 +93,16 @@ def _gate(gate: Gate, settings: Settings) -> dict[str, Any]:
     command: Any = list(gate.command) if isinstance(gate.command, tuple) else gate.command
     return {
         "name": gate.name,
+        "kind": gate.kind,
         "command": command,
         "criteria": gate.criteria or None,
         "artifacts": list(gate.artifacts),
         "required": gate.required,
         "timeout": gate.timeout,
+        "protect": list(gate.protect),
+        "max_files": gate.max_files,
+        "max_lines": gate.max_lines,
+        "deny": list(gate.deny),
         "origin": str(settings.origins[f"iterate.gates.{gate.name}"]),
     }
 

@@ -47,7 +47,7 @@ class Tree:
         That is so where a file may not be read, or where there are too many or too large ones.
         """
         try:
-            entries = self._entries()
+            entries = self.entries(paths_in(self._project))
         except CannotTellError:
             return None
         whole = hashlib.sha256()
@@ -55,11 +55,15 @@ class Tree:
             whole.update(path + b"\0" + entry + b"\n")
         return whole.hexdigest()
 
-    def _entries(self) -> dict[bytes, bytes]:
+    def entries(self, paths: Iterable[bytes]) -> dict[bytes, bytes]:
+        """Return for each path that is there what it comes to: its kind, and a hash of its content.
+
+        Raises CannotTellError where that cannot be said of all of them.
+        """
         found: dict[bytes, bytes] = {}
         folders: dict[bytes, bool] = {b"": True}
         self._left = self._most_bytes
-        for number, path in enumerate(paths_in(self._project)):
+        for number, path in enumerate(paths):
             if number >= self._most_paths:
                 raise CannotTellError("there are too many files")
             if path in found or self._is_excluded(path) or not self._is_below(path, folders):
@@ -105,6 +109,8 @@ class Tree:
             known = self._known.get(path)
             if known and known[0] == stamp:
                 return kind + known[1]
+            if status.st_size > self._left:
+                raise CannotTellError("the files are too large")
             digest = hashlib.sha256()
             while part := file.read(_CHUNK):
                 digest.update(part)

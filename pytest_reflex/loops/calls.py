@@ -14,7 +14,7 @@ class Calls:
     """Looks at the project before and after each call; two may be under way at once.
 
     What somebody changed between calls pauses the run `alias`; `tampering` says what changed during
-    one, empty for nothing. Steps in `free` are answered by parts of this program.
+    one, empty for nothing. Steps in `free`, and answers that say so, come from this program.
     """
 
     def __init__(self, watch: ProjectWatch, alias: str, free: frozenset[Step]) -> None:
@@ -35,6 +35,6 @@ class Calls:
         finally:
             with self._lock:
                 self._open -= 1
-        if found := self._watch.look():
+        if not reply.details.get("free") and (found := self._watch.look()):
             self.tampering = self.tampering or self._watch.in_call(found, request.step.value)
         return reply

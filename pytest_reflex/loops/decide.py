@@ -19,6 +19,7 @@ class Act(StrEnum):
     """What the driver performs."""
 
     STEP = "step"
+    VERIFY = "verify"
     SWITCH = "switch"
     ADVANCE = "advance"
     STOP = "stop"
@@ -41,19 +42,31 @@ def decide(
     stop_requested: str | None = None,
     tampering: str = "",
     elapsed: float = 0.0,
+    unverified: bool = False,
 ) -> Decision:
     """Return what comes next.
 
     `stop_requested` is the reason that a person gave, None for no request; `tampering` says what
     was done to the rules, or to the code that judges, empty where nothing was; `elapsed` is how
-    many seconds the run has been driven in this sitting. EVALUATE is free: before a run stops, an
-    artifact that nothing has judged is.
+    many seconds the run has been driven in this sitting; `unverified` says that the evaluation that
+    stands was found on the disk. EVALUATE is free: before a run stops, an artifact that nothing has
+    judged is, and before an evaluation from the disk counts it is verified.
     """
     if state.status is not RunStatus.RUNNING:
         return Decision(Act.NOTHING)
     if tampering:
         return _stop(StopReason.TAMPERED, tampering)
-    due = _failed_twice(state) or _asked_to_stop(state, stop_requested, elapsed)
+    decision = _next(state, stop_requested, elapsed, unverified)
+    if unverified and _counts(state, decision):
+        return Decision(Act.VERIFY, Step.EVALUATE)
+    return decision
+
+
+def _next(
+    state: RunState, stop_requested: str | None, elapsed: float, unverified: bool
+) -> Decision:
+    """Return what comes next in a run that goes on and was not tampered with."""
+    due = _failed_twice(state, unverified) or _asked_to_stop(state, stop_requested, elapsed)
     if due:
         return Decision(Act.STEP, Step.EVALUATE) if _to_be_judged(state) else due
     if not state.evaluated and _judged(state) >= MOST_JUDGED:
@@ -64,9 +77,29 @@ def decide(
     return _after_evaluate(state)
 
 
-def _failed_twice(state: RunState) -> Decision | None:
+def _counts(state: RunState, decision: Decision) -> bool:
+    """Return whether a decision rests on the evaluation that stands, or would record its pass."""
+    if decision.reason in _BY_EVALUATION or decision.act is Act.SWITCH:
+        return state.evaluated
+    if decision.act is not Act.STOP or state.errors.get(Step.EVALUATE):
+        return False
+    judged = state.evaluation if state.artifact_status == "evaluated" else None
+    return bool(judged and judged.passed)
+
+
+_BY_EVALUATION = frozenset(
+    (
+        StopReason.THRESHOLD_REACHED,
+        StopReason.NO_MAJOR_ISSUES,
+        StopReason.STAGNATION,
+        StopReason.ITERATION_LIMIT,
+    )
+)
+
+
+def _failed_twice(state: RunState, unverified: bool) -> Decision | None:
     """Return the stop for a step that cannot be done, unless no step is needed any more."""
-    judged = state.prepared and state.evaluated and not state.critiqued
+    judged = state.prepared and state.evaluated and not state.critiqued and not unverified
     if judged and state.marks[-1].passed and is_last(state, state.level):
         return None
     for step, messages in state.errors.items():

@@ -24,10 +24,12 @@ from pytest_reflex.loops.decide import Act, Decision, calls_left, decide, second
 from pytest_reflex.loops.guard import guarded
 from pytest_reflex.loops.judging import evaluate
 from pytest_reflex.loops.project_watch import ProjectWatch
+from pytest_reflex.loops.recorded import judged_at
 from pytest_reflex.loops.requests import request_for
 from pytest_reflex.loops.runfiles import RunFiles
 from pytest_reflex.loops.seal import Watch
 from pytest_reflex.loops.steps import Done, perform, refused_by_limit
+from pytest_reflex.loops.verifying import Verified, evaluate_again, is_unverified
 from pytest_reflex.loops.wishes import Wishes
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import RunState
@@ -71,6 +73,7 @@ class ReflexLoop:
         wishes = Wishes(self.files, self.cancel)
         seal = Watch(self.files.latest_events()[0].payload, self.project)
         calls = Calls(self.watch, self.files.alias, self.free)
+        verified: Verified = set()
         while True:
             yield from self._recorded(self.files.adopt_changes_by_hand())
             yield from self._recorded(self.files.adopt_feedback())
@@ -79,20 +82,26 @@ class ReflexLoop:
                 stop_requested=wishes.stop_reason(),
                 tampering=self._tampering(seal) or calls.tampering,
                 elapsed=self.clock() - started,
+                unverified=is_unverified(self.state, verified),
             )
             if decision.act is Act.NOTHING:
                 return
             if decision.step is not None:
                 self.starting(decision.step)
             # Closed here, not when it is forgotten: agents may have to be waited for.
-            with closing(self._perform(decision, calls)) as steps, wishes.polled(decision.step):
+            steps_of = self._perform(decision, calls, verified)
+            with closing(steps_of) as steps, wishes.polled(decision.step):
                 limited, told = "", self.state.last_seq
+                holds = decision.act is Act.VERIFY
                 for done in steps:
+                    holds = done.kind is EventKind.EVALUATION_DONE
                     done = wishes.marked(done)
                     if done.step is Step.EVALUATE:  # its votes are durable already
                         yield from self._recorded(self.files.latest_events()[told:])
                     yield from self._recorded([self.files.commit(done)])
                     limited = refused_by_limit(done) or limited
+            if holds and self.state.evaluation:
+                verified.add(judged_at(self.state.evaluation))
             if limited:
                 later = f"pytest-reflex loop resume {self.files.alias}"
                 raise LimitError(limited, hint=f"go on later: {later}")
@@ -110,15 +119,19 @@ class ReflexLoop:
             record(self.hooks, event)
             yield event
 
-    def _perform(self, decision: Decision, calls: Calls) -> Generator[Done, None, None]:
+    def _perform(
+        self, decision: Decision, calls: Calls, verified: Verified
+    ) -> Generator[Done, None, None]:
         if decision.act is Act.STOP:
-            yield ending.stopped(self.state, decision, self.files.latest_events())
+            yield ending.stopped(self.state, decision, self.files.latest_events(), verified)
         elif decision.act is Act.SWITCH:
             levels = {"from": Level.A.value, "to": Level.B.value}
             yield Done(kind=EventKind.PHASE_SWITCHED, step=Step.EVALUATE, payload=levels)
         elif decision.act is Act.ADVANCE:
             following = {"iteration": self.state.iteration + 1}
             yield Done(kind=EventKind.ITERATION_ADVANCED, step=Step.REFINE, payload=following)
+        elif decision.act is Act.VERIFY:
+            yield from evaluate_again(self.files, self.hooks, self.project, self.watch, self.notice)
         elif decision.step is Step.EVALUATE:
             yield evaluate(self.files, self.hooks, self.project, self.watch)
         elif decision.step is Step.PRODUCE_PREPARE:

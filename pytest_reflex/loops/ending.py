@@ -2,31 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from pytest_reflex.loops.decide import Decision, is_last
 from pytest_reflex.loops.history import artifact_with, evaluation_of
+from pytest_reflex.loops.recorded import judged_at
 from pytest_reflex.loops.steps import Done
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import RunState
-from pytest_reflex.model.words import STATUS_OF_REASON, RunStatus, StopReason
+from pytest_reflex.model.words import STATUS_OF_REASON, Level, RunStatus, StopReason
 from pytest_reflex.verdict.progress import best
 
 
-def stopped(state: RunState, decision: Decision, past: Sequence[Event]) -> Done:
+def stopped(
+    state: RunState,
+    decision: Decision,
+    past: Sequence[Event],
+    verified: Collection[tuple[str, Level]] = (),
+) -> Done:
     """Return the last event of a run; where it was no success, the best artifact is restored.
 
-    Where something was tampered with no evaluation is to be relied on, and all stays as it is.
+    `verified` has the hash and the level of each artifact that this process evaluated: nothing else
+    has passed. Where something was tampered with no evaluation is to be relied on, and all stays
+    as it is.
     """
     assert decision.reason is not None
     status = STATUS_OF_REASON[decision.reason]
     current = state.evaluation if state.artifact_status == "evaluated" else None
     sound = decision.reason is not StopReason.TAMPERED
+    own = bool(current and judged_at(current) in verified)
     payload: dict[str, Any] = {
         "reason": decision.reason.value,
         "detail": decision.detail,
-        "passed": sound and bool(current and current.passed and is_last(state, current.level)),
+        "passed": sound
+        and bool(own and current and current.passed and is_last(state, current.level)),
     }
     kind = EventKind.FAILED if status is RunStatus.FAILED else EventKind.STOPPED
     top = best(state.marks)
@@ -34,7 +44,7 @@ def stopped(state: RunState, decision: Decision, past: Sequence[Event]) -> Done:
     if not restores or top is None or top.sha256 == state.artifact_sha256:
         return Done(kind=kind, step=state.step, payload=payload)
     payload |= {
-        "passed": top.passed and is_last(state, top.level),
+        "passed": (top.sha256, top.level) in verified and top.passed and is_last(state, top.level),
         "restored_from": {"iteration": top.iteration, "phase": top.level.value},
         "sha256": top.sha256,
         "evaluation": evaluation_of(past, top),

@@ -14,13 +14,16 @@ from pytest_reflex.errors import StateError
 from pytest_reflex.loops.runjson import SCHEMA_VERSION
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.judged import Cast
-from pytest_reflex.model.results import evaluation_from_json
+from pytest_reflex.model.results import Evaluation, evaluation_from_json
 from pytest_reflex.model.rules import Criteria
-from pytest_reflex.model.run import Limits, RunState, Stop
+from pytest_reflex.model.run import Limits, Mark, RunState, Stop
 from pytest_reflex.model.words import STATUS_OF_REASON, Level, RunStatus, Step, StopReason
-from pytest_reflex.verdict.progress import mark_of, stagnation_after
+from pytest_reflex.verdict.progress import mark_of, stagnation_after, stagnation_of
 
 Payload = Mapping[str, Any]
+
+AGAIN = "again"
+"""The key of an evaluation that takes the place of the one before, which did not hold."""
 
 
 def fold(events: Iterable[Event], state: RunState | None = None) -> RunState:
@@ -129,7 +132,10 @@ def _evaluation(state: RunState, payload: Payload) -> RunState:
     """What stands is judged, in whichever step: what follows is the critique of that."""
     rules = {rule.id: rule for rule in state.criteria.rules}
     evaluation = evaluation_from_json(payload["evaluation"], rules)
-    marks = (*state.marks, mark_of(evaluation, state.iteration))
+    again = bool(payload.get(AGAIN))
+    marks = marks_with(state, evaluation, again=again)
+    recent = marks[state.settled :]
+    count = stagnation_of(recent) if again else stagnation_after(state.stagnation_count, recent)
     return replace(
         state,
         evaluation=evaluation,
@@ -142,9 +148,24 @@ def _evaluation(state: RunState, payload: Payload) -> RunState:
         critiqued=False,
         refined=False,
         marks=marks,
-        stagnation_count=stagnation_after(state.stagnation_count, marks[state.settled :]),
+        stagnation_count=count,
         errors=_cleared(state, Step.EVALUATE),
     )
+
+
+def marks_with(state: RunState, evaluation: Evaluation, *, again: bool) -> tuple[Mark, ...]:
+    """Return the marks of a run with that of one more evaluation.
+
+    What was evaluated `again` leaves one mark, that of the new evaluation.
+    """
+    mark, marks = mark_of(evaluation, state.iteration), state.marks
+    if again and marks and _place(marks[-1]) == _place(mark):
+        marks = marks[:-1]
+    return (*marks, mark)
+
+
+def _place(mark: Mark) -> tuple[int, Level, str]:
+    return mark.iteration, mark.level, mark.sha256
 
 
 def _critique(state: RunState, payload: Payload) -> RunState:

@@ -10,12 +10,14 @@ from pathlib import Path
 
 from pytest_reflex.checks.commands import commands_of_rules
 from pytest_reflex.checks.registry import Registry
+from pytest_reflex.errors import is_transient
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.seals.patterns import ANY_DEPTH, escaped
 
 Command = str | Sequence[str]
 
 _SELF = "pytest_reflex"
+_OF_SYSTEM = ("/dev/", "/proc/", "/sys/")
 _OUTPUTS = ("-o", "--out", "--output", "--output-file")
 
 
@@ -84,7 +86,9 @@ def files_of_commands(
             full = path.resolve()
             relative = full.relative_to(project.resolve())
             is_folder, is_file = full.is_dir(), full.is_file()
-        except (OSError, ValueError, RuntimeError):
+        except (OSError, ValueError, RuntimeError) as error:
+            if is_transient(error):
+                raise
             continue  # no path, or not one of the project
         if relative in seen or full == project.resolve():
             continue
@@ -93,6 +97,21 @@ def files_of_commands(
             yield escaped(relative)
         elif is_folder and not artifact.resolve().is_relative_to(full):
             yield f"{escaped(relative)}/{ANY_DEPTH}/*.py"
+
+
+def files_beyond(commands: Iterable[Command], project: Path) -> Iterator[str]:
+    """Yield patterns of the files outside the project that commands name, also through a link."""
+    base = project.resolve()
+    for word in _words(commands):
+        if "/" not in word or word.startswith(_OF_SYSTEM):
+            continue
+        try:
+            full = (project / word).resolve()
+            if not full.is_relative_to(base) and full.is_file():
+                yield escaped(full)
+        except (OSError, ValueError, RuntimeError) as error:
+            if is_transient(error):
+                raise
 
 
 def _words(commands: Iterable[Command]) -> Iterator[str]:

@@ -7,9 +7,10 @@ import stat
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pytest_reflex.errors import UsageError, did_you_mean
+from pytest_reflex.errors import UsageError, did_you_mean, read_or_raise
 from pytest_reflex.loops.history import hash_before_last_change, read_events
 from pytest_reflex.loops.kinds import is_of_session
+from pytest_reflex.loops.recorded import claims_pass
 from pytest_reflex.loops.statefile import (
     ARTIFACT,
     CURRENT,
@@ -25,8 +26,10 @@ from pytest_reflex.reports.advice import extend_command
 from pytest_reflex.store.folders import is_alias, run_folder
 from pytest_reflex.store.journal import damaged, read_journal
 from pytest_reflex.store.lock import is_locked
-from pytest_reflex.store.regular import read_if_regular
+from pytest_reflex.store.regular import names_in, read_if_regular
 from pytest_reflex.verdict.figures import plain, shown_score
+
+NOT_VERIFIED = "not verified"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +49,11 @@ class Run:
         return self.state.status is RunStatus.RUNNING and not self.alive
 
     @property
+    def verified(self) -> bool | None:
+        """Whether a pass that the files claim is known to be one: never, and None without one."""
+        return False if claims_pass(self.state) else None
+
+    @property
     def copied(self) -> bool:
         """Whether the folder is a copy, or was renamed: its history names another loop."""
         return self.alias != self.state.alias
@@ -57,15 +65,16 @@ def aliases(root: Path) -> list[str]:
     A run that was killed before its first event has an empty one: it never began. A folder that no
     alias can name, or a link, is not ours.
     """
-    found = (path for path in root.glob(f"*/{HISTORY}") if not _is_empty(path))
-    folders = (path.parent for path in found)
-    return sorted(one.name for one in folders if is_alias(one.name) and not one.is_symlink())
+    folders = (root / name for name in names_in(root) if is_alias(name))
+    found = (one for one in folders if not _is_empty(one / HISTORY))
+    return [one.name for one in found if not one.is_symlink()]
 
 
 def _is_empty(path: Path) -> bool:
+    """Return whether a history is not there, or has nothing in it."""
     try:
-        status = path.lstat()
-    except FileNotFoundError:  # removed at this moment
+        status = read_or_raise(path, path.lstat)
+    except (FileNotFoundError, NotADirectoryError):
         return True
     return stat.S_ISREG(status.st_mode) and not status.st_size
 
@@ -128,7 +137,7 @@ def _newest(root: Path, known: list[str]) -> str:
 
 def _changed_at(path: Path) -> int:
     try:
-        return path.lstat().st_mtime_ns
+        return read_or_raise(path, path.lstat).st_mtime_ns
     except FileNotFoundError:
         return 0
 
@@ -158,9 +167,8 @@ def read_run(folder: Path) -> Run:
 def status_text(run: Run) -> str:
     """Return where a run stands, in lines for people."""
     state = run.state
-    status = "running (interrupted)" if run.interrupted else state.status.value
     lines = [
-        f"Loop: {run.alias} ({status})",
+        f"Loop: {run.alias} ({status_word(run)})",
         f"Task: {visible(state.task)}",
         f"Iteration: {state.iteration}/{state.limits.max_iterations}",
         f"Phase: {state.level.value}",
@@ -170,6 +178,8 @@ def status_text(run: Run) -> str:
     ]
     if state.feedback:
         lines.append(f"Feedback: {len(state.feedback)} waiting for the next critique")
+    if claims_pass(state) and not run.alive and not is_of_session(state):
+        lines.append(f"Verify with: {verify_command(run)}")
     if run.copied:
         lines.append(f"Copy of: {visible(state.alias)} (it is not driven under this name)")
     elif run.interrupted:
@@ -177,6 +187,19 @@ def status_text(run: Run) -> str:
     elif state.stop.reason in EXTENDABLE:
         lines.append(f"Go on with: {going_on(state, 'extend')}")
     return "\n".join(lines)
+
+
+def status_word(run: Run) -> str:
+    """Return the status for people; what was read from the disk does not show that it completed."""
+    if run.interrupted:
+        return "running (interrupted)"
+    word, ended = run.state.status.value, run.state.status is not RunStatus.RUNNING
+    return f"{word}, {NOT_VERIFIED}" if ended and claims_pass(run.state) else word
+
+
+def verify_command(run: Run) -> str:
+    """Return the command that evaluates the artifact of a run again."""
+    return f"pytest-reflex loop verify {run.alias}"
 
 
 def going_on(state: RunState, verb: str) -> str:
@@ -204,5 +227,5 @@ def _score(state: RunState) -> str:
     if evaluation is None or state.artifact_status != "evaluated":
         return f"none (artifact {state.artifact_status})"
     score = shown_score(evaluation.score)
-    verdict = "passed" if evaluation.passed else "not passed"
+    verdict = f"passed ({NOT_VERIFIED})" if evaluation.passed else "not passed"
     return f"{score} of {plain(evaluation.threshold)}, {verdict}"

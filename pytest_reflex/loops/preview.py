@@ -73,7 +73,8 @@ def outlook(
 ) -> Outlook:
     """Return the outlook of a run: past the events that would follow without any work."""
     told = tuple(events)
-    while (decision := decide(state)).act in (Act.SWITCH, Act.ADVANCE):
+    found = state.evaluation  # what is on the disk is evaluated again before it counts
+    while (decision := _decided(state, found)).act in (Act.SWITCH, Act.ADVANCE):
         told = (*told, _moved(state, decision))
         state = apply(state, told[-1])
     return Outlook(
@@ -83,6 +84,10 @@ def outlook(
         artifact_path=artifact_path,
         events=told,
     )
+
+
+def _decided(state: RunState, found: Evaluation | None) -> Decision:
+    return decide(state, unverified=found is not None and state.evaluation is found)
 
 
 def _moved(state: RunState, decision: Decision) -> Event:

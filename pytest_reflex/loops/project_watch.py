@@ -8,25 +8,29 @@ since in the events that say so: a resume compares with what was last known.
 
 from __future__ import annotations
 
+import json
 import os
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from pytest_reflex.errors import PausedError
+from pytest_reflex.errors import PausedError, StateError
 from pytest_reflex.model.events import Event
 from pytest_reflex.model.plain import visible
+from pytest_reflex.seals.above import files_above
 from pytest_reflex.seals.left_out import OWN_STATE
 from pytest_reflex.seals.manifest import Change
 from pytest_reflex.seals.outside import Outside
 from pytest_reflex.seals.patterns import escaped, is_meant
-from pytest_reflex.seals.project import ProjectTree, printable
+from pytest_reflex.seals.project import ProjectTree, pack, printable, unpack
 
 PROJECT = "project"
 ACCEPTED = "project_changes"
 _MOST_NAMED = 3
+_SOON = 1.0  # seconds in which nobody installs packages
 
 Covers = Callable[[str], bool]
 
@@ -36,9 +40,8 @@ class Scope:
     """What of a project is looked at, and what may change in it.
 
     `apart` are paths of our own, relative to the project. The agent may change what `may_change`
-    means and what `editable` covers; checks may write what `writes` means. `flag` is the option by
-    which a person allows more, `resume` the command that accepts what was changed; `declares` says
-    whether whoever judges can declare what it writes.
+    means and what `editable` covers; checks may write what `writes` means. The options of a loop
+    `of_session` (of pytest) have other names.
     """
 
     project: Path
@@ -46,9 +49,18 @@ class Scope:
     may_change: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     editable: Covers = field(default=lambda path: False)
-    flag: str = "--may-change"
-    declares: bool = True
-    resume: str = "pytest-reflex loop resume {alias} --accept-changes"
+    of_session: bool = False
+
+    @property
+    def flag(self) -> str:
+        """The option by which a person allows more."""
+        return "--reflex-may-change" if self.of_session else "--may-change"
+
+    def accepting(self, alias: str) -> str:
+        """Return the command by which a person accepts what was changed."""
+        if self.of_session:
+            return f"pytest --reflex-loop --reflex-resume {alias} --reflex-accept-changes"
+        return f"pytest-reflex loop resume {alias} --accept-changes"
 
     def is_free(self, path: str) -> bool:
         """Return whether the agent may change a path."""
@@ -77,7 +89,7 @@ class ProjectWatch:
     def __init__(self, scope: Scope, outside: Outside) -> None:
         self._scope, self._outside = scope, outside
         self._tree = ProjectTree(scope.project, (*OWN_STATE, *scope.apart))
-        self._lock = Lock()
+        self._lock, self._looked = Lock(), -_SOON
         self._left, self._written = Found(), dict[str, str]()
 
     @classmethod
@@ -85,8 +97,11 @@ class ProjectWatch:
         cls, scope: Scope, programs: Iterable[str] = (), patterns: Iterable[str] = ()
     ) -> ProjectWatch:
         """Know everything as it is now; see `Outside.take` for what lies outside the project."""
-        watch = cls(scope, Outside.take(scope.project, programs, patterns))
+        programs = list(programs)
+        above = files_above(scope.project) if programs else ()
+        watch = cls(scope, Outside.take(scope.project, programs, (*patterns, *above)))
         watch._tree.take()
+        watch._looked = time.monotonic()
         return watch
 
     @classmethod
@@ -113,7 +128,7 @@ class ProjectWatch:
         watch = cls(again, Outside.from_json(newest, scope.project))
         watch._tree.decode(record["files"])
         for one in accepted:
-            watch._tree.accept(one["files"])
+            watch._tree.accept(unpack(one["files"]))
         return watch
 
     def record(self) -> dict[str, Any]:
@@ -126,17 +141,27 @@ class ProjectWatch:
         """The files that are known by size and time alone: they are too large to be read."""
         return self._tree.unread
 
-    def look(self) -> Found:
-        """Return what is not as it is known; raises StateError where nobody can tell."""
+    def look(self, *, packages: bool = True) -> Found:
+        """Return what is not as it is known; raises StateError where nobody can tell, twice.
+
+        Without `packages` those that are installed are left out, if a look at them was just taken.
+        """
         with self._lock:
-            files = self._tree.changes(self._scope.is_free)
-            return Found(files, (*self._tree.described(files), *self._outside.changes()))
+            packages = packages or time.monotonic() - self._looked > _SOON
+            try:
+                files = self._tree.changes(self._scope.is_free)
+            except StateError:  # the machine was short of something at that moment
+                files = self._tree.changes(self._scope.is_free)
+            outside = self._outside.changes(packages=packages)
+            if packages:
+                self._looked = time.monotonic()
+            return Found(files, (*self._tree.described(files), *outside))
 
     def accept(self, found: Found) -> dict[str, Any]:
         """Know everything as it was found, and return what an event says of that."""
         is_of_project = len(found.changes) == len(found.files)
         self._tree.accept(found.files)
-        accepted: dict[str, Any] = {"files": dict(found.files)}
+        accepted: dict[str, Any] = {"files": pack(found.files)}
         if not is_of_project:
             self._outside.accept()
             accepted["outside"] = self._outside.to_json()
@@ -144,7 +169,7 @@ class ProjectWatch:
 
     def refuse_changes(self, alias: str) -> None:
         """Raise PausedError where the project is not as it was when the run last looked."""
-        self._refuse(self.look(), alias)
+        self._refuse(self.look(packages=False), alias)
 
     def before_evaluation(self, alias: str) -> str:
         """Look before EVALUATE; what its checks declare to write may be different.
@@ -152,7 +177,7 @@ class ProjectWatch:
         Return why nothing can be judged, because the last EVALUATE has left what it may not write;
         else an empty string. Raises PausedError where somebody else has changed the project.
         """
-        declared, rest = self._apart(self.look())
+        declared, rest = self._apart(self.look(packages=False))
         if rest and rest == self._left:
             return self._in_evaluation(rest)
         self._refuse(rest, alias)
@@ -162,13 +187,13 @@ class ProjectWatch:
 
     def after_evaluation(self) -> tuple[str, dict[str, Any]]:
         """Return why an evaluation does not count, or else what its event says was written."""
-        declared, rest = self._apart(self.look())
+        declared, rest = self._apart(self.look(packages=self._outside.has_programs))
         self._left = rest
         if rest:
             return self._in_evaluation(rest), {}
         self._tree.accept(declared.files)
         written = {**self._written, **declared.files}
-        return "", {ACCEPTED: {"files": written}} if written else {}
+        return "", {ACCEPTED: {"files": pack(written)}} if written else {}
 
     def _apart(self, found: Found) -> tuple[Found, Found]:
         """Return the part of what was found that checks declare to write, and the rest."""
@@ -182,8 +207,8 @@ class ProjectWatch:
     def _refuse(self, found: Found, alias: str) -> None:
         if found:
             raise PausedError(
-                f"the project was changed while no step was running: {named(found.changes)}",
-                hint=f"review it, then: {self._scope.resume.format(alias=alias)}",
+                f"the project changed since the run last looked at it: {named(found.changes)}",
+                hint=f"review the changes, then: {self._scope.accepting(alias)}",
             )
 
     def in_call(self, found: Found, step: str) -> str:
@@ -193,11 +218,11 @@ class ProjectWatch:
 
     def _in_evaluation(self, found: Found) -> str:
         """Return what to say of a change that a check made and does not declare."""
-        if not self._scope.declares:
-            return f"modified during EVALUATE: {named(found.changes)}{self._allow(found.changes)}"
-        paths = [change.path for change in found.changes if change.path in found.files]
-        declare = ", ".join(f'"{visible(path)}"' for path in paths[:_MOST_NAMED])
-        hint = f"; if a check writes it, declare it there: writes: [{declare}]" if paths else ""
+        paths = [printable(path) for path in found.files][:_MOST_NAMED]
+        hint = self._allow(found.changes)
+        if paths and not self._scope.of_session:
+            declared = visible(json.dumps(paths, ensure_ascii=False))
+            hint = f" (where a check writes that, declare it there: writes: {declared})"
         return f"modified during EVALUATE: {named(found.changes)}{hint}"
 
     def _allow(self, changes: Sequence[Change]) -> str:

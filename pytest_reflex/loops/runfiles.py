@@ -8,21 +8,25 @@ Limits: the whole history is kept in memory.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from pytest_reflex.checks.reading import SIZE_LIMIT
-from pytest_reflex.errors import ArtifactError, StateError, TamperedError, UsageError
+from pytest_reflex.errors import (
+    ArtifactError,
+    StateError,
+    TamperedError,
+    UnreadableError,
+    UsageError,
+)
 from pytest_reflex.loops.fold import apply
 from pytest_reflex.loops.history import (
     artifact_with,
     digest,
     hash_before_last_change,
     read_events,
-    text_after,
 )
 from pytest_reflex.loops.pointer import (
     Pointer,
@@ -31,6 +35,7 @@ from pytest_reflex.loops.pointer import (
     follow,
     read_pointer,
 )
+from pytest_reflex.loops.recorded import RecordedRun
 from pytest_reflex.loops.runjson import run_json
 from pytest_reflex.loops.statefile import (
     ARTIFACT,
@@ -61,7 +66,7 @@ TAMPERED = StopReason.TAMPERED
 BEGINS = (EventKind.RUN_STARTED, EventKind.RUN_EXTENDED)
 
 
-class RunFiles:
+class RunFiles(RecordedRun):
     """One run on disk, held by this process until `close`.
 
     `aside` are the files in which `open` kept what it could not read.
@@ -70,8 +75,8 @@ class RunFiles:
     def __init__(
         self, folder: Path, journal: Journal, events: list[Event], state: RunState | None
     ) -> None:
-        self.folder, self._journal, self._events, self._state = folder, journal, events, state
-        self._text = text_after(events)
+        super().__init__(folder, events, state)
+        self._journal = journal
         self._written: bytes | None = None
         self._forgery = ""
         self.aside = [journal.aside] if journal.aside else []
@@ -102,34 +107,6 @@ class RunFiles:
 
     def close(self) -> None:
         self._journal.close()
-
-    @property
-    def state(self) -> RunState:
-        if self._state is None:
-            raise StateError(f"{self.folder / HISTORY} is empty", hint="start a new loop")
-        return self._state
-
-    @property
-    def alias(self) -> str:
-        return self.folder.name
-
-    @property
-    def artifact_path(self) -> Path:
-        return self.folder / ARTIFACT
-
-    @property
-    def artifact_label(self) -> str:
-        """The artifact's path as reports show it: relative to the working directory."""
-        here = Path.cwd()
-        path = self.artifact_path.absolute()
-        return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
-
-    def artifact_text(self) -> str:
-        """Return the artifact as the history has it."""
-        return self._text
-
-    def latest_events(self) -> Sequence[Event]:
-        return self._events
 
     def commit(self, done: Done) -> Event:
         """Make a step durable and return its event."""
@@ -166,6 +143,8 @@ class RunFiles:
         """
         try:
             found = read_if_regular(self.folder / RUN)
+        except UnreadableError:  # it does not say that anybody changed it
+            raise
         except StateError:
             found = b""
         if self._written is not None and found not in (None, self._written):
@@ -300,6 +279,8 @@ class RunFiles:
         """Return what stands in artifact.md, None where no regular file is there."""
         try:
             return read_if_regular(self.artifact_path, SIZE_LIMIT)
+        except UnreadableError:
+            raise
         except StateError as error:
             raise UsageError(error.problems[0].message, hint=_REMOVE) from None
 

@@ -2,35 +2,79 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pytest_reflex.checks.commands import commands_of_rules
 from pytest_reflex.checks.registry import Registry
-from pytest_reflex.loops.judges import Command, files_of_commands, outputs_of
+from pytest_reflex.loops.judges import (
+    Command,
+    commands_in,
+    files_beyond,
+    files_of_commands,
+    outputs_of,
+)
 from pytest_reflex.loops.project_watch import ProjectWatch, Scope
 from pytest_reflex.loops.runfiles import RunFiles
 from pytest_reflex.loops.steps import Done
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.rules import CheckSpec, Criteria
 from pytest_reflex.model.words import Step
+from pytest_reflex.seals.left_out import is_left_out
 from pytest_reflex.seals.outside import programs_of
 
 FREE_AGENTS = ("offline", "replay")
 WRITES = "writes"
+_DESCRIPTORS = "/proc/self/fd"
 
 
-def programs_in(
-    criteria: Criteria, registry: Registry, project: Path, more: Iterable[Command] = ()
-) -> tuple[str, ...]:
-    """Return patterns of the programs of all checks, of what an agent may call, and of `more`."""
-    of_checks = commands_of_rules(criteria.rules, criteria.vars, registry)
-    declared = (command.get("argv") or () for command in criteria.commands.values())
-    return tuple(programs_of([*(one.argv for _, one in of_checks), *declared, *more], project))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holding:
+    """What is to be known of the checks of a run: `programs` are what they start, as patterns.
+
+    The agent may change what `may_change` means, checks may write what `writes` means;
+    `unprotected` are files that checks run and that the agent may change all the same.
+    """
+
+    programs: tuple[str, ...] = ()
+    may_change: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    unprotected: tuple[str, ...] = ()
+
+
+def holding_of(
+    criteria: Criteria,
+    registry: Registry,
+    *,
+    project: Path,
+    artifact: Path,
+    may_change: Iterable[str] = (),
+    judges: Iterable[Command] = (),
+) -> Holding:
+    """Return what has to be held for criteria; `judges` are commands that judge beside checks."""
+    started = [one for _, one in commands_of_rules(criteria.rules, criteria.vars, registry)]
+    declared = [command.get("argv") or () for command in criteria.commands.values()]
+    commands = [*(one.argv for one in started), *declared, *judges]
+    written = [*commands_in(criteria, registry), *judges]
+    named = list(files_of_commands(written, project=project, artifact=artifact))
+    scope = Scope(project=project, may_change=tuple(may_change))
+    return Holding(
+        # Where no look at the project goes, a file is held by itself.
+        programs=(
+            *programs_of(commands, project),
+            *filter(is_left_out, named),
+            *files_beyond(written, project),
+        ),
+        may_change=scope.may_change,
+        writes=writes_in(criteria, registry),
+        unprotected=tuple(path for path in named if scope.is_free(path.replace("[[]", "["))),
+    )
 
 
 def writes_in(criteria: Criteria, registry: Registry) -> tuple[str, ...]:
@@ -53,31 +97,26 @@ def _declared(spec: CheckSpec, variables: Mapping[str, Any]) -> Iterator[str]:
         yield report
 
 
-def unprotected(
-    commands: Iterable[Command], *, project: Path, artifact: Path, scope: Scope
-) -> list[str]:
-    """Return the files that commands of checks name and that the agent may change all the same."""
-    named = files_of_commands(commands, project=project, artifact=artifact)
-    return sorted(path for path in named if scope.is_free(path.replace("[[]", "[")))
-
-
 def own_paths(project: Path, root: Path, *paths: str | Path | None) -> tuple[str, ...]:
     """Return the paths that a run writes itself, relative to the project; `root` is of its state.
 
-    A file to which the output of this process goes is one of them. What lies elsewhere is left out.
+    Files that this process has opened to write, as `loop new TASK 2> log.txt` has it, are of them.
+    What lies elsewhere is left out.
     """
-    base = os.path.realpath(project)
-    full = [os.path.realpath(project / one) for one in (root, *paths) if one]
-    full += _output_files()
-    inside = (os.path.relpath(one, base) for one in full if one.startswith(base + os.sep))
+    base = os.path.realpath(project).rstrip(os.sep) + os.sep
+    own = (os.path.join(project, one) for one in (root, *paths) if one)
+    full = (os.path.realpath(one) for one in (*own, *_opened_to_write()))
+    inside = (os.path.relpath(one, base) for one in full if one.startswith(base))
     return tuple(dict.fromkeys(one.replace(os.sep, "/") for one in inside))
 
 
-def _output_files() -> Iterator[str]:
-    for descriptor in (1, 2):
+def _opened_to_write() -> Iterator[str]:
+    """Yield the regular files that this process has opened to write. Linux only."""
+    for name in os.listdir(_DESCRIPTORS) if os.path.isdir(_DESCRIPTORS) else ():
         with suppress(OSError):
-            if stat.S_ISREG(os.fstat(descriptor).st_mode):
-                yield os.path.realpath(f"/dev/fd/{descriptor}")
+            mode = fcntl.fcntl(int(name), fcntl.F_GETFL) & os.O_ACCMODE
+            if mode != os.O_RDONLY and stat.S_ISREG(os.fstat(int(name)).st_mode):
+                yield os.readlink(f"{_DESCRIPTORS}/{name}")
 
 
 def free_steps(agents: Mapping[Step, str], plugins: Iterable[str]) -> frozenset[Step]:

@@ -19,7 +19,6 @@ from pytest_reflex.checks.run import compile_checks
 from pytest_reflex.criteria.load import read_criteria
 from pytest_reflex.errors import ArtifactError, UsageError
 from pytest_reflex.loops.driver import ReflexLoop
-from pytest_reflex.loops.judges import Command, commands_in
 from pytest_reflex.loops.kinds import refuse_session
 from pytest_reflex.loops.overview import Run, find_run
 from pytest_reflex.loops.own_orders import read_orders
@@ -28,13 +27,12 @@ from pytest_reflex.loops.result import unusable
 from pytest_reflex.loops.runfiles import RunFiles
 from pytest_reflex.loops.runjson import SCHEMA_VERSION
 from pytest_reflex.loops.scopes import (
+    Holding,
     accepted,
     free_steps,
+    holding_of,
     own_paths,
-    programs_in,
-    unprotected,
     watch_again,
-    writes_in,
 )
 from pytest_reflex.loops.seal import holds_rules, manifest_of, rule_files, seal_of
 from pytest_reflex.loops.statefile import ARTIFACT
@@ -79,9 +77,7 @@ class Proposal:
     """A run that could begin: everything is read and nothing is written.
 
     `sources` are the files that the criteria were read from, `orders` the person's own texts in the
-    prompts of steps, `commands` those that the criteria name, `programs` what they start outside
-    the project. The agent may change what `may_change` means, checks may write what `writes` means;
-    `unprotected` are files of checks that the agent may change.
+    prompts of steps, `holding` what has to be held for the checks.
     """
 
     order: NewLoop
@@ -91,11 +87,7 @@ class Proposal:
     draft: str | None
     seal: str
     sources: tuple[Path, ...] = ()
-    commands: tuple[Command, ...] = ()
-    programs: tuple[str, ...] = ()
-    may_change: tuple[str, ...] = ()
-    writes: tuple[str, ...] = ()
-    unprotected: tuple[str, ...] = ()
+    holding: Holding = field(default_factory=Holding)
     orders: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -119,10 +111,14 @@ def propose(order: NewLoop, *, settings: Settings, registry: Registry, project: 
     draft = None
     if order.draft is not None:
         draft = read_draft(order.draft).raw_text
-    commands = commands_in(criteria, registry)
-    judges = [order.judge_command] if order.judge_command else []
-    scope = Scope(project=project, may_change=settings["loop.may_change"])
-    weak = unprotected([*commands, *judges], project=project, artifact=root, scope=scope)
+    holding = holding_of(
+        criteria,
+        registry,
+        project=project,
+        artifact=root,
+        may_change=settings["loop.may_change"],
+        judges=[order.judge_command] if order.judge_command else [],
+    )
     return Proposal(
         order=order,
         criteria=criteria,
@@ -131,11 +127,7 @@ def propose(order: NewLoop, *, settings: Settings, registry: Registry, project: 
         draft=draft,
         seal=seal_of(criteria, settings["plugins"]),
         sources=sources,
-        commands=commands,
-        programs=programs_in(criteria, registry, project, judges),
-        may_change=scope.may_change,
-        writes=writes_in(criteria, registry),
-        unprotected=tuple(weak),
+        holding=holding,
         orders=read_orders(prompts, project),
     )
 
@@ -230,10 +222,10 @@ def begin(
         scope = Scope(
             project=project,
             apart=own_paths(project, files.folder.parent, order.draft, order.output, order.record),
-            may_change=proposal.may_change,
-            writes=proposal.writes,
+            may_change=proposal.holding.may_change,
+            writes=proposal.holding.writes,
         )
-        watch = ProjectWatch.begin(scope, proposal.programs)
+        watch = ProjectWatch.begin(scope, proposal.holding.programs)
         held = {"sealed": sealed.to_json(), PROJECT: watch.record()}
         started = files.commit(replace(begun, payload={**begun.payload, **held}))
         yield ReflexLoop(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.errors import StateError
+from pytest_reflex.errors import StateError, UnreadableError
 from pytest_reflex.loops.runjson import SCHEMA_VERSION
 from pytest_reflex.store.regular import read_if_regular
 
@@ -26,9 +26,14 @@ def dump(document: dict[str, Any]) -> bytes:
 
 
 def read_object(path: Path) -> dict[str, Any]:
-    """Return a JSON object, or an empty one where there is no regular file that holds one."""
+    """Return a JSON object, or an empty one where there is no regular file that holds one.
+
+    Raises UnreadableError.
+    """
     try:
         found = json.loads(read_if_regular(path, _MOST_BYTES) or b"{}")
+    except UnreadableError:  # it may hold one
+        raise
     except (OSError, ValueError, RecursionError, StateError):
         return {}
     return found if isinstance(found, dict) else {}

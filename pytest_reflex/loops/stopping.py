@@ -20,11 +20,13 @@ from pytest_reflex.loops.decide import Act, Decision, decide
 from pytest_reflex.loops.judging import evaluate
 from pytest_reflex.loops.overview import Run, read_run
 from pytest_reflex.loops.pointer import Pointer, Requests, change_pointer, read_pointer
+from pytest_reflex.loops.recorded import judged_at
 from pytest_reflex.loops.result import deliver
 from pytest_reflex.loops.runfiles import RunFiles
 from pytest_reflex.loops.scopes import watch_again
 from pytest_reflex.loops.seal import Watch
 from pytest_reflex.loops.statefile import HISTORY, RUN, read_object
+from pytest_reflex.loops.verifying import Verified, evaluate_again
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.words import EXTENDABLE, RunStatus, StopReason
@@ -145,24 +147,31 @@ def _stop_idle(held: RunFiles, reason: str, project: Path, hooks: Hooks | None) 
             return Answer(state=files.state, done=True)
         files.adopt_changes_by_hand()
         files.adopt_feedback()
-        if hooks is not None and decide(files.state, stop_requested=reason).act is Act.STEP:
-            reason += _judged_last(files, hooks, project)
+        verified: Verified = set()
+        due = decide(files.state, stop_requested=reason, unverified=True)
+        if hooks is not None and due.act in (Act.STEP, Act.VERIFY):
+            reason += _judged_last(files, hooks, project, verified, again=due.act is Act.VERIFY)
         decision = Decision(Act.STOP, reason=StopReason.USER_STOP, detail=reason)
-        files.commit(ending.stopped(files.state, decision, files.latest_events()))
+        files.commit(ending.stopped(files.state, decision, files.latest_events(), verified))
         return Answer(state=files.state, done=True, delivered=deliver(files, project))
 
 
-def _judged_last(files: RunFiles, hooks: Hooks, project: Path) -> str:
-    """Evaluate the artifact; return why that could not be done, empty where it was."""
+def _judged_last(
+    files: RunFiles, hooks: Hooks, project: Path, verified: Verified, *, again: bool
+) -> str:
+    """Evaluate the artifact, or do so `again`; return why it could not be done, empty if it was."""
     why = Watch(files.latest_events()[0].payload, project).tampering()
     if not why:
         try:
-            done = evaluate(files, hooks(), project, watch_again(files, project))
+            watch = watch_again(files, project)
+            judge = evaluate_again(files, hooks(), project, watch) if again else None
+            for done in judge or (evaluate(files, hooks(), project, watch),):
+                files.commit(done)
+                why = done.payload.get("message", "")
         except ReflexError as error:
             why = error.problems[0].message
-        else:
-            files.commit(done)
-            why = done.payload.get("message", "")
+    if not why and files.state.evaluation:
+        verified.add(judged_at(files.state.evaluation))
     return f" (the last artifact was not evaluated: {why})" if why else ""
 
 

@@ -8,14 +8,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.errors import ReflexError, UsageError
+from pytest_reflex.errors import ReflexError, UnreadableError, UsageError, read_or_raise
 from pytest_reflex.loops.kinds import is_of_session
-from pytest_reflex.loops.overview import Run, going_on, read_run
+from pytest_reflex.loops.overview import (
+    NOT_VERIFIED,
+    Run,
+    going_on,
+    read_run,
+    status_word,
+    verify_command,
+)
 from pytest_reflex.loops.pointer import newest_running, read_pointer
 from pytest_reflex.loops.statefile import ARTIFACT, HISTORY, RUN
 from pytest_reflex.model.run import EMPTY_SHA256
 from pytest_reflex.model.words import EXTENDABLE, RunStatus
 from pytest_reflex.store.folders import run_folder
+from pytest_reflex.store.regular import names_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +39,7 @@ class Found:
         """The word for people: a run's status, or `damaged`."""
         if self.run is None:
             return "damaged"
-        return "running (interrupted)" if self.run.interrupted else self.run.state.status.value
+        return status_word(self.run)
 
     def to_json(self) -> dict[str, Any]:
         if self.run is None:
@@ -50,6 +58,7 @@ class Found:
             "score": float(judged.score) if judged else None,
             "score_exact": f"{judged.score.numerator}/{judged.score.denominator}" if judged else "",
             "passed": judged.passed if judged else None,
+            "verified": self.run.verified,
             "task": state.task,
             "created_at": state.created_at,
             "updated_at": state.updated_at,
@@ -58,9 +67,7 @@ class Found:
 
 def survey(root: Path) -> list[Found]:
     """Return every loop under a state root in order of names; reads only."""
-    if not root.is_dir():
-        return []
-    return [look(root, path.name) for path in sorted(root.iterdir()) if is_loop(path)]
+    return [look(root, name) for name in names_in(root) if is_loop(root / name)]
 
 
 def is_loop(folder: Path) -> bool:
@@ -69,7 +76,10 @@ def is_loop(folder: Path) -> bool:
     The state root may be a folder in which people keep other things.
     """
     try:
-        names = set(os.listdir(folder)) if not folder.name.startswith(".") else {""}
+        hidden = folder.name.startswith(".")
+        names = {""} if hidden else set(read_or_raise(folder, lambda: os.listdir(folder)))
+    except UnreadableError:  # it is shown with what is wrong
+        return True
     except OSError:
         return False
     return not names or bool(names & {HISTORY, RUN})
@@ -108,12 +118,15 @@ def running(root: Path) -> Run:
 def has_ended(run: Run) -> UsageError:
     """Return the error for what a run that has ended cannot do, with what can be done instead."""
     reason, there = run.state.stop.reason, run.state.artifact_sha256 != EMPTY_SHA256
-    again = ""
+    word, again = reason.value if reason else run.state.status.value, ""
+    if run.verified is False:
+        word += f", {NOT_VERIFIED}"
+        again = "" if is_of_session(run.state) else f"check it with `{verify_command(run)}`; "
     if reason in EXTENDABLE and not run.copied:
-        again = f"go on with `{going_on(run.state, 'extend')}`, or "
+        again += f"go on with `{going_on(run.state, 'extend')}`, or "
     artifact = f"its artifact is {run.folder / ARTIFACT}; " if there else ""
     return UsageError(
-        f"loop {run.alias!r} has ended ({reason.value if reason else run.state.status.value})",
+        f"loop {run.alias!r} has ended ({word})",
         hint=f"{artifact}{again}start over with `loop new`",
     )
 
@@ -130,6 +143,11 @@ def resumes_here(found: Found) -> bool:
 def extends_here(found: Found) -> bool:
     """Return whether `loop extend` takes it."""
     return found.run is not None and is_extendable(found) and not is_of_session(found.run.state)
+
+
+def is_verifiable(found: Found) -> bool:
+    """Return whether `loop verify` takes it."""
+    return found.run is not None and not found.run.alive and not is_of_session(found.run.state)
 
 
 def is_running(found: Found) -> bool:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_left
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 
 from pytest_reflex.errors import ArtifactError
+from pytest_reflex.model.left_out import LeftOut, Reason
 
 BOM = "\ufeff"
 
@@ -18,7 +21,8 @@ class Artifact:
     """A file (`data`) or a folder (`files`, sorted by name) as it was at one moment.
 
     `name` is what messages show; `path` is where it really lies; `base` is the folder against
-    which relative links in it resolve (default: the folder of `path`).
+    which relative links in it resolve (default: the folder of `path`). `left_out` is what a folder
+    holds beside its files; `outside` is True where links were followed that lead out of it.
     """
 
     path: Path
@@ -26,6 +30,8 @@ class Artifact:
     data: bytes = b""
     files: tuple[Artifact, ...] | None = None
     base: Path | None = None
+    left_out: tuple[LeftOut, ...] = ()
+    outside: bool = False
 
     @property
     def is_folder(self) -> bool:
@@ -79,6 +85,73 @@ class Artifact:
         """Return the files of a folder that match one of the globs; a file is its own selection."""
         if self.files is None:
             return (self,)
-        return tuple(
-            file for file in self.files if any(fnmatchcase(file.name, p) for p in patterns)
-        )
+        return tuple(file for file in self.files if _selects(patterns, file.name))
+
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """Names of what a folder holds that had to be read and was not; excluded ones are none."""
+        return tuple(one.path for one in self.left_out if one.is_unchecked)
+
+    def unchecked(self, patterns: tuple[str, ...]) -> tuple[LeftOut, ...]:
+        """Return what the globs would have selected, or may have, had it been read.
+
+        What is excluded by name is meant only by a glob that says this name. A link to a folder
+        that was read at its own place is left out only where the globs do not select it there.
+        """
+        return tuple(one for one in self.left_out if self._is_missed(one, patterns))
+
+    def _is_missed(self, one: LeftOut, patterns: tuple[str, ...]) -> bool:
+        if one.reason is Reason.LINK_INSIDE:
+            return any(
+                _may_select(patterns, f"{one.path}/{rest}".rstrip("/"), is_folder)
+                and not _may_select(patterns, name, is_folder)
+                for name, rest, is_folder in self._below(one.detail, set())
+            )
+        if one.reason is Reason.EXCLUDED:
+            name = one.path.rpartition("/")[2]
+            patterns = tuple(pattern for pattern in patterns if name in pattern.split("/"))
+        elif not one.is_unchecked:
+            return False
+        return _may_select(patterns, one.path, one.is_folder)
+
+    def _below(self, folder: str, seen: set[str]) -> Iterator[tuple[str, str, bool]]:
+        """Yield what lies below a folder of this one, through links as well.
+
+        Each is its name, its name from there on, and whether it may be a folder.
+        """
+        seen.add(folder)
+        start = "" if folder == "." else f"{folder}/"
+        names = self._names
+        for index in range(bisect_left(names, (start, False)), len(names)):
+            name, is_folder = names[index]
+            if not name.startswith(start):
+                break
+            yield name, name.removeprefix(start), is_folder
+        for one in self.left_out:
+            if one.is_unchecked and one.is_folder and start.startswith(f"{one.path}/"):
+                yield one.path, "", True
+            if one.reason is Reason.LINK_INSIDE and one.path.startswith(start):
+                link = one.path.removeprefix(start)
+                below = self._below(one.detail, seen) if one.detail not in seen else ()
+                yield from ((name, f"{link}/{rest}", is_folder) for name, rest, is_folder in below)
+
+    @cached_property
+    def _names(self) -> list[tuple[str, bool]]:
+        unchecked = ((one.path, one.is_folder) for one in self.left_out if one.is_unchecked)
+        return sorted([*((file.name, False) for file in self.files or ()), *unchecked])
+
+
+def _selects(patterns: tuple[str, ...], name: str) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _may_select(patterns: tuple[str, ...], name: str, is_folder: bool) -> bool:
+    """Return whether globs match a name, or could match the name of something below it."""
+    return _selects(patterns, name) or (
+        is_folder and any(_may_select_below(pattern, name) for pattern in patterns)
+    )
+
+
+def _may_select_below(pattern: str, folder: str) -> bool:
+    ends = range(1, len(pattern) + 1)
+    return any(fnmatchcase(f"{folder}/", pattern[:end]) for end in ends)

@@ -9,6 +9,7 @@ from typing import Any
 
 from pytest_reflex.errors import Place
 from pytest_reflex.model.judged import NAMING, Ballot
+from pytest_reflex.model.left_out import LeftOut
 from pytest_reflex.model.rules import Rule, exact, number
 from pytest_reflex.model.words import Level, Outcome, Severity
 
@@ -115,7 +116,8 @@ class Evaluation:
     """The verdicts of all active rules on one exact artifact.
 
     Built by `verdict.score.judge` only, so that `score` and `passed` always follow from `results`.
-    `unsound` says why the evaluation as a whole cannot pass (the artifact changed while it ran).
+    `unsound` says why the evaluation as a whole cannot pass (the artifact changed while it ran);
+    `left_out` is what a folder holds that was not read with it.
     """
 
     criteria: str
@@ -128,6 +130,7 @@ class Evaluation:
     score: Fraction
     passed: bool
     unsound: str = ""
+    left_out: tuple[LeftOut, ...] = ()
 
     @property
     def artifact_hash(self) -> str:
@@ -189,6 +192,8 @@ class Evaluation:
             wire["judged"] = self.judged
         if self.unsound:
             wire["unsound"] = self.unsound
+        if self.left_out:
+            wire["left_out"] = [one.to_json() for one in self.left_out]
         return wire
 
 
@@ -229,4 +234,5 @@ def evaluation_from_json(wire: Mapping[str, Any], rules: Mapping[str, Rule]) -> 
         score=Fraction(wire["score_exact"]),
         passed=wire["passed"],
         unsound=wire.get("unsound", ""),
+        left_out=tuple(LeftOut.from_json(one) for one in wire.get("left_out", ())),
     )

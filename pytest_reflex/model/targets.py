@@ -25,9 +25,10 @@ class Target:
     directory of executable checks; `threshold` overrides the criteria's own for this level;
     `link_base` is where the artifact's relative links resolve (default: its folder); `alone` is
     True where its suite names this artifact only, and no pattern that may match more one day;
+    `outside` is True where links may be followed that lead out of a folder;
     `budget` is what a judge may cost at most (calls, usd, tokens, seconds), empty for no bound;
     `heard` is told of each vote when it is given, where the evaluator can do that, from any thread;
-    `votes` are known already, and are not asked for again.
+    `votes` are known already, and are not asked for again; without `asks` no judge is asked.
     """
 
     criteria: Criteria
@@ -39,8 +40,10 @@ class Target:
     link_base: Path | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     alone: bool = False
+    outside: bool = False
     budget: Mapping[str, float] = field(default_factory=dict)
     votes: tuple[Cast, ...] = ()
+    asks: bool = True
     heard: Callable[[Cast], object] | None = field(default=None, compare=False, repr=False)
 
     @property

@@ -70,8 +70,9 @@ def run_in_fork(
     """
     reader, writer = os.pipe()
     with tempfile.TemporaryFile() as noise:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError):  # what nobody takes must not keep us from it
+                stream.flush()
         with GUARD.shared():
             pid = os.fork()
         if pid == 0:

@@ -45,11 +45,17 @@ class Guard:
         self._pipe = 0
         self._process: subprocess.Popen[bytes] | None = None
         self._watched: set[int | Path] = set()
+        self._processes: set[int] = set()
 
     @property
     def pid(self) -> int | None:
         """The process id of the guard that this very process has started."""
         return self._process.pid if self._process is not None else None
+
+    @property
+    def kept(self) -> frozenset[Path]:
+        """The temporary folders that are to be removed and are there still."""
+        return frozenset(one for one in self._watched if isinstance(one, Path))
 
     def mark(self) -> str:
         """Return NAME=value for the environment of one child, by which it and its own are known."""
@@ -67,6 +73,19 @@ class Guard:
         """Take a child from the watch: nothing is left of it."""
         self._watched.discard(leader)
         self._tell(b"-%d" % leader)
+
+    def watch_process(self, pid: int) -> None:
+        """Have one process ended, should we be gone before it is released."""
+        with self._lock:
+            if self._writer is None:
+                self._start()
+        self._processes.add(pid)
+        self._tell(b"*%d" % pid)
+
+    def release_process(self, pid: int) -> None:
+        """Take a process from the watch: it has ended, or is to go on."""
+        self._processes.discard(pid)
+        self._tell(b"/%d" % pid)
 
     def signal(self, number: int) -> None:
         """Send a signal to all that is watched, and to whatever carries our mark."""
@@ -105,7 +124,7 @@ class Guard:
         """Send the guard home where there is nothing left to watch."""
         if self._process is None:
             return
-        if self._watched:
+        if self._watched or self._processes:
             self._process.returncode = 0  # it has work, and nobody waits for it
             return
         self._process.kill()

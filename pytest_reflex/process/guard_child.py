@@ -9,7 +9,7 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
 MARK = "PYTEST_REFLEX_CHILD"
@@ -23,10 +23,11 @@ _PASSES, _SURE = 60, 3
 
 
 class Left:
-    """What has to be cleared away: leaders of groups that run, temporary folders."""
+    """What has to be cleared away: leaders of groups that run, processes, temporary folders."""
 
     def __init__(self) -> None:
         self.leaders: set[int] = set()
+        self.processes: set[int] = set()
         self.folders: set[str] = set()
 
 
@@ -35,7 +36,7 @@ def main(owner: int) -> None:
     for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"):
         signal.signal(getattr(signal, name), signal.SIG_IGN)
     left = _watch(owner)
-    end(left.leaders, os.environ.get(TOKEN, ""))
+    end(left.leaders, os.environ.get(TOKEN, ""), left.processes)
     _remove(left.folders)
 
 
@@ -79,13 +80,20 @@ def _rest(left: Left, torn: bytes) -> Left:
 
 
 def note(lines: list[bytes], left: Left) -> None:
-    """Take in what begins, +123 for a group and >/a/path for a folder, and what ends: - and <."""
+    """Take in what begins and what ends.
+
+    +123 and -123 are a group, *123 and /123 a process, >/a/path and </a/path a folder.
+    """
     for line in lines:
         kind, name = line[:1], line[1:]
         if kind == b"+":
             left.leaders.add(int(name))
         elif kind == b"-":
             left.leaders.discard(int(name))
+        elif kind == b"*":
+            left.processes.add(int(name))
+        elif kind == b"/":
+            left.processes.discard(int(name))
         elif kind == b">":
             left.folders.add(os.fsdecode(name))
         else:
@@ -102,26 +110,26 @@ def _remove(folders: set[str]) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def end(leaders: set[int], token: str) -> None:
+def end(leaders: set[int], token: str, processes: Iterable[int] = ()) -> None:
     """Ask everything to end, and after a while make it; be sure that nothing is left."""
     deadline = time.monotonic() + _GRACE
     empty, number = 0, int(signal.SIGTERM)
     for _ in range(_PASSES):
         # One look is not enough: a process that starts a program has no environment then.
-        empty = 0 if _signal(leaders, token, number) else empty + 1
+        empty = 0 if _signal(leaders, processes, token, number) else empty + 1
         if empty == _SURE:
             return
         number = signal.SIGKILL if time.monotonic() > deadline else 0
         time.sleep(_LOOK)
 
 
-def _signal(leaders: set[int], token: str, number: int) -> bool:
-    """Signal all groups and all marked processes; return whether there were any."""
+def _signal(leaders: set[int], processes: Iterable[int], token: str, number: int) -> bool:
+    """Signal all groups and processes, also marked ones; return whether there were any."""
     found = False
     for leader in leaders:
         if leader > 1:
             found = _done(os.killpg, leader, number) or found
-    for pid in _marked(token):
+    for pid in (*processes, *_marked(token)):
         found = _done(os.kill, pid, number) or found
     return found
 

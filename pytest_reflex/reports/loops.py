@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.words import RunStatus
 from pytest_reflex.verdict.figures import shown_score
 
 _TASK = 48
@@ -34,11 +35,13 @@ def _row(one: Mapping[str, Any], room: int) -> tuple[str, ...]:
     alias = one_line(one["alias"])
     if "problem" in one:
         return alias, one["status"], "", "", "", one_line(one["problem"], _LONGEST)
-    interrupted = " (interrupted)" if one["interrupted"] else ""
+    more = " (interrupted)" if one["interrupted"] else ""
+    if one["status"] != RunStatus.RUNNING and one["verified"] is False:
+        more = ", not verified"
     score = one["score_exact"]
     return (
         alias,
-        one["status"] + interrupted,
+        one["status"] + more,
         f"{one['iteration']}/{one['max_iterations']}",
         one["phase"],
         shown_score(Fraction(score)) if score else "",

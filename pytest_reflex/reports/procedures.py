@@ -73,11 +73,25 @@ def _bound(one: Mapping[str, Any]) -> str:
 def _gate(one: Mapping[str, Any]) -> str:
     if "problem" in one:
         return str(one["problem"])
-    command = one["command"]
-    typed = shlex.join(command) if isinstance(command, list) else command
-    judges = f"criteria {one['criteria']} over {', '.join(one['artifacts'])}"
     needed = "required" if one["required"] else "told only"
-    return f"{one['name']}: {typed or judges}  ({needed}, {one['origin']})"
+    protected = f", protects {', '.join(one['protect'])}" if one["protect"] else ""
+    return f"{one['name']}: {_judges(one)}  ({needed}{protected}, {one['origin']})"
+
+
+def _judges(one: Mapping[str, Any]) -> str:
+    """Return what a gate runs, judges or limits."""
+    command = one["command"]
+    if command is not None:
+        return shlex.join(command) if isinstance(command, list) else str(command)
+    if one["criteria"]:
+        return f"criteria {one['criteria']} over {', '.join(one['artifacts'])}"
+    limits = [
+        f"at most {one[key]} {noun}"
+        for key, noun in (("max_files", "files"), ("max_lines", "lines"))
+        if one[key] is not None
+    ]
+    denied = [f"none of {', '.join(one['deny'])}"] if one["deny"] else []
+    return f"diff of {', '.join([*limits, *denied])}"
 
 
 def _fragment(one: Mapping[str, Any]) -> str:

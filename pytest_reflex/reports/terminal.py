@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -10,9 +9,12 @@ from typing import Any
 from pytest_reflex.model.plain import one_line, visible
 from pytest_reflex.model.results import LEFT_CHILDREN, CheckResult, Evaluation, RuleResult
 from pytest_reflex.model.words import Outcome, Severity
+from pytest_reflex.reports.left_out import LABEL as LEFT_OUT
+from pytest_reflex.reports.left_out import left_out_lines
+from pytest_reflex.reports.next_step import next_step
 from pytest_reflex.reports.votes import votes_told
 from pytest_reflex.verdict.figures import arithmetic, gap, plain, shown_score
-from pytest_reflex.verdict.gate import Cause, Decision, GateStatus, Judged
+from pytest_reflex.verdict.gate import Decision, GateStatus, Judged
 
 WIDTH = 80
 WIDEST = 100
@@ -70,12 +72,15 @@ def evaluation_lines(
     listed: int = LISTED,
     next_step: str = "",
     verbose: bool = False,
+    left_out: bool = False,
 ) -> list[str]:
     """Return one evaluation as lines: figures, what did not pass, distance to success.
 
-    With `verbose` no row is left out: rules that passed and evidence are there too.
+    With `verbose` no row is missing: rules that passed and evidence are there too. With `left_out`,
+    all that was not read of a folder is listed, and not only what had to be.
     """
-    page = Page(width, style, 10**9 if verbose else listed, evidence=verbose)
+    limit = 10**9 if verbose else listed
+    page = Page(width, style, limit, evidence=verbose)
     evaluation = judged.evaluation
     criteria = f"{evaluation.criteria} version {evaluation.version}, phase {evaluation.level.value}"
     page.add("ARTIFACT", f"{evaluation.artifact} (sha256 {evaluation.artifact_hash})")
@@ -85,6 +90,8 @@ def evaluation_lines(
         page.add("JUDGED", votes_told(evaluation))
     if evaluation.unsound:
         page.add("UNSOUND", evaluation.unsound, tone="bad")
+    for text in left_out_lines(evaluation.left_out, listed=limit, verbose=verbose or left_out):
+        page.add(LEFT_OUT, text, tone="mild")
     for label, tone, rows in _groups(evaluation):
         page.rules(label, rows, tone)
     page.unmeasured(evaluation.results)
@@ -217,16 +224,26 @@ def _why_not(row: RuleResult) -> str:
 
 
 def decision_lines(
-    decision: Decision, *, width: int = WIDTH, style: Style = no_style, listed: int = LISTED
+    decision: Decision,
+    *,
+    width: int = WIDTH,
+    style: Style = no_style,
+    listed: int = LISTED,
+    left_out: bool = False,
 ) -> list[str]:
     """Return a whole session: an overview of several, details of those with news, the gate."""
     lines: list[str] = []
     if len(decision.judged) > 1:
         lines += [*overview(decision.judged), ""]
-    told = [j for j in decision.judged if len(decision.judged) == 1 or _has_news(j)]
+    told = [j for j in decision.judged if len(decision.judged) == 1 or _has_news(j, left_out)]
     for judged in told[:listed]:
         lines += evaluation_lines(
-            judged, width=width, style=style, listed=listed, next_step=next_step(judged, decision)
+            judged,
+            width=width,
+            style=style,
+            listed=listed,
+            next_step=next_step(judged, decision),
+            left_out=left_out,
         )
         lines.append("")
     if len(told) > listed:
@@ -234,14 +251,18 @@ def decision_lines(
     page = Page(width, style, listed)
     for problem in decision.problems:
         page.add("ERROR", str(problem), tone="bad")
+    for unread in decision.unread[:listed]:
+        page.add("NOT RUN", unread, tone="bad")
     for notice in decision.notices:
         page.add("NOTE", notice)
     page.add("GATE", gate_sentence(decision), tone=_TONES[decision.gate.status])
     return lines + page.lines
 
 
-def _has_news(judged: Judged) -> bool:
-    return any(not row.passed for row in judged.evaluation.results) or bool(judged.reason)
+def _has_news(judged: Judged, left_out: bool) -> bool:
+    one = judged.evaluation
+    unread = any(left_out or each.is_unchecked for each in one.left_out)
+    return any(not row.passed for row in one.results) or bool(judged.reason) or unread
 
 
 def overview(judged: Sequence[Judged]) -> list[str]:
@@ -283,33 +304,14 @@ def gate_sentence(decision: Decision) -> str:
     return f"{word}{enforced}{tail} ({status})"
 
 
-def next_step(judged: Judged, decision: Decision) -> str:
-    """Return the command or the act that brings a reader on; "" where there is nothing to do."""
-    not_run = {row.cause: row for row in decision.not_run if row.target_id == judged.id}
-    if lost := not_run.get(Cause.LOST):
-        return f"see it die alone: pytest -n 0 {shlex.quote(lost.node_id)}"
-    if judged.status is GateStatus.FAILED and judged.blockers:
-        suite = judged.id.partition("::")[0]
-        named = not suite.endswith(".reflex.yaml")
-        command = "the same again" if named else f"pytest {shlex.quote(suite)}"
-        return f"mend {judged.blockers[0].rule.id}, then: {command}"
-    if judged.status is not GateStatus.INCOMPLETE:
-        return ""
-    if judged.narrowed or Cause.DESELECTED in not_run:
-        return (
-            "run all rules: no -k, -m, --lf, --deselect, no single ids; or let this run be "
-            "partial: --reflex-allow-partial"
-        )
-    return "let the session run to its end" if Cause.CUT_OFF in not_run else ""
-
-
 def brief_lines(decision: Decision, style: Style = no_style) -> list[str]:
     """Return one line per evaluation or problem: what -q shows."""
     problems = [
         f"{style('reflex ERROR', 'bad')} {one_line(str(problem), _MESSAGE)}"
         for problem in decision.problems
     ]
-    return problems + [_brief(judged, style) for judged in decision.judged]
+    unread = [f"{style('reflex INCOMPLETE', 'bad')} {one_line(one)}" for one in decision.unread]
+    return problems + unread + [_brief(judged, style) for judged in decision.judged]
 
 
 def _brief(judged: Judged, style: Style) -> str:
@@ -338,6 +340,9 @@ def show(reporter: Any, decision: Decision) -> None:
     else:
         reporter.section("reflex", **_MARKUP[_TONES[decision.gate.status]])
         listed = LISTED if verbosity == 0 else 10**9
-        lines = decision_lines(decision, width=writer.fullwidth, style=style, listed=listed)
+        verbose = verbosity > 0
+        lines = decision_lines(
+            decision, width=writer.fullwidth, style=style, listed=listed, left_out=verbose
+        )
     for line in lines:
         reporter.write_line(line)

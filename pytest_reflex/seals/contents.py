@@ -7,9 +7,11 @@ verdict. The same goes for setup.cfg and tox.ini, and for the entry points of a 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import PurePath
 from typing import Any
+
+_Reader = Callable[[str], Mapping[str, Any]]
 
 
 def sealed_part(path: str, data: bytes) -> bytes | None:
@@ -18,8 +20,20 @@ def sealed_part(path: str, data: bytes) -> bytes | None:
     Where the file cannot be read as what it should be, all of it counts.
     """
     reader = _READERS.get(PurePath(path).name)
-    if reader is None:
-        return data
+    return data if reader is None else _read(reader, data)
+
+
+def chosen_part(path: str, data: bytes, sections: Iterable[str]) -> bytes | None:
+    """Return the bytes of some sections of a file, None where it has none of them.
+
+    A section is a table of TOML by its dotted name, a member of a JSON object, or a section of an
+    INI file. Where the file cannot be read as what it should be, all of it counts.
+    """
+    read: Callable[..., _Reader] = _FORMATS.get(PurePath(path).suffix, _sections)
+    return _read(read(*sections), data)
+
+
+def _read(reader: _Reader, data: bytes) -> bytes | None:
     try:
         found = reader(data.decode("utf-8-sig"))
     except (ValueError, RecursionError):  # no UTF-8, or not of that format
@@ -41,6 +55,7 @@ def _sections(*wanted: str) -> Callable[[str], Mapping[str, Any]]:
         from configparser import Error, RawConfigParser
 
         parser = RawConfigParser(strict=False, delimiters=("=", ":"), allow_no_value=True)
+        parser.optionxform = str  # type: ignore[method-assign,assignment]  # case counts
         try:
             parser.read_string(text)
         except Error as error:
@@ -49,6 +64,39 @@ def _sections(*wanted: str) -> Callable[[str], Mapping[str, Any]]:
 
     return read
 
+
+def _tables(*wanted: str) -> Callable[[str], Mapping[str, Any]]:
+    def read(text: str) -> Mapping[str, Any]:
+        import tomllib
+
+        document = tomllib.loads(text)
+        return {name: found for name in wanted if (found := _within(document, name)) is not None}
+
+    return read
+
+
+def _within(document: Any, name: str) -> Any:
+    for key in name.split("."):
+        if not isinstance(document, dict) or key not in document:
+            return None
+        document = document[key]
+    return document
+
+
+def _members(*wanted: str) -> Callable[[str], Mapping[str, Any]]:
+    def read(text: str) -> Mapping[str, Any]:
+        document = json.loads(text)
+        if not isinstance(document, dict):
+            return {}
+        return {name: document[name] for name in wanted if name in document}
+
+    return read
+
+
+_FORMATS: Mapping[str, Callable[..., _Reader]] = {
+    ".toml": _tables,
+    ".json": _members,
+}
 
 _READERS: Mapping[str, Callable[[str], Mapping[str, Any]]] = {
     "pyproject.toml": _pyproject,

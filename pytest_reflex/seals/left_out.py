@@ -22,6 +22,17 @@ _FOLDERS = frozenset({*CACHES, *VERSION_CONTROL, ".idea"})
 _FILES = re.compile("|".join(translate(name) for name in (*COVERAGE, *EDITORS) if name != ".idea"))
 
 
+def is_left_out(path: str) -> bool:
+    """Return whether a path, relative to the project and with slashes, is not looked at."""
+    *folders, name = path.split("/")
+    parent = ""
+    for folder in folders:
+        if leaves_out_folder(folder, parent):
+            return True
+        parent = f"{parent}/{folder}".lstrip("/")
+    return leaves_out_file(name, parent)
+
+
 def leaves_out_folder(name: str, parent: str) -> bool:
     """Return whether a folder is not entered; `parent` is the folder it is in, "" for the root."""
     if name in _FOLDERS:

@@ -2,7 +2,8 @@
 
 ``take`` looks once, ``changes`` looks again and tells what was added, changed or removed.
 Promises: a file whose content is the same is no change, whatever its times say; nothing that is no
-regular file is opened. Limits: a file is read again only where its size, its times or its number
+regular file is opened; what cannot be read for a cause that may pass is no change, but an
+UnreadableError. Limits: a file is read again only where its size, its times or its number
 changed since the manifest was taken, or where it was written just before.
 """
 
@@ -17,6 +18,7 @@ from enum import StrEnum
 from pathlib import Path, PurePath
 from typing import Any
 
+from pytest_reflex.errors import read_or_raise
 from pytest_reflex.seals.contents import sealed_part
 from pytest_reflex.seals.patterns import Finder, is_meant
 from pytest_reflex.seals.stamps import Stamp, is_settled, stamp_of
@@ -146,11 +148,12 @@ def _name(path: str, root: str) -> str:
 def _print_of(path: str, known: Print | None) -> Print | None:
     """Return the print of a file, None where there is none, or a folder."""
     try:
-        status = os.lstat(path)
+        status = read_or_raise(path, lambda: os.lstat(path))
     except OSError:
         return None
     try:
-        status = os.stat(path) if stat.S_ISLNK(status.st_mode) else status
+        if stat.S_ISLNK(status.st_mode):
+            status = read_or_raise(path, lambda: os.stat(path))
     except OSError:  # a link that leads nowhere
         return Print(UNREADABLE)
     if stat.S_ISDIR(status.st_mode):
@@ -161,7 +164,7 @@ def _print_of(path: str, known: Print | None) -> Print | None:
     if known and known.stamp == stamp:
         return known
     try:
-        data = _read(path)
+        data = read_or_raise(path, lambda: _read(path))
     except OSError:
         return Print(UNREADABLE)
     part = sealed_part(path, data)

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.seals.manifest import Change, ChangeKind, Manifest, compare, look_again, take
+from pytest_reflex.seals.packages import Packages
 from pytest_reflex.seals.patterns import escaped
-from pytest_reflex.seals.project import ProjectTree
 from pytest_reflex.seals.world import interpreter_files
 
 Command = str | Sequence[str]
@@ -30,9 +30,12 @@ class Outside:
     """What is held outside a project: `changes` looks again, `accept` takes things as they are."""
 
     def __init__(
-        self, files: Manifest, packages: Mapping[str, ProjectTree], recorded: Mapping[str, str]
+        self, files: Manifest, packages: Mapping[str, str], *, has_programs: bool = True
     ) -> None:
-        self._files, self._packages, self._recorded = files, packages, recorded
+        self._files = files
+        self._packages = [Packages(folder) for folder in packages]
+        self._recorded = packages
+        self.has_programs = has_programs
 
     @classmethod
     def take(cls, project: Path, programs: Iterable[str], patterns: Iterable[str]) -> Outside:
@@ -43,39 +46,37 @@ class Outside:
         """
         found = list(programs)
         files = take([*found, *interpreter_files(), *patterns], root=project)
-        return cls(files, _trees(package_folders(found, project)), {})
+        folders = dict.fromkeys(package_folders(found, project), "")
+        return cls(files, folders, has_programs=bool(found))
 
     @classmethod
     def from_json(cls, wire: Mapping[str, Any], project: Path) -> Outside:
         """Know what `to_json` returned in an earlier process."""
         files = Manifest.from_json(wire["files"], project)
-        return cls(files, _trees(wire["packages"]), wire["packages"])
+        return cls(files, wire["packages"], has_programs=wire["has_programs"])
 
-    def changes(self) -> tuple[Change, ...]:
-        """Return what was added, changed or removed since the start, or since the record."""
+    def changes(self, *, packages: bool = True) -> tuple[Change, ...]:
+        """Return what was added, changed or removed; without `packages` these are not looked at."""
         found = list(compare(self._files, look_again(self._files)))
-        for folder, tree in self._packages.items():
-            if self._recorded and self._recorded.get(folder) != tree.fingerprint():
-                found.append(Change(folder, ChangeKind.CHANGED))
-            for change in tree.described(tree.changes()):
-                found.append(Change(f"{folder}/{change.path}", change.kind))
+        for one in self._packages if packages else ():
+            recorded = self._recorded[one.folder]
+            if recorded and recorded != one.fingerprint():
+                found.append(Change(one.folder, ChangeKind.CHANGED))
+            found += one.changes()
         return tuple(found)
 
     def accept(self) -> None:
         """Take everything as it is now."""
-        self._files, self._recorded = look_again(self._files), {}
-        for tree in self._packages.values():
-            tree.take()
+        self._files = look_again(self._files)
+        self._recorded = dict.fromkeys(self._recorded, "")
+        for one in self._packages:
+            one.take()
 
     def to_json(self) -> dict[str, Any]:
         """Return the record that `from_json` takes."""
-        packages = {folder: tree.fingerprint() for folder, tree in self._packages.items()}
-        return {"files": self._files.to_json(), "packages": packages}
-
-
-def _trees(folders: Iterable[str]) -> dict[str, ProjectTree]:
-    there = filter(os.path.isdir, folders)
-    return {one: ProjectTree(Path(one), by_stamps=True).take() for one in there}
+        packages = {one.folder: one.fingerprint() for one in self._packages}
+        files = self._files.to_json()
+        return {"files": files, "packages": packages, "has_programs": self.has_programs}
 
 
 def programs_of(commands: Iterable[Command], project: Path, path: str | None = None) -> list[str]:
@@ -99,7 +100,7 @@ def programs_of(commands: Iterable[Command], project: Path, path: str | None = N
             if os.access(full, os.X_OK) and os.path.isfile(full):
                 found += earlier
                 break
-    base = os.path.abspath(project) + os.sep
+    base = os.path.abspath(project).rstrip(os.sep) + os.sep
     outside = (os.path.abspath(one) for one in found)
     return [escaped(one) for one in dict.fromkeys(outside) if not one.startswith(base)]
 
@@ -128,7 +129,7 @@ def package_folders(programs: Iterable[str], project: Path) -> list[str]:
         if prefix := _prefix_of_python(program.replace("[[]", "[")):
             found += glob(f"{prefix}/lib/python3*/site-packages")
             found += glob(f"{prefix}/lib/python3*/dist-packages")
-    base = os.path.abspath(project) + os.sep
+    base = os.path.abspath(project).rstrip(os.sep) + os.sep
     folders = (os.path.realpath(one) for one in found if os.path.isdir(one))
     return [one for one in dict.fromkeys(folders) if not f"{one}{os.sep}".startswith(base)]
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from fnmatch import translate
 from functools import lru_cache
 from glob import escape, has_magic
 from pathlib import Path, PurePath
+
+from pytest_reflex.errors import is_transient, read_or_raise
 
 ANY_DEPTH = "**"
 # Folders that ``**`` does not enter: nothing that pytest collects lies there.
@@ -43,7 +46,7 @@ class Finder:
     def find(self, pattern: str) -> Iterator[str]:
         """Yield the paths of what is there, is no folder, and matches."""
         for path in self.candidates(pattern):
-            if os.path.lexists(path) and not os.path.isdir(path):
+            if _is_file(path):
                 yield path
 
     def candidates(self, pattern: str) -> Iterator[str]:
@@ -87,13 +90,40 @@ class Finder:
     def _names(self, folder: str) -> Names:
         """Return the names of the folders and of everything else in a folder."""
         if folder not in self._read:
-            found: Names = ([], [])
             # Where there is no folder, or nobody may look, nobody finds anything.
-            with suppress(OSError), os.scandir(folder) as entries:
-                for entry in entries:
-                    found[not entry.is_dir()].append(entry.name)
-            self._read[folder] = found
+            self._read[folder] = ([], [])
+            with suppress(OSError):
+                self._read[folder] = read_or_raise(folder, lambda: _listed(folder))
         return self._read[folder]
+
+
+def _is_file(path: str) -> bool:
+    """Return whether something is there that is no folder, nor a link to one."""
+    try:
+        mode = read_or_raise(path, lambda: os.lstat(path)).st_mode
+    except OSError:
+        return False
+    if stat.S_ISLNK(mode):
+        with suppress(OSError):
+            mode = read_or_raise(path, lambda: os.stat(path)).st_mode
+    return not stat.S_ISDIR(mode)
+
+
+def _listed(folder: str) -> Names:
+    found: Names = ([], [])
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            found[not _is_folder(entry)].append(entry.name)
+    return found
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError as error:
+        if is_transient(error):
+            raise
+        return False  # a link that leads to itself
 
 
 @lru_cache(maxsize=512)

@@ -17,11 +17,12 @@ import stat
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
-from pytest_reflex.errors import StateError
+from pytest_reflex.errors import StateError, UnreadableError, is_transient
+from pytest_reflex.model.plain import visible
 from pytest_reflex.seals.left_out import leaves_out_file, leaves_out_folder
 from pytest_reflex.seals.manifest import NO_FILE, UNREADABLE, Change, ChangeKind
-from pytest_reflex.seals.passing import is_passing
 from pytest_reflex.seals.stamps import is_settled
 
 MOST_OF_ONE = 16_000_000
@@ -43,16 +44,13 @@ def _nothing(path: str) -> bool:
 
 
 class ProjectTree:
-    """The files below `root`, without the paths in `apart` (relative, with slashes).
+    """The files below `root`, without the paths in `apart` (relative, with slashes)."""
 
-    With `by_stamps` no file is read.
-    """
-
-    def __init__(self, root: Path, apart: Iterable[str] = (), *, by_stamps: bool = False) -> None:
+    def __init__(self, root: Path, apart: Iterable[str] = ()) -> None:
         self._root = os.path.abspath(root)
         self._apart = frozenset(apart)
         self._apart_names = frozenset(path.rpartition("/")[2] for path in self._apart)
-        self._left = -1 if by_stamps else MOST_OF_ALL
+        self._left = MOST_OF_ALL
         self._takes = False
         self._known: Digests = {}
         self._stamps: dict[str, dict[str, tuple[int, int, int]]] = {}
@@ -104,26 +102,14 @@ class ProjectTree:
             if digest.startswith(_BY_STAMP)
         )
 
-    def fingerprint(self) -> str:
-        """Return one hash over everything that is known."""
-        return hashlib.sha256(self._as_json()).hexdigest()
-
     def encode(self) -> str:
         """Return everything that is known, as a compact text."""
-        return base64.b64encode(zlib.compress(self._as_json(), 6)).decode("ascii")
+        return pack({folder: names for folder, names in self._known.items() if names})
 
     def decode(self, text: str) -> ProjectTree:
         """Know what `encode` returned; raises StateError where it is no such text."""
-        try:
-            self._known = json.loads(zlib.decompress(base64.b64decode(text)))
-        except (ValueError, zlib.error):
-            raise StateError("the record of the project's files is damaged") from None
-        self._stamps = {}
+        self._known, self._stamps = unpack(text), {}
         return self
-
-    def _as_json(self) -> bytes:
-        kept = {folder: names for folder, names in self._known.items() if names}
-        return json.dumps(kept, sort_keys=True, separators=(",", ":")).encode()
 
     def _differences(self, free: Free) -> Iterator[_Difference]:
         """Yield folder and name of all that is not as it is known, with what is there now."""
@@ -185,9 +171,8 @@ class ProjectTree:
 
     def _unread_folder(self, folder: str, error: OSError) -> Iterator[_Difference]:
         """Yield that a folder cannot be read any more, or that its files are gone."""
-        if not folder or is_passing(error):
-            where = folder or self._root
-            raise StateError(f"{where} cannot be read: {error.strerror}") from None
+        if not folder or is_transient(error):
+            raise UnreadableError(printable(folder or self._root), error) from None
         known = self._known.get(folder, {})
         if isinstance(error, FileNotFoundError | NotADirectoryError):
             yield from ((folder, name, "") for name in known)
@@ -223,8 +208,8 @@ class ProjectTree:
         except (FileNotFoundError, NotADirectoryError):
             return ""
         except OSError as error:
-            if is_passing(error):
-                raise StateError(f"{printable(path)} cannot be read: {error.strerror}") from None
+            if is_transient(error):
+                raise UnreadableError(printable(path), error) from None
             return UNREADABLE
 
     def _is_too_large(self, status: os.stat_result) -> bool:
@@ -248,6 +233,23 @@ def _joined(folder: str, name: str) -> str:
     return f"{folder}/{name}" if folder else name
 
 
+def pack(found: Mapping[str, Any]) -> str:
+    """Return what is known of files as a compact text: ASCII, whatever their names are."""
+    data = json.dumps(found, sort_keys=True, separators=(",", ":")).encode()
+    return base64.b64encode(zlib.compress(data, 6)).decode("ascii")
+
+
+def unpack(text: str) -> Any:
+    """Return what `pack` was given; raises StateError where it is no such text."""
+    try:
+        return json.loads(zlib.decompress(base64.b64decode(text)))
+    except (ValueError, zlib.error):
+        raise StateError("the record of the project's files is damaged") from None
+
+
 def printable(path: str) -> str:
-    """Return a path as it can be shown: a name that is no UTF-8 has its bytes escaped."""
-    return path if path.isascii() else path.encode("utf-8", "backslashreplace").decode()
+    """Return a path as it can be shown on one line: what is no text of UTF-8 is escaped."""
+    if path.isascii() and path.isprintable():
+        return path
+    shown = visible(path.encode("utf-8", "backslashreplace").decode())
+    return shown.replace("\n", "\\n").replace("\t", "\\t")

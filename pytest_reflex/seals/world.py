@@ -10,6 +10,7 @@ import os
 import site
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from pytest_reflex.seals.patterns import escaped
@@ -39,6 +40,13 @@ def pytest_files(folders: Iterable[Path]) -> Iterator[str]:
     for folder in folders:
         base = escaped(folder)
         yield from (f"{base}/{name}" for name in ("conftest.py", *CONFIGURATIONS))
+
+
+def configured_options(project: Path) -> Iterator[str]:
+    """Yield the texts in which a project configures pytest, as far as they can be read."""
+    for name in CONFIGURATIONS:
+        with suppress(OSError, ValueError):
+            yield (project / name).read_text(encoding="utf-8")
 
 
 def interpreter_files() -> Iterator[str]:

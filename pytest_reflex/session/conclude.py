@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_reflex.checks.reading import read_artifact
 from pytest_reflex.errors import ArtifactError
+from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.results import CheckResult, Evaluation
 from pytest_reflex.model.words import Outcome
 from pytest_reflex.session import marks
@@ -44,29 +45,31 @@ def conclude(one: Expected, plan: Plan, tally: Tally, *, partial: bool) -> Concl
     With `partial`, rules that did not run because they were deselected are excused. The artifact is
     read again: a verdict on bytes that are no longer there must not pass.
     """
-    changed = _changed(one, tally)
-    results = dict(tally.results.get(one.id, {}))
-    missing = tuple(
-        _not_run(node_id, one.id, key[0], plan, tally)
-        for node_id, key in one.checks.items()
-        if key not in results
-    )
-    for row in missing:
-        key = one.checks[row.node_id]
-        results[key] = CheckResult(outcome=Outcome.NOT_MEASURED, message=row.reason)
+    artifact = _read_again(one)
+    changed = _changed(one, tally, artifact)
+    results: dict[tuple[str, int], CheckResult] = {}
+    missing: list[NotRun] = []
+    for node_id, (rule_id, index) in one.checks.items():
+        result = tally.result(node_id, one.id, rule_id, index)
+        if result is None or (result.outcome is Outcome.PASS and _in_part(node_id, plan, tally)):
+            row = _not_run(node_id, one.id, rule_id, plan, tally)
+            result = CheckResult(outcome=Outcome.NOT_MEASURED, message=row.reason)
+            missing.append(row)
+        results[rule_id, index] = result
     narrowed = plan.narrowed if one.id == marks.SESSION else ""
     evaluation = judge(
         one.planned.target,
         results,
         sha256=one.planned.sha256,
         unsound=CHANGED if changed else _unsound(one, missing, narrowed),
+        left_out=artifact.left_out if artifact else (),
     )
     excused = _excused(evaluation, missing) if partial else frozenset()
     partial = partial and bool(excused or narrowed) and not changed
     judged = Judged(
         evaluation=evaluation, id=one.id, narrowed=narrowed, partial=partial, excused=excused
     )
-    return Conclusion(judged=judged, not_run=missing)
+    return Conclusion(judged=judged, not_run=tuple(missing))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +78,11 @@ class Conclusion:
 
     judged: Judged
     not_run: tuple[NotRun, ...]
+
+
+def _in_part(node_id: str, plan: Plan, tally: Tally) -> bool:
+    """Return whether a check that passed was also left out, lost or skipped: a subtest, a copy."""
+    return node_id in plan.left_out or node_id in tally.lost or node_id in tally.skipped
 
 
 def _not_run(node_id: str, target_id: str, rule_id: str, plan: Plan, tally: Tally) -> NotRun:
@@ -88,25 +96,34 @@ def _not_run(node_id: str, target_id: str, rule_id: str, plan: Plan, tally: Tall
     return NotRun(node_id=node_id, target_id=target_id, rule_id=rule_id, cause=cause, reason=reason)
 
 
-def _unsound(one: Expected, missing: tuple[NotRun, ...], narrowed: str) -> str:
+def _unsound(one: Expected, missing: Sequence[NotRun], narrowed: str) -> str:
     """Return why this evaluation must not pass whatever its score; "" where it may."""
     if missing:
         return f"{len(missing)} of {len(one.checks)} checks did not run"
     return narrowed
 
 
-def _changed(one: Expected, tally: Tally) -> bool:
+def _read_again(one: Expected) -> Artifact | None:
+    """Return the artifact as it is now; None for marked tests, and where it cannot be read."""
+    target = one.planned.target
+    if one.id == marks.SESSION:
+        return None
+    try:
+        return read_artifact(target.artifact, base=target.link_base, outside=target.outside)
+    except ArtifactError:
+        return None
+
+
+def _changed(one: Expected, tally: Tally, artifact: Artifact | None) -> bool:
     digests = set(tally.digests.get(one.id, ()))
     if one.id != marks.SESSION:
-        target = one.planned.target
-        try:
-            digests.add(read_artifact(target.artifact, base=target.link_base).sha256)
-        except ArtifactError:
+        if artifact is None or artifact.unread != one.planned.unread:
             return True
+        digests.add(artifact.sha256)
     return bool(digests - {one.planned.sha256})
 
 
-def _excused(evaluation: Evaluation, missing: tuple[NotRun, ...]) -> frozenset[str]:
+def _excused(evaluation: Evaluation, missing: Sequence[NotRun]) -> frozenset[str]:
     deselected = {row.rule_id for row in missing if row.cause is Cause.DESELECTED}
     lost = {row.rule_id for row in missing if row.cause is not Cause.DESELECTED}
     unmeasured = {r.rule.id for r in evaluation.results if r.outcome is Outcome.NOT_MEASURED}

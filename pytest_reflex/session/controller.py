@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import tempfile
+from collections.abc import Generator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,9 +20,11 @@ from pytest_reflex.session.desk import Desk
 from pytest_reflex.session.exits import exit_status, only_looks
 from pytest_reflex.session.named import expect_named
 from pytest_reflex.session.properties import ADVISED, CATEGORY
+from pytest_reflex.session.results import ATTRIBUTE
 from pytest_reflex.session.runtime import FOLDER, PROBLEMS
 from pytest_reflex.session.suites import plan_of_ids
 from pytest_reflex.session.tally import Tally
+from pytest_reflex.session.unread import unreached_files
 from pytest_reflex.verdict.gate import Decision, Gate, GateStatus, gate_over
 
 
@@ -40,6 +42,7 @@ class Controller:
         self._looped = self._told = False
         self._folder: Path | None = None
         self._worker_ids: list[str] = []
+        self._workers_plan: plan.Plan | None = None
 
     def _json_path(self) -> Path | None:
         """Return where the document goes; a path that cannot be written is refused at the start."""
@@ -72,13 +75,44 @@ class Controller:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
+        """Have a worker, and what it runs, end with us, should we be killed."""
+        from pytest_reflex.process.guard import GUARD
+        from pytest_reflex.process.temporary import make_folder
+
         if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="pytest-reflex-"))
+            self._folder = make_folder("pytest-reflex-")
         node.workerinput[FOLDER] = str(self._folder)
+        if pid := _process_of(node):
+            GUARD.watch_process(pid)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
+        """Take over what a worker collected, before any test can change it."""
         self._worker_ids = list(ids)
+        if self._folder is not None and self._workers_plan is None:
+            self._workers_plan = plan.take_over(self._folder)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Where `pytest.exit` has ended a worker before any test, see what it has not read."""
+        from pytest_reflex.process.guard import GUARD
+
+        if pid := _process_of(node):
+            GUARD.release_process(pid)
+        if getattr(node, "workeroutput", {}).get(options.ENDED) and not self.desk.ended:
+            self.desk.plan.unread.update(unreached_files(self.config))
+            self.desk.ended = True
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_report_from_serializable(
+        self, data: dict[str, Any]
+    ) -> Generator[None, object, object]:
+        """Record what a worker sends with a report; where no workers are, nobody sends."""
+        text = data.pop(ATTRIBUTE, None)
+        report = yield
+        if text is not None and self._folder is not None:
+            self.desk.results.receive(report, text)
+        return report
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
@@ -88,16 +122,18 @@ class Controller:
 
     # while it runs
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtestloop(self) -> None:
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self) -> Generator[None, object, object]:
         self._looped = True
+        return (yield)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self.tally.add(report)
+        self.tally.add(report, self.desk.results.of(report))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: Any) -> Any:
-        if getattr(report, CATEGORY, "") == ADVISED and report.when == "call":
+        advised = getattr(report, CATEGORY, "") == ADVISED
+        if advised and report.when == "call" and report.passed:
             return ADVISED, "w", (ADVISED.upper(), {"yellow": True})
         return None
 
@@ -115,9 +151,10 @@ class Controller:
         """Under xdist, learn from the workers what they collected."""
         if self._folder is None:
             return
-        found = plan.take_over(self._folder) or plan_of_ids(self._worker_ids, self.desk)
+        found = self._workers_plan or plan_of_ids(self._worker_ids, self.desk)
         named = {one: self.desk.plan.targets[one] for one in self.desk.named.values()}
         found.targets = named | found.targets
+        found.unread = self.desk.plan.unread | found.unread
         self.desk.plan = found
         self._faults += found.problems
 
@@ -126,7 +163,9 @@ class Controller:
         parts = self._conclusions()
         judged = tuple(part.judged for part in parts)
         faults = tuple(dict.fromkeys(self._faults))
-        gate = gate_over(judged, (*faults, *self._strangers())) if self._concerned(parts) else None
+        problems, unread = (*faults, *self._strangers()), self._unread()
+        concerned = bool(judged or problems or unread)
+        gate = gate_over(judged, problems, unread) if concerned else None
         only_criteria = bool(faults) and not self._foreign_faults
         status = exit_status(status, gate, criteria_faults=only_criteria)
         self.decision = Decision(
@@ -135,6 +174,7 @@ class Controller:
             exit_status=status,
             not_run=tuple(row for part in parts for row in part.not_run),
             problems=faults,
+            unread=unread,
             notices=self._notices(),
         )
         return self._write(status)
@@ -142,7 +182,7 @@ class Controller:
     def _conclusions(self) -> list[Conclusion]:
         """Judge every target; where faulty criteria kept everything from running, none."""
         silent = bool(self._faults) and not self.tally.results
-        if not self._looped or silent or only_looks(self.config):
+        if not (self._looped or self.desk.ended) or silent or only_looks(self.config):
             return []
         partial = options.allows_partial(self.config)
         return [
@@ -153,13 +193,19 @@ class Controller:
     def _strangers(self) -> list[str]:
         """Name results of what this process knows no rules of: workers on another machine."""
         known = {*self.desk.plan.targets, marks.SESSION if self.desk.plan.marked else ""}
+        reported = {target for checks in self.tally.results.values() for target, _, _ in checks}
         return [
             f"results came in for {target}, whose rules are not known here"
-            for target in sorted(set(self.tally.results) - known)
+            for target in sorted(reported - known)
         ]
 
-    def _concerned(self, parts: list[Conclusion]) -> bool:
-        return bool(parts or self._faults or self._strangers())
+    def _unread(self) -> tuple[str, ...]:
+        """Name the files with rules that were not collected, but for suites that are known."""
+        if only_looks(self.config):
+            return ()
+        known = {target_id.partition("::")[0] for target_id in self.desk.plan.targets}
+        unread = self.desk.plan.unread.items()
+        return tuple(f"{name}: {why}" for name, why in sorted(unread) if name not in known)
 
     def _write(self, status: int) -> int:
         """Write the JSON document; where that fails in the end, a success is none."""
@@ -175,7 +221,7 @@ class Controller:
 
     def _notices(self) -> tuple[str, ...]:
         if options.ignores_partial(self.config):
-            return ("reflex_allow_partial of the ini file is not heeded: CI is set",)
+            return (f"{options.PARTIAL} has to stand on the command line itself: CI is set",)
         return ()
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
@@ -184,11 +230,30 @@ class Controller:
             terminal.show(terminalreporter, self.decision)
 
     def pytest_unconfigure(self) -> None:
+        """Hold the exit status to the gate also where another hook has set it since."""
         if self._folder:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            from pytest_reflex.process.temporary import remove_folder
+
+            remove_folder(self._folder)
+        session: Any = self.config.pluginmanager.get_plugin("session")
+        if session is not None and self.decision is None and self.desk.ended:
+            session.exitstatus = self._decide(int(session.exitstatus))
+        if self.decision is None or not self.decision.concerned:
+            return
+        gate = self.decision.gate
+        if session is not None and gate.blocks:
+            session.exitstatus = exit_status(int(session.exitstatus), gate, criteria_faults=False)
         # Without a terminal plugin, and in pytest 8 with --no-summary, nobody has said it yet.
-        if not self._told and self.decision and self.decision.concerned and sys.__stderr__:
-            gate = self.decision.gate
-            if gate.blocks:
-                reasons = visible("; ".join(gate.reasons))
-                sys.__stderr__.write(f"reflex gate {gate.status.value.upper()}: {reasons}\n")
+        if not self._told and gate.blocks and sys.__stderr__:
+            reasons = visible("; ".join(gate.reasons))
+            sys.__stderr__.write(f"reflex gate {gate.status.value.upper()}: {reasons}\n")
+
+
+def _process_of(node: Any) -> int | None:
+    """Return the process id of a worker that this process has started.
+
+    Where execnet does not show it, workers notice by themselves, some seconds later.
+    """
+    process = getattr(getattr(node.gateway, "_io", None), "popen", None)
+    pid: int | None = getattr(process, "pid", None)
+    return pid if node.gateway.spec.popen and not node.gateway.spec.via else None

@@ -17,14 +17,16 @@ from pytest_reflex.model.targets import Target
 from pytest_reflex.session import options
 from pytest_reflex.session.items import Subject
 from pytest_reflex.session.plan import Plan, Planned
+from pytest_reflex.session.results import Results
 
 
 class Desk:
     """Lies in `config.stash`: who collects fills it, who decides reads it.
 
     `named` are the ids of the targets that the options name, by the path of their artifact;
-    `cancel` ends the commands that run; `judge` is who judges what no program can, where one is
-    configured.
+    `results` are those of the session's reports; `cancel` ends the commands that run; `judge` is
+    who judges what no program can, where one is configured; `ended` is True where `pytest.exit`
+    ended the session before all was collected.
     """
 
     key: ClassVar[pytest.StashKey[Desk]] = pytest.StashKey()
@@ -32,10 +34,12 @@ class Desk:
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.plan = Plan()
+        self.results = Results()
         self.subjects: dict[str, Subject] = {}
         self.named: dict[Path, str] = {}
         self.cancel = Event()
         self.judge: Judge | None = None
+        self.ended = False
         self._registries: dict[tuple[int, ...], Registry] = {}
         config.stash[self.key] = self
 
@@ -76,7 +80,9 @@ class Desk:
     def adopt(self, subject: Subject) -> Subject:
         """Expect the checks of a compiled target from now on."""
         self.subjects[subject.id] = subject
-        self.plan.targets[subject.id] = Planned(subject.target, subject.sha256)
+        self.plan.targets[subject.id] = Planned(
+            subject.target, subject.sha256, subject.prepared.artifact.unread
+        )
         return subject
 
     def id_of_file(self, path: Path) -> str:

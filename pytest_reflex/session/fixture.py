@@ -24,12 +24,13 @@ class Reflex:
         *,
         phase: str | None = None,
         threshold: float | str | None = None,
+        outside: bool = False,
     ) -> Evaluation:
         """Judge one artifact and return its evaluation; raises ReflexError where it cannot be.
 
         The gate of the session is not concerned: assert on what comes back.
         """
         found: Evaluation = self.judge(
-            artifact, criteria, phase=phase, threshold=threshold, root=self.root
+            artifact, criteria, phase=phase, threshold=threshold, root=self.root, outside=outside
         )
         return found

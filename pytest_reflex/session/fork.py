@@ -31,7 +31,7 @@ from pytest_reflex.process.temporary import temporary_folder
 from pytest_reflex.session import options
 from pytest_reflex.session.desk import Desk
 from pytest_reflex.session.items import Subject
-from pytest_reflex.session.properties import NAME, parse
+from pytest_reflex.session.results import Reported
 from pytest_reflex.session.runtime import Runtime
 from pytest_reflex.verdict.ballot import MOST_VOTES
 from pytest_reflex.verdict.score import judge
@@ -130,7 +130,7 @@ def _of_votes(prepared: Prepared) -> float:
 
 def _judged(prepared: Prepared, forked: Forked) -> Evaluation:
     said = (line for line in forked.lines if line != FINISHED and not line.startswith(VOTE))
-    found = [parse(line.decode("ascii")) for line in said]
+    found = [Reported.from_text(line.decode("ascii")) for line in said]
     results = {(one.rule, one.index): one.result for one in found}
     missing = set(prepared.specs) - set(results)
     early = "" if FINISHED in forked.lines and not missing else _why_early(forked)
@@ -141,6 +141,7 @@ def _judged(prepared: Prepared, forked: Forked) -> Evaluation:
         results,
         sha256=prepared.artifact.sha256,
         unsound=early or unsound(prepared),
+        left_out=prepared.artifact.left_out,
     )
 
 
@@ -180,6 +181,7 @@ class _InMemory:
     def pytest_configure(self, config: pytest.Config) -> None:
         options.add_markers(config)
         desk = Desk(config)
+        self._results = desk.results
         path = Path(os.path.abspath(self._prepared.target.artifact))
         subject_id = f"{desk.id_of_file(path)}::target"
         desk.adopt(Subject(subject_id, self._prepared.target, self._prepared))
@@ -187,10 +189,9 @@ class _InMemory:
         config.pluginmanager.register(Runtime(desk))
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        if report.when == "call":
-            for name, value in report.user_properties:
-                if name == NAME:
-                    self._send(value.encode("ascii"))
+        found = self._results.of(report)
+        if found is not None and report.when == "call":
+            self._send(found.to_text().encode("ascii"))
 
     def pytest_sessionfinish(self) -> None:
         self._send(FINISHED)

@@ -16,6 +16,7 @@ from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Outcome, Severity
 from pytest_reflex.session.explain import explain
 from pytest_reflex.session.properties import ADVISED, CATEGORY, NAME, encode
+from pytest_reflex.session.results import Reported, Results
 
 
 class NotPassedError(Exception):
@@ -100,18 +101,29 @@ class CheckItem(pytest.Item):
         path = os.path.join(self.config.invocation_params.dir, place.path)
         return path, place.line - 1, headline
 
-    def enrich(self, report: Any) -> None:
-        """Put the result into a report of this item: its property, and the category of advice."""
+    def enrich(self, report: Any, results: Results) -> None:
+        """Record the result of a report of this item; give it its property, and mark advice."""
+        if report.when == "setup":
+            self.outcome = None  # of an earlier run, where the item runs again
         result = self.outcome
         if result is None and report.failed:
             result = CheckResult(outcome=Outcome.ERROR, message=gist(report))
         if result is None:
             return
-        plain = hasattr(self.config, "workerinput")
-        value = encode(
-            self.subject.id, self.rule, self.index, self.subject.sha256, result, plain=plain
-        )
+        target, sha256 = self.subject.id, self.subject.sha256
+        value = encode(target, self.rule, self.index, sha256, result)
         report.user_properties.append((NAME, value))
+        if report.when == "teardown" and not report.failed:
+            return  # the call has reported it
+        reported = Reported(
+            node_id=f"{target}::{self.rule.id}::{self.index}",
+            target=target,
+            rule=self.rule.id,
+            index=self.index,
+            sha256=sha256,
+            result=result,
+        )
+        results.record(report, reported)
         if report.when == "call" and report.passed and result.outcome is not Outcome.PASS:
             setattr(report, CATEGORY, ADVISED)
 
@@ -128,6 +140,6 @@ def skip_reason(report: Any) -> str:
 def gist(report: Any) -> str:
     """Return the one line that says most of what pytest made of an exception."""
     crash = getattr(report.longrepr, "reprcrash", None)
-    text = crash.message if crash else str(report.longrepr)
+    text = crash.message if crash else str(report.longrepr or "")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return (lines[0] if crash else lines[-1]) if lines else "no message"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -165,23 +166,47 @@ def digest_of_tests(marked: Mapping[str, Rule], root: Path) -> str:
     return digest.hexdigest()
 
 
-def result_of(report: Any) -> CheckResult | None:
+def result_of(report: Any, raised: BaseException | None = None) -> CheckResult | None:
     """Return what a report of a marked test says about its rule; None where it says nothing.
 
     Skipped and expected to fail are not measured; a fault in set-up or teardown is an error.
+    `raised` is what the phase left with: where the report hides that, it counts all the same.
     """
     if report.skipped or hasattr(report, "wasxfail"):
-        return CheckResult(outcome=Outcome.NOT_MEASURED, message=skip_reason(report))
+        if raised is None or hasattr(report, "wasxfail") or _is_skip(raised):
+            return CheckResult(outcome=Outcome.NOT_MEASURED, message=skip_reason(report))
+        return _hidden(report, raised)
     if report.failed:
         if str(report.longrepr).startswith("[XPASS(strict)]"):
             message = "marked xfail, and it passed"
             return CheckResult(outcome=Outcome.NOT_MEASURED, message=message)
-        outcome = Outcome.FAIL if report.when == "call" else Outcome.ERROR
-        prefix = "" if report.when == "call" else f"error in {report.when}: "
-        return CheckResult(
-            outcome=outcome,
-            message=prefix + gist(report),
-            duration=report.duration,
-        )
-    passed = CheckResult(outcome=Outcome.PASS, duration=report.duration)
-    return passed if report.when == "call" else None
+        return _failure(report, gist(report))
+    if raised is not None:
+        return _hidden(report, raised)
+    if report.when != "call":
+        return None
+    return CheckResult(outcome=Outcome.PASS, duration=report.duration)
+
+
+def _failure(report: Any, message: str) -> CheckResult:
+    outcome = Outcome.FAIL if report.when == "call" else Outcome.ERROR
+    prefix = "" if report.when == "call" else f"error in {report.when}: "
+    return CheckResult(outcome=outcome, message=prefix + message, duration=report.duration)
+
+
+def _hidden(report: Any, raised: BaseException) -> CheckResult:
+    """Return the result of a phase whose report does not say what it left with."""
+    if _is_skip(raised) or isinstance(raised, pytest.xfail.Exception):
+        word = "skipped" if _is_skip(raised) else "expected to fail"
+        message = f"{word}: {raised} (reported as {report.outcome})"
+        return CheckResult(outcome=Outcome.NOT_MEASURED, message=message)
+    text = f"{type(raised).__name__}: {raised}".partition("\n")[0]
+    return _failure(report, f"{text} (reported as {report.outcome})")
+
+
+def _is_skip(raised: BaseException) -> bool:
+    """Return whether pytest takes an exception for a skip; a group of nothing else is one too."""
+    if isinstance(raised, BaseExceptionGroup):
+        return all(map(_is_skip, raised.exceptions))
+    of_unittest = getattr(sys.modules.get("unittest"), "SkipTest", pytest.skip.Exception)
+    return isinstance(raised, pytest.skip.Exception | of_unittest)

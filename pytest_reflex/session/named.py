@@ -43,6 +43,7 @@ def expect_named(desk: Desk) -> None:
             level=Level(phase) if phase else None,
             threshold=parse_threshold(threshold) if threshold else None,
             root=config.rootpath,
+            outside=options.switch(config, "reflex_outside"),
         )
         target_id = f"{desk.id_of_file(path)}::{node_name(loaded.name)}"
         desk.expect(target_id, target, registry)

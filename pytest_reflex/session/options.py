@@ -60,8 +60,13 @@ OPTIONS = (
         "allow-partial",
         "switch",
         "do not hold deselected rules against the gate: it is reported as partial, not enforced "
-        "(the ini key is not heeded where the environment variable CI is set)",
+        "(where the environment variable CI is set, only on the command line itself)",
         ini="bool",
+    ),
+    Option(
+        "outside",
+        "switch",
+        "let artifacts of suites, and links in artifacts that are folders, lead anywhere",
     ),
     Option(
         "standard-protocol",
@@ -99,6 +104,9 @@ OPTIONS = (
     ),
 )
 LOOP = "reflex_loop"
+PARTIAL = "--reflex-allow-partial"
+ENDED = "reflex_ended"  # in the output of an xdist worker that pytest.exit has ended
+IN_CI: pytest.StashKey[bool] = pytest.StashKey()
 ARTIFACTS = "reflex_artifacts"
 # Set in a session that a loop has started: such a session loops no further.
 INSIDE = "PYTEST_REFLEX_SESSION_FOLDER"
@@ -193,15 +201,24 @@ def variables(config: pytest.Config) -> dict[str, Any]:
 
 
 def allows_partial(config: pytest.Config) -> bool:
-    """Return whether deselected rules are excused; in CI only the flag itself counts."""
-    if config.option.reflex_allow_partial:
-        return True
-    return bool(_ini(config, "reflex_allow_partial")) and not os.environ.get("CI")
+    """Return whether deselected rules are excused.
+
+    In CI only the flag counts that whoever started pytest typed: not one of `addopts`, of
+    PYTEST_ADDOPTS or of the ini key, which a change of the project brings along.
+    """
+    if in_ci(config):
+        return PARTIAL in map(str, config.invocation_params.args)
+    return switch(config, "reflex_allow_partial")
 
 
 def ignores_partial(config: pytest.Config) -> bool:
-    """Return whether the ini key `reflex_allow_partial` is set and not heeded, because of CI."""
-    return bool(_ini(config, "reflex_allow_partial")) and not allows_partial(config)
+    """Return whether `reflex_allow_partial` is set and does not count, because this is CI."""
+    return switch(config, "reflex_allow_partial") and not allows_partial(config)
+
+
+def in_ci(config: pytest.Config) -> bool:
+    """Return whether the variable CI was set when the session started."""
+    return config.stash.get(IN_CI, bool(os.environ.get("CI")))
 
 
 def _ini(config: pytest.Config, key: str) -> Any:

@@ -25,10 +25,11 @@ FILE = "plan.json"
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """One target, and the digest of its artifact as collection read it."""
+    """One target, the digest of its artifact as collection read it, and what was not read."""
 
     target: Target
     sha256: str
+    unread: tuple[str, ...] = ()
 
     def check_ids(self, target_id: str) -> Iterator[tuple[str, tuple[str, int]]]:
         """Yield the node id of every expected check with its rule id and number."""
@@ -43,20 +44,26 @@ class Plan:
 
     `left_out` are node ids that were expected and not selected (-k, -m, --deselect, --lf, an
     argument that names single items). `narrowed` says why further marked tests may be unknown.
+    `unread` are files that have rules and were not collected, each with the reason.
     """
 
     targets: dict[str, Planned] = field(default_factory=dict)
     marked: dict[str, Rule] = field(default_factory=dict)
     left_out: set[str] = field(default_factory=set)
     narrowed: str = ""
+    unread: dict[str, str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
     def expected(self) -> Iterator[str]:
         """Yield the node ids of all expected items."""
+        yield from self.expected_checks()
+        yield from self.marked
+
+    def expected_checks(self) -> Iterator[str]:
+        """Yield the node ids of the checks of all targets."""
         for target_id, planned in self.targets.items():
             for node_id, _ in planned.check_ids(target_id):
                 yield node_id
-        yield from self.marked
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data; criteria that many artifacts share stand in it once."""
@@ -71,6 +78,7 @@ class Plan:
             "marked": {key: _marked_to_json(rule) for key, rule in self.marked.items()},
             "left_out": sorted(self.left_out),
             "narrowed": self.narrowed,
+            "unread": self.unread,
             "problems": [problem_to_json(problem) for problem in self.problems],
         }
 
@@ -82,22 +90,21 @@ class Plan:
             marked={key: _marked_from_json(one) for key, one in wire["marked"].items()},
             left_out=set(wire["left_out"]),
             narrowed=wire["narrowed"],
+            unread=wire["unread"],
             problems=[problem_from_json(one) for one in wire["problems"]],
         )
 
 
 def hand_over(plan: Plan, folder: Path) -> None:
-    """Write a worker's plan where the controller looks for it, unless another worker was first.
+    """Write a worker's plan where the controller looks for it: what any worker writes is the same.
 
     A folder that cannot be written (a worker on another machine) is no fault: the controller then
     reads the suite files itself.
     """
-    final = folder / FILE
     draft = folder / f"{FILE}.{os.getpid()}"
     try:
-        if not final.exists():
-            draft.write_text(json.dumps(plan.to_json(), default=str), encoding="utf-8")
-            os.replace(draft, final)
+        draft.write_text(json.dumps(plan.to_json(), default=str), encoding="utf-8")
+        os.replace(draft, folder / FILE)
     except OSError:
         return
 
@@ -106,7 +113,7 @@ def take_over(folder: Path) -> Plan | None:
     """Return the plan that a worker handed over; None where none arrived."""
     try:
         return Plan.from_json(json.loads((folder / FILE).read_text(encoding="utf-8")))
-    except OSError:
+    except (OSError, ValueError, LookupError, TypeError):
         return None
 
 
@@ -139,7 +146,9 @@ def _planned_to_json(planned: Planned, criteria: int) -> dict[str, Any]:
         "root": str(target.root),
         "label": target.label,
         "threshold": str(target.bar),
+        "outside": target.outside,
         "sha256": planned.sha256,
+        "unread": list(planned.unread),
     }
 
 
@@ -151,8 +160,9 @@ def _planned_from_json(wire: Mapping[str, Any], sets: Sequence[Criteria]) -> Pla
         root=Path(wire["root"]),
         label=wire["label"],
         threshold=Fraction(wire["threshold"]),
+        outside=wire["outside"],
     )
-    return Planned(target, wire["sha256"])
+    return Planned(target, wire["sha256"], tuple(wire["unread"]))
 
 
 def _marked_to_json(rule: Rule) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import pytest
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.words import Outcome, Severity
 from pytest_reflex.session.items import CheckItem
+from pytest_reflex.session.results import Results
 
 # Whose `pytest_runtest_logreport` does not miss the report of a teardown that passed.
 _CONTENT_WITH_CALL = frozenset(
@@ -25,6 +26,7 @@ _CONTENT_WITH_CALL = frozenset(
         "_pytest.terminal",
         "_pytest.warnings",
         "pytest_reflex.session.controller",
+        "pytest_reflex.session.reporting",
         "pytest_reflex.session.runtime",
     }
 )
@@ -66,7 +68,7 @@ def _home(plugin: object) -> str:
     return str(getattr(plugin, "__name__", None) or type(plugin).__module__)
 
 
-def run(item: CheckItem, nextitem: pytest.Item | None, *, both: bool) -> None:
+def run(item: CheckItem, nextitem: pytest.Item | None, results: Results, *, both: bool) -> None:
     """Run one item and send its report, or with `both` those of call and teardown."""
     ihook = item.ihook
     ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
@@ -88,7 +90,7 @@ def run(item: CheckItem, nextitem: pytest.Item | None, *, both: bool) -> None:
         duration=duration,
         stop=start + duration,
     )
-    item.enrich(call)
+    item.enrich(call, results)
     ihook.pytest_runtest_logreport(report=call)
     if both:
         teardown = pytest.TestReport(

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pytest_reflex.checks.registry import register_built_ins
-from pytest_reflex.errors import Problem, ReflexError
-from pytest_reflex.model.results import CheckResult
-from pytest_reflex.model.words import Outcome, Severity
-from pytest_reflex.session import marks, options, plan, protocol
+from pytest_reflex.errors import ReflexError
+from pytest_reflex.session import options, plan, protocol
 from pytest_reflex.session.collect import ArtifactFile, SuiteFile, fault_text
 from pytest_reflex.session.desk import Desk
 from pytest_reflex.session.early import EarlyStart
 from pytest_reflex.session.exits import only_looks
 from pytest_reflex.session.items import CheckItem
+from pytest_reflex.session.marked_tests import MarkedTests
 from pytest_reflex.session.named import expect_named
-from pytest_reflex.session.properties import ADVISED, CATEGORY, NAME, encode
+from pytest_reflex.session.reporting import Reporting, Sending, stand_outside
 
 PROBLEMS = "reflex_problems"
 FOLDER = "reflex_folder"
@@ -35,8 +34,8 @@ class Runtime:
         self.desk = desk
         self.config = desk.config
         self.early = EarlyStart(desk.cancel)
-        self._checks_of_tests: dict[str, tuple[str, int]] = {}
-        self._digest_of_tests = ""
+        self.marked = MarkedTests(desk.plan, desk.results)
+        self.reporting = Reporting(desk.results, self.marked)
         self._teardowns = True
         self._short = not (
             protocol.wants_standard(self.config)
@@ -105,25 +104,19 @@ class Runtime:
                 report.outcome = "failed"
                 report.longrepr = f"{type(error).__name__}: {error}"
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Learn the marked tests before anything is deselected."""
+    def learn(self, items: Iterable[pytest.Item]) -> bool:
+        """Learn the marked tests among what was collected; return whether they can be run.
+
+        Raises UsageError for faulty marks; a worker hands them over instead.
+        """
         found = self.desk.plan
-        faults: list[Problem] = []
-        for item, read in marks.read_marks(i for i in items if not isinstance(i, CheckItem)):
-            if isinstance(read, Problem):
-                faults.append(read)
-            else:
-                found.marked[item.nodeid] = read
-        faults += marks.clashes(found.marked)
+        tests = (item for item in items if not isinstance(item, CheckItem))
+        faults = self.marked.learn(tests, self.config.rootpath)
         if faults and not self.desk.is_worker:
             raise pytest.UsageError(*dict.fromkeys(str(fault) for fault in faults))
-        if faults:
-            found.problems += dict.fromkeys(faults)
-            items.clear()
-        self._checks_of_tests = marks.numbered(found.marked)
-        self._digest_of_tests = marks.digest_of_tests(found.marked, self.config.rootpath)
+        found.problems += dict.fromkeys(faults)
         found.narrowed = self._narrowed() if found.marked else ""
+        return not faults
 
     def _narrowed(self) -> str:
         """Return why marked tests may exist that were never collected."""
@@ -133,9 +126,13 @@ class Runtime:
             return "the arguments select single tests"
         return ""
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Know what was left out; a worker hands its plan over before it says what it collected."""
         found = self.desk.plan
-        found.left_out = set(found.expected()) - {item.nodeid for item in session.items}
+        checks = {item.nodeid for item in session.items if isinstance(item, CheckItem)}
+        found.left_out = set(found.expected_checks()) - checks
+        found.left_out |= self.marked.left_out(session.items)
         folder = getattr(self.config, "workerinput", {}).get(FOLDER)
         if folder:
             plan.hand_over(found, Path(folder))
@@ -145,6 +142,9 @@ class Runtime:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
         """Start executable checks early; stop them where the session ends before their turn."""
+        stand_outside(self.config, self.reporting)
+        if self.desk.is_worker:
+            stand_outside(self.config, Sending(self.config, self.desk.results))
         self._teardowns = protocol.wants_teardown(self.config)
         if not self.desk.is_worker and not only_looks(self.config):
             self.early.start(session.items)
@@ -160,39 +160,10 @@ class Runtime:
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> Any:
         if self._short and protocol.suits(item, nextitem):
             assert isinstance(item, CheckItem)
-            protocol.run(item, nextitem, both=self._teardowns)
+            protocol.run(item, nextitem, self.desk.results, both=self._teardowns)
             return True
+        stand_outside(self.config, self.reporting)
         return None
-
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_makereport(
-        self, item: pytest.Item, call: pytest.CallInfo[None]
-    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        report = yield
-        if isinstance(item, CheckItem):
-            item.enrich(report)
-        elif item.nodeid in self._checks_of_tests:
-            self._enrich_marked(item, report)
-        return report
-
-    def _enrich_marked(self, item: pytest.Item, report: pytest.TestReport) -> None:
-        """Give a marked test's reports their property; a failed call of a mild rule is advice."""
-        rule = self.desk.plan.marked[item.nodeid]
-        kept: CheckResult | None = item.stash.get(_LAST_CALL, None)
-        result = marks.result_of(report) or (kept if report.when == "teardown" else None)
-        if result is None:
-            return
-        if report.when == "call":
-            item.stash[_LAST_CALL] = result
-        _, index = self._checks_of_tests[item.nodeid]
-        value = encode(
-            marks.SESSION, rule, index, self._digest_of_tests, result, plain=self.desk.is_worker
-        )
-        report.user_properties.append((NAME, value))
-        failed = report.when == "call" and result.outcome is Outcome.FAIL
-        if failed and rule.severity is not Severity.FAIL:
-            report.outcome = "passed"
-            setattr(report, CATEGORY, ADVISED)
 
 
 def _freeze(items: int) -> bool:
@@ -205,9 +176,6 @@ def _freeze(items: int) -> bool:
         return False
     gc.freeze()
     return True
-
-
-_LAST_CALL: pytest.StashKey[CheckResult] = pytest.StashKey()
 
 
 def named_file(session: pytest.Collector, path: Any) -> ArtifactFile:

@@ -9,6 +9,7 @@ import pytest
 
 from pytest_reflex.criteria.suite import load_suite
 from pytest_reflex.errors import ReflexError
+from pytest_reflex.session import options
 from pytest_reflex.session.desk import Desk
 from pytest_reflex.session.items import Subject
 from pytest_reflex.session.names import node_name
@@ -26,7 +27,10 @@ def expect_suite(
     """
     registry = desk.registry_for(path, session)
     root = desk.config.rootpath
-    targets = load_suite(path, registry=registry, variables=desk.variables, root=root)
+    outside = options.switch(desk.config, "reflex_outside")
+    targets = load_suite(
+        path, registry=registry, variables=desk.variables, root=root, outside=outside
+    )
     found = {}
     for target in targets:
         target_id = node_id if target.alone else f"{node_id}::{node_name(target.label)}"

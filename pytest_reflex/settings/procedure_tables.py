@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from pytest_reflex.errors import did_you_mean
 from pytest_reflex.settings.readers import (
     MisreadError,
     flag,
@@ -20,6 +21,9 @@ from pytest_reflex.settings.readers import (
 PHASES = ("observe", "orient", "decide", "act")
 NAME = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?")
 
+KINDS_OF_GATE = ("command", "criteria", "diff")
+DIFF_KEYS = ("max_files", "max_lines", "deny")
+
 _KINDS = ("content", "path", "built_in")
 _FRAGMENT_KEYS = (*_KINDS, "parameters")
 _PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -31,8 +35,24 @@ def procedures(value: Any) -> dict[str, Any]:
 
 
 def gates(value: Any) -> dict[str, Any]:
-    """Read gates by name, each with some of the `GATE_KEYS`."""
+    """Read gates by name, each with some of the `GATE_KEYS`.
+
+    A gate that limits changes may not have other keys: a limit with a slip in its name is none.
+    """
+    for name, table in tables(value).items():
+        if table.get("kind") == "diff" or (
+            table.keys() & DIFF_KEYS and not table.keys() & {"kind", "command", "criteria"}
+        ):
+            _check_keys(name, table)
     return _tables(value, _GATE)
+
+
+def _check_keys(name: str, table: Mapping[str, Any]) -> None:
+    keys = ("kind", *DIFF_KEYS, "protect", "required")
+    for key, value in table.items():
+        if key not in keys:
+            expected = f"a key of a gate of kind diff ({did_you_mean(key, keys)})"
+            raise MisreadError((name, key), value, expected)
 
 
 def _tables(value: Any, readers: Mapping[str, Callable[[Any], Any]]) -> dict[str, Any]:
@@ -99,6 +119,15 @@ def _command(value: Any) -> str | list[str]:
     return text(value)
 
 
+def _patterns(value: Any) -> tuple[str, ...]:
+    """Read a list of patterns of paths."""
+    if not isinstance(value, list) or not value:
+        raise ValueError('a list of patterns, as in ["tests/**"]')
+    if not all(isinstance(one, str) and one.strip() and "\0" not in one for one in value):
+        raise ValueError('a list of patterns, as in ["tests/**"]')
+    return tuple(value)
+
+
 def _seconds(value: Any) -> float:
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not number or not 0 < value < 1e7:
@@ -131,6 +160,11 @@ _GATE: Mapping[str, Callable[[Any], Any]] = {
     "threshold": _share,
     "timeout": _seconds,
     "required": flag,
+    "kind": one_of(*KINDS_OF_GATE),
+    "protect": _patterns,
+    "max_files": whole,
+    "max_lines": whole,
+    "deny": _patterns,
 }
 PROCEDURE_KEYS = tuple(_PROCEDURE)
 GATE_KEYS = tuple(_GATE)

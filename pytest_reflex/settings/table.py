@@ -132,7 +132,7 @@ SETTINGS: tuple[Setting, ...] = (
     replace(
         _iterate("gates", {}, procedure_tables.gates, "what must hold after a round, by name"),
         fields=procedure_tables.GATE_KEYS,
-        kinds=("command", "criteria"),
+        kinds=("command", "criteria", "kind"),
         relocate=of_gates,
     ),
     replace(

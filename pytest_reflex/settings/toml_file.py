@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.errors import Place, UsageError
+from pytest_reflex.errors import Place, UsageError, for_cause, read_twice
 
 _WHERE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
 
@@ -19,25 +19,25 @@ def read_toml(path: Path, *, foreign: bool = False) -> dict[str, Any] | None:
     UsageError for a link to nothing, a folder, a pipe, and whatever is no TOML in UTF-8.
     """
     try:
-        path.lstat()
+        read_twice(path.lstat)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         if foreign:
             return None
-        raise _unreadable(path, error.strerror or str(error)) from None
+        raise for_cause(_unreadable(path, error.strerror or str(error)), error) from None
     return _parsed(_text(path), path)
 
 
 def _text(path: Path) -> str:
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
+        if not stat.S_ISREG(read_twice(path.stat).st_mode):
             raise _unreadable(path, "it is no regular file")
-        data = path.read_bytes()
+        data = read_twice(path.read_bytes)
     except FileNotFoundError:
         raise _unreadable(path, "it is a link to a file that is not there") from None
     except OSError as error:
-        raise _unreadable(path, error.strerror or str(error)) from None
+        raise for_cause(_unreadable(path, error.strerror or str(error)), error) from None
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

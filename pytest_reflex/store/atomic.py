@@ -16,7 +16,7 @@ import stat
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from pytest_reflex.errors import StateError
+from pytest_reflex.errors import StateError, read_or_raise
 
 PRIVATE = 0o600
 
@@ -87,7 +87,7 @@ def remove_strays(folder: Path, of: str = "") -> list[str]:
     Call under the run's lock.
     """
     removed = []
-    for name in sorted(os.listdir(folder)):
+    for name in sorted(read_or_raise(folder, lambda: os.listdir(folder))):
         if _STRAY.fullmatch(name) and name.startswith(f".{of}"):
             with suppress(OSError):
                 (folder / name).unlink()

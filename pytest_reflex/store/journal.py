@@ -17,12 +17,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from pytest_reflex.errors import StateError, TamperedError
+from pytest_reflex.errors import StateError, TamperedError, read_or_raise
 from pytest_reflex.store.aside import keep_aside
 from pytest_reflex.store.atomic import PRIVATE, sync, sync_folder
 from pytest_reflex.store.lines import NO_LINE, Content, Damage, decode, digest_of, encode
 from pytest_reflex.store.lock import is_locked, let_go_in_forks, take_lock
-from pytest_reflex.store.regular import open_regular, read_all, read_file
+from pytest_reflex.store.regular import open_regular, read_all, read_file, status_of
 
 __all__ = ["Journal", "damaged", "is_locked", "read_journal"]
 
@@ -132,7 +132,7 @@ class Journal:
             why = "is closed" if self._descriptor < 0 else "could not be written before"
             raise StateError(f"{self.path} {why}", hint="resume the run to open it again")
         try:
-            there = os.stat(self.path, follow_symlinks=False)
+            there = _status_at(self.path)
         except OSError:
             raise StateError(
                 f"{self.path} was removed while this run was writing it", hint="start a new loop"
@@ -147,11 +147,11 @@ class Journal:
         """Remember what this process has read or written."""
         self._sum.update(data)
         self._size += len(data)
-        self._changed_at = os.fstat(self._descriptor).st_ctime_ns
+        self._changed_at = status_of(self._descriptor, self.path).st_ctime_ns
 
     def _foreign(self, there: os.stat_result) -> str:
         """Return what another program did to the file; the time of its last change says if any."""
-        held = os.fstat(self._descriptor)
+        held = status_of(self._descriptor, self.path)
         if (there.st_dev, there.st_ino) != (held.st_dev, held.st_ino):
             return "was replaced"
         if held.st_size != self._size:
@@ -200,8 +200,11 @@ def damaged(path: Path, content: Content) -> StateError:
     )
 
 
+def _status_at(path: Path) -> os.stat_result:
+    return read_or_raise(path, lambda: os.stat(path, follow_symlinks=False))
+
+
 def _refuse_removed(descriptor: int, path: Path) -> None:
     """Raise FileNotFoundError where the name is gone or another file's: the lock binds nobody."""
-    there = os.stat(path, follow_symlinks=False)
-    if not os.path.samestat(there, os.fstat(descriptor)):
+    if not os.path.samestat(_status_at(path), status_of(descriptor, path)):
         raise FileNotFoundError(errno.ENOENT, "removed by another process", str(path))

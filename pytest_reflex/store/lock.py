@@ -11,10 +11,11 @@ import time
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from pytest_reflex.errors import LockedError, StateError
+from pytest_reflex.errors import LockedError, StateError, is_transient, read_or_raise, read_twice
 from pytest_reflex.store.atomic import PRIVATE
 from pytest_reflex.store.regular import open_regular
 
@@ -58,7 +59,7 @@ class HeldLock:
                 try:
                     take_lock(descriptor, path, what)
                     # Who removes the file while we wait for its lock would let another in.
-                    if os.path.samestat(os.lstat(path), os.fstat(descriptor)):
+                    if read_or_raise(path, partial(_is_same, path, descriptor)):
                         held, descriptor = cls(descriptor), -1
                         return held
                 finally:
@@ -66,17 +67,24 @@ class HeldLock:
                         os.close(descriptor)
 
     def is_at(self, path: Path) -> bool:
-        """Return whether a path still names the file: if not, the lock keeps nobody out."""
+        """Return whether a path still names the file: if not, the lock keeps nobody out.
+
+        Where nobody can tell now, nothing speaks against it.
+        """
         try:
-            return os.path.samestat(os.lstat(path), os.fstat(self._descriptor))
-        except OSError:
-            return False
+            return read_twice(lambda: _is_same(path, self._descriptor))
+        except OSError as error:
+            return is_transient(error)
 
     def close(self) -> None:
         """Let go; twice is fine. No LOCK_UN: that would end it for a process that shares it."""
         descriptor, self._descriptor = self._descriptor, -1
         if descriptor >= 0:
             os.close(descriptor)
+
+
+def _is_same(path: Path, descriptor: int) -> bool:
+    return os.path.samestat(os.lstat(path), os.fstat(descriptor))
 
 
 def let_go_in_forks(holder: Holder) -> None:

@@ -7,7 +7,7 @@ import os
 import stat
 from pathlib import Path
 
-from pytest_reflex.errors import StateError
+from pytest_reflex.errors import StateError, read_or_raise
 
 MAX_BYTES = 1_000_000_000
 
@@ -23,12 +23,16 @@ def open_regular(path: Path, flags: int = os.O_RDONLY, *, folder: int | None = N
     """
     try:
         name = path if folder is None else path.name
-        descriptor = os.open(name, flags | _FLAGS, dir_fd=folder)
+        descriptor = read_or_raise(path, lambda: os.open(name, flags | _FLAGS, dir_fd=folder))
     except FileNotFoundError:
         raise
     except OSError as error:
         raise _refused(path, error) from None
-    status = os.fstat(descriptor)
+    try:
+        status = status_of(descriptor, path)
+    except StateError:
+        os.close(descriptor)
+        raise
     writes = flags & (os.O_WRONLY | os.O_RDWR)
     if not stat.S_ISREG(status.st_mode):
         problem = "is no regular file"
@@ -55,7 +59,7 @@ def read_file(path: Path, limit: int = MAX_BYTES, *, folder: int | None = None) 
 def read_if_regular(path: Path, limit: int = MAX_BYTES) -> bytes | None:
     """Return the bytes of a file, None where there is no regular file; raises StateError."""
     try:
-        if not stat.S_ISREG(os.lstat(path).st_mode):
+        if not stat.S_ISREG(read_or_raise(path, lambda: os.lstat(path)).st_mode):
             return None
         return read_file(path, limit)
     except (FileNotFoundError, NotADirectoryError):
@@ -64,18 +68,35 @@ def read_if_regular(path: Path, limit: int = MAX_BYTES) -> bytes | None:
 
 def read_all(descriptor: int, path: Path, limit: int = MAX_BYTES) -> bytes:
     """Return everything from the start of an open file."""
-    size = os.fstat(descriptor).st_size
+    size = status_of(descriptor, path).st_size
     if size > limit:
         raise StateError(f"{path} is too large: {size:,} bytes, the limit is {limit:,}")
-    parts = []
-    offset = 0
     try:
-        while part := os.pread(descriptor, 1 << 20, offset):
-            parts.append(part)
-            offset += len(part)
+        return read_or_raise(path, lambda: _read_from_start(descriptor))
     except OSError as error:
         raise StateError(f"{path} could not be read: {error.strerror}") from None
+
+
+def _read_from_start(descriptor: int) -> bytes:
+    parts = []
+    offset = 0
+    while part := os.pread(descriptor, 1 << 20, offset):
+        parts.append(part)
+        offset += len(part)
     return b"".join(parts)
+
+
+def status_of(descriptor: int, path: Path) -> os.stat_result:
+    """Return the status of an open file; raises UnreadableError."""
+    return read_or_raise(path, lambda: os.fstat(descriptor))
+
+
+def names_in(folder: Path) -> list[str]:
+    """Return the names in a folder, none where there is no such folder; raises UnreadableError."""
+    try:
+        return sorted(read_or_raise(folder, lambda: os.listdir(folder)))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
 
 
 def refuse_links(top: Path, folder: Path) -> None:

@@ -15,11 +15,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pytest_reflex.errors import read_or_raise
 from pytest_reflex.process.bytecode import write_bytecode
 from pytest_reflex.process.caches import private_caches
 from pytest_reflex.process.environment import inherited
 from pytest_reflex.process.run import Finished, run
 from pytest_reflex.process.temporary import temporary_folder
+from pytest_reflex.seals.world import configured_options
 from pytest_reflex.session.options import INSIDE
 from pytest_reflex.treeloop.observer import READ, SESSION
 
@@ -113,7 +115,11 @@ class Runner:
 
     def run(self, environment: Mapping[str, str] | None = None) -> Session:
         """Run one session, with `environment` on top of ours."""
-        with temporary_folder("pytest-reflex-") as folder, private_caches(os.environ) as caches:
+        options = (" ".join(self.arguments), *configured_options(self.cwd))
+        with (
+            temporary_folder("pytest-reflex-") as folder,
+            private_caches(os.environ, options) as caches,
+        ):
             write_bytecode(Path(caches["PYTHONPYCACHEPREFIX"]), self.bytecode)
             argv = [sys.executable, "-m", "pytest", "-p", _OBSERVER, *self.arguments]
             finished = run(
@@ -181,7 +187,7 @@ def _why_ended(finished: Finished, seconds: float, found: Mapping[str, Any]) -> 
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(read_or_raise(path, lambda: path.read_text(encoding="utf-8")))
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -15,7 +15,7 @@ from pytest_reflex.host import Host, employ, open_host
 from pytest_reflex.loops.attending import BEAT, Progress
 from pytest_reflex.loops.driver import ReflexLoop
 from pytest_reflex.loops.kinds import is_of_session
-from pytest_reflex.loops.overview import Run, find_run
+from pytest_reflex.loops.overview import NOT_VERIFIED, Run, find_run
 from pytest_reflex.loops.reopening import More, extended
 from pytest_reflex.loops.scopes import own_paths
 from pytest_reflex.model.plain import visible
@@ -154,7 +154,8 @@ def _more(config: pytest.Config, order: Order, run: Run, teller: Teller) -> tupl
     if not given:
         extendable = state.stop.reason in EXTENDABLE
         hint = "let it go on with --reflex-max-iterations +2" if extendable else "begin a new loop"
-        raise UsageError(f"loop {run.alias!r} has ended ({ended})", hint=hint)
+        claimed = f", {NOT_VERIFIED}" if run.verified is False else ""
+        raise UsageError(f"loop {run.alias!r} has ended ({ended}{claimed})", hint=hint)
     more = More(max_iterations=order.max_iterations, budget=order.budgets)
     limits = extended(state, more)
     refuse_unasked(config)

@@ -29,7 +29,7 @@ from pytest_reflex.session.controller import Controller
 from pytest_reflex.session.desk import Desk
 from pytest_reflex.session.items import gist
 from pytest_reflex.session.options import INSIDE as FOLDER
-from pytest_reflex.session.properties import decode
+from pytest_reflex.session.results import Reported
 
 SESSION, READ = "session.json", "read-{}.json"
 
@@ -54,6 +54,7 @@ def _hear(event: str, arguments: tuple[Any, ...]) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     sys.addaudithook(_hear)
+    config.pluginmanager.register(_Failures(config))
     if config.inipath:
         _opened.add(str(config.inipath))
 
@@ -63,14 +64,23 @@ def pytest_collectreport(report: pytest.CollectReport) -> None:
         _note("collect", report)
 
 
-def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Note what failed: checks of rules with their text, other tests as such."""
-    found = decode(report)
-    if found is not None and (report.failed or report.outcome == "passed"):
-        if found.result.outcome.value != "pass":
-            _note(report.when or "", report, target=found.target, rule=found.rule)
-    elif report.failed:
-        _note(report.when or "", report)
+class _Failures:
+    """Notes what failed: checks of rules with their text, other tests as such."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        found = self._result(report)
+        if found is not None and (report.failed or report.outcome == "passed"):
+            if found.result.outcome.value != "pass":
+                _note(report.when or "", report, target=found.target, rule=found.rule)
+        elif report.failed:
+            _note(report.when or "", report)
+
+    def _result(self, report: pytest.TestReport) -> Reported | None:
+        desk = self._config.stash.get(Desk.key, None)
+        return desk.results.of(report) if desk else None
 
 
 def _note(when: str, report: Any, **more: str) -> None:
@@ -94,6 +104,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 def _outcome(config: pytest.Config, controller: Controller | None) -> dict[str, Any]:
     decision = controller.decision if controller else None
+    problems = [*map(str, decision.problems), *decision.unread] if decision else []
     plan = config.stash[Desk.key].plan if Desk.key in config.stash else None
     targets = plan.targets if plan else {}
     parts = []
@@ -119,7 +130,7 @@ def _outcome(config: pytest.Config, controller: Controller | None) -> dict[str, 
         "parts": parts,
         "gate": decision.gate.status.value if decision else None,
         "not_run": [row.to_json() for row in decision.not_run] if decision else [],
-        "problems": [str(problem) for problem in decision.problems] if decision else [],
+        "problems": problems,
         "faults": _faults,
     }
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
-from pytest_reflex.errors import ReflexError, StateError
+from pytest_reflex.errors import ReflexError, StateError, UnreadableError, read_or_raise
 from pytest_reflex.store.regular import read_file
 from pytest_reflex.treeloop.territory import MOST_BYTES, Territory, as_text
 
@@ -50,11 +50,15 @@ def faults(territory: Territory, recorded: Iterable[str], links: Links) -> dict[
     return found
 
 
+def _status(path: Path) -> os.stat_result:
+    return read_or_raise(path, lambda: os.lstat(path))
+
+
 def _fault(root: Path, path: str, links: Links, *, recorded: bool) -> tuple[str, str]:
     mode = 0
     for step in _way(path):
         try:
-            mode = os.lstat(root / step).st_mode
+            mode = _status(root / step).st_mode
         except OSError:  # what is not there was removed, and that is allowed
             return step, ""
         if stat.S_ISLNK(mode):
@@ -70,6 +74,8 @@ def _fault(root: Path, path: str, links: Links, *, recorded: bool) -> tuple[str,
         as_text(path, read_file(root / path, MOST_BYTES))
     except FileNotFoundError:
         return path, ""
+    except UnreadableError:  # it may be one
+        raise
     except ReflexError as error:
         place = str(root / path) if isinstance(error, StateError) else path
         return path, error.problems[0].message.removeprefix(f"{place} ")

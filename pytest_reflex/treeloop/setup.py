@@ -105,9 +105,7 @@ def _scope(
         project=project,
         apart=own_paths(project, files.folder.parent, record),
         editable=territory.covers,
-        flag="--reflex-may-change",
-        declares=False,
-        resume="pytest --reflex-loop --reflex-resume {alias} --reflex-accept-changes",
+        of_session=True,
         **allowed,
     )
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pytest_reflex.criteria.suite import artifact_patterns
 from pytest_reflex.errors import UsageError
+from pytest_reflex.loops.judges import files_of_commands
 from pytest_reflex.loops.setup import limits_of
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import Limits
@@ -23,6 +24,7 @@ from pytest_reflex.treeloop.sealed import Start
 from pytest_reflex.treeloop.territory import Territory, as_patterns
 
 SUFFIX = ".reflex.yaml"
+_NOWHERE = Path(os.devnull)
 _DESELECTED = "deselected"
 _UNMEASURED = ("skipped: ", "expected to fail")
 
@@ -170,3 +172,6 @@ def _warnings(territory: Territory, session: Session) -> Iterator[str]:
         matches = any(Path(name).match(pattern) for pattern in session.python_files)
         if matches or path in tests:
             yield f"{path} is a test, and it may be changed"
+    for path in files_of_commands(_commands(session), project=territory.root, artifact=_NOWHERE):
+        if territory.covers(path) and path not in tests:
+            yield f"{path} is run by a check, and it may be changed"

@@ -14,7 +14,13 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
-from pytest_reflex.errors import ArtifactError, StateError, UsageError
+from pytest_reflex.errors import (
+    ArtifactError,
+    StateError,
+    UnreadableError,
+    UsageError,
+    read_or_raise,
+)
 from pytest_reflex.model.plain import visible
 from pytest_reflex.seals.patterns import ANY_DEPTH, NOT_ENTERED, Finder
 from pytest_reflex.store.atomic import remove_file, replace_file
@@ -107,6 +113,8 @@ class Territory:
     def _holds(self, path: str, text: str) -> bool:
         try:
             return self._is_ours(path) and read_file(self.root / path) == text.encode()
+        except UnreadableError:
+            raise
         except (FileNotFoundError, StateError):
             return False
 
@@ -120,7 +128,7 @@ class Territory:
 
     def _is_ours(self, path: str) -> bool:
         try:
-            status = os.lstat(self.root / path)
+            status = read_or_raise(path, lambda: os.lstat(self.root / path))
         except OSError:
             return False
         return stat.S_ISREG(status.st_mode) and self._is_inside((self.root / path).parent)

@@ -148,12 +148,21 @@ class Gate:
         return self.status not in (GateStatus.PASSED, GateStatus.PARTIAL)
 
 
-def gate_over(judged: Sequence[Judged], problems: Iterable[object] = ()) -> Gate:
-    """Return the gate that needs every evaluation; a problem is something that kept one away."""
+def gate_over(
+    judged: Sequence[Judged], problems: Iterable[object] = (), unread: Iterable[str] = ()
+) -> Gate:
+    """Return the gate that needs every evaluation.
+
+    A problem is something that kept an evaluation away; `unread` names files whose rules are not
+    even known.
+    """
     reasons = [*(str(problem) for problem in problems)]
     statuses = [GateStatus.ERROR] if reasons else []
     statuses += [one.status for one in judged]
     reasons += [one.reason for one in judged if one.reason]
+    if unread := tuple(unread):
+        statuses.append(GateStatus.INCOMPLETE)
+        reasons += unread
     status = max(statuses, key=_MILD_TO_GRAVE.index, default=GateStatus.ERROR)
     return Gate(status=status, reasons=tuple(reasons or ([] if statuses else ["nothing judged"])))
 
@@ -167,9 +176,11 @@ class Decision:
     exit_status: int
     not_run: tuple[NotRun, ...] = ()
     problems: tuple[Problem, ...] = ()
+    unread: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
 
     @property
     def concerned(self) -> bool:
         """Whether there is anything to tell: something was judged, or kept from it."""
-        return bool(self.judged or self.problems) or self.gate.status is GateStatus.ERROR
+        known = self.judged or self.problems or self.unread
+        return bool(known) or self.gate.status is GateStatus.ERROR

@@ -42,6 +42,14 @@ def stagnation_after(count: int, marks: Sequence[Mark]) -> int:
     return count + 1 if marks[-1].score - marks[-2].score < MIN_DELTA else 0
 
 
+def stagnation_of(marks: Sequence[Mark]) -> int:
+    """Return the stagnation count after some marks, counted from the first of them."""
+    count = 0
+    for number in range(1, len(marks) + 1):
+        count = stagnation_after(count, marks[:number])
+    return count
+
+
 def stuck_on_blockers(marks: Sequence[Mark], limit: int) -> bool:
     """Return whether the last `limit` evaluations had the same blockers and score (0: never)."""
     last = tuple(marks[-limit:]) if limit else ()

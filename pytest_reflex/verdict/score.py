@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from pytest_reflex.model.left_out import LeftOut
 from pytest_reflex.model.results import CheckResult, Evaluation, RuleResult
 from pytest_reflex.model.rules import Rule
 from pytest_reflex.model.targets import Target
@@ -26,7 +27,14 @@ def outcome_of(checks: Sequence[CheckResult]) -> Outcome:
     )
 
 
-def judge(target: Target, results: Results, *, sha256: str, unsound: str = "") -> Evaluation:
+def judge(
+    target: Target,
+    results: Results,
+    *,
+    sha256: str,
+    unsound: str = "",
+    left_out: tuple[LeftOut, ...] = (),
+) -> Evaluation:
     """Return the evaluation that follows from what the checks reported.
 
     `results` maps (rule id, number of the check in its rule) to a result. The expected checks
@@ -45,6 +53,7 @@ def judge(target: Target, results: Results, *, sha256: str, unsound: str = "") -
         score=score,
         passed=not unsound and gate(score, target.bar, rows),
         unsound=unsound,
+        left_out=left_out,
     )
 
 

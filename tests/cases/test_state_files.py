@@ -67,8 +67,10 @@ def test_b107_b109_resume_tells_what_it_could_not_read(
 
 
 @pytest.mark.parametrize("name", ["words/run.json", "words/artifact.md", "current.json"])
-def test_b116_a_link_in_place_of_a_state_file_is_not_followed(broken: Stage, name: str) -> None:
-    victim = broken.project / "victim"
+def test_b116_a_link_in_place_of_a_state_file_is_not_followed(
+    broken: Stage, name: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    victim = tmp_path_factory.mktemp("beside") / "victim"
     victim.write_text("mine")
     path = broken.root / name
     path.unlink(missing_ok=True)

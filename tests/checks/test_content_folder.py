@@ -34,10 +34,50 @@ DOCS = folder(a_md="yes one\n", sub__b_md="\nyes two TODO\n", c_txt="no\n", p_pn
         pytest.param({"search": "absent", "negate": True}, ERROR, id="binary could hold it"),
         pytest.param({"search": "TODO", "negate": True}, FAIL, id="there in spite of a binary"),
         pytest.param({"search": "yes", "files": "sub/*"}, PASS, id="sub folder"),
+        pytest.param({"search": "yes", "files": "*.md", "max_count": 1}, PASS, id="at most"),
+        pytest.param({"search": "TODO", "files": "*.md", "max_count": 0}, FAIL, id="not at most"),
+        pytest.param(
+            {"search": "[oO]", "files": "*.md", "max_count": 2}, FAIL, id="more in the second file"
+        ),
+        pytest.param(
+            {"search": "[oO]", "files": "*.md", "max_count": 3}, PASS, id="three, not more"
+        ),
+        pytest.param({"search": "zz", "max_count": 1}, ERROR, id="at most, beside a binary"),
+        pytest.param({"search": "x", "files": "*.rst", "max_count": 1}, ERROR, id="at most, none"),
+        pytest.param(
+            {"search": "two", "files": "*.md", "min_count": 1, "max_count": 1},
+            FAIL,
+            id="exactly one in each",
+        ),
+        pytest.param(
+            {"search": "TODO", "files": "*.md", "min_count": 1}, PASS, id="at least, in one file"
+        ),
     ],
 )
 def test_folder_passes_by_one_file_or_by_each(params: dict[str, Any], outcome: Outcome) -> None:
     assert search(DOCS, **params).outcome is outcome
+
+
+TEXTS = folder(a_md="yes one\n", b_md="yes two TODO\n")
+ONLY_BY = {
+    "each": ({"search": "yes", "each": True}, PASS),
+    "each, not there": ({"search": "two", "each": True}, FAIL),
+    "negate": ({"search": "XXX", "negate": True}, PASS),
+    "negate, there": ({"search": "TODO", "negate": True}, FAIL),
+    "max_count": ({"search": "TODO", "max_count": 1}, PASS),
+    "max_count, too often": ({"search": "TODO", "max_count": 0}, FAIL),
+    "files": ({"search": "two", "files": "*"}, PASS),
+    "nothing": ({"search": "yes"}, ERROR),
+    "min_count": ({"search": "yes", "min_count": 2}, ERROR),
+    "each that is false": ({"search": "yes", "each": False}, ERROR),
+}
+
+
+@pytest.mark.parametrize(("params", "outcome"), ONLY_BY.values(), ids=ONLY_BY)
+def test_a_folder_needs_files_or_a_word_on_all_of_them(
+    params: dict[str, Any], outcome: Outcome
+) -> None:
+    assert search(TEXTS, **params).outcome is outcome
 
 
 def test_place_names_folder_and_file() -> None:

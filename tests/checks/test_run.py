@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -195,6 +196,33 @@ def test_folder_is_watched_too(tmp_path: Path) -> None:
         ),
     )
     assert evaluate(same, registry()).passed
+
+
+UNREAD = {
+    "a link out": ("ln -s /etc/hosts docs/x.md", True),
+    "a linked folder": ("ln -s /etc docs/x", True),
+    "a pipe": ("mkfifo docs/x.md", True),
+    "a large file": ("truncate -s 60M docs/x.md", True),
+    "a link that was there is gone": ("rm docs/link.md", True),
+    "a cache": ("mkdir docs/.mypy_cache && ln -s /etc docs/.pytest_cache", False),
+    "a link that leads nowhere": ("ln -s nowhere docs/x.md", False),
+}
+
+
+@pytest.mark.parametrize(("command", "changed"), UNREAD.values(), ids=UNREAD)
+def test_a_check_adds_nothing_to_a_folder_that_would_have_to_be_read(
+    command: str, changed: bool, tmp_path: Path
+) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "a.md").write_text("yes\n")
+    (docs / "link.md").symlink_to("/etc/hosts")
+    os.utime(docs / "a.md", (1, 1))
+    evaluation = evaluate(target(docs, rule("a.x.one", executable(command))), registry())
+    told = "docs changed while this check ran" if changed else ""
+    assert evaluation.results[0].message.endswith(told)
+    assert evaluation.passed is not changed
+    assert bool(evaluation.unsound) is changed
 
 
 def test_cancelled_commands_could_not_judge(artifact: Path) -> None:

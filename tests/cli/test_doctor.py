@@ -246,3 +246,56 @@ def test_locks_are_tried_without_leaving_a_file(project: Path) -> None:
 def test_the_nearest_folder_is_what_is_there_of_a_path(project: Path) -> None:
     (project / "file").touch()
     assert nearest_folder(project / "file" / "a") == project
+
+
+SWITCHED_OFF = {
+    "pytest.ini": ("[pytest]\naddopts = -q -p no:reflex\n", "no:reflex"),
+    ".pytest.ini": ("[pytest]\naddopts = -p no:pytest_reflex\n", "no:pytest_reflex"),
+    "tox.ini": ("[pytest]\naddopts =\n    -ra\n    -pno:reflex\n", "no:reflex"),
+    "setup.cfg": ("[tool:pytest]\naddopts = -p no:reflex\n", "no:reflex"),
+    "pyproject.toml": ('[tool.pytest.ini_options]\naddopts = "-p no:reflex"\n', "no:reflex"),
+    "pytest.toml": ('[pytest]\naddopts = ["-p", "no:pytest_reflex"]\n', "no:pytest_reflex"),
+}
+
+
+@pytest.mark.parametrize("name", SWITCHED_OFF)
+def test_a_configuration_that_switches_the_plugin_off_is_named(
+    project: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    text, option = SWITCHED_OFF[name]
+    (project / name).write_text(text)
+    (problem,) = document(capsys, "doctor", status=4)["problems"]
+    assert problem.startswith(f"{project / name}: -p {option} keeps pytest-reflex out of pytest")
+
+
+def test_so_is_the_variable_that_does_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-x -p no:pytest_reflex")
+    (problem,) = document(capsys, "doctor", status=4)["problems"]
+    assert problem.startswith("PYTEST_ADDOPTS: -p no:pytest_reflex keeps")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("pytest.ini", "[pytest]\naddopts = -p no:cacheprovider -p reflex -k 'no:reflex'\n"),
+        ("pytest.ini", "[other]\naddopts = -p no:reflex\n"),
+        ("pyproject.toml", "[tool.other]\naddopts = '-p no:reflex'\n"),
+        ("pytest.ini", "no section\n"),
+        ("pytest.ini", '[pytest]\naddopts = -k "unclosed\n'),
+    ],
+)
+def test_other_options_of_pytest_are_no_concern(
+    project: Path, capsys: pytest.CaptureFixture[str], name: str, text: str
+) -> None:
+    (project / name).write_text(text)
+    assert document(capsys, "doctor")["problems"] == []
+
+
+def test_only_the_file_that_pytest_takes_counts(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "pytest.ini").write_text("[pytest]\n")
+    (project / "setup.cfg").write_text("[tool:pytest]\naddopts = -p no:reflex\n")
+    assert document(capsys, "doctor")["problems"] == []

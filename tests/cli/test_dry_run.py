@@ -133,6 +133,10 @@ class Talk(Project):
         keep = 'prompt=$(cat); n=$(ls prompts | wc -l); printf "%s\\n" "$prompt" > prompts/$n'
         (folder / "agent.sh").write_text(script.replace("prompt=$(cat)", keep))
         (folder / "prompts").mkdir()
+        settings = folder / "pytest-reflex.toml"
+        settings.write_text(
+            settings.read_text().replace('["calls.log"', '["prompts/*", "calls.log"')
+        )
 
     def prompts(self) -> list[str]:
         paths = sorted((self.folder / "prompts").iterdir(), key=lambda path: int(path.name))
@@ -170,7 +174,7 @@ def test_a_resume_that_would_be_refused_says_so(
     assert main(project.new()) == 0
     before = tree(project.folder)
     assert main(["loop", "resume", "run", "--dry-run"]) == 4
-    assert "loop 'run' has ended (threshold_reached)" in capsys.readouterr().err
+    assert "loop 'run' has ended (threshold_reached, not verified)" in capsys.readouterr().err
     assert tree(project.folder) == before
 
 

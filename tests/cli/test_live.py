@@ -49,6 +49,8 @@ answers["CRITIQUE"] = json.dumps({"issues": [{"rule_id": "a.x.alpha", "problem":
 print(json.dumps({"answer": answers[step], "cost": 0.25}))
 """
 SETTINGS = """\
+[loop]
+may_change = ["hold-*"]
 [agents.writer]
 command = ["python", "writer.py"]
 answer = "json:answer"

@@ -226,7 +226,8 @@ def test_status_as_json_is_run_json(project: Path, capsys: pytest.CaptureFixture
     capsys.readouterr()
     main(["loop", "status", "stuck", "--json"])
     path = project / ".ai-factory/evolution/stuck/run.json"
-    assert json.loads(capsys.readouterr().out) == json.loads(path.read_text("utf-8"))
+    written = json.loads(path.read_text("utf-8"))
+    assert json.loads(capsys.readouterr().out) == {**written, "verified": None}
 
 
 def test_a_run_that_ended_is_not_resumed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -239,7 +240,7 @@ def test_b059_an_alias_like_a_number_is_shown_as_it_is(capsys: pytest.CaptureFix
     main([*NEW, "--input", "draft.md", "--yes", "--alias", "1e10"])
     capsys.readouterr()
     main(["loop", "status", "1e10"])
-    assert capsys.readouterr().out.startswith("Loop: 1e10 (completed)")
+    assert capsys.readouterr().out.startswith("Loop: 1e10 (completed, not verified)")
 
 
 def test_a_history_that_is_missing_is_told(
@@ -345,4 +346,6 @@ def test_a_resume_loads_the_plugins_that_the_run_began_with(
     with begin(proposal, settings=settings, project=project, hooks=host.hooks, agents=names):
         pass
     (project / "pytest-reflex.toml").write_text('plugins = ["late"]\n')
-    assert main(["loop", "resume", "held", "--evaluator", "core", "--quiet"]) == 0
+    resume = ["loop", "resume", "held", "--evaluator", "core", "--quiet"]
+    assert main(resume) == 14
+    assert main([*resume, "--accept-changes"]) == 0

@@ -61,7 +61,7 @@ def listed(capsys: Captured) -> list[list[str]]:
 
 def test_a_pipe_gets_a_line_for_each_loop(stage: Stage, capsys: Captured) -> None:
     assert listed(capsys) == [
-        ["done", "completed", "2/4", "B", "1.000", "say words"],
+        ["done", "completed, not verified", "2/4", "B", "1.000", "say words"],
         ["left", "running (interrupted)", "1/4", "A", "0.000", "say many words"],
     ]
 
@@ -113,7 +113,7 @@ def test_a_damaged_loop_is_listed_with_what_is_wrong(
 ) -> None:
     damage(stage.root / "left", how)
     rows = {row[1]: row for row in listed(capsys)}
-    assert rows["completed"][0] == "done"
+    assert rows["completed, not verified"][0] == "done"
     assert said in rows["damaged"][5]
 
 

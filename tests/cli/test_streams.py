@@ -45,12 +45,13 @@ def status(project: Path) -> str:
 
 
 REDIRECTS = {
-    "stdout closed": (">&-", 12),
+    "stdout closed": (">&-", 0),
     "stderr closed": ("2>&-", 0),
     "stdin closed": ("<&-", 0),
-    "all closed": ("<&- >&- 2>&-", 12),
-    "stdout full": (">/dev/full", 12),
+    "all closed": ("<&- >&- 2>&-", 0),
+    "stdout full": (">/dev/full", 0),
     "stderr full": ("2>/dev/full", 0),
+    "both full": (">/dev/full 2>/dev/full", 0),
 }
 
 
@@ -64,7 +65,7 @@ def test_f12_the_run_ends_whatever_became_of_the_streams(
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_f12_a_reader_of_stdout_that_goes_away_is_never_a_success(
+def test_f12_a_reader_of_stdout_that_goes_away_changes_no_verdict(
     unbuffered: str, project: Path
 ) -> None:
     (project / "draft.md").write_text("alpha\n" * 20_000)
@@ -76,12 +77,90 @@ def test_f12_a_reader_of_stdout_that_goes_away_is_never_a_success(
         capture_output=True,
         timeout=60,
     )
-    assert (done.stdout, done.stderr.split()[-1], status(project)) == (b"a", b"12", "completed")
+    assert (done.stdout, done.stderr.split()[-1], status(project)) == (b"a", b"0", "completed")
+    assert b"could not be written: Broken pipe; the exit status is that of the verdict" in (
+        done.stderr
+    )
 
 
 def test_f12_a_full_stdout_is_named(project: Path) -> None:
     done = run(project, *CORE, redirect=">/dev/full")
     assert b"standard output could not be written: No space left on device" in done.stderr
+
+
+FAILING = CRITERIA.replace("search: al}", "search: omega}")
+VERDICTS: dict[str, tuple[list[str], int]] = {
+    "evaluate, passed": (["evaluate", "draft.md", "--criteria", "words.yaml"], 0),
+    "evaluate, failed": (["evaluate", "draft.md", "--criteria", "failing.yaml"], 1),
+    "evaluate, no file": (["evaluate", "gone.md", "--criteria", "words.yaml"], 4),
+    "loop verify": (["loop", "verify", "run"], 0),
+    "criteria test": (["criteria", "test", "words.yaml"], 0),
+    "criteria test, strict": (["criteria", "test", "words.yaml", "--strict"], 1),
+    "criteria fix": (["criteria", "fix", "draft.md", "--criteria", "failing.yaml"], 1),
+    "iterate": (["iterate", "run", "build", "-n", "1"], 0),
+}
+DATA: dict[str, list[str]] = {
+    "version": ["--version"],
+    "help": ["--help"],
+    "nothing": [],
+    "loop status": ["loop", "status", "--json"],
+    "loop show": ["loop", "show"],
+    "criteria compile": ["criteria", "compile", "words.yaml"],
+    "iterate list": ["iterate", "list"],
+    "schema": ["schema"],
+}
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with a loop that completed, and a procedure."""
+    project = tmp_path_factory.mktemp("ended")
+    (project / "words.yaml").write_text(CRITERIA)
+    (project / "draft.md").write_text(DRAFT)
+    (project / "failing.yaml").write_text(FAILING)
+    (project / "pytest-reflex.toml").write_text(
+        '[iterate]\nagent = "tool"\nunchanged = 0\n[agents.tool]\ncommand = ["echo", "done"]\n'
+    )
+    subprocess.run([*NEW, *CORE], cwd=project, capture_output=True, timeout=60)
+    return project
+
+
+def left(project: Path, arguments: list[str], redirect: str) -> int:
+    """Return the exit status of a command whose outputs go where a shell leads them."""
+    argv = [sys.executable, "-m", "pytest_reflex", *arguments]
+    script = f'exec "$@" {redirect}'
+    if redirect == "|":
+        script = '{ "$@"; echo $? > status; } | true; while [ ! -s status ]; do sleep 0.05; done'
+    done = subprocess.run(
+        ["sh", "-c", script, "sh", *argv], cwd=project, capture_output=True, timeout=60
+    )
+    assert b"Traceback" not in done.stderr
+    if redirect != "|":
+        return done.returncode
+    status = int((project / "status").read_text())
+    (project / "status").unlink()
+    return status
+
+
+@pytest.mark.parametrize("redirect", [">&-", ">/dev/full 2>/dev/full", "|"])
+@pytest.mark.parametrize(("verb", "status"), VERDICTS.values(), ids=VERDICTS.keys())
+def test_a_verdict_keeps_its_status_wherever_its_words_go(
+    verb: list[str], status: int, redirect: str, ended: Path
+) -> None:
+    assert left(ended, verb, redirect) == status
+
+
+@pytest.mark.parametrize("redirect", [">&- 2>&-", ">/dev/full"])
+@pytest.mark.parametrize("verb", DATA.values(), ids=DATA.keys())
+def test_data_that_could_not_be_written_is_no_success(
+    verb: list[str], redirect: str, ended: Path
+) -> None:
+    assert left(ended, verb, redirect) == 12
+
+
+@pytest.mark.parametrize("verb", DATA.values(), ids=DATA.keys())
+def test_data_does_not_need_a_standard_error(verb: list[str], ended: Path) -> None:
+    assert left(ended, verb, "2>/dev/full") == 0
 
 
 def test_f12_a_reader_of_stderr_that_goes_away_stops_nothing(project: Path) -> None:

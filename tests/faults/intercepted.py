@@ -124,14 +124,16 @@ class Fault:
     """What happens at the `at`-th call (1-based; 0: nothing, they are counted).
 
     `kind` is "kill" (before the call), "torn" (half of a write, then killed), "error" with an error
-    `number`, or "short" (half of a write, then the error). What is `sticky` comes again at every
-    later call. Only calls that begin with `only` are counted ("write history"; empty: all).
+    `number`, or "short" (half of a write, then the error). It comes at so many calls in a row, and
+    what is `sticky` at every later one. Only calls that begin with `only` are counted ("write
+    history"; empty: all).
     """
 
     at: int = 0
     kind: str = "kill"
     number: int = 0
     sticky: bool = False
+    times: int = 1
     only: str = ""
 
     def to_json(self) -> dict[str, Any]:
@@ -144,7 +146,8 @@ class Fault:
     def __str__(self) -> str:
         if not self.number:
             return self.kind
-        return f"{errno.errorcode[self.number]}{' from there on' if self.sticky else ''}"
+        often = " from there on" if self.sticky else f" {self.times} times" * (self.times > 1)
+        return f"{errno.errorcode[self.number]}{often}"
 
 
 class Faulty:
@@ -159,7 +162,8 @@ class Faulty:
         fault = self._fault
         self._counted += self.seen[-1].startswith(fault.only)
         number = self._counted
-        due = fault.at and (number == fault.at or (fault.sticky and number > fault.at))
+        due = fault.at and number >= fault.at
+        due = due and (fault.sticky or number < fault.at + fault.times)
         if not due or not self.seen[-1].startswith(fault.only):
             return perform()
         if fault.kind in ("torn", "short") and call.name == "write":

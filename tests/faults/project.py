@@ -43,6 +43,7 @@ CONFIG = """\
 agent = "script"
 [loop]
 evaluator = "core"
+may_change = ["calls.log"]
 [agents.script]
 command = ["sh", "agent.sh"]
 timeout = 30

@@ -7,7 +7,7 @@ import pytest
 from tests.faults.__main__ import measure
 
 STATE = (
-    *("kill", "recovery", "storage", "cuts", "rebuilt", "replayed-crashes"),
+    *("kill", "recovery", "storage", "reading", "cuts", "rebuilt", "replayed-crashes"),
     *("iterate-kills", "iterate-storage", "iterate-races"),
     *("locks", "races", "special-state", "names", "clock", "read-only", "mutants"),
 )

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from tests.faults.intercepted import Fault, Faulty, Intercepted
+from tests.faults.read_side import ReadSide
 
 ROOT = Path(__file__).parent.parent.parent
 NO_FAULT = Fault()
@@ -35,8 +36,8 @@ PATIENCE = 60  # seconds; a command line that takes longer hangs
 class Job:
     """A command line without the program's name; `below` is the folder whose calls are met.
 
-    `delay` are seconds to wait before it begins, beside others; `ordinary` has it run as an
-    ordinary user where we are root.
+    With `reads` it is the calls that read which are met. `delay` are seconds to wait before it
+    begins, beside others; `ordinary` has it run as an ordinary user where we are root.
     """
 
     argv: Sequence[str]
@@ -45,6 +46,7 @@ class Job:
     fault: Fault = NO_FAULT
     delay: float = 0.0
     ordinary: bool = False
+    reads: bool = False
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -54,6 +56,7 @@ class Job:
             "fault": self.fault.to_json(),
             "delay": self.delay,
             "ordinary": self.ordinary,
+            "reads": self.reads,
         }
 
 
@@ -159,7 +162,7 @@ def _child(job: Mapping[str, Any], gate: int, stdout: int, stderr: int, calls: i
         os.read(gate, 1)
         time.sleep(job["delay"])
         watch = Faulty(Fault.from_json(job["fault"]))
-        with _met(job["below"], watch):
+        with _met(job["below"], watch, reads=job["reads"]):
             from pytest_reflex.cli.main import main
 
             status = main(job["argv"])
@@ -172,11 +175,11 @@ def _child(job: Mapping[str, Any], gate: int, stdout: int, stderr: int, calls: i
 
 
 @contextlib.contextmanager
-def _met(below: str, watch: Faulty) -> Iterator[None]:
+def _met(below: str, watch: Faulty, *, reads: bool) -> Iterator[None]:
     if not below:
         yield
         return
-    with Intercepted(below, watch):
+    with (ReadSide if reads else Intercepted)(below, watch):
         yield
 
 

@@ -85,3 +85,15 @@ def test_a_document_that_is_data_gets_no_section() -> None:
 
 def test_a_paragraph_with_a_colon_is_no_data() -> None:
     assert "## Notes" in mend("# Title\nNote: this is prose\n", heading="## Notes", text="x")
+
+
+@pytest.mark.parametrize(
+    ("before", "mended"),
+    [
+        ("# T\n\na\r", "# T\n\na\r\r\n## New\n"),
+        ("# T\n\n## A\r", "# T\n\n## A\r\r\n## New\n"),
+        ("# T\r\rb\r## A\n", "# T\r\rb\r## A\n\r## New\r"),
+    ],
+)
+def test_empty_line_stays_where_a_cr_meets_an_lf(before: str, mended: str) -> None:
+    assert mend(before, heading="## New") == mended

@@ -56,6 +56,46 @@ def test_windows_line_ends_are_used() -> None:
     assert mend("a\r\nb\r\nc\r\n", text="x", after="a\nb") == "a\r\nb\r\nx\r\nc\r\n"
 
 
+SEAMS: dict[str, tuple[str, dict[str, str], str]] = {
+    "an empty line behind a CR": (
+        "# T\na: 1\r",
+        {"text": "\nz", "after": "a"},
+        "# T\na: 1\r\r\nz\n",
+    ),
+    "an empty line in front, behind a CR": (
+        "x\n\ra\n",
+        {"text": "\nz", "before": "a"},
+        "x\n\r\r\nz\na\n",
+    ),
+    "a CR before an empty line": (
+        "a\n\nb\rc\rd\re\r",
+        {"text": "z", "after": "a"},
+        "a\nz\r\n\nb\rc\rd\re\r",
+    ),
+    "an empty line at the end": ("b\na\r", {"text": "\nz", "at": "end"}, "b\na\r\r\nz\n"),
+    "a CR at the start, before an empty line": (
+        "\nb\rc\r",
+        {"text": "z", "at": "start"},
+        "z\r\n\nb\rc\r",
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "params", "mended"), SEAMS.values(), ids=SEAMS.keys())
+def test_lines_stay_lines_where_a_cr_meets_an_lf(
+    before: str, params: dict[str, str], mended: str
+) -> None:
+    assert mend(before, **params) == mended
+    assert mend(mended, **params) == mended
+
+
+def test_lines_that_are_there_are_found_whatever_ends_them() -> None:
+    for document in ("a\rx\ny\r\nb\n", "a\n\n\ra\r\nx\ry\r\n", "a\rx\ry"):
+        assert mend(document, text="x\ny", after="a") == document
+    assert mend("x\ry\r\na\n", text="x\ny", before="a") == "x\ry\r\na\n"
+    assert mend("a\nb\rc\n", text="z", after="a\nb\nc") == "a\nb\rc\nz\n"
+
+
 def test_append_adds_lines_once() -> None:
     once = mend("a", kind="append", text="\nend\n")
     assert once == "a\n\nend\n"

@@ -19,12 +19,12 @@ from pytest_reflex.model.rules import Fix
 piece = st.sampled_from(
     ["# T", "## A", "## B", "text", "```", "~~~", "- x", "  y", "> q", "a: 1", "===", "", " ", "x"]
 )
-ending = st.sampled_from(["\n", "\r\n", "\n", "\r", "\n\n"])
+ending = st.sampled_from(["\n", "\r\n", "\n", "\r", "\n\n", "\r\r", ""])
 document = st.lists(st.tuples(piece, ending), max_size=12).map(
     lambda pairs: "".join(a + b for a, b in pairs)
 )
 texts = st.one_of(document, st.text(max_size=30))
-line = st.sampled_from(["new", "a\nb", "x\r\ny\n", "\nz", "## C", "a: 1"])
+line = st.sampled_from(["new", "a\nb", "x\r\ny\n", "\nz", "## C", "a: 1", "z\n\n", "a\rb\r"])
 
 fixes = st.one_of(
     st.builds(
@@ -35,7 +35,10 @@ fixes = st.one_of(
     st.builds(
         lambda place, text: ("insert_text", {"text": text, **place}),
         st.sampled_from(
-            [{"after": "text"}, {"before": "x"}, {"after": "a"}, {"at": "start"}, {"at": "end"}]
+            [
+                *({"after": "text"}, {"before": "x"}, {"after": "a"}, {"after": "x\n\ntext"}),
+                *({"at": "start"}, {"at": "end"}),
+            ]
         ),
         line,
     ),
@@ -54,6 +57,7 @@ def mended(fix: Fix, text: str) -> str:
 @settings(deadline=None, max_examples=100)
 @given(fixes, texts)
 @example(Fix(kind="append", params={"text": "\nz"}), "a\r")
+@example(Fix(kind="insert_text", params={"text": "\nz", "after": "a"}), "# T\na: 1\r")
 def test_insertion_twice_is_insertion_once(fix: Fix, text: str) -> None:
     once = mended(fix, text)
     assert mended(fix, once) == once

@@ -138,3 +138,25 @@ def test_no_loop_goes_beyond_its_bounds(
     assert state.consecutive_failures <= threshold
     if state.iteration < len(causes):
         assert decide(state, bounds) in (Ending.LIMIT, Ending.FAILURES)
+
+
+LEFT = {
+    Ending.SUCCESS: (Status.COMPLETED, "success"),
+    Ending.LIMIT: (Status.COMPLETED, "limit"),
+    Ending.FAILURES: (Status.ABORTED, ""),
+    Ending.WALL_TIME: (Status.INTERRUPTED, ""),
+    Ending.UNCHANGED: (Status.INTERRUPTED, ""),
+    Ending.INTERRUPTED: (Status.INTERRUPTED, ""),
+}
+
+
+@pytest.mark.parametrize("ending", list(Ending))
+def test_each_end_leaves_the_state_that_its_resume_needs(ending: Ending) -> None:
+    state = ended(rounds(GOOD), ending)
+    assert (state.status, state.outcome) == (LEFT[ending][0], LEFT[ending][1])
+
+
+@pytest.mark.parametrize("ending", [one for one in Ending if one not in LEFT or not LEFT[one][1]])
+def test_an_end_that_completes_nothing_keeps_a_promise_of_success(ending: Ending) -> None:
+    promised = replace(rounds(GOOD), outcome=Ending.SUCCESS.value)
+    assert ended(promised, ending).outcome == Ending.SUCCESS.value

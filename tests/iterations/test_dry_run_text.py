@@ -16,7 +16,9 @@ def tool(*command: str) -> CommandAgent:
 
 def test_the_lines_are_those_of_the_seed() -> None:
     agent = tool("claude-cli", "--no-interactive")
-    text = dry_run_text(procedure(), agent=agent, prompt="# P\n", tokens=4230, budget=100_000)
+    text = dry_run_text(
+        procedure(), agent=agent, prompt="# P\n", tokens=4230, budget=100_000, protected={}
+    )
     assert text == (
         "[DRY RUN] Procedure: mine\n"
         "[DRY RUN] Would execute with: claude-cli --no-interactive\n"

@@ -172,8 +172,8 @@ def test_criteria_that_were_changed_in_a_round_judge_nothing_any_more(project: P
     gate = gates(project, Gate(name="it", criteria="words.yaml", artifacts=("bad.md",)))
     (project / "words.yaml").write_text(CRITERIA.replace("alpha}", "nothing}"))
     (result,) = gate.run(1)
-    assert result.outcome == "error"
-    assert result.summary == "words.yaml was changed since the start of the run"
+    assert result.outcome == "fail"
+    assert result.summary == "modified during the run: words.yaml"
 
 
 def test_all_gates_run_in_their_order_and_are_told_one_by_one(project: Path) -> None:
@@ -200,8 +200,11 @@ def test_a_run_that_is_stopped_tries_no_further_gate(project: Path) -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({}, "it needs a command or criteria, and not both"),
-        ({"command": "true", "criteria": "base"}, "it needs a command or criteria"),
+        ({}, "it needs one of a command, criteria, and limits"),
+        (
+            {"command": "true", "criteria": "base"},
+            "it needs one of a command, criteria, and limits",
+        ),
         ({"command": ""}, "its command is empty"),
         ({"criteria": "base"}, "its criteria have nothing to judge"),
         ({"criteria": "nope.yaml", "artifacts": ("a",)}, "nope.yaml"),

@@ -51,7 +51,7 @@ def test_a_run_goes_on_with_its_counts_under_the_bounds_of_now() -> None:
 
 
 def test_failures_are_counted_from_0_where_that_is_said() -> None:
-    state = taken_up(LEFT, "build", Bounds(), NONE, reset_failures=True)
+    state = taken_up(LEFT, "build", Bounds(max_iterations=9), NONE, reset_failures=True)
     assert (state.consecutive_failures, state.iteration) == (0, 5)
 
 
@@ -70,8 +70,16 @@ def test_what_cannot_go_on_is_refused(found: State | None, word: str) -> None:
 
 def test_b083_an_aborted_run_goes_on_where_its_failures_are_reset() -> None:
     aborted = replace(LEFT, status=Status.ABORTED)
-    state = taken_up(aborted, "build", Bounds(), NONE, reset_failures=True)
+    state = taken_up(aborted, "build", Bounds(max_iterations=9), NONE, reset_failures=True)
     assert (state.status, state.consecutive_failures) == (Status.RUNNING, 0)
+
+
+def test_failures_are_not_forgotten_where_no_iteration_is_left() -> None:
+    bounds = Bounds(max_iterations=5)
+    with pytest.raises(UsageError, match=r"no iteration left of 5.*--max-iterations 6"):
+        taken_up(LEFT, "build", bounds, NONE, reset_failures=True)
+    succeeded = replace(LEFT, consecutive_failures=0)
+    assert taken_up(succeeded, "build", bounds, NONE, reset_failures=True).iteration == 5
 
 
 WORDS = st.text(min_size=1).filter(lambda word: word.strip() and "\0" not in word)

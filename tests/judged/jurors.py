@@ -24,6 +24,8 @@ def counted():
         file.seek(0)
         return len(file.read())
 """
+# What judges leave beside the artifact, and who listens to a loop.
+WRITTEN = ("asked", "open", "prompts", "pid", "told")
 BODIES = {
     "pass": 'say("pass", "line 1 is polite")',
     "fail": 'say("fail", "line 1 is rude")',
@@ -62,7 +64,8 @@ def configured(folder: Path, body: str, **table: str) -> None:
     """Write a configuration that has the judge as the agent `jury`."""
     more = "".join(f"{key} = {value}\n" for key, value in table.items())
     command = [word.replace("\\", "/") for word in program(folder, body)]
-    (folder / "pytest-reflex.toml").write_text(f"[agents.jury]\ncommand = {command}\n{more}")
+    loop = f"[loop]\nmay_change = {list(WRITTEN)}\n"
+    (folder / "pytest-reflex.toml").write_text(f"{loop}[agents.jury]\ncommand = {command}\n{more}")
 
 
 def case(text: str = "A polite text.\n", **more: Any) -> Case:

@@ -115,6 +115,21 @@ def test_a_folder_is_judged_by_its_files(tmp_path: Path) -> None:
     assert found.passed
 
 
+@pytest.mark.parametrize("name", ["x.md", "sub", "deep/x.md"])
+def test_a_folder_of_which_not_all_was_read_costs_nothing(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "docs/deep").mkdir(parents=True)
+    (tmp_path / "docs/a.md").write_text("one\n")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "docs" / name).symlink_to(tmp_path / "other")
+    wanted = target(tmp_path / "docs", rule("a.x.y", judged()))
+    found = evaluate(wanted, registry(tmp_path, "counts")).results[0]
+    assert (found.outcome, found.message.partition(" (")[0]) == ("error", f"not checked: {name}")
+    assert not (tmp_path / "asked").exists()
+
+
 @pytest.mark.parametrize(
     ("data", "told"),
     [(b"\xff\xfe", "UTF-8"), (b"x" * (LONGEST + 1), f"{LONGEST:,} at most")],

@@ -161,10 +161,10 @@ def test_a_recording_has_each_question_to_the_judge(project: Path) -> None:
 def test_who_rewrites_the_judge_ends_the_loop(project: Path) -> None:
     rewritten = f"open({str(project / 'judge.py')!r}, 'w').write('print(1)')\nverdict ="
     configured(project, PAID.replace("verdict =", rewritten), **TABLE)
-    assert main(BEGIN) != 0
+    assert main(BEGIN) == 9
     stop = run_json(project)["stop"]
-    assert stop["reason"] == "tampered"
-    assert "judge.py" in stop["detail"]
+    assert (stop["reason"], stop["passed"]) == ("phase_error", False)
+    assert "modified during EVALUATE: judge.py was changed" in stop["detail"]
 
 
 def test_a_rule_that_prepare_gave_no_check_is_judged(project: Path, events: Events) -> None:

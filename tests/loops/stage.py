@@ -113,9 +113,15 @@ class Stage:
         )
         return begin(proposal, settings=settings, project=self.project, hooks=host.hooks, agents={})
 
-    def resume(self, script: object, alias: str = "words") -> AbstractContextManager[ReflexLoop]:
-        host = self.host(script)
-        return take_up(self.root / alias, project=self.project, hooks=host.hooks)
+    def resume(
+        self, script: object, alias: str = "words", *, accept_changes: bool = False
+    ) -> AbstractContextManager[ReflexLoop]:
+        return take_up(
+            self.root / alias,
+            project=self.project,
+            hooks=self.host(script).hooks,
+            accept_changes=accept_changes,
+        )
 
     def play(
         self, script: object, flags: Mapping[str, Any] | None = None, **order: Any

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_reflex.loops.decide import Act, decide, exhausted
+from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import Limits
 from pytest_reflex.model.words import Step, StopReason
 from tests.loops.histories import History
@@ -225,3 +226,102 @@ def test_a_step_that_failed_twice_does_not_matter_to_an_artifact_that_passes() -
     history.failed("PLAN").failed("PLAN").evaluated(sha="2")
     assert decide(history.state).reason is StopReason.THRESHOLD_REACHED
     assert decide(history.state, stop_requested="").reason is StopReason.USER_STOP
+
+
+# Each condition alone decides: a fault in it would let something else through.
+
+
+def test_a_step_that_failed_twice_stops_a_run_whose_first_phase_passes() -> None:
+    history = History().round(A_MUST).refined("2").advanced()
+    history.failed("PLAN").failed("PLAN").evaluated(sha="2")
+    assert decide(history.state).reason is StopReason.PHASE_ERROR
+
+
+def test_a_step_that_failed_twice_comes_before_a_request_to_stop() -> None:
+    state = History().failed("PLAN").failed("PLAN").state
+    assert decide(state, stop_requested="enough").reason is StopReason.PHASE_ERROR
+    assert decide(History().state, stop_requested="enough").reason is StopReason.USER_STOP
+
+
+def test_a_step_that_failed_twice_stops_a_run_that_is_critiqued_already() -> None:
+    history = History(criteria(rule(A_MUST))).round()
+    history.add(EventKind.CRITIQUE_DONE, {"issues": []}, Step.CRITIQUE)
+    assert decide(history.failed("REFINE").failed("REFINE").state).reason is StopReason.PHASE_ERROR
+
+
+def unsound(history: History) -> History:
+    payload = history.events[-1].payload["evaluation"]
+    payload |= {"unsound": "the artifact changed", "passed": False}
+    return history
+
+
+def test_warnings_of_an_evaluation_that_is_not_sound_complete_nothing() -> None:
+    history = History().round().switched().prepared().evaluated(A_SHOULD)
+    assert decide(history.state).reason is StopReason.NO_MAJOR_ISSUES
+    assert decide(unsound(history).state).act is Act.STEP
+
+
+def test_a_blocker_at_b_keeps_warnings_from_completing_a_run() -> None:
+    history = History().round().switched().prepared().evaluated(A_SHOULD, B_MUST)
+    assert decide(history.state).step is Step.CRITIQUE
+
+
+def test_how_often_an_artifact_was_judged_counts_for_one_phase_of_one_iteration() -> None:
+    history = History(criteria(rule(A_MUST), rule(B_MUST)), LIMITS).planned()
+    for number in "1234":
+        history.produced(number, by="hand").prepared().evaluated(A_MUST, sha=number)
+    history.produced("5", by="hand").prepared().evaluated(sha="5").switched().prepared()
+    assert decide(history.state).step is Step.EVALUATE  # five times at A, and not at B
+    history.evaluated(B_MUST, sha="5").refined("6").advanced().planned().produced("6").prepared()
+    assert decide(history.state).step is Step.EVALUATE
+
+
+LIMITS = Limits(blocker_stagnation=0, oscillation=False)
+
+
+# What was found on the disk is verified before it counts.
+
+CLAIMS: dict[str, Callable[[], History]] = {
+    "B passed": lambda: History().round().switched().prepared().evaluated(),
+    "A passed": lambda: History().round(),
+    "only warnings": lambda: History().round().switched().prepared().evaluated(A_SHOULD),
+    "the last iteration": lambda: History(limits=Limits(max_iterations=1)).round(A_MUST),
+    "stagnation": lambda: _rounds(History(), *"123"),
+}
+
+
+@pytest.mark.parametrize("write", CLAIMS.values(), ids=CLAIMS.keys())
+def test_an_evaluation_found_on_the_disk_is_verified_before_it_counts(
+    write: Callable[[], History],
+) -> None:
+    state = write().state
+    assert decide(state).act in (Act.STOP, Act.SWITCH)
+    decision = decide(state, unverified=True)
+    assert (decision.act, decision.step) == (Act.VERIFY, Step.EVALUATE)
+
+
+def test_a_pass_found_on_the_disk_is_verified_before_a_stop_records_it() -> None:
+    state = History().round().state
+    for due in (
+        decide(state, stop_requested="", unverified=True),
+        decide(replace(state, limits=SPENT), unverified=True),
+    ):
+        assert due.act is Act.VERIFY
+    failed = History().round(A_MUST).state
+    assert decide(failed, stop_requested="", unverified=True).reason is StopReason.USER_STOP
+
+
+def test_what_does_not_rest_on_an_evaluation_is_done_without_verifying_it() -> None:
+    assert decide(History().round(A_MUST).state, unverified=True).step is Step.CRITIQUE
+    refined = History().round(A_MUST).refined("2").state
+    assert decide(refined, unverified=True).act is Act.ADVANCE
+    passed = History().round().state
+    assert decide(passed, tampering="x", unverified=True).reason is StopReason.TAMPERED
+
+
+def test_an_evaluation_that_cannot_be_verified_ends_as_a_step_that_failed_twice() -> None:
+    once = History().round().switched().prepared().evaluated().failed("EVALUATE")
+    assert decide(once.state, unverified=True).act is Act.VERIFY
+    assert decide(once.state, stop_requested="", unverified=True).reason is StopReason.USER_STOP
+    twice = once.failed("EVALUATE").state
+    assert decide(twice, unverified=True).reason is StopReason.PHASE_ERROR

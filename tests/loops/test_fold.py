@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_reflex.errors import StateError
-from pytest_reflex.loops.decide import Act, decide
+from pytest_reflex.loops.decide import MAX_TRIES, Act, decide
 from pytest_reflex.loops.fold import fold
 from pytest_reflex.loops.runjson import run_json
 from pytest_reflex.model.events import Event, EventKind
@@ -86,3 +86,104 @@ def test_folding_in_pieces_equals_folding_at_once(rounds: list[tuple[set[str], s
         state = fold([Event.from_json(event.to_json())], state)
     assert state == history.state
     assert run_json(state) == run_json(history.state)
+
+
+# Each field that an event sets decides about what follows.
+
+
+def change(kind: EventKind, **more: object) -> dict[str, object]:
+    words = {"added": [], "modified": ["# T"], "removed": []}
+    return {"by": "agent", "after": "3" * 64, "changed": words, **more}
+
+
+@pytest.mark.parametrize("kind", [EventKind.ARTIFACT_CREATED, EventKind.REFINEMENT_DONE])
+def test_what_differs_from_the_evaluated_artifact_is_what_the_change_says_of_it(
+    kind: EventKind,
+) -> None:
+    history = History().round("a.x.must").refined("2").advanced().planned()
+    since = {"added": ["# New"], "modified": [], "removed": ["# T"]}
+    state = history.add(kind, change(kind, since_evaluation=since)).state
+    assert {word: state.changed[word] for word in since} == since
+    state = history.add(kind, change(kind)).state  # a history that does not say so
+    assert (state.changed["added"], state.changed["modified"]) == (["# New"], ["# T"])
+
+
+def test_an_evaluation_says_that_plan_and_artifact_are_there() -> None:
+    history = History().round("a.x.must").refined("2").advanced().evaluated("a.x.must", sha="2")
+    assert history.state.step == "CRITIQUE"
+    assert (history.state.planned, history.state.produced) == (True, True)
+
+
+@pytest.mark.parametrize("step", ["PLAN", "PRODUCE", "PREPARE"])
+def test_a_step_that_fails_succeeds_and_fails_again_has_not_failed_twice(step: str) -> None:
+    history = History() if step == "PLAN" else History().planned()
+    history.failed(step)
+    done = {"PLAN": history.planned, "PRODUCE": history.produced, "PREPARE": history.prepared}
+    done[step]()
+    assert history.state.errors == {}
+    history.failed(step, "again")
+    assert history.state.errors == {step: ("again",)}
+    assert decide(history.state).act is Act.STEP
+    assert len(history.failed(step).state.errors[step]) == MAX_TRIES
+
+
+def test_what_one_step_comes_to_leaves_the_errors_of_others() -> None:
+    history = History().planned().failed("PRODUCE").failed("PREPARE").prepared()
+    assert history.state.errors == {"PRODUCE": ("not JSON",)}
+    assert history.produced().state.errors == {}
+
+
+def extended(history: History) -> History:
+    history.add(EventKind.STOPPED, {"reason": "stagnation", "passed": False})
+    limits = history.state.limits.to_json() | {"max_iterations": 9}
+    return history.add(EventKind.RUN_EXTENDED, {"limits": limits, "reason": "stagnation"})
+
+
+def test_what_counted_towards_a_stop_begins_anew_when_a_run_is_extended() -> None:
+    from pytest_reflex.model.run import Limits
+    from tests.verdict.sets import criteria, rule
+
+    rules = criteria(rule("b.x.must"), rule("b.x.should", "warn"))
+    history = History(rules, Limits(no_major_issues="never", oscillation=False))
+    for sha in "123":
+        history.round("b.x.should", sha=sha).refined(sha).advanced()
+    assert history.state.stagnation_count == 2
+    assert history.failed("PLAN").state.errors
+    state = extended(history).state
+    assert (state.stagnation_count, state.errors, state.recent) == (0, {}, ())
+    history.round("b.x.should", sha="4")
+    assert history.state.stagnation_count == 0
+    assert decide(history.state).step == "CRITIQUE"
+
+
+def again(history: History, *not_passed: str, sha: str) -> History:
+    history.evaluated(*not_passed, sha=sha)
+    history.events[-1].payload["again"] = True  # type: ignore[index]
+    return history
+
+
+def test_an_evaluation_that_takes_the_place_of_another_leaves_one_mark() -> None:
+    history = History().round("a.x.should").refined("2").advanced().round(sha="2")
+    assert again(history, "a.x.must", sha="2").state.marks[-1].passed is False
+    assert [(mark.sha256[0], mark.passed) for mark in history.state.marks] == [
+        ("1", False),
+        ("2", False),
+    ]
+    assert history.state.evaluation is not None
+    assert history.state.evaluation.passed is False
+
+
+def test_stagnation_is_counted_without_the_evaluation_that_did_not_hold() -> None:
+    from pytest_reflex.model.run import Limits
+    from tests.verdict.sets import criteria, rule
+
+    rules = criteria(rule("b.x.must"), rule("b.x.should", "warn"))
+    history = History(rules, Limits(no_major_issues="never"))
+    history.round("b.x.should", sha="1").refined("2").advanced().round(sha="2")
+    assert history.state.stagnation_count == 0
+    assert again(history, "b.x.should", sha="2").state.stagnation_count == 1
+
+
+def test_an_evaluation_of_another_artifact_never_takes_the_place_of_one() -> None:
+    history = again(History().round("a.x.must"), sha="2")
+    assert [mark.sha256[0] for mark in history.state.marks] == ["1", "2"]

@@ -50,6 +50,7 @@ CONFIG = """\
 agent = "script"
 [loop]
 evaluator = "core"
+may_change = ["calls.log", "hang*"]
 [agents.script]
 command = [{python!r}, "agent.py"]
 timeout = 30

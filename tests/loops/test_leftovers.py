@@ -29,8 +29,9 @@ def guard_of(pid: int) -> int:
 
 
 def test_f22_a_resume_ends_the_agent_of_a_run_that_was_killed_with_its_guard(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # without a guard, temporary folders stay
     project = Project(tmp_path / "p")
     (project.folder / "hang-PLAN").touch()
     process = project.start(project.new())

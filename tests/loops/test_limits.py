@@ -31,6 +31,7 @@ CONFIGURATION = """\
 agent = "tool"
 [loop]
 evaluator = "core"
+may_change = ["calls.txt", "refused.txt"]
 [agents.tool]
 command = [PYTHON, "tool.py"]
 answer = "json:result"

@@ -25,6 +25,7 @@ CONFIGURATION = """\
 agent = "tool"
 [loop]
 evaluator = "core"
+may_change = ["*.txt"]
 prompts = {critique = "orders/critique.md"}
 [agents.tool]
 command = [PYTHON, "tool.py"]

@@ -276,7 +276,8 @@ def test_what_the_proof_changed_is_judged_by_nobody(stage: Stage) -> None:
     command = ["sh", "-c", f"{each}; touch seen"]
     check = {"rule_id": "a.x.alpha", "type": "executable", "command": command}
     script = Script(produce=TEXT, prepare=json.dumps({"checks": [check]}), refine=TEXT)
-    events = stage.play(script, {"loop.max_iterations": 1}, allow_agent_commands=True)
+    flags = {"loop.max_iterations": 1, "loop.may_change": ["seen"]}
+    events = stage.play(script, flags, allow_agent_commands=True)
     messages = [e.payload["message"] for e in events if e.kind is EventKind.PHASE_ERROR]
     assert "the artifact changed while its checks were proved" in messages
 
@@ -332,6 +333,7 @@ CONFIG = """\
 agent = "script"
 [loop]
 evaluator = "{evaluator}"
+may_change = ["calls.log", "die"]
 [agents.script]
 command = [{python!r}, "agent.py"]
 timeout = 30

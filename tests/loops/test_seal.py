@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.checks.registry import built_in
-from pytest_reflex.errors import StateError, TamperedError
+from pytest_reflex.errors import PausedError, StateError, TamperedError
 from pytest_reflex.loops.judges import commands_in, files_of_commands
 from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.steps import StepRequest
+from pytest_reflex.seals.project import ProjectTree
 from tests.loops.stage import CRITERIA, Script, Stage, story
 from tests.verdict.sets import criteria as criteria_of
 from tests.verdict.sets import rule
@@ -113,6 +114,20 @@ DEEDS: dict[str, tuple[str, Callable[[Path], object], str]] = {
         CRITERIA, _write("lib/sitecustomize.py"), "lib/sitecustomize.py was added",
     ),
     "run.json edited": (CRITERIA, _write(f"{STATE}/run.json", "{}"), "run.json was changed"),
+    "another table of pyproject.toml": (
+        CRITERIA,
+        _write(
+            "pyproject.toml", "[project]\nname = 'x'\n[tool.pytest.ini_options]\naddopts = '-q'\n"
+        ),
+        "pyproject.toml was changed",
+    ),
+    "what no check names": (CRITERIA, _write("more/c.txt"), "more/c.txt was changed"),
+    "what no check names and was not there": (
+        CRITERIA, _write("more/new/d.txt"), "more/new/d.txt was added",
+    ),
+    "what no check names and is gone": (
+        CRITERIA, lambda p: (p / "more/c.txt").unlink(), "more/c.txt was removed",
+    ),
 }  # fmt: skip
 
 
@@ -195,13 +210,13 @@ def test_the_command_that_an_agent_may_call_is_held() -> None:
 UNTOUCHED: dict[str, Callable[[Path], object]] = {
     "nothing": lambda p: None,
     "our own leavings": lambda p: _write("__pycache__/x.pyc")(p) or _write(".pytest_cache/a")(p),
-    "another table of pyproject.toml": _write(
-        "pyproject.toml", "[project]\nname = 'x'\n[tool.pytest.ini_options]\naddopts = '-q'\n"
-    ),
     "the draft": _write("draft.md", "something else\n"),
     "the output": _write("more/b.py"),
-    "what no check names": _write("more/c.txt"),
+    "what may change": lambda p: _write("logs/deep/a.log")(p) or _write("more/c.txt")(p),
     "the same bytes": _write("criteria.yaml", NAMING),
+    "bytes that are the same again": lambda p: _write("more/c.txt")(p)
+    or _write("more/c.txt", "x = 1\n")(p),
+    "a folder without files": lambda p: (p / "more/empty/deeper").mkdir(parents=True),
 }  # fmt: skip
 
 
@@ -212,18 +227,54 @@ def test_what_bears_on_no_verdict_may_change(
     (tmp_path / "draft.md").write_text("alpha\n")
     stage = _stage(tmp_path, NAMING)
     script = Script(produce=Tampering(deed, tmp_path))
-    stage.play(script, draft=tmp_path / "draft.md", output=tmp_path / "more/b.py")
+    flags = {"loop.may_change": ["logs/**", "more/c.txt"]}
+    stage.play(script, flags, draft=tmp_path / "draft.md", output=tmp_path / "more/b.py")
     assert stage.run_json()["stop"]["reason"] == "threshold_reached"
 
 
-def test_tampering_after_a_verdict_takes_it_back(tmp_path: Path) -> None:
-    stage = _stage(tmp_path)
+def _deed_after(stage: Stage, level: str, deed: Callable[[Path], object]) -> None:
+    """Play a loop in which somebody does something when a phase has been judged."""
     with stage.begin(Script(produce="alpha beta gamma\n")) as loop:
         for event in loop.events():
-            if event.kind == "evaluation_done" and event.level.value == "B":
-                (tmp_path / "conftest.py").touch()
+            if event.kind == "evaluation_done" and event.level.value == level:
+                deed(stage.project)
+
+
+AFTER: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a lowered threshold": (
+        _write("criteria.yaml", BASE.replace("0.9", "0.1")), "criteria.yaml was changed",
+    ),
+    "criteria that are gone": (
+        lambda p: (p / "criteria.yaml").unlink(), "criteria.yaml was removed",
+    ),
+    "a conftest.py beside the artifact": (
+        _write(f"{STATE}/conftest.py"), f"{STATE}/conftest.py was added",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("level", ["A", "B"])
+@pytest.mark.parametrize(("deed", "told"), AFTER.values(), ids=AFTER.keys())
+def test_tampering_after_a_verdict_takes_it_back(
+    tmp_path: Path, level: str, deed: Callable[[Path], object], told: str
+) -> None:
+    stage = _stage(tmp_path)
+    _deed_after(stage, level, deed)
     stop = stage.run_json()["stop"]
-    assert (stop["reason"], stop["passed"]) == ("tampered", False)
+    assert (stop["reason"], stop["passed"], stop["detail"]) == ("tampered", False, told)
+
+
+def test_a_planted_conftest_between_two_verdicts_pauses_the_run(tmp_path: Path) -> None:
+    stage = _stage(tmp_path)
+    with pytest.raises(
+        PausedError, match=r"since the run last looked at it: conftest\.py was added"
+    ):
+        _deed_after(stage, "A", _write("conftest.py"))
+    assert stage.run_json()["status"] == "running"
+    (tmp_path / "conftest.py").unlink()
+    with stage.resume(Script(produce="alpha beta gamma\n")) as loop:
+        list(loop.events())
+    assert stage.run_json()["stop"]["reason"] == "threshold_reached"
 
 
 def test_what_changed_while_nobody_ran_ends_a_resume(tmp_path: Path) -> None:
@@ -243,7 +294,21 @@ def test_the_manifest_is_in_the_first_event(tmp_path: Path) -> None:
         first = next(iter(loop.events()))
     sealed = first.payload["sealed"]
     assert len(sealed["files"]["criteria.yaml"]) == 64
-    assert "conftest.py" in sealed["patterns"]
+    assert f"{STATE}/conftest.py" in sealed["patterns"]
+
+
+def test_the_state_of_the_project_is_in_the_first_event(tmp_path: Path) -> None:
+    stage = _stage(tmp_path)
+    with stage.begin(Script(produce="x\n"), {"loop.may_change": ["*.log"]}) as loop:
+        first = next(iter(loop.events()))
+    record = first.payload["project"]
+    known = ProjectTree(tmp_path, record["apart"]).decode(record["files"])
+    assert (known.changes(), record["may_change"]) == ({}, ["*.log"])
+    _write("conftest.py")(tmp_path)
+    _write("more/c.txt", "x = 3\n")(tmp_path)
+    (tmp_path / "more/b.py").unlink()
+    found = [str(change) for change in known.described(known.changes())]
+    assert found == ["conftest.py was added", "more/b.py was removed", "more/c.txt was changed"]
 
 
 def _rewritten(path: Path) -> None:

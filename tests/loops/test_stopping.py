@@ -233,3 +233,45 @@ def test_f15_feedback_taken_up_just_before_the_end_counts_as_heard(stage: Stage)
         assert told.result().done
     assert kinds.count("feedback_given") == 1
     assert kinds[-1] == "stopped"
+
+
+def test_what_could_not_be_judged_before_a_stop_says_why(stage: Stage) -> None:
+    leave(stage, events=7)
+
+    class Broken(Script):
+        def pytest_reflex_evaluate(self, target: object) -> None:
+            raise RuntimeError("no disk")
+
+    hooks = stage.host(Broken()).hooks
+    answer = stopping.stop(
+        run_of(stage), "enough", now=False, patience=0, project=stage.project, hooks=lambda: hooks
+    )
+    why = "hook pytest_reflex_evaluate raised RuntimeError: no disk"
+    assert answer.state.stop.detail == f"enough (the last artifact was not evaluated: {why})"
+    assert answer.state.errors["EVALUATE"] == (why,)
+
+
+def test_what_was_judged_before_a_stop_adds_nothing_to_its_reason(stage: Stage) -> None:
+    leave(stage, events=7)
+    assert stop_judging(stage).state.stop.detail == "enough"
+
+
+def test_feedback_that_stands_in_the_pointer_of_a_dead_driver_is_recorded_once(
+    stage: Stage,
+) -> None:
+    leave(stage)
+    run = run_of(stage)
+    with stage.resume(Script()):  # its driver is alive, and does not look
+        handed = stopping.tell(run, "louder", patience=0)
+        stopping.tell(run, "softer", patience=0)
+    assert handed.done is False
+    told = stopping.tell(run_of(stage), "at last", patience=0)
+    assert (told.done, told.state.feedback) == (True, ("louder", "softer", "at last"))
+
+
+def test_feedback_is_not_heard_because_other_feedback_was(stage: Stage) -> None:
+    leave(stage)
+    assert stopping.tell(run_of(stage), "louder", patience=0).done
+    run = run_of(stage)
+    with stage.resume(Script()):  # its driver is alive, and does not look
+        assert stopping.tell(run, "softer", patience=0).done is False

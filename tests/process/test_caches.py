@@ -17,7 +17,7 @@ def test_all_caches_lie_in_one_folder_that_is_gone_afterwards() -> None:
         folder = Path(variables["PYTHONPYCACHEPREFIX"]).parent
         assert folder.is_dir()
         assert folder.name.startswith("reflex-caches-")
-        for name in ("MYPY_CACHE_DIR", "COVERAGE_FILE"):
+        for name in ("MYPY_CACHE_DIR", "COVERAGE_FILE", "HYPOTHESIS_STORAGE_DIRECTORY"):
             assert Path(variables[name]).parent == folder
     assert not folder.exists()
 
@@ -38,17 +38,26 @@ def test_an_error_leaves_no_folder_behind() -> None:
     assert not folder.exists()
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ({}, "-o cache_dir="),
-        ({"PYTEST_ADDOPTS": "-x --tb=short "}, "-x --tb=short -o cache_dir="),
-    ],
-)
-def test_options_for_pytest_are_kept(before: dict[str, str], after: str) -> None:
-    with private_caches(before) as variables:
+@pytest.mark.parametrize("before", ["", "-x --tb=short "])
+def test_options_for_pytest_are_kept(before: str) -> None:
+    with private_caches({"PYTEST_ADDOPTS": before}) as variables:
         folder = Path(variables["PYTHONPYCACHEPREFIX"]).parent
-        assert variables["PYTEST_ADDOPTS"] == f"{after}{folder / 'pytest'}"
+        assert variables["PYTEST_ADDOPTS"] == f"{before}-o cache_dir={folder}/pytest"
+
+
+def test_a_cache_that_is_switched_off_stays_off() -> None:
+    with private_caches({"PYTEST_ADDOPTS": "-p no:cacheprovider"}) as variables:
+        assert variables["PYTEST_ADDOPTS"] == "-p no:cacheprovider -p no:cacheprovider"
+
+
+@pytest.mark.parametrize("options", [[], ["--lf"], ["-p", "no:cacheprovider", "--strict-config"]])
+def test_pytest_runs_with_a_cache_of_its_own(tmp_path: Path, options: list[str]) -> None:
+    (tmp_path / "test_it.py").write_text("def test_it(): pass\n")
+    command = [sys.executable, "-m", "pytest", "-q", *options]
+    with private_caches({}, options) as variables:
+        environment = {**os.environ, **variables}
+        subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["test_it.py"]
 
 
 def test_bytecode_that_does_not_fit_its_source_is_not_run(tmp_path: Path) -> None:

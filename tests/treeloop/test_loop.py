@@ -172,6 +172,25 @@ def test_a_rule_that_is_never_measured_is_refused_before_the_question(
     assert "Success criteria" not in out
 
 
+def test_a_module_with_rules_that_is_skipped_is_refused_before_the_question(
+    project: Project, capsys: Capture
+) -> None:
+    skipped = TESTS.replace("import pytest\n", "import pytest\npytest.importorskip('no_such')\n")
+    project.write("test_more.py", skipped)
+    assert project.play() == 4
+    out, err = capsys.readouterr()
+    assert "test_more.py: skipped: could not import 'no_such'" in err
+    assert "Success criteria" not in out
+
+
+def test_an_agent_that_has_a_module_skipped_does_not_pass(project: Project) -> None:
+    project.agent(
+        "mend(); pathlib.Path('sums.py').write_text('import pytest\\n'"
+        " 'pytest.skip(\"x\", allow_module_level=True)')"
+    )
+    assert project.play("--reflex-max-iterations=1") not in (0, 5)
+
+
 def test_an_interrupt_during_the_imports_is_one_line(project: Project) -> None:
     project.write(
         "early.py",

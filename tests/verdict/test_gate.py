@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from pytest_reflex.verdict.figures import gap
-from pytest_reflex.verdict.gate import GateStatus, Judged, gate_over
+from pytest_reflex.verdict.gate import GateStatus, Judged, failed_reason, gate_over
 from tests.verdict.sets import evaluation, rule
 
 FAIL, WARN = rule("a.x.fail", "fail"), rule("a.x.warn", "warn")
@@ -34,6 +35,11 @@ def judged(fail: str, warn: str, **more: object) -> Judged:
             judged("not_measured", "not_measured", partial=True, excused=frozenset({"a.x.warn"})),
             "incomplete",
         ),
+        (judged("error", "not_measured", partial=True, excused=frozenset({"a.x.warn"})), "failed"),
+        (judged("pass", "error", partial=True, excused=frozenset({"a.x.fail"})), "passed"),
+        (judged("not_measured", "error", partial=True, excused=frozenset({"a.x.fail"})), "partial"),
+        (judged("not_measured", "pass", partial=True, narrowed="--lf"), "incomplete"),
+        (judged("fail", "pass", partial=True, narrowed="--lf"), "failed"),
     ],
 )
 def test_status_of_one_evaluation(one: Judged, status: str) -> None:
@@ -77,6 +83,54 @@ def test_reasons_name_blockers_score_and_what_is_missing() -> None:
         "artifact.md: only 1 of 2 rules were measured; blocked by a.x.fail"
     )
     assert judged("pass", "pass").reason == ""
+    assert (
+        judged("error", "not_measured", partial=True).reason == "artifact.md: blocked by a.x.fail"
+    )
+    assert judged("not_measured", "fail").reason == ("artifact.md: only 1 of 2 rules were measured")
+
+
+def test_reasons_of_what_was_left_out_on_purpose() -> None:
+    one, both = frozenset({"a.x.fail"}), frozenset({"a.x.fail", "a.x.warn"})
+    left = judged("not_measured", "not_measured", partial=True, excused=both)
+    assert left.reason == "artifact.md: 2 rules deselected"
+    left = judged("not_measured", "pass", partial=True, excused=one)
+    assert left.reason == "artifact.md: 1 rule deselected"
+    narrowed = judged("not_measured", "pass", partial=True, excused=one, narrowed="--lf hides some")
+    assert narrowed.reason == "artifact.md: --lf hides some"
+
+
+def test_reasons_of_what_is_incomplete() -> None:
+    assert judged("fail", "pass", narrowed="one test was chosen").reason == (
+        "artifact.md: one test was chosen; blocked by a.x.fail"
+    )
+    assert judged("pass", "fail", narrowed="one test was chosen").status is GateStatus.PASSED
+    assert judged("not_measured", "pass", narrowed="one test was chosen").reason == (
+        "artifact.md: only 1 of 2 rules were measured"
+    )
+
+
+def test_reasons_of_what_failed_start_with_what_made_it_unsound() -> None:
+    fine = evaluation([(FAIL, "pass"), (WARN, "pass")])
+    assert failed_reason(replace(fine, unsound="it changed")) == "it changed"
+    failed = evaluation([(FAIL, "fail"), (WARN, "pass")])
+    assert failed_reason(replace(failed, unsound="it changed")) == (
+        "it changed; blocked by a.x.fail; score 0.333 is below 0.8"
+    )
+    assert failed_reason(evaluation([(FAIL, "pass"), (WARN, "fail")])) == (
+        "score 0.666 is below 0.8"
+    )
+    reached = evaluation([(FAIL, "fail"), (WARN, "pass")], threshold=Fraction(1, 3))
+    assert failed_reason(reached) == "blocked by a.x.fail"
+    assert failed_reason(evaluation([])) == "no rule is active"
+
+
+def test_files_whose_rules_are_not_known_make_a_gate_incomplete() -> None:
+    gate = gate_over([judged("pass", "pass")], unread=["test_it.py: skipped: why"])
+    assert gate.status is GateStatus.INCOMPLETE
+    assert gate.reasons == ("test_it.py: skipped: why",)
+    assert gate_over([], unread=["test_it.py: why"]).status is GateStatus.INCOMPLETE
+    assert gate_over([judged("fail", "pass")], unread=["test_it.py"]).status is GateStatus.FAILED
+    assert gate_over([], ["broken"], ["test_it.py"]).reasons == ("broken", "test_it.py")
 
 
 def test_gap_is_rounded_up() -> None:

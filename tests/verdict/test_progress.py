@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -63,9 +64,45 @@ def test_three_equal_blocked_evaluations_are_stuck() -> None:
     assert not stuck_on_blockers(marks, 0)
 
 
+STUCK = {
+    "one is enough for one": ([mark("0.5", "one", blocked=True)], 1, True),
+    "what was before does not matter": (
+        [mark("0.1", "two", blocked=True), *[mark("0.5", "one", blocked=True)] * 2],
+        2,
+        True,
+    ),
+    "another score": (
+        [mark("0.5", "one", blocked=True), mark("0.6", "one", blocked=True)],
+        2,
+        False,
+    ),
+    "another phase": (
+        [mark("0.5", "one", blocked=True), mark("0.5", "one", level="B", blocked=True)],
+        2,
+        False,
+    ),
+    "no blocker": ([mark("0.5", "one")] * 3, 3, False),
+    "nothing yet": ([], 3, False),
+}
+
+
+@pytest.mark.parametrize(("marks", "limit", "expected"), STUCK.values(), ids=STUCK)
+def test_evaluations_are_stuck(marks: list[Mark], limit: int, expected: bool) -> None:
+    assert stuck_on_blockers(marks, limit) is expected
+
+
 def test_another_failing_rule_is_not_stuck() -> None:
     marks = [mark("0.5", "one", blocked=True)] * 2 + [mark("0.5", "two", blocked=True)]
     assert not stuck_on_blockers(marks, 3)
+
+
+def failing(*rules: str, level: str = "A") -> list[Mark]:
+    """Return evaluations of artifacts that all differ, each with one failing rule."""
+    return [mark("1", r, sha=f"{level}{n}", level=level) for n, r in enumerate(rules)]
+
+
+def artifacts(*digests: str) -> list[Mark]:
+    return [mark("1", sha=sha) for sha in digests]
 
 
 OSCILLATION = {
@@ -91,6 +128,22 @@ OSCILLATION = {
         True,
     ),
     "failing sets A-A-A-A": ([mark("1", "a", sha=str(n)) for n in range(4)], False),
+    "failing sets A-B-A-B after others": (failing("c", "a", "b", "a", "b"), True),
+    "failing sets A-B-A-B and then another": (failing("a", "b", "a", "b", "c"), False),
+    "failing sets A-B-A": (failing("a", "b", "a"), False),
+    "failing sets A-B-A-C": (failing("a", "b", "a", "c"), False),
+    "failing sets C-B-A-B": (failing("c", "b", "a", "b"), False),
+    "failing sets A-B-A-B over two phases": (
+        [*failing("a", "b"), *failing("a", "b", level="B")],
+        False,
+    ),
+    "one from the middle came back": (artifacts("v", "w", "x", "y", "x"), True),
+    "the first of many came back": (artifacts("x", "v", "w", "y"), False),
+    "it came back and stayed": (artifacts("x", "y", "x", "x"), False),
+    "it stayed and then changed": (artifacts("x", "x", "y"), False),
+    "it changed and then stayed": (artifacts("x", "y", "y"), False),
+    "back after two": (artifacts("x", "y", "x"), True),
+    "two are too few": (artifacts("x", "x"), False),
     "nothing yet": ([], False),
 }
 
@@ -105,6 +158,10 @@ BEST = {
     "higher score": ([mark("0.9"), mark("0.1")], 0),
     "fewer blockers": ([mark("0.5", "r", blocked=True), mark("0.5", "r")], 1),
     "the later of equals": ([mark("0.5"), mark("0.5")], 1),
+    "passed over a higher score": ([replace(mark("0.5"), passed=True), mark("0.9")], 0),
+    "passed over a later one": ([replace(mark("0.5"), passed=True), mark("0.5")], 0),
+    "B over A that passed": ([replace(mark("1"), passed=True), mark("0.1", level="B")], 1),
+    "a higher score over fewer blockers": ([mark("0.6", "r", blocked=True), mark("0.5")], 0),
 }
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.words import Outcome
-from pytest_reflex.verdict.score import cannot_fail, gate, judge, outcome_of
+from pytest_reflex.verdict.score import cannot_fail, gate, judge, outcome_of, with_results
 from tests.verdict.sets import SHA, evaluation, rule, target
 
 GATES = {
@@ -88,11 +88,54 @@ def test_outcome_of_a_rule(words: list[str], expected: str) -> None:
     assert outcome_of([CheckResult(outcome=Outcome(w)) for w in words]) == expected
 
 
+OTHER_RESULTS = {
+    "passed, and still does": (("pass", "pass"), ("pass", "pass"), True),
+    "passed, and a blocker comes": (("pass", "pass"), ("fail", "pass"), False),
+    "passed, and the score sinks": (("pass", "pass"), ("pass", "fail"), False),
+    "passed, and a rule was not measured": (("pass", "pass"), ("pass", "not_measured"), False),
+    "failed, and all would pass": (("fail", "pass"), ("pass", "pass"), False),
+    "failed by the score, and all would pass": (("pass", "fail"), ("pass", "pass"), False),
+}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "passed"), OTHER_RESULTS.values(), ids=OTHER_RESULTS.keys()
+)
+def test_other_results_pass_only_where_the_first_ones_did(
+    before: tuple[str, str], after: tuple[str, str], passed: bool
+) -> None:
+    rules = (rule("a.x.one"), rule("a.x.two", "warn"))
+    first = evaluation(zip(rules, before, strict=True))
+    other = evaluation(zip(rules, after, strict=True))
+    found = with_results(first, other.results)
+    assert (found.passed, found.score, found.results) == (passed, other.score, other.results)
+
+
+def test_other_results_do_not_make_an_unsound_evaluation_pass() -> None:
+    goal, results = target(rule("a.x.one")), {("a.x.one", 0): CheckResult(outcome=Outcome.PASS)}
+    unsound = judge(goal, results, sha256=SHA, unsound="the artifact changed")
+    found = with_results(unsound, evaluation([(rule("a.x.one"), "pass")]).results)
+    assert (found.passed, found.unsound) == (False, "the artifact changed")
+
+
+def test_a_threshold_that_was_met_is_held_against_other_results() -> None:
+    pairs = [(rule("a.x.one", "warn", 4), "pass"), (rule("a.x.two", "warn", 1), "pass")]
+    first = evaluation(pairs, threshold="0.8")
+    met = evaluation([pairs[0], (pairs[1][0], "fail")]).results
+    missed = evaluation([(pairs[0][0], "fail"), pairs[1]]).results
+    assert with_results(first, met).passed
+    assert not with_results(first, missed).passed
+
+
 CANNOT_FAIL = {
     "a fail rule": (["fail"], "0", False),
     "a warn rule": (["warn"], "0.8", False),
     "a warn rule under threshold 0": (["warn"], "0", True),
     "info rules only": (["info", "info"], "0.8", True),
+    "a warn rule at threshold 1": (["warn"], "1", False),
+    "a warn rule beside info rules": (["info", "warn", "info"], "0.8", False),
+    "a fail rule under threshold 0": (["warn", "fail"], "0", False),
+    "no rules": ([], "0.8", True),
 }
 
 

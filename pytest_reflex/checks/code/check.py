@@ -7,7 +7,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
-from pytest_reflex.checks.code.sources import Found, Reading, Seen, sources_of
+from pytest_reflex.checks.code.sources import PYTHON_FILES, Found, Reading, Seen, sources_of
 from pytest_reflex.checks.executable import ExecutableCheck
 from pytest_reflex.checks.finding import Finding, Report, result_of
 from pytest_reflex.checks.options import (
@@ -20,6 +20,7 @@ from pytest_reflex.checks.options import (
     settle,
     variable_name,
 )
+from pytest_reflex.checks.selection import over_all_of
 from pytest_reflex.errors import ArtifactError, CriteriaError, Place, Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.results import CheckResult
@@ -100,9 +101,12 @@ class CodeCheck:
                 sources = sources_of(artifact, language)
             except ArtifactError as error:
                 return CheckResult(outcome=Outcome.ERROR, message=str(error))
-            if not sources:
-                return _not_ours(artifact, language, params["aspect"], variable)
-            return _judged(Reading(artifact, sources, params), context)
+            if sources:
+                result = _judged(Reading(artifact, sources, params), context)
+            else:
+                result = _not_ours(artifact, language, params["aspect"], variable)
+            found_fault = bool(sources) and result.outcome is Outcome.FAIL
+            return over_all_of(artifact, PYTHON_FILES, result, each=True, violated=found_fault)
 
         return run
 

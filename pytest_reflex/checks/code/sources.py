@@ -14,6 +14,7 @@ from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.artifact import Artifact
 
 _PYTHON = (".py", ".pyi")
+PYTHON_FILES = tuple(f"*{ending}" for ending in _PYTHON)
 _ANY_TEXT = ("", ".md", ".txt")
 """Endings that say nothing: a loop calls every artifact artifact.md."""
 
@@ -89,7 +90,7 @@ def sources_of(artifact: Artifact, language: str) -> tuple[Source, ...]:
     if language != "python":
         return ()
     if artifact.is_folder:
-        files = artifact.select(("*.py", "*.pyi"))
+        files = artifact.select(PYTHON_FILES)
         return tuple(_read(file, file.name) for file in files)
     path = PurePath(artifact.name)
     if path.suffix in _PYTHON:

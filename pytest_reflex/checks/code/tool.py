@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,13 +28,24 @@ class ToolError(Exception):
 
 @contextmanager
 def laid_out(reading: Reading) -> Iterator[Path]:
-    """Yield a folder that holds copies of the Python files, and nothing that could configure."""
+    """Yield a folder that holds copies of the Python files, and nothing that could configure.
+
+    The time of a copy is made of its content: a tool that remembers a file by its size and second
+    does not take a new text for the one it knows.
+    """
     with temporary_folder("reflex-code-") as folder:
         for source in reading.sources:
             path = folder / source.name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(source.text.encode("utf-8"))
+            data = source.text.encode("utf-8")
+            path.write_bytes(data)
+            os.utime(path, (second := _second_of(data), second))
         yield folder
+
+
+def _second_of(data: bytes) -> int:
+    """Return a time that belongs to the content, in the 31 bits that every file system keeps."""
+    return int.from_bytes(hashlib.sha256(data).digest()[:4]) >> 1
 
 
 def module_command(
@@ -46,8 +58,26 @@ def module_command(
     runs_artifact: bool = False,
 ) -> CheckCommand:
     """Return what `run_module` starts: `python -m TOOL`."""
+    return python_command(
+        ("-m", tool, *arguments),
+        params,
+        cwd=cwd,
+        environment=environment,
+        runs_artifact=runs_artifact,
+    )
+
+
+def python_command(
+    arguments: Sequence[str],
+    params: Mapping[str, Any],
+    *,
+    cwd: str = COPIES,
+    environment: Sequence[str] = (),
+    runs_artifact: bool = False,
+) -> CheckCommand:
+    """Return what is started for a tool: this Python with the arguments."""
     return CheckCommand(
-        argv=(sys.executable, "-m", tool, *arguments),
+        argv=(sys.executable, *arguments),
         cwd=cwd,
         timeout=params["timeout"],
         environment=(*_OWN_VARIABLES, *environment),
@@ -65,6 +95,17 @@ def run_module(
 ) -> Finished:
     """Run `python -m TOOL`; raises ToolError where it did not come to its own end."""
     command = module_command(tool, arguments, reading.params)
+    return run_tool(tool, command, context, folder, environment)
+
+
+def run_tool(
+    tool: str,
+    command: CheckCommand,
+    context: CheckContext,
+    folder: Path,
+    environment: Mapping[str, str] | None = None,
+) -> Finished:
+    """Run the command of a tool; raises ToolError where it did not come to its own end."""
     own = {**dict.fromkeys(_OWN_VARIABLES, "1"), **(environment or {})}
     timeout = command.timeout
     try:

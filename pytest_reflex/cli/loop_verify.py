@@ -1,0 +1,85 @@
+"""``pytest-reflex loop verify``: whether the recorded verdict of a loop is that of its artifact."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pytest_reflex.cli.aliases import alias_argument, state_root
+from pytest_reflex.cli.configured import configured
+from pytest_reflex.cli.loop_manage import json_option
+from pytest_reflex.cli.streams import give, give_json, verdict
+from pytest_reflex.errors import ExitCode
+from pytest_reflex.model.plain import visible
+
+if TYPE_CHECKING:
+    from pytest_reflex.loops.overview import Run
+    from pytest_reflex.loops.verifying import Verification
+
+
+@click.command(short_help="Evaluate the artifact of a loop again.")
+@alias_argument("is_verifiable")
+@json_option
+def verify(alias: str | None, as_json: bool) -> int:
+    """Evaluate the artifact of the loop ALIAS again (default: the one that runs, else the newest).
+
+    Criteria and checks are those of its history. Recorded votes are used; no agent is asked, and
+    nothing is written.
+
+    Exit status: 0 the recorded verdict holds and is a pass; 1 it is none, or does not hold;
+    5 nothing could be measured; 9 it could not be evaluated; 10 what judged it has changed;
+    11 a process drives the loop.
+    """
+    from pytest_reflex.loops import verifying
+    from pytest_reflex.loops.overview import find_run
+
+    run = find_run(state_root(), alias)
+    verifying.refuse_unverifiable(run)
+    found = verifying.verify(run, hooks_of(run), Path.cwd())
+    status = _status_of(found)
+    with verdict(status):
+        if as_json:
+            give_json(found.to_json())
+        else:
+            give("\n".join(_lines(found)))
+    return status
+
+
+def hooks_of(run: Run) -> Any:
+    """Return hooks that judge as the run's own do, and ask no agent but a judge."""
+    from pytest_reflex.host import employ_evaluator, employ_judge, open_host
+
+    setup = run.state.setup
+    host = open_host(setup["plugins"], Path.cwd())
+    settings = configured({"loop.evaluator": setup["evaluator"]})
+    employ_evaluator(host, settings)
+    employ_judge(host, settings, "" if setup.get("replay") else setup.get("judge", ""))
+    return host.hooks
+
+
+def _status_of(found: Verification) -> ExitCode:
+    if found.passed:
+        return ExitCode.OK
+    unmeasured = found.found is not None and not found.found.measured
+    return ExitCode.NOTHING_MEASURED if unmeasured else ExitCode.GATE_FAILED
+
+
+def _lines(found: Verification) -> list[str]:
+    from pytest_reflex.verdict.figures import plain, shown_score
+
+    state, judged = found.state, found.found or found.recorded
+    count = len(judged.results)
+    rules = f"{count} rule{'s' * (count != 1)} at phase {judged.level.value}"
+    lines = [
+        f"Loop: {visible(state.alias)} ({state.status.value})",
+        f"Criteria: {visible(judged.criteria)} ({rules}, threshold {plain(judged.threshold)})",
+        f"Artifact: {judged.artifact_hash}",
+    ]
+    if found.found:
+        word = "passed" if found.found.passed else "not passed"
+        lines.append(f"Score: {shown_score(found.found.score)}, {word}")
+    if found.problem:
+        return [*lines, f"The recorded verdict does not hold: {visible(found.problem)}"]
+    return [*lines, f"The recorded verdict holds: {'passed' if found.passed else 'not passed'}"]

@@ -1,0 +1,488 @@
+"""What a report hides, what a subtest skips, what collection leaves out: none of it is a pass."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.plugin.conftest import SUITE, Run, write
+
+OTHER = """
+@pytest.mark.reflex_rule(id="b.own.other", weight=99)
+def test_other(): pass
+"""
+
+
+@pytest.fixture(autouse=True)
+def _no_suite(project: pytest.Pytester) -> None:
+    (project.path / "mini.reflex.yaml").unlink()
+
+
+MARK = '@pytest.mark.reflex_rule(id="b.own.rule", weight=1)'
+SUBTESTS = {
+    "skip": ("pytest.skip('no database')", "UNMEASURED  skipped: no database: b.own.rule"),
+    "xfail": ("pytest.xfail('known')", "UNMEASURED  expected to fail: known: b.own.rule"),
+    "import": (
+        "pytest.importorskip('not_there')",
+        "UNMEASURED  skipped: could not import 'not_there'*",
+    ),
+    "unittest": ("raise unittest.SkipTest('why')", "UNMEASURED  skipped: *why*: b.own.rule"),
+    "fail": ("assert 0", "BLOCKER     b.own.rule: *"),
+}
+BY_FIXTURE = f"""
+import pytest, unittest
+{MARK}
+def test_it(subtests):
+    with subtests.test("first"): {{}}
+    with subtests.test("second"): pass
+"""
+BY_UNITTEST = f"""
+import pytest, unittest
+{MARK}
+class TestIt(unittest.TestCase):
+    def test_it(self):
+        with self.subTest("first"): {{}}
+        with self.subTest("second"): pass
+"""
+
+
+@pytest.mark.parametrize("workers", [False, True])
+@pytest.mark.parametrize("kind", ["skip", "xfail", "fail"])
+@pytest.mark.parametrize("text", [BY_FIXTURE, BY_UNITTEST], ids=["fixture", "unittest"])
+def test_a_rule_is_as_good_as_its_worst_subtest(
+    project: pytest.Pytester, run: Run, run_workers: Run, text: str, kind: str, workers: bool
+) -> None:
+    if text is BY_FIXTURE and not hasattr(pytest, "Subtests"):
+        pytest.skip("this pytest has no subtests")
+    body, expected = SUBTESTS[kind]
+    project.makepyfile(text.format(body) + OTHER)
+    result = (run_workers if workers else run)()
+    assert result.ret == 1
+    result.stdout.fnmatch_lines([expected, "GATE * blocked *" if kind == "fail" else "GATE * INC*"])
+
+
+@pytest.mark.parametrize("kind", ["import", "unittest"])
+@pytest.mark.parametrize("text", [BY_FIXTURE, BY_UNITTEST], ids=["fixture", "unittest"])
+def test_every_way_to_skip_a_subtest_is_known(
+    project: pytest.Pytester, run: Run, text: str, kind: str
+) -> None:
+    if text is BY_FIXTURE and not hasattr(pytest, "Subtests"):
+        pytest.skip("this pytest has no subtests")
+    body, expected = SUBTESTS[kind]
+    project.makepyfile(text.format(body) + OTHER)
+    result = run()
+    assert result.ret == 1
+    result.stdout.fnmatch_lines([expected])
+
+
+def test_subtests_that_pass_are_a_pass(project: pytest.Pytester, run: Run) -> None:
+    project.makepyfile(BY_UNITTEST.format("pass") + OTHER)
+    assert run().ret == 0
+
+
+WRAPPER = """
+import pytest
+@pytest.hookimpl(wrapper=True{order})
+def pytest_runtest_makereport(item, call):
+    report = yield
+    {deed}
+    return report
+"""
+FLIPS = {
+    "outermost": WRAPPER.format(order=", tryfirst=True", deed="report.outcome = 'passed'"),
+    "innermost": WRAPPER.format(order=", trylast=True", deed="report.outcome = 'passed'"),
+    "emptied": WRAPPER.format(
+        order="", deed="report.outcome, report.longrepr, call.excinfo = 'passed', None, None"
+    ),
+    "new_report": WRAPPER.format(
+        order="",
+        deed="""call.excinfo = None
+    report = pytest.TestReport.from_item_and_call(item, call)""",
+    ),
+    "instead": """
+import pytest
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_makereport(item, call):
+    where = item.nodeid, item.location, item.keywords
+    return pytest.TestReport(*where, "passed", None, call.when, user_properties=[])
+""",
+    "before": """
+import pytest
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_makereport(item, call):
+    call.excinfo = None
+""",
+    "old_wrapper": """
+import pytest
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
+def pytest_runtest_makereport(item, call):
+    call.excinfo = None
+    result = yield
+    result.get_result().outcome = "passed"
+""",
+    "logged": """
+import pytest
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_logreport(report):
+    report.outcome = "passed"
+""",
+    "registered_later": """
+import pytest
+class Plugin:
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(self, item, call):
+        call.excinfo = None
+        report = yield
+        report.outcome = "passed"
+        return report
+def pytest_runtest_setup(item):
+    item.config.pluginmanager.register(Plugin(), f"plugin of {item.name}")
+""",
+}
+FAILING = f"""
+import pytest
+def test_a(): pass
+{MARK}
+def test_it(): assert 1 == 2
+{OTHER}
+"""
+FAILING_SETUP = f"""
+import pytest
+@pytest.fixture
+def thing(): raise OSError("no thing")
+{MARK}
+def test_it(thing): pass
+{OTHER}
+"""
+
+
+@pytest.mark.parametrize("flip", [name for name in FLIPS if name != "registered_later"])
+def test_a_report_that_hides_a_failure_is_not_believed(
+    project: pytest.Pytester, run: Run, flip: str
+) -> None:
+    project.makepyfile(FAILING)
+    project.makeconftest(FLIPS[flip])
+    result = run()
+    assert result.ret == 1
+    result.assert_outcomes(passed=3)
+    result.stdout.fnmatch_lines(["BLOCKER     b.own.rule: *assert 1 == 2*"])
+
+
+@pytest.mark.parametrize("flip", ["outermost", "before", "logged"])
+def test_nor_in_a_worker(project: pytest.Pytester, run_workers: Run, flip: str) -> None:
+    project.makepyfile(FAILING)
+    project.makeconftest(FLIPS[flip])
+    result = run_workers()
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["BLOCKER     b.own.rule: *assert 1 == 2*"])
+
+
+def test_a_plugin_that_comes_while_tests_run_does_not_stand_outside(
+    project: pytest.Pytester, run: Run
+) -> None:
+    project.makepyfile(FAILING)
+    project.makeconftest(FLIPS["registered_later"].replace("_setup(item)", "_teardown(item)"))
+    assert run().ret == 1
+
+
+@pytest.mark.parametrize("flip", ["outermost", "emptied", "instead"])
+def test_a_broken_fixture_cannot_be_hidden(project: pytest.Pytester, run: Run, flip: str) -> None:
+    project.makepyfile(FAILING_SETUP)
+    project.makeconftest(FLIPS[flip])
+    result = run()
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["BLOCKER     b.own.rule: *"])
+
+
+@pytest.mark.parametrize(
+    ("deed", "expected"),
+    [
+        ("report.outcome = 'skipped'", "BLOCKER     b.own.rule: AssertionError: assert 1 == 2*"),
+        ("report.wasxfail = 'never mind'", "UNMEASURED  expected to fail: never mind: b.own.rule"),
+        ("report.outcome = 'rerun'", "UNMEASURED  the session ended before it reported*"),
+        ("report.outcome = 'fine'", "BLOCKER     b.own.rule: AssertionError: assert 1 == 2*"),
+    ],
+)
+def test_a_failure_under_another_name_does_not_pass(
+    project: pytest.Pytester, run: Run, deed: str, expected: str
+) -> None:
+    project.makepyfile(FAILING)
+    deed = f"if report.failed: {deed}"
+    project.makeconftest(WRAPPER.format(order=", tryfirst=True", deed=deed))
+    result = run("-p", "no:terminalprogress")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines([expected])
+
+
+@pytest.mark.parametrize("body", ["pytest.skip('later')", "pytest.xfail('later')"])
+def test_a_skip_that_is_reported_as_passed_is_not_measured(
+    project: pytest.Pytester, run: Run, body: str
+) -> None:
+    project.makepyfile(f"import pytest\n{MARK}\ndef test_it(): {body}\n{OTHER}")
+    deed = "report.outcome = 'passed'; vars(report).pop('wasxfail', None)"
+    project.makeconftest(WRAPPER.format(order="", deed=deed))
+    result = run()
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["UNMEASURED  *later (reported as passed): b.own.rule"])
+
+
+@pytest.mark.parametrize("order", ["", ", tryfirst=True"])
+def test_a_report_that_a_plugin_fails_has_failed(
+    project: pytest.Pytester, run: Run, order: str
+) -> None:
+    project.makepyfile(f"import pytest\n{MARK}\ndef test_it(): pass\n{OTHER}")
+    deed = (
+        "if call.when == 'call' and item.name == 'test_it':\n"
+        "        report.outcome, report.longrepr = 'failed', 'it leaks'"
+    )
+    project.makeconftest(WRAPPER.format(order=order, deed=deed))
+    result = run()
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["BLOCKER     b.own.rule: it leaks"])
+
+
+@pytest.mark.parametrize("order", ["", ", tryfirst=True"])
+def test_a_report_that_a_plugin_skips_is_not_measured(
+    project: pytest.Pytester, run: Run, order: str
+) -> None:
+    project.makepyfile(f"import pytest\n{MARK}\ndef test_it(): pass\n{OTHER}")
+    deed = (
+        "if call.when == 'call' and item.name == 'test_it':\n"
+        "        report.outcome, report.longrepr = 'skipped', ('x.py', 1, 'Skipped: no network')"
+    )
+    project.makeconftest(WRAPPER.format(order=order, deed=deed))
+    result = run()
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["UNMEASURED  skipped: no network: b.own.rule"])
+
+
+RERUN = """
+import pytest
+from _pytest.runner import runtestprotocol
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item, nextitem):
+    "Run a failed test once more, as pytest-rerunfailures does."
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    for attempt in range(2):
+        reports = runtestprotocol(item, nextitem=nextitem, log=False)
+        again = attempt == 0 and any(report.failed for report in reports)
+        for report in reports:
+            if again and report.failed:
+                report.outcome = "rerun"
+            item.ihook.pytest_runtest_logreport(report=report)
+        if not again:
+            break
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
+
+def pytest_report_teststatus(report):
+    if report.outcome == "rerun":
+        return "rerun", "R", "RERUN"
+"""
+FLAKY = f"""
+import pathlib, pytest
+{MARK}
+def test_it():
+    marker = pathlib.Path(__file__).with_name("ran")
+    first = not marker.exists()
+    marker.touch()
+    assert not first or {{always}}
+{OTHER}
+"""
+
+
+@pytest.mark.parametrize("workers", [False, True])
+@pytest.mark.parametrize(("again", "status"), [("0", 0), ("0, 'again'", 0)])
+def test_a_rerun_counts_with_its_last_result(
+    project: pytest.Pytester, run: Run, run_workers: Run, again: str, status: int, workers: bool
+) -> None:
+    project.makepyfile(FLAKY.format(always=again))
+    project.makeconftest(RERUN)
+    result = (run_workers if workers else run)()
+    assert result.ret == status
+    assert result.parseoutcomes()["rerun"] == 1
+
+
+def test_a_rerun_that_fails_again_has_failed(project: pytest.Pytester, run: Run) -> None:
+    project.makepyfile(FAILING)
+    project.makeconftest(RERUN)
+    result = run()
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["BLOCKER     b.own.rule: assert 1 == 2"])
+
+
+def test_a_check_that_reports_twice_counts_with_its_worst(
+    project: pytest.Pytester, run: Run
+) -> None:
+    project.makepyfile(FLAKY.format(always="0"))
+    project.makeconftest(RERUN.replace('report.outcome = "rerun"', "pass"))
+    result = run()
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["BLOCKER     b.own.rule: *"])
+
+
+# Modules that are not collected.
+
+MODULE = f"import pytest\n{MARK}\ndef test_it(): pass\n"
+SKIPS = {
+    "importorskip": ('pytest.importorskip("not_there")', "skipped: could not import 'not_there'*"),
+    "module_skip": ('pytest.skip("not here", allow_module_level=True)', "skipped: not here"),
+    "unittest": ('import unittest; raise unittest.SkipTest("no")', "skipped: *no"),
+}
+
+
+@pytest.mark.parametrize("others", ["def test_other(): pass\n", "import pytest\n" + OTHER])
+@pytest.mark.parametrize("workers", [False, True])
+@pytest.mark.parametrize("skip", SKIPS)
+def test_a_skipped_module_with_rules_is_named(
+    project: pytest.Pytester, run: Run, run_workers: Run, skip: str, workers: bool, others: str
+) -> None:
+    text, expected = SKIPS[skip]
+    write(project, "sub/test_it.py", MODULE.replace("\n", f"\n{text}\n", 1))
+    write(project, "sub/test_other.py", others)
+    result = (run_workers if workers else run)("--reflex-json=out.json")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        [f"NOT RUN     sub/test_it.py: {expected}*", "GATE        INCOMPLETE: *sub/test_it.py: *"]
+    )
+
+
+def test_two_modules_that_one_helper_skips_are_both_named(
+    project: pytest.Pytester, run_workers: Run
+) -> None:
+    write(
+        project,
+        "helper.py",
+        "import pytest\ndef skip(): pytest.skip('x', allow_module_level=True)\n",
+    )
+    for name, text in (("test_a.py", ""), ("test_b.py", MODULE), ("test_c.py", MODULE)):
+        write(project, name, f"import helper\nhelper.skip()\n{text}")
+    write(project, "test_d.py", "def test_d(): pass\n")
+    result = run_workers()
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["NOT RUN     test_b.py: *", "NOT RUN     test_c.py: *"])
+
+
+@pytest.mark.parametrize("workers", [False, True])
+def test_a_folder_that_its_conftest_skips_is_named(
+    project: pytest.Pytester, run: Run, run_workers: Run, workers: bool
+) -> None:
+    write(project, "sub/conftest.py", "import pytest\npytest.skip('x', allow_module_level=True)\n")
+    write(project, "sub/deep/test_it.py", MODULE)
+    write(project, "sub/deep/it.reflex.yaml", "criteria: documentation\nartifacts: [a.md]\n")
+    write(project, "test_other.py", "def test_other(): pass\n")
+    result = (run_workers if workers else run)()
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        ["NOT RUN     sub/deep/it.reflex.yaml: *", "NOT RUN     sub/deep/test_it.py: *"]
+    )
+
+
+def test_a_skipped_module_without_rules_is_nobodys_concern(
+    project: pytest.Pytester, run: Run
+) -> None:
+    write(project, "test_it.py", "import pytest\npytest.importorskip('not_there')\n")
+    write(project, "test_other.py", "def test_other(): pass\n")
+    result = run()
+    assert result.ret == 0
+    result.stdout.no_fnmatch_line("GATE*")
+
+
+EXIT = "pytest.exit('enough', returncode={})"
+CUTS = {
+    "configure": f"def pytest_configure(): {EXIT}",
+    "sessionstart": f"def pytest_sessionstart(): {EXIT}",
+    "collection": f"def pytest_collection(): {EXIT}",
+    "itemcollected": f"def pytest_itemcollected(): {EXIT}",
+    "modifyitems": f"def pytest_collection_modifyitems(): {EXIT}",
+    "finish": f"def pytest_collection_finish(): {EXIT}",
+}
+
+
+def cut_short(project: pytest.Pytester, cut: str, code: int) -> None:
+    write(project, "test_it.py", MODULE)
+    write(project, "conftest.py", f"import pytest\n{CUTS[cut].format(code)}\n")
+
+
+@pytest.mark.parametrize(
+    ("cut", "code"), [*((cut, 0) for cut in CUTS), ("sessionstart", 5), ("modifyitems", 5)]
+)
+def test_a_session_that_ends_before_any_test_is_incomplete(
+    project: pytest.Pytester, cut: str, code: int
+) -> None:
+    cut_short(project, cut, code)
+    result = project.runpytest_subprocess("-p", "pytest_reflex.plugin")
+    assert result.ret == 1
+    text = result.stdout.str() + result.stderr.str()
+    assert "INCOMPLETE: " in text
+    assert "test_it.py: not collected" in text or "ended before it reported: b.own.rule" in text
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_nor_does_it_pass_with_workers(
+    project: pytest.Pytester, run_workers: Run, cut: str
+) -> None:
+    cut_short(project, cut, 0)
+    assert run_workers().ret not in (0, 5)
+
+
+@pytest.mark.parametrize("name", ["test_a.py", "test_z.py", "conftest.py", "sub/conftest.py"])
+def test_nor_where_a_module_ends_it(project: pytest.Pytester, run: Run, name: str) -> None:
+    write(project, "sub/test_it.py", MODULE)
+    write(project, name, f"import pytest\n{EXIT.format(0)}\n")
+    assert run().ret not in (0, 5)
+
+
+def test_only_files_that_would_be_collected_are_named(project: pytest.Pytester, run: Run) -> None:
+    for folder in ("sub", "node_modules", "ignored", "elsewhere"):
+        write(project, f"{folder}/test_it.py", MODULE)
+    write(project, "sub/helper.py", MODULE)
+    write(project, "sub/test_plain.py", "def test_it(): pass\n")
+    write(project, "conftest.py", f"import pytest\n{CUTS['collection'].format(0)}\n")
+    result = run("sub", "ignored", "node_modules", "--ignore=ignored")
+    named = [line for line in result.outlines if line.startswith("NOT RUN")]
+    assert [line.split()[2] for line in named] == ["node_modules/test_it.py:", "sub/test_it.py:"]
+
+
+def test_a_session_that_ends_early_without_rules_stays_as_it_was(
+    project: pytest.Pytester, run: Run
+) -> None:
+    write(project, "test_it.py", "def test_it(): pass\n")
+    write(project, "conftest.py", f"import pytest\n{CUTS['modifyitems'].format(0)}\n")
+    result = run()
+    assert result.ret == 0
+    result.stdout.no_fnmatch_line("GATE*")
+
+
+def test_a_suite_that_was_read_is_judged_where_the_session_ends_early(
+    project: pytest.Pytester, run: Run
+) -> None:
+    write(project, "mini.reflex.yaml", SUITE)
+    write(project, "conftest.py", f"import pytest\n{CUTS['modifyitems'].format(0)}\n")
+    result = run()
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["GATE        INCOMPLETE: api.md: only 0 of 3 rules*"])
+
+
+FIRST, LAST = "@pytest.hookimpl(tryfirst=True)\n", "@pytest.hookimpl(trylast=True)\n"
+OUTER = "@pytest.hookimpl(wrapper=True, tryfirst=True)\n"
+KEEPERS = {
+    "loop": "def pytest_runtestloop(): return True",
+    "first_loop": f"{FIRST}def pytest_runtestloop(): return True",
+    "protocol": f"{FIRST}def pytest_runtest_protocol(): return True",
+    "status": "def pytest_sessionfinish(session): session.exitstatus = 0",
+    "last_status": f"{LAST}def pytest_sessionfinish(session): session.exitstatus = 0",
+    "exit": f"{LAST}def pytest_sessionfinish(): pytest.exit('x', returncode=0)",
+    "cleared": f"{FIRST}def pytest_collection_modifyitems(items): items.clear()",
+    "wrapped": f"{OUTER}def pytest_collection_modifyitems(items): del items[0]; return (yield)",
+    "finish": "def pytest_collection_finish(session): session.items.clear()",
+}
+
+
+@pytest.mark.parametrize("keeper", KEEPERS)
+def test_a_conftest_that_keeps_tests_from_running_passes_nothing(
+    project: pytest.Pytester, run: Run, keeper: str
+) -> None:
+    project.makepyfile(f"import pytest\n{MARK}\ndef test_it(): assert 0\n{OTHER}")
+    project.makeconftest(f"import pytest\n{KEEPERS[keeper]}\n")
+    assert run().ret == 1
