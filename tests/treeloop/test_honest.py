@@ -178,13 +178,13 @@ def test_the_output_of_the_loop_may_go_to_a_file_of_the_project(
     again = ("--reflex-loop", "--reflex-resume", "--reflex-max-iterations=+2", "--reflex-yes", "-s")
     for number, words in enumerate([project.new(*first), project.arguments(*again)]):
         with (project.folder / f"run-{number}.log").open("w") as log:
-            streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, stream: log}
             run = subprocess.run(
                 [sys.executable, "-m", "pytest", *words],
                 cwd=project.folder,
                 stdin=subprocess.DEVNULL,
+                stdout=log if stream == "stdout" else subprocess.PIPE,
+                stderr=log if stream == "stderr" else subprocess.PIPE,
                 check=False,
-                **streams,
             )
         assert run.returncode == (1, 0)[number]
 

@@ -401,7 +401,7 @@ def test_what_was_planted_before_the_driver_was_killed_waits_for_a_person(
     for _ in range(2):
         assert project.run(*again) == 2
         told = " ".join(capsys.readouterr().out.split())
-        assert f"changed while no step was running: {path} was {change}" in told
+        assert f"changed since the run last looked at it: {path} was {change}" in told
         assert "--reflex-resume make-the-tests-pass --reflex-accept-changes" in told
     assert project.state()["status"] == "running"
     assert len(list(project.events("evaluation_done"))) == 1
