@@ -21,23 +21,28 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Evaluate the artifact of a loop again.")
 @alias_argument("is_verifiable")
+@click.option(
+    "--accept-changes",
+    is_flag=True,
+    help="Verify with the project as it is now, though its files changed since the run.",
+)
 @json_option
-def verify(alias: str | None, as_json: bool) -> int:
+def verify(alias: str | None, accept_changes: bool, as_json: bool) -> int:
     """Evaluate the artifact of the loop ALIAS again (default: the one that runs, else the newest).
 
     Criteria and checks are those of its history. Recorded votes are used; no agent is asked, and
     nothing is written.
 
     Exit status: 0 the recorded verdict holds and is a pass; 1 it is none, or does not hold;
-    5 nothing could be measured; 9 it could not be evaluated; 10 what judged it has changed;
-    11 a process drives the loop.
+    5 nothing could be measured; 9 it could not be evaluated; 10 its rules have changed;
+    11 a process drives the loop; 14 the project has changed.
     """
     from pytest_reflex.loops import verifying
     from pytest_reflex.loops.overview import find_run
 
     run = find_run(state_root(), alias)
     verifying.refuse_unverifiable(run)
-    found = verifying.verify(run, hooks_of(run), Path.cwd())
+    found = verifying.verify(run, hooks_of(run), Path.cwd(), accept_changes=accept_changes)
     status = _status_of(found)
     with verdict(status):
         if as_json:

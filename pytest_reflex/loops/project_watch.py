@@ -171,6 +171,10 @@ class ProjectWatch:
         """Raise PausedError where the project is not as it was when the run last looked."""
         self._refuse(self.look(packages=False), alias)
 
+    def undeclared(self) -> tuple[Change, ...]:
+        """Return what is different and no check declares to write."""
+        return self._apart(self.look())[1].changes
+
     def before_evaluation(self, alias: str) -> str:
         """Look before EVALUATE; what its checks declare to write may be different.
 

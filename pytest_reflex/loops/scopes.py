@@ -21,6 +21,7 @@ from pytest_reflex.loops.judges import (
     outputs_of,
 )
 from pytest_reflex.loops.project_watch import ProjectWatch, Scope
+from pytest_reflex.loops.recorded import RecordedRun
 from pytest_reflex.loops.runfiles import RunFiles
 from pytest_reflex.loops.steps import Done
 from pytest_reflex.model.events import Event, EventKind
@@ -126,7 +127,7 @@ def free_steps(agents: Mapping[Step, str], plugins: Iterable[str]) -> frozenset[
     return frozenset(step for step, name in agents.items() if name in FREE_AGENTS)
 
 
-def watch_again(files: RunFiles, project: Path) -> ProjectWatch:
+def watch_again(files: RecordedRun, project: Path) -> ProjectWatch:
     """Return the watch of a run that goes on; of an older run it begins now."""
     setup = files.state.setup
     named = (setup.get(key) for key in ("output", "input", "record"))

@@ -11,15 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.checks.remembered import NOT_RECORDED
-from pytest_reflex.errors import LockedError, StepError, TamperedError, UsageError
+from pytest_reflex.errors import LockedError, PausedError, StepError, TamperedError, UsageError
 from pytest_reflex.loops.decide import is_last
 from pytest_reflex.loops.history import read_events
 from pytest_reflex.loops.judging import evaluate, evaluate_free
 from pytest_reflex.loops.kinds import is_of_session
 from pytest_reflex.loops.overview import Run
-from pytest_reflex.loops.project_watch import ProjectWatch
+from pytest_reflex.loops.project_watch import ProjectWatch, named
 from pytest_reflex.loops.recorded import RecordedRun, at_evaluation, judged_at
 from pytest_reflex.loops.runfiles import RunFiles
+from pytest_reflex.loops.scopes import watch_again
 from pytest_reflex.loops.seal import Watch
 from pytest_reflex.loops.statefile import ARTIFACT, HISTORY
 from pytest_reflex.loops.steps import Done, phase_error
@@ -155,11 +156,12 @@ def _is_completed(state: RunState, found: Evaluation) -> bool:
     return wanted and found.level is Level.B and not found.failed and not found.unsound
 
 
-def verify(run: Run, hooks: Any, project: Path) -> Verification:
+def verify(run: Run, hooks: Any, project: Path, *, accept_changes: bool = False) -> Verification:
     """Evaluate the artifact of a run again as its history says; nothing of the run is written.
 
     Raises UsageError where there is nothing to verify, LockedError where a process drives the run,
-    TamperedError where what judged it is not as it was, and StepError where nothing can judge.
+    TamperedError where its rules are not as they were, PausedError where the project is not, unless
+    these changes are accepted, and StepError where nothing can judge.
     """
     refuse_unverifiable(run)
     path = run.folder / HISTORY
@@ -175,6 +177,12 @@ def verify(run: Run, hooks: Any, project: Path) -> Verification:
         raise TamperedError(
             f"the verdict of {run.alias!r} cannot be verified: {changed}",
             hint="put it back; or judge the artifact anew with `pytest-reflex evaluate`",
+        )
+    changes = watch_again(RecordedRun(run.folder, events, state), project).undeclared()
+    if changes and not accept_changes:
+        raise PausedError(
+            f"the verdict of {run.alias!r} cannot be verified: {named(changes)}",
+            hint="check the changes, then add --accept-changes to verify with the project as it is",
         )
     done = evaluate_free(then, hooks, project)
     found = _evaluation_in(done, state)

@@ -240,7 +240,7 @@ CHANGES: dict[str, tuple[Callable[[Stage], object], int, str]] = {
     ),
     "a conftest.py": (
         lambda stage: (stage.project / "conftest.py").write_text(""),
-        10,
+        14,
         "conftest.py was added",
     ),
     "a lost history": (
@@ -264,6 +264,13 @@ def test_what_cannot_be_verified_says_why(
     assert main(["loop", "verify", "words"]) == status
     found = capsys.readouterr()
     assert said in found.out + found.err
+
+
+def test_changes_of_the_project_can_be_accepted(completed: Stage, capsys: Capture) -> None:
+    (completed.project / "notes.txt").write_text("later\n")
+    assert main(["loop", "verify", "words"]) == 14
+    assert "notes.txt was added" in capsys.readouterr().err
+    assert main(["loop", "verify", "words", "--accept-changes"]) == 0
 
 
 def test_a_run_that_is_driven_is_not_verified(
