@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tests.faults.figure import Figure, of_cases
@@ -88,7 +88,7 @@ def figure(full: bool) -> Figure:
     return of_cases(_cases(DEEDS if full else SAMPLE))
 
 
-def _cases(names: Sequence[str] | dict[str, object]) -> Iterator[tuple[str, list[str]]]:
+def _cases(names: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
     for name in names:
         with tempfile.TemporaryDirectory() as folder:
             yield name, list(_wrong(Project(Path(folder) / "project"), *DEEDS[name]))

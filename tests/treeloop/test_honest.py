@@ -169,6 +169,26 @@ def test_an_editor_that_is_open_during_a_call_disturbs_nothing(project: Project)
     assert project.play() == 0
 
 
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_the_output_of_the_loop_may_go_to_a_file_of_the_project(
+    project: Project, stream: str
+) -> None:
+    project.agent("mend() if calls == 2 else code.write_text(code.read_text() + '# half')")
+    first = ("--reflex-max-iterations=2", "-s")
+    again = ("--reflex-loop", "--reflex-resume", "--reflex-max-iterations=+2", "--reflex-yes", "-s")
+    for number, words in enumerate([project.new(*first), project.arguments(*again)]):
+        with (project.folder / f"run-{number}.log").open("w") as log:
+            run = subprocess.run(
+                [sys.executable, "-m", "pytest", *words],
+                cwd=project.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=log if stream == "stdout" else subprocess.PIPE,
+                stderr=log if stream == "stderr" else subprocess.PIPE,
+                check=False,
+            )
+        assert run.returncode == (1, 0)[number]
+
+
 def test_accepting_changes_needs_a_loop_to_resume(project: Project, capsys: Capture) -> None:
     assert project.play("--reflex-accept-changes") == 4
     assert "--reflex-accept-changes needs --reflex-resume" in capsys.readouterr().err
