@@ -159,6 +159,9 @@ class _Reader:
             # A writer that finds an unfinished line goes on behind it and names it.
             if follows and not _CRC.search(self._line):
                 self._sealed.append(self._damages.pop().line)
+        elif not follows and void and line == number - 1:  # the zeros stand in an event's place
+            self._zeros = [zeros for zeros in self._zeros if zeros.line != line]
+            self._damages.append(Damage(line, "it holds NUL bytes and nothing else"))
         elif not follows:
             self._breaks.append(Damage(number, "it does not follow the line before"))
 

@@ -203,7 +203,8 @@ def test_f22_a_watched_process_ends_with_an_owner_that_was_killed(commands: list
     pids = [int(pid) for pid in owner.stdout.readline().split()]
     assert living(pids) == pids
     owner.kill()
-    owner.communicate()
+    owner.wait()
+    owner.stdout.close()
     assert gone_within(30, lambda: living(pids)), living(pids)
 
 
@@ -215,7 +216,8 @@ def test_a_process_that_was_released_goes_on_without_its_owner() -> None:
     assert owner.stdout
     released, watched = (int(pid) for pid in owner.stdout.readline().split())
     owner.kill()
-    owner.communicate()
+    owner.wait()
+    owner.stdout.close()
     try:
         assert gone_within(30, lambda: living([watched]))
         assert living([released]) == [released]
