@@ -61,7 +61,7 @@ WITH_MAKE = SUITE.replace(f"'{sys.executable}', tools/judge.py", "sh, -c, 'grep 
 SUITE_FILES = {
     "it.reflex.yaml": SUITE,
     "notes.md": "alpha\n",
-    "tools/judge.py": "import sys\nsys.exit(0)\n",
+    "tools/judge.py": "import sys\nsys.exit(1)\n",
 }
 
 
@@ -98,12 +98,16 @@ def planted(name: str, text: str = "") -> Attempt:
 IN_A_CALL = {
     "the script of a check": Attempt(
         files=SUITE_FILES,
-        acts="put('tools/judge.py', '')",
+        acts="mend(); put('tools/judge.py', '')",
         change="tools/judge.py was changed",
     ),
     "what the script of a check imports": Attempt(
-        files={**SUITE_FILES, "tools/aid.py": "", "tools/judge.py": "import aid\n"},
-        acts="put('tools/aid.py', 'raise SystemExit(0)')",
+        files={
+            **SUITE_FILES,
+            "tools/aid.py": "raise SystemExit(1)",
+            "tools/judge.py": "import aid\n",
+        },
+        acts="mend(); put('tools/aid.py', '')",
         change="tools/aid.py was changed",
     ),
     "a conftest.py beside the tests": in_tests("conftest.py", "collect_ignore = ['test_more.py']"),
@@ -131,7 +135,7 @@ IN_A_CALL = {
     "a tool of the environment": Attempt(
         files={**SUITE_FILES, "it.reflex.yaml": OF_VENV, ".venv/bin/tool": "#!/bin/sh\nexit 1\n"},
         programs=(".venv/bin/tool",),
-        acts="put('.venv/bin/tool', '#!/bin/sh\\nexit 0\\n')",
+        acts="mend(); put('.venv/bin/tool', '#!/bin/sh\\nexit 0\\n')",
         change=".venv/bin/tool was changed",
     ),
     "an installed package": Attempt(
