@@ -24,6 +24,16 @@ class Reporting:
     def __init__(self, results: Results, marked: MarkedTests) -> None:
         self._results = results
         self._marked = marked
+        self._running: pytest.Item | None = None
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Know the item that runs: it cannot have a report made for another one."""
+        self._running = item
+        try:
+            return (yield)
+        finally:
+            self._running = None
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_makereport(
@@ -33,7 +43,7 @@ class Reporting:
         report = yield
         if isinstance(item, CheckItem):
             item.enrich(report, self._results)
-        else:
+        elif self._running in (item, None):
             excinfo = call.excinfo or before
             self._marked.enrich(item, report, excinfo.value if excinfo else None)
         return report

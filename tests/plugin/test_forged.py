@@ -235,6 +235,32 @@ def test_one_marked_test_cannot_report_for_another(
     result.stdout.fnmatch_lines(["UNMEASURED  deselected: b.own.rule", "GATE * INCOMPLETE: *"])
 
 
+FORGING_NEXT = """
+import pytest
+
+def test_a(request):
+    for item in request.session.items[1:]:
+        for when in ("setup", "call", "teardown"):
+            call = pytest.CallInfo.from_call(lambda: None, when)
+            report = item.ihook.pytest_runtest_makereport(item=item, call=call)
+            item.ihook.pytest_runtest_logreport(report=report)
+    pytest.exit("done", returncode=0)
+
+@pytest.mark.reflex_rule(id="b.own.rule")
+def test_b(): assert 0
+"""
+
+
+def test_a_test_cannot_have_the_report_of_another_made(project: pytest.Pytester, run: Run) -> None:
+    project.makepyfile(FORGING_NEXT)
+    result = run("--deselect", "mini.reflex.yaml")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["UNMEASURED  the session ended before it reported: b.own.rule"])
+    result = run("test_a_test_cannot_have_the_report_of_another_made.py", "mini.reflex.yaml")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["GATE * api.md: only 0 of 3 rules were measured*"])
+
+
 INNOCENT = """
 import pytest
 @pytest.mark.parametrize("value", ["yes", "{", "[]", '{"target": 1}', 7, 1.5, None, True])
