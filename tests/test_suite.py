@@ -87,7 +87,7 @@ def test_a_loop_without_an_end_is_cut_off(tmp_path: Path, monkeypatch: pytest.Mo
     def again(*arguments: Any, **options: Any) -> Decision:
         return Decision(Act.STEP, Step.PLAN)
 
-    def performed(self: ReflexLoop, decision: Decision) -> Iterator[Done]:
+    def performed(self: ReflexLoop, *arguments: object) -> Iterator[Done]:
         yield phase_error(Step.PLAN, "again")
 
     monkeypatch.setattr(driver, "decide", again)

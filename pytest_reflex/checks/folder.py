@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from pytest_reflex.errors import is_transient, read_twice
+from pytest_reflex.errors import read_twice
 from pytest_reflex.model.left_out import LeftOut, Reason
 
 EXCLUDED_NAMES = frozenset(
@@ -32,6 +32,9 @@ SPECIAL_FILES = {
     stat.S_IFBLK: "a device",
     stat.S_IFDIR: "a folder",
 }
+OF_OURS = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+"""Faults of this process, which say nothing of the file that it could not read."""
+
 _LEADS_NOWHERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 
 
@@ -83,7 +86,7 @@ class _Walk:
             try:
                 found = read_twice(partial(_entries, path))
             except OSError as error:
-                if not name or is_transient(error):
+                if not name:
                     raise
                 self._failed(name, error)
                 continue
@@ -97,7 +100,7 @@ class _Walk:
     def _failed(self, name: str, error: OSError) -> None:
         if error.errno == errno.ENOENT:  # gone since its folder was listed
             return
-        if is_transient(error):
+        if error.errno in OF_OURS:
             raise error
         why = error.strerror or str(error)
         self.listing.leave_out(name, Reason.UNREADABLE, why, is_folder=True)

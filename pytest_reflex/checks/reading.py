@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
-from pytest_reflex.checks.folder import SPECIAL_FILES, Listing, TooManyFilesError, list_folder
+from pytest_reflex.checks.folder import (
+    OF_OURS,
+    SPECIAL_FILES,
+    Listing,
+    TooManyFilesError,
+    list_folder,
+)
 from pytest_reflex.errors import TRY_AGAIN, ArtifactError, for_cause, is_transient, read_twice
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.left_out import Reason
@@ -20,7 +26,6 @@ _CHUNK = 1 << 20
 # Opening a named pipe would wait for a writer.
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 # Of these it is this process that has no more room, whatever it reads.
-_OF_OURS = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 
 
 def read_artifact(
@@ -115,11 +120,11 @@ def _read_files(listing: Listing, shown: str, limit: int, base: Path | None) -> 
     for name in sorted(sizes, key=lambda name: name.split("/")):
         path = listing.files[name]
         try:
-            data = _bytes_of(path, f"{shown}/{name}", left)
+            data = read_twice(partial(_bytes_of, path, f"{shown}/{name}", left))
         except FileNotFoundError:  # gone since the folder was listed
             continue
         except (OSError, ValueError) as error:
-            if getattr(error, "errno", None) in _OF_OURS:
+            if getattr(error, "errno", None) in OF_OURS:
                 raise _unreadable(f"{shown}/{name}", error) from None
             listing.leave_out(name, Reason.UNREADABLE, _why(error))
             continue

@@ -8,6 +8,7 @@ from typing import Any
 
 from pytest_reflex.errors import UsageError
 from pytest_reflex.iterations.model import Bounds, Phase, State, Status
+from pytest_reflex.iterations.state import beyond_limit
 from pytest_reflex.iterations.wording import RESUME, counted
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.settings.readers import flag, positive, text, whole
@@ -122,7 +123,8 @@ def taken_up(
     limit = bounds.max_iterations
     if found.consecutive_failures and reset_failures and limit and found.iteration >= limit:
         raise UsageError(
-            f"{name} has no iteration left of {limit}, and the last one failed",
+            beyond_limit(found)
+            or f"{name} has no iteration left of {limit}, and the last one failed",
             hint=f"allow more: {RESUME} {name} --reset-failures --max-iterations {limit + 1}",
         )
     return replace(

@@ -35,7 +35,7 @@ def switched_off(project: Path, environment: Mapping[str, str]) -> Iterator[str]
         for name in _blocked(value):
             if name in _NAMES:
                 yield (
-                    f"{where}: -p no:{name} keeps pytest-reflex out of pytest: no rule is checked "
+                    f"{where}: -p no:{name} keeps the plugin out of pytest: no rule is checked "
                     "(remove it)"
                 )
 

@@ -265,7 +265,7 @@ def test_a_configuration_that_switches_the_plugin_off_is_named(
     text, option = SWITCHED_OFF[name]
     (project / name).write_text(text)
     (problem,) = document(capsys, "doctor", status=4)["problems"]
-    assert problem.startswith(f"{project / name}: -p {option} keeps pytest-reflex out of pytest")
+    assert problem.startswith(f"{project / name}: -p {option} keeps the plugin out of pytest")
 
 
 def test_so_is_the_variable_that_does_it(

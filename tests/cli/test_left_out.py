@@ -387,7 +387,7 @@ def test_json_lists_what_was_left_out(project: Path, capsys: pytest.CaptureFixtu
 
 
 NAMES = {
-    "a line": (b"x\n::error::y.md", r"x\n::error::y.md"),
+    "a line": (b"x\n::error::y.md", r"x\n\x3a:error::y.md"),
     "an escape": (b"x\x1b[2Jy.md", r"x\x1b[2Jy.md"),
     "not UTF-8": (b"x\xff.md", "x"),
     "very long": (b"x" * 200 + b".md", "x" * 100),
@@ -605,5 +605,5 @@ def test_no_room_for_a_file_of_ours_is_no_verdict(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(os, "open", failing(os.open, "docs/a.md", errno.EMFILE))
-    assert evaluated(project, "{type: content, search: yes, files: '*.md'}") == 4
+    assert evaluated(project, "{type: content, search: yes, files: '*.md'}") == 12
     assert "docs/a.md cannot be read: Too many open files" in capsys.readouterr().err

@@ -40,6 +40,7 @@ _CONFIG = """\
 agent = "script"
 [loop]
 evaluator = "{evaluator}"
+may_change = ["held", "held.tmp", "hold-*", "stubborn", "log"]
 [agents.script]
 command = ["sh", "agent.sh"]
 timeout = 60

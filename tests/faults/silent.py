@@ -80,7 +80,7 @@ def _prepare(project: Path, body: str) -> None:
     (project / "tool.py").write_text(TOOL + body + "\n")
     command = json.dumps([sys.executable, "tool.py", "{answer_file}"])
     (project / "pytest-reflex.toml").write_text(
-        'agent = "tool"\n[loop]\nevaluator = "core"\nroot = "runs"\n'
+        'agent = "tool"\n[loop]\nevaluator = "core"\nroot = "runs"\nmay_change = ["tries.txt"]\n'
         f'[agents.tool]\ncommand = {command}\nanswer = "file"\ntimeout = 2\ngrace = 0.2\n'
     )
 

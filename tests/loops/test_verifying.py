@@ -249,7 +249,7 @@ CHANGES: dict[str, tuple[Callable[[Stage], object], int, str]] = {
         "the history of 'words' is missing",
     ),
     "a damaged history": (
-        lambda stage: (stage.root / "words/history.jsonl").write_bytes(b"\0\n{}\n"),
+        lambda stage: (stage.root / "words/history.jsonl").write_bytes(b"?\n{}\n"),
         12,
         "history.jsonl is damaged",
     ),

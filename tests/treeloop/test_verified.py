@@ -56,10 +56,10 @@ def test_a_recorded_pass_that_holds_is_a_success_and_asks_nobody(
     project: Project,
 ) -> None:
     assert project.play() == 0
-    calls = project.read("calls.log")
+    calls = project.calls()
     rewrite(project.run_folder, lambda records: records.pop())
     assert project.run(*project.arguments("--reflex-loop", "--reflex-resume")) == 0
-    assert project.read("calls.log") == calls
+    assert project.calls() == calls
     assert len(list(project.events("evaluation_done"))) == 2
 
 
