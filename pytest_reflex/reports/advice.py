@@ -38,7 +38,7 @@ def next_line(state: RunState) -> str:
     there = state.artifact_sha256 != EMPTY_SHA256
     if state.stop.reason is StopReason.TAMPERED:
         again = "start a new loop" + (", with artifact.md as --input" if there else "")
-        return f"Next: see to what was changed; then {again}"
+        return f"Next: review what was modified; then {again}"
     if state.stop.reason not in EXTENDABLE:
         return ""
     first = "mend artifact.md by hand first, if you like; " if there else ""

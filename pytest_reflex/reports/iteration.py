@@ -157,7 +157,7 @@ def distance(evaluation: Evaluation) -> list[str]:
 def _final_score(state: RunState) -> str:
     evaluation = state.evaluation
     if state.stop.reason is StopReason.TAMPERED:
-        return "none (what judges was changed: no verdict can be relied on)"
+        return "none (files were modified during the run: no verdict counts)"
     if evaluation is None or state.artifact_status != "evaluated":
         return "none (the artifact was not evaluated)"
     weights = f"{arithmetic(evaluation)} of the weight"

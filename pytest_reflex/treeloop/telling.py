@@ -154,7 +154,7 @@ class Teller:
 def _advice(state: RunState) -> str:
     """Return what to do after a run that is no success."""
     if state.stop.reason is StopReason.TAMPERED:
-        return "the files are left as they are; see to what was changed, then begin a new loop"
+        return "the files are left as they are; review what was modified, then start a new loop"
     if state.stop.passed:
         return ""
     again = f"pytest --reflex-loop --reflex-resume {state.alias} --reflex-max-iterations +2"

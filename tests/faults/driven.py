@@ -40,7 +40,7 @@ _CONFIG = """\
 agent = "script"
 [loop]
 evaluator = "{evaluator}"
-may_change = ["held", "held.tmp", "hold-*", "stubborn", "log"]
+may_change = ["calls.log", "held", "held.tmp", "hold-*", "stubborn", "log"]
 [agents.script]
 command = ["sh", "agent.sh"]
 timeout = 60

@@ -125,4 +125,4 @@ def test_a_tampered_run_shows_no_score() -> None:
     text = summary(events.state)
     assert "Stop reason: tampered (x.yaml was changed)" in text
     assert "Final score: none" in text
-    assert "Next: see to what was changed" in text
+    assert "Next: review what was modified" in text
