@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_reflex.model.judged import Judge
+    from pytest_reflex.session.controller import Controller
     from pytest_reflex.session.desk import Desk
     from pytest_reflex.session.runtime import Runtime
 
 SUFFIX = ".reflex.yaml"
 RUNTIME: pytest.StashKey[Runtime] = pytest.StashKey()
+CONTROLLER: pytest.StashKey[Controller] = pytest.StashKey()
 _WATCHED: pytest.StashKey[bool] = pytest.StashKey()
 
 
@@ -30,6 +32,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
     pluginmanager.add_hookspecs(hookspecs)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """See what a conftest.py could change, before the first one is read."""
+    early_config.stash[options.IN_CI] = bool(os.environ.get("CI"))
+    early_config.pluginmanager.register(LastWord(early_config))
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -57,7 +66,7 @@ def _watch(config: pytest.Config) -> None:
     """Register what watches the collection, once, and without a name that `-p no:` could block."""
     if _WATCHED not in config.stash:
         config.stash[_WATCHED] = True
-        config.stash[options.IN_CI] = bool(os.environ.get("CI"))
+        config.stash.setdefault(options.IN_CI, bool(os.environ.get("CI")))
         config.pluginmanager.register(Collection(config))
 
 
@@ -65,6 +74,29 @@ def _controls_workers(config: pytest.Config) -> bool:
     """Return whether xdist runs the items elsewhere: then nothing is collected here."""
     distributes = getattr(config.option, "dist", "no") != "no" and config.option.tx
     return bool(distributes) and not hasattr(config, "workerinput")
+
+
+class LastWord:
+    """Holds the exit status to the gate when every other hook of the session has been called."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_cmdline_main(self) -> Generator[None, object, object]:
+        try:
+            status = yield
+        except SystemExit as error:
+            if error.code not in (None, 0):
+                raise
+            status = 0
+            if not self._hold(0):
+                raise
+        return self._hold(status)
+
+    def _hold(self, status: object) -> object:
+        controller = self._config.stash.get(CONTROLLER, None)
+        return controller.hold(status) if controller and isinstance(status, int) else status
 
 
 class Collection:
@@ -164,7 +196,8 @@ def wake(config: pytest.Config) -> Desk:
     if not desk.is_worker:
         from pytest_reflex.session.controller import Controller
 
-        config.pluginmanager.register(Controller(desk))
+        config.stash[CONTROLLER] = Controller(desk)
+        config.pluginmanager.register(config.stash[CONTROLLER])
     return desk
 
 

@@ -236,17 +236,26 @@ class Controller:
 
             remove_folder(self._folder)
         session: Any = self.config.pluginmanager.get_plugin("session")
-        if session is not None and self.decision is None and self.desk.ended:
-            session.exitstatus = self._decide(int(session.exitstatus))
+        if session is not None:
+            session.exitstatus = self.hold(int(session.exitstatus))
+
+    def hold(self, status: int) -> int:
+        """Return the status to leave with, and say why unless somebody has.
+
+        Another hook may have kept ours from deciding. Without a terminal plugin, and in pytest 8
+        with --no-summary, nobody has said it yet.
+        """
+        if self.decision is None and (self._looped or self.desk.ended):
+            self._take_plan()
+            status = self._decide(status)
         if self.decision is None or not self.decision.concerned:
-            return
+            return status
         gate = self.decision.gate
-        if session is not None and gate.blocks:
-            session.exitstatus = exit_status(int(session.exitstatus), gate, criteria_faults=False)
-        # Without a terminal plugin, and in pytest 8 with --no-summary, nobody has said it yet.
         if not self._told and gate.blocks and sys.__stderr__:
+            self._told = True
             reasons = visible("; ".join(gate.reasons))
             sys.__stderr__.write(f"reflex gate {gate.status.value.upper()}: {reasons}\n")
+        return exit_status(status, gate, criteria_faults=False) if gate.blocks else status
 
 
 def _process_of(node: Any) -> int | None:

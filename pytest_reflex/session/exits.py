@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_reflex.session import options
 from pytest_reflex.verdict.gate import Gate
 
 _OPEN = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
@@ -13,8 +14,29 @@ _OF_COLLECTION = (*_OPEN, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUP
 _ONLY_LOOKS = ("collectonly", "setuponly", "setupplan", "showfixtures", "show_fixtures_per_test")
 
 
+_FLAGS = {
+    "--co",
+    "--collect-only",
+    "--collectonly",
+    "--setup-only",
+    "--setuponly",
+    "--setup-plan",
+    "--setupplan",
+    "--fixtures",
+    "--funcargs",
+    "--fixtures-per-test",
+}
+
+
 def only_looks(config: pytest.Config) -> bool:
-    return any(getattr(config.option, name, False) for name in _ONLY_LOOKS)
+    """Return whether whoever started the session wants to look, and nothing to run.
+
+    In CI only what was typed counts: an option of `addopts` or of PYTEST_ADDOPTS would pass a build
+    in which nothing ran.
+    """
+    looks = any(getattr(config.option, name, False) for name in _ONLY_LOOKS)
+    typed = _FLAGS.intersection(map(str, config.invocation_params.args))
+    return looks and (bool(typed) or not options.in_ci(config))
 
 
 def exit_status(current: int, gate: Gate | None, *, criteria_faults: bool) -> int:

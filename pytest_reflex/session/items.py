@@ -17,7 +17,7 @@ from pytest_reflex.model.words import Outcome, Severity
 from pytest_reflex.process.secrecy import hide, own_secrets
 from pytest_reflex.session.explain import explain
 from pytest_reflex.session.names import file_id
-from pytest_reflex.session.properties import ADVISED, CATEGORY, NAME, encode
+from pytest_reflex.session.properties import ADVISED, CATEGORY, add_property, encode
 from pytest_reflex.session.results import Reported, Results
 
 
@@ -114,7 +114,7 @@ class CheckItem(pytest.Item):
             return
         target, sha256 = self.subject.id, self.subject.sha256
         value = encode(target, self.rule, self.index, sha256, result)
-        report.user_properties.append((NAME, value))
+        add_property(report, value)
         if report.when == "teardown" and not report.failed:
             return  # the call has reported it
         reported = Reported(

@@ -16,7 +16,7 @@ from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.words import Outcome, Severity
 from pytest_reflex.session import marks
 from pytest_reflex.session.plan import Plan
-from pytest_reflex.session.properties import ADVISED, CATEGORY, NAME, encode
+from pytest_reflex.session.properties import ADVISED, CATEGORY, add_property, encode
 from pytest_reflex.session.results import Reported, Results, worse
 
 _NODE_ID: pytest.StashKey[str] = pytest.StashKey()
@@ -98,4 +98,4 @@ class MarkedTests:
         _, index = self._checks[node_id]
         rule = self._plan.marked[node_id]
         value = encode(marks.SESSION, rule, index, self._digest, result)
-        report.user_properties.append((NAME, value))
+        add_property(report, value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import Rule
@@ -23,3 +24,8 @@ def encode(target: str, rule: Rule, index: int, sha256: str, result: CheckResult
         "artifact_sha256": sha256,
     }
     return json.dumps(facts | result.to_json())
+
+
+def add_property(report: Any, value: str) -> None:
+    """Add the property to a report; another hook may have made its list a tuple, or nothing."""
+    report.user_properties = [*(report.user_properties or ()), (NAME, value)]

@@ -13,6 +13,7 @@ import pytest
 
 from pytest_reflex.session.items import CheckItem
 from pytest_reflex.session.marked_tests import MarkedTests
+from pytest_reflex.session.raised import Raised
 from pytest_reflex.session.results import ATTRIBUTE, Results
 
 
@@ -24,6 +25,7 @@ class Reporting:
     def __init__(self, results: Results, marked: MarkedTests) -> None:
         self._results = results
         self._marked = marked
+        self.raised = Raised()
         self._running: pytest.Item | None = None
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -44,8 +46,8 @@ class Reporting:
         if isinstance(item, CheckItem):
             item.enrich(report, self._results)
         elif self._running in (item, None):
-            excinfo = call.excinfo or before
-            self._marked.enrich(item, report, excinfo.value if excinfo else None)
+            excinfo, caught = call.excinfo or before, self.raised.take()
+            self._marked.enrich(item, report, excinfo.value if excinfo else caught)
         return report
 
 
@@ -83,3 +85,19 @@ def stand_outside(config: pytest.Config, plugin: Reporting | Sending) -> None:
             return
         manager.unregister(plugin)
     manager.register(plugin)
+
+
+def stand_inside(config: pytest.Config, plugin: Raised) -> None:
+    """Register a plugin, or anew unless its wrappers are the innermost ones already."""
+    manager = config.pluginmanager
+    if manager.is_registered(plugin):
+        hooks = config.hook.pytest_runtest_call, config.hook.pytest_pyfunc_call
+        if all(_innermost(hook) is plugin for hook in hooks):
+            return
+        manager.unregister(plugin)
+    manager.register(plugin)
+
+
+def _innermost(hook: Any) -> object:
+    wrappers = (one for one in hook.get_hookimpls() if one.wrapper or one.hookwrapper)
+    return next(wrappers).plugin

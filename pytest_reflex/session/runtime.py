@@ -19,7 +19,7 @@ from pytest_reflex.session.exits import only_looks
 from pytest_reflex.session.items import CheckItem
 from pytest_reflex.session.marked_tests import MarkedTests
 from pytest_reflex.session.named import expect_named
-from pytest_reflex.session.reporting import Reporting, Sending, stand_outside
+from pytest_reflex.session.reporting import Reporting, Sending, stand_inside, stand_outside
 
 PROBLEMS = "reflex_problems"
 FOLDER = "reflex_folder"
@@ -143,6 +143,7 @@ class Runtime:
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
         """Start executable checks early; stop them where the session ends before their turn."""
         stand_outside(self.config, self.reporting)
+        stand_inside(self.config, self.reporting.raised)
         if self.desk.is_worker:
             stand_outside(self.config, Sending(self.config, self.desk.results))
         self._teardowns = protocol.wants_teardown(self.config)
@@ -163,6 +164,7 @@ class Runtime:
             protocol.run(item, nextitem, self.desk.results, both=self._teardowns)
             return True
         stand_outside(self.config, self.reporting)
+        stand_inside(self.config, self.reporting.raised)
         return None
 
 

@@ -486,3 +486,136 @@ def test_a_conftest_that_keeps_tests_from_running_passes_nothing(
     project.makepyfile(f"import pytest\n{MARK}\ndef test_it(): assert 0\n{OTHER}")
     project.makeconftest(f"import pytest\n{KEEPERS[keeper]}\n")
     assert run().ret == 1
+
+
+SWALLOWED = f"""
+import pytest
+{MARK}
+class TestIt:
+    @pytest.fixture(autouse=True)
+    def thing(self):
+        {{setup}}
+        yield
+        {{teardown}}
+    def test_it(self):
+        {{call}}
+{OTHER}
+"""
+CATCHERS = {
+    "wrapper": """
+import pytest
+@pytest.hookimpl(wrapper=True{order})
+def pytest_{hook}():
+    try:
+        return (yield)
+    except (Exception, pytest.skip.Exception):
+        return True
+""",
+    "old_wrapper": """
+import pytest
+@pytest.hookimpl(hookwrapper=True{order})
+def pytest_{hook}():
+    outcome = yield
+    outcome.force_result(True)
+""",
+}
+
+
+@pytest.mark.parametrize("catcher", CATCHERS)
+@pytest.mark.parametrize("order", ["", ", tryfirst=True", ", trylast=True"])
+@pytest.mark.parametrize("hook", ["runtest_call", "pyfunc_call"])
+def test_an_exception_that_a_hook_catches_counts(
+    project: pytest.Pytester, run: Run, hook: str, order: str, catcher: str
+) -> None:
+    text = SWALLOWED.format(setup="pass", call="assert 1 == 2", teardown="pass")
+    project.makepyfile(text)
+    project.makeconftest(CATCHERS[catcher].format(hook=hook, order=order))
+    result = run()
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        ["BLOCKER     b.own.rule: AssertionError: assert 1 == 2 (reported as passed)"]
+    )
+
+
+@pytest.mark.parametrize("workers", [False, True])
+@pytest.mark.parametrize(
+    ("phase", "deed", "expected"),
+    [
+        ("setup", "raise OSError('no thing')", "BLOCKER * error in setup: OSError*"),
+        ("teardown", "raise OSError('it is busy')", "BLOCKER * error in teardown: OSError*"),
+        ("call", "pytest.skip('not now')", "UNMEASURED  skipped: not now*: b.own.rule"),
+    ],
+)
+def test_and_so_does_one_of_another_phase(
+    project: pytest.Pytester,
+    run: Run,
+    run_workers: Run,
+    phase: str,
+    deed: str,
+    expected: str,
+    workers: bool,
+) -> None:
+    phases = {"setup": "pass", "call": "pass", "teardown": "pass"}
+    project.makepyfile(SWALLOWED.format(**{**phases, phase: deed}))
+    catcher = CATCHERS["wrapper"]
+    project.makeconftest(catcher.format(hook=f"runtest_{phase}", order=", trylast=True"))
+    result = (run_workers if workers else run)()
+    assert result.ret == 1
+    result.stdout.fnmatch_lines([expected])
+
+
+@pytest.mark.parametrize("how", ["pytest.skip('no network')", "pytest.xfail('no network')"])
+def test_a_hook_that_skips_because_of_an_exception_is_believed(
+    project: pytest.Pytester, run: Run, how: str
+) -> None:
+    project.makepyfile(SWALLOWED.format(setup="pass", call="raise OSError", teardown="pass"))
+    catcher = CATCHERS["wrapper"].replace("return True", how)
+    project.makeconftest(catcher.format(hook="runtest_call", order=""))
+    result = run()
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["UNMEASURED  *no network: b.own.rule"])
+
+
+AT_THE_END = {
+    "unconfigure": f"{LAST}def pytest_unconfigure(config): {{deed}}",
+    "unconfigure_wrapper": f"{OUTER}def pytest_unconfigure(config):\n    yield\n    {{deed}}",
+    "cleanup": "def pytest_configure(config): config.add_cleanup(lambda: end(config))\n"
+    "def end(config): {deed}",
+    "finish": f"{FIRST}def pytest_sessionfinish(session): config = session.config; {{deed}}",
+    "finish_wrapper": f"{OUTER}def pytest_sessionfinish(session):\n"
+    "    config = session.config; {deed}\n    yield",
+}
+STATUS = "config.pluginmanager.get_plugin('session').exitstatus = 0"
+DEEDS = {"status": STATUS, "exit": "pytest.exit('x', returncode=0)", "sys": "raise SystemExit(0)"}
+
+
+@pytest.mark.parametrize("workers", [False, True])
+@pytest.mark.parametrize(
+    ("end", "deed"),
+    [
+        *((end, "status") for end in AT_THE_END),
+        *((end, deed) for end in ("finish", "finish_wrapper") for deed in ("exit", "sys")),
+        ("unconfigure", "sys"),
+    ],
+)
+def test_the_last_hook_of_a_session_cannot_make_it_a_success(
+    project: pytest.Pytester, run_workers: Run, end: str, deed: str, workers: bool
+) -> None:
+    project.makepyfile(f"import pytest\n{MARK}\n@pytest.mark.skip\ndef test_it(): pass\n{OTHER}")
+    project.makeconftest(f"import pytest\n{AT_THE_END[end].format(deed=DEEDS[deed])}\n")
+    if workers:
+        result = run_workers()
+    else:
+        result = project.runpytest_subprocess("-p", "pytest_reflex.plugin")
+    assert result.ret == 1
+    assert "INCOMPLETE: " in result.stdout.str() + result.stderr.str()
+
+
+@pytest.mark.parametrize("kind", ["()", "None", "tuple(report.user_properties)"])
+def test_properties_that_a_hook_takes_away_are_no_fault(
+    project: pytest.Pytester, run: Run, kind: str
+) -> None:
+    project.makepyfile(f"import pytest\n{MARK}\ndef test_it(): pass\n{OTHER}")
+    project.makeconftest(WRAPPER.format(order="", deed=f"report.user_properties = {kind}"))
+    assert run("--junitxml=junit.xml").ret == 0
+    assert (project.path / "junit.xml").read_text().count('<property name="reflex"') == 2

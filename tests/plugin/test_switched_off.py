@@ -148,3 +148,40 @@ def test_a_session_cannot_forget_that_it_runs_in_ci(
     name = "pytest_sessionstart" if where == "conftest.py" else "test_it"
     write(project, where, deed.format(name))
     assert run_workers("-k", "usage or test_it").ret == 1
+
+
+@pytest.mark.parametrize("text", ["os.environ.pop('CI')", "def pytest_configure(): {}"])
+def test_nor_does_a_conftest_that_is_imported_first_make_it_forget(
+    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.setenv("CI", "1")
+    project.makeini("[pytest]\nreflex_allow_partial = true\n")
+    project.makeconftest("import os\n" + text.format("os.environ.pop('CI')") + "\n")
+    result = project.runpytest_subprocess("-p", "pytest_reflex.plugin", "-k", "usage")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["GATE * INCOMPLETE: *"])
+
+
+@pytest.mark.parametrize("way", ["addopts", "environment"])
+@pytest.mark.parametrize("flag", ["--co", "--collect-only", "--setup-only", "--setup-plan"])
+@pytest.mark.parametrize("workers", [False, True])
+def test_in_ci_a_project_cannot_turn_its_tests_into_a_look(
+    project: pytest.Pytester,
+    run: Run,
+    run_workers: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    way: str,
+    flag: str,
+    workers: bool,
+) -> None:
+    start = run_workers if workers else run
+    if way == "addopts":
+        project.makeini(f"[pytest]\naddopts = {flag}\n")
+    else:
+        monkeypatch.setenv("PYTEST_ADDOPTS", flag)
+    assert start().ret == 0
+    monkeypatch.setenv("CI", "1")
+    result = start()
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["GATE * INCOMPLETE: *"])
+    assert start(flag).ret == 0
