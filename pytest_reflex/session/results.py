@@ -3,11 +3,16 @@
 Promise: a result counts for the very report that this plugin made it for. What tests, conftest.py
 files and plugins put into a report (properties, attributes), and reports that they invent, say
 nothing. Between xdist worker and controller a result is an attribute of the serialised report.
+Where a plugin forks for each test, a report of the child carries its result, signed by a key that
+is in memory only.
 """
 
 from __future__ import annotations
 
+import hmac
 import json
+import os
+import secrets
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,14 +65,33 @@ class Results:
     def __init__(self) -> None:
         # Each report is kept, so that no other one can get its identity.
         self._by_report: dict[int, tuple[object, Reported]] = {}
+        self._process, self._key = os.getpid(), secrets.token_bytes(16)
 
     def record(self, report: object, reported: Reported) -> None:
         self._by_report[id(report)] = report, reported
+        if os.getpid() != self._process:  # the parent gets a copy of the report
+            text = reported.to_text()
+            setattr(report, ATTRIBUTE, f"{self._signature(text)} {text}")
 
     def of(self, report: object) -> Reported | None:
         """Return what was recorded for this very report; None for anybody else's."""
         _, reported = self._by_report.get(id(report), (None, None))
+        return reported or self._of_a_fork(report)
+
+    def _of_a_fork(self, report: Any) -> Reported | None:
+        """Return what a fork of this process recorded for a report that was made from its own."""
+        signed = getattr(report, ATTRIBUTE, None)
+        if not isinstance(signed, str) or not signed.isascii():
+            return None
+        signature, _, text = signed.partition(" ")
+        if not hmac.compare_digest(signature, self._signature(text)):
+            return None
+        self.receive(report, text)
+        _, reported = self._by_report.get(id(report), (None, None))
         return reported
+
+    def _signature(self, text: str) -> str:
+        return hmac.new(self._key, text.encode("ascii"), "sha256").hexdigest()
 
     def receive(self, report: Any, text: object) -> None:
         """Record what a worker sent with a report; what does not fit to the report is left out."""
