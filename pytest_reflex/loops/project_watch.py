@@ -21,7 +21,8 @@ from pytest_reflex.errors import PausedError, StateError
 from pytest_reflex.model.events import Event
 from pytest_reflex.model.plain import visible
 from pytest_reflex.seals.above import files_above
-from pytest_reflex.seals.left_out import OWN_STATE
+from pytest_reflex.seals.behind import Behind
+from pytest_reflex.seals.left_out import STATE
 from pytest_reflex.seals.manifest import Change
 from pytest_reflex.seals.outside import Outside
 from pytest_reflex.seals.patterns import escaped, is_meant
@@ -67,6 +68,16 @@ class Scope:
         name = printable(path)
         return is_meant(name, self.may_change) or self.editable(name)
 
+    def declares(self, path: str) -> bool:
+        """Return whether a check declares that it writes a path."""
+        return is_meant(printable(path), self.writes)
+
+    def follows(self, link: str) -> bool:
+        """Return whether nothing may change behind a link."""
+        named = (*self.may_change, *self.writes)
+        is_named = any(one.startswith(f"{escaped(link)}/") for one in named)
+        return not (is_named or self.is_free(link) or self.declares(link))
+
     def to_json(self) -> dict[str, Any]:
         lists = {"apart": self.apart, "may_change": self.may_change, "writes": self.writes}
         return {key: list(paths) for key, paths in lists.items()}
@@ -88,19 +99,31 @@ class ProjectWatch:
 
     def __init__(self, scope: Scope, outside: Outside) -> None:
         self._scope, self._outside = scope, outside
-        self._tree = ProjectTree(scope.project, (*OWN_STATE, *scope.apart))
+        self._tree = ProjectTree(scope.project, (*STATE, *scope.apart))
         self._lock, self._looked = Lock(), -_SOON
         self._left, self._written = Found(), dict[str, str]()
 
     @classmethod
     def begin(
-        cls, scope: Scope, programs: Iterable[str] = (), patterns: Iterable[str] = ()
+        cls,
+        scope: Scope,
+        programs: Iterable[str] = (),
+        patterns: Iterable[str] = (),
+        *,
+        state: Path | None = None,
     ) -> ProjectWatch:
-        """Know everything as it is now; see `Outside.take` for what lies outside the project."""
+        """Know everything as it is now; see `Outside.take` for what lies outside the project.
+
+        `state` is the folder of runs, which a link may lead to.
+        """
         programs = list(programs)
-        above = files_above(scope.project) if programs else ()
-        watch = cls(scope, Outside.take(scope.project, programs, (*patterns, *above)))
+        watch = cls(scope, Outside.nothing())
         watch._tree.take()
+        links = watch._tree.links() if programs else ()
+        behind = Behind.of(filter(scope.follows, links), scope.project, state)
+        above = files_above(scope.project) if programs else ()
+        held = (*patterns, *above, *behind.files)
+        watch._outside = Outside.take(scope.project, programs, held, behind.folders)
         watch._looked = time.monotonic()
         return watch
 
@@ -201,7 +224,7 @@ class ProjectWatch:
 
     def _apart(self, found: Found) -> tuple[Found, Found]:
         """Return the part of what was found that checks declare to write, and the rest."""
-        is_declared = {p: is_meant(printable(p), self._scope.writes) for p in found.files}
+        is_declared = {path: self._scope.declares(path) for path in found.files}
         files = {p: digest for p, digest in found.files.items() if is_declared[p]}
         written = self._tree.described(files)
         rest = {p: digest for p, digest in found.files.items() if not is_declared[p]}

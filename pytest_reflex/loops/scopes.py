@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import stat
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ from pytest_reflex.model.rules import CheckSpec, Criteria
 from pytest_reflex.model.words import Step
 from pytest_reflex.seals.left_out import is_left_out
 from pytest_reflex.seals.outside import programs_of
+from pytest_reflex.seals.patterns import escaped
 
 FREE_AGENTS = ("offline", "replay")
 WRITES = "writes"
@@ -69,6 +71,7 @@ def holding_of(
         # Where no look at the project goes, a file is held by itself.
         programs=(
             *programs_of(commands, project),
+            *([escaped(sys.executable)] if any(commands) else ()),
             *filter(is_left_out, named),
             *files_beyond(written, project),
         ),
@@ -107,8 +110,10 @@ def own_paths(project: Path, root: Path, *paths: str | Path | None) -> tuple[str
     base = os.path.realpath(project).rstrip(os.sep) + os.sep
     own = (os.path.join(project, one) for one in (root, *paths) if one)
     full = (os.path.realpath(one) for one in (*own, *_opened_to_write()))
-    inside = (os.path.relpath(one, base) for one in full if one.startswith(base))
-    return tuple(dict.fromkeys(one.replace(os.sep, "/") for one in inside))
+    inside = (
+        f"{one}{os.sep}".removeprefix(base) for one in full if f"{one}{os.sep}".startswith(base)
+    )
+    return tuple(dict.fromkeys(one.rstrip(os.sep).replace(os.sep, "/") for one in inside))
 
 
 def _opened_to_write() -> Iterator[str]:

@@ -44,6 +44,7 @@ from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import Limits
 from pytest_reflex.model.words import Level, RunStatus, Step
 from pytest_reflex.process.group import kill_abandoned
+from pytest_reflex.seals.above import files_beside
 from pytest_reflex.settings import OWN_FILE, Settings
 
 
@@ -225,7 +226,10 @@ def begin(
             may_change=proposal.holding.may_change,
             writes=proposal.holding.writes,
         )
-        watch = ProjectWatch.begin(scope, proposal.holding.programs)
+        beside = files_beside(files.folder.absolute()) if proposal.holding.programs else ()
+        watch = ProjectWatch.begin(
+            scope, proposal.holding.programs, beside, state=files.folder.parent
+        )
         held = {"sealed": sealed.to_json(), PROJECT: watch.record()}
         started = files.commit(replace(begun, payload={**begun.payload, **held}))
         yield ReflexLoop(

@@ -22,6 +22,7 @@ from pytest_reflex.errors import read_or_raise
 from pytest_reflex.seals.contents import sealed_part
 from pytest_reflex.seals.patterns import Finder, is_meant
 from pytest_reflex.seals.stamps import Stamp, is_settled, stamp_of
+from pytest_reflex.seals.world import CONFIGURATIONS
 
 NO_FILE = "no regular file"
 UNREADABLE = "unreadable"
@@ -131,7 +132,7 @@ def look_again(manifest: Manifest) -> Manifest:
             name = _name(path, root)
             if name in files or is_meant(name, manifest.apart):
                 continue
-            if found := _print_of(path, manifest.files.get(name)):
+            if found := _print_of(path, name, manifest.files.get(name)):
                 files[name] = found
     return Manifest(
         root=manifest.root, patterns=manifest.patterns, apart=manifest.apart, files=files
@@ -145,7 +146,7 @@ def _name(path: str, root: str) -> str:
     return name if name.isascii() else name.encode("utf-8", "backslashreplace").decode()
 
 
-def _print_of(path: str, known: Print | None) -> Print | None:
+def _print_of(path: str, name: str, known: Print | None) -> Print | None:
     """Return the print of a file, None where there is none, or a folder."""
     try:
         status = read_or_raise(path, lambda: os.lstat(path))
@@ -167,9 +168,14 @@ def _print_of(path: str, known: Print | None) -> Print | None:
         data = read_or_raise(path, lambda: _read(path))
     except OSError:
         return Print(UNREADABLE)
-    part = sealed_part(path, data)
+    part = data if _is_whole(name) else sealed_part(path, data)
     digest = "" if part is None else hashlib.sha256(part).hexdigest()
     return Print(digest, stamp if is_settled(status) else None)
+
+
+def _is_whole(name: str) -> bool:
+    """Return whether all of a file counts: configuration outside the root is nobody's to change."""
+    return os.path.isabs(name) and os.path.basename(name) in CONFIGURATIONS
 
 
 def _read(path: str) -> bytes:

@@ -9,6 +9,7 @@ starts or reads by itself is not known.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import site
 import sys
@@ -17,6 +18,7 @@ from glob import glob
 from pathlib import Path
 from typing import Any
 
+from pytest_reflex.seals.left_out import is_left_out
 from pytest_reflex.seals.manifest import Change, ChangeKind, Manifest, compare, look_again, take
 from pytest_reflex.seals.packages import Packages
 from pytest_reflex.seals.patterns import escaped
@@ -24,6 +26,7 @@ from pytest_reflex.seals.world import interpreter_files
 
 Command = str | Sequence[str]
 _START = 200
+_PROGRAM = re.compile(r"[A-Za-z_][\w.+-]*")
 
 
 class Outside:
@@ -38,15 +41,26 @@ class Outside:
         self.has_programs = has_programs
 
     @classmethod
-    def take(cls, project: Path, programs: Iterable[str], patterns: Iterable[str]) -> Outside:
+    def nothing(cls) -> Outside:
+        """Hold nothing."""
+        return cls(Manifest(root=Path(), patterns=(), files={}), {}, has_programs=False)
+
+    @classmethod
+    def take(
+        cls,
+        project: Path,
+        programs: Iterable[str],
+        patterns: Iterable[str],
+        further: Iterable[str] = (),
+    ) -> Outside:
         """Know everything as it is now.
 
         `programs` are from `programs_of`; `patterns` mean further files, relative to the project or
-        absolute.
+        absolute, `further` folders whose files are held by their stamps.
         """
         found = list(programs)
         files = take([*found, *interpreter_files(), *patterns], root=project)
-        folders = dict.fromkeys(package_folders(found, project), "")
+        folders = dict.fromkeys((*package_folders(found, project), *further), "")
         return cls(files, folders, has_programs=bool(found))
 
     @classmethod
@@ -100,9 +114,16 @@ def programs_of(commands: Iterable[Command], project: Path, path: str | None = N
             if os.access(full, os.X_OK) and os.path.isfile(full):
                 found += earlier
                 break
+        else:  # nobody finds it now, and somebody might later
+            found += earlier if _PROGRAM.fullmatch(word) else ()
     base = os.path.abspath(project).rstrip(os.sep) + os.sep
-    outside = (os.path.abspath(one) for one in found)
-    return [escaped(one) for one in dict.fromkeys(outside) if not one.startswith(base)]
+    held = dict.fromkeys(os.path.abspath(one) for one in found)
+    return [escaped(one) for one in held if not _is_looked_at(one, base)]
+
+
+def _is_looked_at(path: str, base: str) -> bool:
+    """Return whether a look at the project comes to a path anyway."""
+    return path.startswith(base) and not is_left_out(path.removeprefix(base).replace(os.sep, "/"))
 
 
 def _words(command: Command) -> Iterator[str]:

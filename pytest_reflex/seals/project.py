@@ -21,7 +21,11 @@ from typing import Any
 
 from pytest_reflex.errors import StateError, UnreadableError, is_transient
 from pytest_reflex.model.plain import visible
-from pytest_reflex.seals.left_out import leaves_out_file, leaves_out_folder
+from pytest_reflex.seals.left_out import (
+    leaves_out_file,
+    leaves_out_folder,
+    leaves_out_of_state,
+)
 from pytest_reflex.seals.manifest import NO_FILE, UNREADABLE, Change, ChangeKind
 from pytest_reflex.seals.stamps import is_settled
 
@@ -30,6 +34,7 @@ MOST_OF_ALL = 1_000_000_000
 _CHUNK = 1 << 20
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _BY_STAMP = "stamp "
+_LINK = "link "
 # Git knows a file by its mode as well: of that, whether it can be executed bears on a verdict.
 _PROGRAM = "x "
 
@@ -44,12 +49,14 @@ def _nothing(path: str) -> bool:
 
 
 class ProjectTree:
-    """The files below `root`, without the paths in `apart` (relative, with slashes)."""
+    """The files below `root`, without those in `apart` (relative, with slashes).
+
+    Of a folder in `apart` only what a loop keeps there is left out.
+    """
 
     def __init__(self, root: Path, apart: Iterable[str] = ()) -> None:
         self._root = os.path.abspath(root)
         self._apart = frozenset(apart)
-        self._apart_names = frozenset(path.rpartition("/")[2] for path in self._apart)
         self._left = MOST_OF_ALL
         self._takes = False
         self._known: Digests = {}
@@ -102,6 +109,11 @@ class ProjectTree:
             if digest.startswith(_BY_STAMP)
         )
 
+    def links(self) -> Iterator[str]:
+        """Yield the links that are known, in no order."""
+        for folder, names in self._known.items():
+            yield from (_joined(folder, n) for n, what in names.items() if what.startswith(_LINK))
+
     def encode(self) -> str:
         """Return everything that is known, as a compact text."""
         return pack({folder: names for folder, names in self._known.items() if names})
@@ -153,14 +165,17 @@ class ProjectTree:
         stamps, same = self._stamps.get(folder, {}), 0
         suspects: _Suspects = []
         prefix = f"{folder}/" if folder else ""
+        is_state = folder in self._apart
         with os.scandir(f"{self._root}/{folder}") as entries:
             for entry in entries:
                 name = entry.name
                 if entry.is_dir(follow_symlinks=False):
                     if leaves_out_folder(name, folder):
                         continue
-                    if name not in self._apart_names or prefix + name not in self._apart:
+                    if not is_state or not leaves_out_of_state(name, entry.path):
                         waiting.append(prefix + name)
+                    continue
+                if is_state and leaves_out_of_state(name):
                     continue
                 status = entry.stat(follow_symlinks=False)
                 if stamps.get(name) == (status.st_ctime_ns, status.st_ino, status.st_size):
@@ -199,7 +214,7 @@ class ProjectTree:
         try:
             if stat.S_ISLNK(status.st_mode):
                 target = os.readlink(f"{self._root}/{path}")
-                return f"link {hashlib.sha256(os.fsencode(target)).hexdigest()[:32]}"
+                return f"{_LINK}{hashlib.sha256(os.fsencode(target)).hexdigest()[:32]}"
             if not stat.S_ISREG(status.st_mode):
                 return NO_FILE
             if known.startswith(_BY_STAMP) or (not known and self._is_too_large(status)):

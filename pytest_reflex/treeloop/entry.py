@@ -23,7 +23,7 @@ from pytest_reflex.model.words import EXTENDABLE, RunStatus, Step, StopReason
 from pytest_reflex.process.bytecode import bytecode_of, loaded_sources
 from pytest_reflex.process.signals import interruptible
 from pytest_reflex.process.ticking import ticking
-from pytest_reflex.seals.left_out import OWN_STATE
+from pytest_reflex.seals.left_out import STATE
 from pytest_reflex.seals.project import ProjectTree
 from pytest_reflex.settings import Settings, load
 from pytest_reflex.settings.readers import budget_changes
@@ -75,7 +75,7 @@ def _new(config: pytest.Config, order: Order, teller: Teller) -> int:
         bytecode=bytecode_of(loaded_sources(), order.root),
     )
     own = own_paths(order.root, order.root / settings["loop.root"])
-    before = ProjectTree(order.root, (*OWN_STATE, *own)).take()
+    before = ProjectTree(order.root, (*STATE, *own)).take()
     session = teller.first(runner)
     # No agent was called until now: what lies about is what was compiled for this person.
     runner = replace(runner, bytecode=bytecode_of(session.loaded, order.root))

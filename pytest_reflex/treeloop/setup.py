@@ -76,7 +76,10 @@ def begin(
             writes=found.writes,
         )
         watch = ProjectWatch.begin(
-            scope, found.programs, map(escaped, configurations(found.territory))
+            scope,
+            found.programs,
+            map(escaped, configurations(found.territory)),
+            state=files.folder.parent,
         )
         begun = _run_started(found, files, settings, agents, by)
         payload = {**begun.payload, PROJECT: watch.record()}

@@ -235,7 +235,7 @@ ATTEMPTS: dict[str, Attempt] = {
     "options of pytest above the project, shared": Attempt(
         command=PYTEST, files=TESTS | {"../pyproject.toml": "[project]\nname = 'x'\n"},
         deed="write('../pyproject.toml', '[tool.pytest.ini_options]\\naddopts = \"--co\"\\n')",
-        told="/pyproject.toml was added",
+        told="/pyproject.toml was changed",
     ),
     "options of a linter above the project": Attempt(
         command=["PYTHON", "-m", "ruff", "check", "lint.py"], files={"lint.py": "import os\n"},
