@@ -17,7 +17,6 @@ from pytest_reflex.iterations.protection import (
     MODULE_SUFFIXES,
     Relied,
     Sections,
-    modules_in,
     within,
 )
 from pytest_reflex.seals.patterns import escaped, is_meant
@@ -82,7 +81,8 @@ def relied_on(
         programs=frozenset(path for path in found.programs if not may_change(path)),
         patterns={**dict(_start_up_files(found)), **protected},
         named=PYTEST_READS,
-        modules=_module_names(found),
+        module_folders=frozenset(found.module_folders),
+        module_names=_module_names(found),
     )
 
 
@@ -113,17 +113,9 @@ def _prefixes(pythons: Iterable[str]) -> Iterator[str]:
             yield prefix
 
 
-def _module_names(found: CommandFiles) -> dict[str, frozenset[str]]:
-    """Return for each folder the names of modules that would come before others if they appeared.
-
-    A name that the project has there already is its own.
-    """
-    names = (sys.stdlib_module_names | set(_installed(found))) - _PROJECT_NAMES
-    folders = {}
-    for folder in found.module_folders:
-        own = {name for name, _ in modules_in(folder)}
-        folders[folder] = frozenset(names - own)
-    return folders
+def _module_names(found: CommandFiles) -> frozenset[str]:
+    """Return the names of modules that something of the same name would come before."""
+    return frozenset((sys.stdlib_module_names | set(_installed(found))) - _PROJECT_NAMES)
 
 
 def _installed(found: CommandFiles) -> Iterator[str]:
