@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from glob import glob, has_magic
 from itertools import pairwise
 from pathlib import Path
 
@@ -24,14 +25,18 @@ from pytest_reflex.iterations.gate_programs import (
 )
 from pytest_reflex.iterations.protection import Sections
 from pytest_reflex.iterations.shell_words import (
+    FILE_OPTIONS,
+    FOLDER_OPTIONS,
     included_files,
+    make_text,
     package_scripts,
+    parted,
     recipes,
     simple_commands,
+    with_folder,
+    with_variables,
 )
 
-_FOLDER_OPTIONS = frozenset({"cd", "pushd", "-C", "--directory", "--prefix", "--rootdir"})
-_FILE_OPTIONS = frozenset({"-f", "--file", "--makefile", "-c", "--config", "-s", "--noxfile"})
 _KEYWORDS = frozenset({"!", "{", "if", "then", "elif", "else", "while", "until", "do", "time"})
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _LONGEST_SCRIPT = 256_000
@@ -52,11 +57,12 @@ class CommandFiles:
         self._places = environment.get("PATH", os.defpath).split(os.pathsep)
         self._folders = [self._project]
         self._depth = 0
-        self._scanned = set[str]()
+        self._scanned, self._followed = set[str](), set[str]()
         self.named = set[str]()
         self.files: dict[str, Sections] = {}
         self.programs = set[str]()
         self.written = set[str]()
+        self.patterns = set[str]()
         self.module_folders = {self._project}
         self.pythons = set[str]()
         for place in filter(None, environment.get("PYTHONPATH", "").split(os.pathsep)):
@@ -65,7 +71,7 @@ class CommandFiles:
     def add(self, command: str | Sequence[str]) -> None:
         """Take in what a command runs: an argv, or a text for a shell."""
         if isinstance(command, str):
-            self._text(command, direct=True)
+            self._text(with_variables(command), direct=True)
         else:
             self._argv(command, direct=True)
 
@@ -81,6 +87,12 @@ class CommandFiles:
         while first < len(words) and (found := _ASSIGNMENT.fullmatch(words[first])):
             if found[1] == "PATH":
                 self._put_before(found[2].split(os.pathsep))
+            elif found[1] == "PYTHONPATH":
+                self.module_folders.update(
+                    map(self._full, filter(None, found[2].split(os.pathsep)))
+                )
+            elif found[1] in ("BASH_ENV", "ENV", "MAKEFILES"):
+                self._script(found[2].split(), is_shell=True)
             first += 1
         words = words[first:]
         if not words:
@@ -131,8 +143,8 @@ class CommandFiles:
             for folder in self._folders:
                 for file, sections in READS[name].items():
                     self._read(_joined(folder, file), sections)
-            for option, value in pairwise(rest):
-                if option in _FILE_OPTIONS:
+            for option, value in pairwise(parted(name, rest)):
+                if option in FILE_OPTIONS:
                     self._orders(value)
         if name in SHELLS:
             self._shell(rest, direct=direct)
@@ -146,8 +158,8 @@ class CommandFiles:
             self._plugins(rest)
 
     def _folder_options(self, name: str, rest: Sequence[str]) -> None:
-        pairs = pairwise((name, *rest))
-        for value in [value for option, value in pairs if option in _FOLDER_OPTIONS]:
+        pairs = pairwise((name, *parted(name, rest)))
+        for value in [value for option, value in pairs if option in FOLDER_OPTIONS]:
             folder = _joined(self._folders[-1], value)
             if folder and os.path.isdir(folder) and folder not in self._folders:
                 self._folders.append(folder)
@@ -157,6 +169,16 @@ class CommandFiles:
             if (path := _joined(folder, value)) and os.path.isfile(path):
                 self._read(path, ())
 
+    def _included(self, name: str) -> None:
+        """Take in what a makefile includes, there or not: `-include` may come to something."""
+        for folder in self._folders:
+            path = _joined(folder, name)
+            if path and has_magic(path):
+                self.patterns.add(path)
+            for found in glob(path) if path and has_magic(path) else filter(None, [path]):
+                if found not in self.files:
+                    self._read(found, ())
+
     def _read(self, path: str, sections: Sections) -> None:
         """Take in a file that says what is run, and what it says."""
         held = self.files.get(path)
@@ -164,6 +186,9 @@ class CommandFiles:
             self.files[path] = sections
         elif held:
             self.files[path] = tuple(dict.fromkeys((*held, *sections))) if sections else ()
+        if path in self._followed:
+            return
+        self._followed.add(path)
         self._depth += 1
         name = os.path.basename(path)
         if name == "package.json":
@@ -171,10 +196,11 @@ class CommandFiles:
             for text in package_scripts(self._contents(path)):
                 self._text(text, direct=False)
         elif name.lower().endswith("makefile") or name.endswith(".mk"):
-            for text in recipes(self._contents(path)):
-                self._text(text, direct=False)
-            for included in included_files(self._contents(path)):
-                self._orders(included)
+            text = make_text(self._contents(path))
+            for recipe in recipes(text):
+                self._text(recipe, direct=False)
+            for included in included_files(text):
+                self._included(included)
         self._depth -= 1
 
     def _shell(self, rest: Sequence[str], *, direct: bool) -> None:
@@ -288,7 +314,8 @@ class CommandFiles:
             if PYTHON.fullmatch(name) and path.startswith(self._project + os.sep):
                 self.module_folders.add(os.path.dirname(path))
         if is_shell:
-            self._text(self._contents(path), direct=False)
+            text = with_folder(self._contents(path), os.path.dirname(path))
+            self._text(with_variables(text), direct=False)
         self._depth -= 1
 
     def _is_built(self, path: str) -> bool:
@@ -306,6 +333,9 @@ class CommandFiles:
             return ""
 
     def _put_before(self, places: Sequence[str]) -> None:
+        here = {"$PWD": self._project, "${PWD}": self._project}
+        for name, folder in here.items():
+            places = [place.replace(name, folder) for place in places]
         own = [place for place in places if "$" not in place]
         self._places = [*own, *(place for place in self._places if place not in own)]
 

@@ -79,7 +79,11 @@ def relied_on(
     return Relied(
         files=held,
         programs=frozenset(path for path in found.programs if not may_change(path)),
-        patterns={**dict(_start_up_files(found)), **protected},
+        patterns={
+            **dict(_start_up_files(found)),
+            **dict.fromkeys(found.patterns, ()),
+            **protected,
+        },
         named=PYTEST_READS,
         module_folders=frozenset(found.module_folders),
         module_names=_module_names(found),
