@@ -7,6 +7,7 @@ those its command names has that one's start-up files unheld.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -19,6 +20,7 @@ from pytest_reflex.iterations.protection import (
     Sections,
     within,
 )
+from pytest_reflex.iterations.script_files import contents
 from pytest_reflex.seals.patterns import escaped, is_meant
 from pytest_reflex.seals.world import interpreter_files
 
@@ -64,6 +66,8 @@ def relied_on(
     found = CommandFiles(project, environment)
     for command in commands:
         found.add(command)
+    for module in _pytest_plugins(project, environment):
+        found.module(module)
     base, patterns = os.path.abspath(project), tuple(judged)
 
     def may_change(path: str) -> bool:
@@ -84,10 +88,32 @@ def relied_on(
             **dict.fromkeys(found.patterns, ()),
             **protected,
         },
-        named=PYTEST_READS,
+        named=_named_anywhere(found.anywhere),
         module_folders=frozenset(found.module_folders),
         module_names=_module_names(found),
     )
+
+
+def _named_anywhere(more: Mapping[str, Sections]) -> dict[str, Sections]:
+    """Return the files that count wherever they lie in the project, each with its sections."""
+    named = dict(PYTEST_READS)
+    for name, sections in more.items():
+        held = named.get(name, sections)
+        named[name] = tuple(dict.fromkeys((*held, *sections))) if held and sections else ()
+    return named
+
+
+def _pytest_plugins(project: Path, environment: Mapping[str, str]) -> Iterator[str]:
+    """Yield the modules that a project names as plugins of pytest."""
+    yield from filter(None, environment.get("PYTEST_PLUGINS", "").split(","))
+    options = [environment.get("PYTEST_ADDOPTS", "")]
+    options += [contents(str(project / name)) for name in PYTEST_READS if name != "conftest.py"]
+    for text in options:
+        yield from re.findall(r"(?<![\w-])-p[\s\"',=]*(?!no:)([A-Za-z_][\w.]*)", text)
+    for folder in ("", "tests", "test"):
+        text = contents(str(project / folder / "conftest.py"))
+        for value in re.findall(r"^pytest_plugins\b[^=\n]*=\s*([\[(][^\])]*|[^\n]*)", text, re.M):
+            yield from re.findall(r"[\"']([\w.]+)[\"']", value)
 
 
 def _start_up_files(found: CommandFiles) -> Iterator[tuple[str, Sections]]:

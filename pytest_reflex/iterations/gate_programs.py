@@ -114,6 +114,10 @@ READS: Mapping[str, Mapping[str, Sections]] = {
         "tox.ini": ("coverage:run", "coverage:report"),
     },
 }
+# Programs that also read such files from the folders below.
+READ_ANYWHERE = frozenset(
+    {"ruff", "eslint", "prettier", "rubocop", "markdownlint", "markdownlint-cli2"}
+)
 _CONFIG = ("-c", "--config", "--config-file", "--rcfile")
 # Programs that judge, read or compile the files they are given; options name files that say how.
 JUDGES: Mapping[str, tuple[str, ...]] = {

@@ -11,19 +11,22 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 
+from pytest_reflex.iterations.gate_programs import OTHER_INTERPRETERS, PYTHON, SHELLS
+
 _OPERATOR = re.compile(r"[;&|()\n]+")
 _PUNCTUATION = "();<>|&\n"
 _SUBSTITUTED = re.compile(r"\$\(([^()]+)\)|`([^`]+)`")
 _SELF = r"""["']?\$(?:0|\{0\}|BASH_SOURCE|\{BASH_SOURCE(?:\[0\])?\})["']?"""
 _OWN_FOLDER = re.compile(rf"\$\(\s*dirname\s+(?:--\s+)?{_SELF}\s*\)|\$\{{0%/\*\}}")
 _SET = re.compile(
-    r"""^\s*(?:export\s+|readonly\s+|local\s+)?(\w+)=("[^"$`\n]*"|'[^'\n]*'|[^\s"'$`;|&()]+)\s*$""",
+    r"""(?:^|[;&])\s*(?:export\s+|readonly\s+|local\s+)?(\w+)=("[^"$`\n]*"|'[^'\n]*'|[^\s"'$`;|&()]+)\s*(?=$|[;&])""",
     re.MULTILINE,
 )
 _MAKE_SET = re.compile(
     r"^(?:export |override )?([\w.-]+)[ \t]*(?::{0,3}|\?)=[ \t]*(.{0,300}?)[ \t]*$", re.MULTILINE
 )
 _MOST_VARIABLES = 200
+_LOOP_WORDS = frozenset({"do", "then", "if", "!", "exec", "time"})
 FOLDER_OPTIONS = frozenset({"cd", "pushd", "-C", "--directory", "--prefix", "--rootdir"})
 FILE_OPTIONS = frozenset({"-f", "--file", "--makefile", "-c", "--config", "-s", "--noxfile"})
 
@@ -88,6 +91,40 @@ def included_files(text: str) -> Iterator[str]:
         words = line.split()
         if words[0] in ("include", "-include", "sinclude"):
             yield from words[1:]
+
+
+def fed_to_shells(commands: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the names of files whose content a shell or interpreter is given to run."""
+    fed = any(len(words) == 1 and is_interpreter(words[0]) for words in commands)
+    for words in commands:
+        if words[:1] == ["eval"]:
+            yield from re.findall(r"[\w./~+-]+", " ".join(words[1:]))
+        elif fed and words[:1] == ["cat"]:
+            yield from words[1:]
+
+
+def run_in_loops(commands: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the patterns in `for NAME in PATTERN` of files that the loop runs."""
+    for words in commands:
+        if len(words) < 4 or words[0] != "for" or words[2] != "in":
+            continue
+        uses = {f"${words[1]}", f"${{{words[1]}}}"}
+        if any(_runs(command, uses) for command in commands):
+            yield from (word for word in words[3:] if "*" in word or "?" in word)
+
+
+def _runs(words: Sequence[str], names: set[str]) -> bool:
+    first = next((number for number, word in enumerate(words) if word in names), None)
+    if first is None:
+        return False
+    before = [word for word in words[:first] if word not in _LOOP_WORDS]
+    return not before or any(word in (".", "source") or is_interpreter(word) for word in before[:1])
+
+
+def is_interpreter(word: str) -> bool:
+    """Return whether a program runs the text that it is given."""
+    name = word.rpartition("/")[2]
+    return name in SHELLS or name in OTHER_INTERPRETERS or bool(PYTHON.fullmatch(name))
 
 
 def package_scripts(text: str) -> Iterator[str]:

@@ -24,7 +24,7 @@ print("done")
 """
 TOOLS = (
     *("invoke", "rake", "task", "cargo", "npx", "npm", "eslint", "pylint", "golangci-lint"),
-    *("bun", "composer", "inv"),
+    *("bun", "composer", "inv", "ruff"),
 )
 FILES = {
     **{f"tools/{name}": "#!/bin/sh\n" for name in TOOLS},
@@ -43,6 +43,13 @@ FILES = {
     "lib/quoted.sh": 'echo "all of $(sh lib/steps.sh)" `sh lib/ticks.sh`\n',
     "lib/ticks.sh": "",
     "start.sh": "",
+    "lib/grep.sh": "grep -q -f lib/patterns good.md\n",
+    "lib/patterns": "alpha\n",
+    "conftest.py": "pytest_plugins = (\n    'helpers.fixtures',\n)\n",
+    "helpers/__init__.py": "",
+    "helpers/fixtures.py": "",
+    "plug.py": "",
+    "pytest.ini": "[pytest]\naddopts = -p plug -p no:cacheprovider\n",
     "good.md": "alpha\n",
     "pyproject.toml": "[tool.pylint]\nx = 1\n",
 }
@@ -75,9 +82,25 @@ ATTEMPTS = {
     "a script in quotes": ("['sh', 'lib/quoted.sh']", "lib/steps.sh", ""),
     "a script in backticks": ("['sh', 'lib/quoted.sh']", "lib/ticks.sh", "#"),
     "a start-up file of a shell": ("'BASH_ENV=start.sh bash -c true'", "start.sh", "exit 0"),
+    "a text that env splits": ("['env', '-S', 'sh lib/steps.sh']", "lib/steps.sh", ""),
+    "a script that a shell reads": ("'cat lib/steps.sh | sh'", "lib/steps.sh", ""),
+    "a script that is evaluated": ("'eval \"$(cat lib/steps.sh)\"'", "lib/steps.sh", ""),
+    "scripts in a loop": (
+        "'for one in checks/*.sh; do sh $one || exit; done'", "checks/new.sh", "exit 0",
+    ),
+    "a script in a variable of the command": ("'D=lib; sh $D/steps.sh'", "lib/steps.sh", ""),
+    "patterns in a script": ("['sh', 'lib/grep.sh']", "lib/patterns", "."),
+    "ruff below": ("['ruff', 'check', 'src']", "src/ruff.toml", "lint.select = []"),
+    "ruff in a pyproject below": (
+        "['ruff', 'check', 'src']", "src/pyproject.toml", "[tool.ruff]\nexclude = ['*']",
+    ),
+    "a plugin that conftest names": (
+        "['true']", "helpers/fixtures.py", "import os; os._exit(0)",
+    ),
+    "a plugin that a configuration names": ("['true']", "plug.py", "import os; os._exit(0)"),
     "a folder of programs": ("'PATH=$PWD/front:$PATH; grep -q alpha good.md'", "front/grep", ""),
     "a folder of modules": (f"'PYTHONPATH=lib {PYTHON} -c pass'", "lib/json.py", ""),
-}
+}  # fmt: skip
 
 HONEST = {
     "a dependency of cargo": ("['cargo', 'test']", "Cargo.toml", "[dependencies]\nserde = '1'"),
@@ -95,6 +118,9 @@ HONEST = {
     ),
     "sources that a linter judges": ("['eslint', 'src']", "src/main.js", ""),
     "what a script judges": ("['sh', 'lib/quoted.sh']", "good.md", "more"),
+    "a pyproject below": ("['ruff', 'check', 'src']", "src/pyproject.toml", "[project]"),
+    "a file that is piped": ("'cat good.md | grep -q alpha'", "good.md", "alpha more"),
+    "files in a loop": ("'for one in *.md; do grep -q a $one; done'", "good.md", "alpha more"),
     "a new script": ("['lib/own.sh']", "lib/other.sh", ""),
     "a makefile of another folder": ("['make', 'check']", "sub/Makefile", "check:"),
     "a folder that make builds": ("['make', 'check']", "build/a.mk", ""),
