@@ -78,6 +78,7 @@ def resume(procedure: str, reset_failures: bool, **given: Any) -> int:
 
 def _go_on(procedure: str, given: dict[str, Any], *, reset_failures: bool) -> int:
     from pytest_reflex.iterations import opening
+    from pytest_reflex.iterations.gate_start import refuse_other_gates, starts_from_json
     from pytest_reflex.iterations.procedures import check_name
     from pytest_reflex.iterations.statefile import read_state
 
@@ -93,6 +94,11 @@ def _go_on(procedure: str, given: dict[str, Any], *, reset_failures: bool) -> in
     def begin(file: StateFile, work: Work) -> tuple[State, bool]:
         now, reset = file.read(), reset_failures
         state = opening.taken_up(now, procedure, work.bounds, options, reset_failures=reset)
+        refuse_other_gates(
+            starts_from_json(state.gates_at_start, "gates_at_start"),
+            work.gates.declared(),
+            procedure,
+        )
         return state, True
 
     return _drive(procedure, options, settings, given, begin)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -20,6 +21,7 @@ from pytest_reflex.checks.command_run import LEFT_TEXT
 from pytest_reflex.errors import ExitCode, ReflexError
 from pytest_reflex.iterations.budget import is_over, over_budget_text
 from pytest_reflex.iterations.decide import counted, decide, ended, exit_code
+from pytest_reflex.iterations.gate_start import starts_from_json
 from pytest_reflex.iterations.gates import ITERATION_VARIABLE, Gates
 from pytest_reflex.iterations.log import Log
 from pytest_reflex.iterations.model import Bounds, Ending, GateResult, Procedure, Round, State
@@ -29,9 +31,11 @@ from pytest_reflex.iterations.outcome import (
     outcome_with_gates,
     unheard,
 )
+from pytest_reflex.iterations.protection import modified_text
 from pytest_reflex.iterations.statefile import RUN_DIR, StateFile
 from pytest_reflex.iterations.tree import Watch
-from pytest_reflex.model.plain import boundary
+from pytest_reflex.iterations.wording import unpassable
+from pytest_reflex.model.plain import boundary, one_line
 from pytest_reflex.model.steps import Askable, Question, Reply
 
 _KEPT = 2_000
@@ -75,14 +79,16 @@ class IterationLoop:
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], str] = utc_now,
     ) -> None:
-        self.state = state
         self._work, self._file, self._log = work, file, log
         self._clock, self._now = clock, now
         self._cancel = Event()
         self._began = clock()
         self._unchanged = 0
         self._watch = Watch(work.fingerprint)
+        work.gates.compare_with(starts_from_json(state.gates_at_start, "gates_at_start"))
         work.gates.remember(state.modified_files)
+        starts = {name: start.to_json() for name, start in work.gates.starts().items()}
+        self.state = replace(state, gates_at_start=starts)
 
     def run(self) -> ExitCode:
         """Drive the loop to its end and return the exit status.
@@ -91,6 +97,7 @@ class IterationLoop:
         """
         try:
             self._file.save(self.state)
+            self._tell_modified()
             while (ending := self._decide()) is None:
                 self._round()
             return self._end(ending)
@@ -132,6 +139,12 @@ class IterationLoop:
             return replace(state, modified_files=self._work.gates.modified())
         except ReflexError:  # they cannot be read now, and the gates said so or will
             return state
+
+    def _tell_modified(self) -> None:
+        """Tell before the first round which gates cannot pass, so that nobody pays for it."""
+        with suppress(ReflexError):
+            for name, files in self._work.gates.modified().items():
+                self._log.warning(unpassable(one_line(name), modified_text(list(files))))
 
     def _prompt(self, number: int, total: int) -> str:
         prompt = self._work.prompt(number, total)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from glob import glob, has_magic
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,23 +19,30 @@ from pytest_reflex.iterations.gate_programs import (
     OTHER_INTERPRETERS,
     OUTPUT,
     PYTHON,
+    READ_ANYWHERE,
     READS,
     SHELLS,
     STARTERS,
 )
 from pytest_reflex.iterations.protection import Sections
+from pytest_reflex.iterations.script_files import contents, first_line, is_built, joined
 from pytest_reflex.iterations.shell_words import (
+    FILE_OPTIONS,
+    FOLDER_OPTIONS,
+    fed_to_shells,
     included_files,
+    make_text,
     package_scripts,
+    parted,
     recipes,
+    run_in_loops,
     simple_commands,
+    with_folder,
+    with_variables,
 )
 
-_FOLDER_OPTIONS = frozenset({"cd", "pushd", "-C", "--directory", "--prefix", "--rootdir"})
-_FILE_OPTIONS = frozenset({"-f", "--file", "--makefile", "-c", "--config", "-s", "--noxfile"})
 _KEYWORDS = frozenset({"!", "{", "if", "then", "elif", "else", "while", "until", "do", "time"})
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
-_LONGEST_SCRIPT = 256_000
 _DEEPEST = 4
 
 
@@ -52,11 +60,13 @@ class CommandFiles:
         self._places = environment.get("PATH", os.defpath).split(os.pathsep)
         self._folders = [self._project]
         self._depth = 0
-        self._scanned = set[str]()
+        self._scanned, self._followed = set[str](), set[str]()
         self.named = set[str]()
         self.files: dict[str, Sections] = {}
         self.programs = set[str]()
         self.written = set[str]()
+        self.patterns = set[str]()
+        self.anywhere: dict[str, Sections] = {}
         self.module_folders = {self._project}
         self.pythons = set[str]()
         for place in filter(None, environment.get("PYTHONPATH", "").split(os.pathsep)):
@@ -71,16 +81,32 @@ class CommandFiles:
 
     def _text(self, text: str, *, direct: bool) -> None:
         """Take in a text for a shell; of one that a command only leads to, what it runs."""
-        for words in simple_commands(text):
+        commands = [*simple_commands(with_variables(text))]
+        self._script([*fed_to_shells(commands)], is_shell=True)
+        for pattern in run_in_loops(commands):
+            self._run_by_pattern(pattern)
+        for words in commands:
             while words and words[0] in _KEYWORDS:
                 words = words[1:]
             self._argv(words, direct=direct)
+
+    def _run_by_pattern(self, pattern: str) -> None:
+        for folder in self._folders:
+            if path := joined(folder, pattern):
+                self.patterns.add(path)
+                self._script(sorted(glob(path)), is_shell=True)
 
     def _argv(self, words: Sequence[str], *, direct: bool) -> None:
         first = 0
         while first < len(words) and (found := _ASSIGNMENT.fullmatch(words[first])):
             if found[1] == "PATH":
                 self._put_before(found[2].split(os.pathsep))
+            elif found[1] == "PYTHONPATH":
+                self.module_folders.update(
+                    map(self._full, filter(None, found[2].split(os.pathsep)))
+                )
+            elif found[1] in ("BASH_ENV", "ENV", "MAKEFILES"):
+                self._script(found[2].split(), is_shell=True)
             first += 1
         words = words[first:]
         if not words:
@@ -115,24 +141,33 @@ class CommandFiles:
             before = word
 
     def _written(self, word: str) -> None:
-        self.written.update(filter(None, (_joined(folder, word) for folder in self._folders)))
+        self.written.update(filter(None, (joined(folder, word) for folder in self._folders)))
 
     def _name(self, word: str) -> None:
         for folder in self._folders:
             for name in (word, word.partition("::")[0], word.removeprefix("@")):
-                path = _joined(folder, name)
+                path = joined(folder, name)
                 if path and os.path.isfile(path):
                     self.named.add(path)
 
     def _handle(self, name: str, rest: Sequence[str], *, direct: bool) -> None:
         """Take in what a program of this name, with these words behind it, runs or reads."""
         self._folder_options(name, rest)
+        for option, value in pairwise(parted(name, rest)):
+            if option in JUDGES.get(name, ()):
+                self._orders(value)
+            elif name == "env" and option in ("-S", "--split-string"):
+                self._text(value, direct=direct)
+        if name in READ_ANYWHERE:
+            for file, sections in READS[name].items():
+                held = self.anywhere.get(file, sections)
+                self.anywhere[file] = (*held, *sections) if held and sections else ()
         if name in READS:
             for folder in self._folders:
                 for file, sections in READS[name].items():
-                    self._read(_joined(folder, file), sections)
-            for option, value in pairwise(rest):
-                if option in _FILE_OPTIONS:
+                    self._read(joined(folder, file), sections)
+            for option, value in pairwise(parted(name, rest)):
+                if option in FILE_OPTIONS:
                     self._orders(value)
         if name in SHELLS:
             self._shell(rest, direct=direct)
@@ -146,16 +181,26 @@ class CommandFiles:
             self._plugins(rest)
 
     def _folder_options(self, name: str, rest: Sequence[str]) -> None:
-        pairs = pairwise((name, *rest))
-        for value in [value for option, value in pairs if option in _FOLDER_OPTIONS]:
-            folder = _joined(self._folders[-1], value)
+        pairs = pairwise((name, *parted(name, rest)))
+        for value in [value for option, value in pairs if option in FOLDER_OPTIONS]:
+            folder = joined(self._folders[-1], value)
             if folder and os.path.isdir(folder) and folder not in self._folders:
                 self._folders.append(folder)
 
     def _orders(self, value: str) -> None:
         for folder in self._folders:
-            if (path := _joined(folder, value)) and os.path.isfile(path):
+            if (path := joined(folder, value)) and os.path.isfile(path):
                 self._read(path, ())
+
+    def _included(self, name: str) -> None:
+        """Take in what a makefile includes, there or not: `-include` may come to something."""
+        for folder in self._folders:
+            path = joined(folder, name)
+            if path and has_magic(path):
+                self.patterns.add(path)
+            for found in glob(path) if path and has_magic(path) else filter(None, [path]):
+                if found not in self.files:
+                    self._read(found, ())
 
     def _read(self, path: str, sections: Sections) -> None:
         """Take in a file that says what is run, and what it says."""
@@ -164,17 +209,21 @@ class CommandFiles:
             self.files[path] = sections
         elif held:
             self.files[path] = tuple(dict.fromkeys((*held, *sections))) if sections else ()
+        if path in self._followed:
+            return
+        self._followed.add(path)
         self._depth += 1
         name = os.path.basename(path)
         if name == "package.json":
             self._put_before([os.path.join(os.path.dirname(path), "node_modules", ".bin")])
-            for text in package_scripts(self._contents(path)):
+            for text in package_scripts(contents(path)):
                 self._text(text, direct=False)
         elif name.lower().endswith("makefile") or name.endswith(".mk"):
-            for text in recipes(self._contents(path)):
-                self._text(text, direct=False)
-            for included in included_files(self._contents(path)):
-                self._orders(included)
+            text = make_text(contents(path))
+            for recipe in recipes(text):
+                self._text(recipe, direct=False)
+            for included in included_files(text):
+                self._included(included)
         self._depth -= 1
 
     def _shell(self, rest: Sequence[str], *, direct: bool) -> None:
@@ -205,7 +254,7 @@ class CommandFiles:
             elif not word.startswith("-"):
                 self._script([word, os.path.join(word, "__main__.py")])
                 for folder in self._folders:
-                    if (path := _joined(folder, word)) and os.path.isfile(path):
+                    if (path := joined(folder, word)) and os.path.isfile(path):
                         self.module_folders.add(os.path.dirname(path))
                     elif path and os.path.isdir(path):
                         self.module_folders.add(path)
@@ -232,19 +281,19 @@ class CommandFiles:
     def _script(self, words: Sequence[str], *, is_shell: bool = False) -> None:
         for word in words:
             for folder in self._folders:
-                path = _joined(folder, word)
+                path = joined(folder, word)
                 if path and os.path.isfile(path):
                     self.files.setdefault(path, ())
                     if os.path.basename(path) == "activate":
                         self._put_before([os.path.dirname(path)])
-                    elif is_shell or self._first_line(path):
+                    elif is_shell or first_line(path):
                         self._scan(path, is_shell=is_shell)
 
     def _program(self, word: str, *, is_command: bool = False) -> None:
         """Take in a program by its path or by its name, with all places where it is looked for."""
         if os.sep in word:
             for folder in self._folders if is_command else ():
-                path = _joined(folder, word)
+                path = joined(folder, word)
                 if path and os.path.isfile(path):
                     self._found(path)
             return
@@ -264,7 +313,7 @@ class CommandFiles:
             yield os.path.join(self._full(place), word)
 
     def _found(self, path: str) -> None:
-        if self._depth and path.startswith(self._project + os.sep) and self._is_built(path):
+        if self._depth and path.startswith(self._project + os.sep) and is_built(path):
             return  # what a script of the project runs and a compiler made is what is judged
         self.programs.add(path)
         if PYTHON.fullmatch(os.path.basename(path)):
@@ -277,7 +326,7 @@ class CommandFiles:
             return
         self._scanned.add(path)
         self._depth += 1
-        words = self._first_line(path)
+        words = first_line(path)
         if words and os.path.basename(words[0]) == "env":
             self._program(words[0], is_command=True)
             words = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
@@ -288,33 +337,14 @@ class CommandFiles:
             if PYTHON.fullmatch(name) and path.startswith(self._project + os.sep):
                 self.module_folders.add(os.path.dirname(path))
         if is_shell:
-            self._text(self._contents(path), direct=False)
+            self._text(with_folder(contents(path), os.path.dirname(path)), direct=False)
         self._depth -= 1
 
-    def _is_built(self, path: str) -> bool:
-        return not os.path.islink(path) and "\0" in self._contents(path, 512)
-
-    def _first_line(self, path: str) -> list[str]:
-        line = self._contents(path, 512).partition("\n")[0]
-        return line[2:].split() if line.startswith("#!") else []
-
-    def _contents(self, path: str, most: int = _LONGEST_SCRIPT) -> str:
-        try:
-            with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-                return file.read(most).decode("utf-8", "surrogateescape")
-        except OSError:
-            return ""
-
     def _put_before(self, places: Sequence[str]) -> None:
+        for name in ("$PWD", "${PWD}"):
+            places = [place.replace(name, self._project) for place in places]
         own = [place for place in places if "$" not in place]
         self._places = [*own, *(place for place in self._places if place not in own)]
 
     def _full(self, path: str) -> str:
         return os.path.normpath(os.path.join(self._project, path))
-
-
-def _joined(folder: str, name: str) -> str:
-    """Return the path of a name; empty where it can be none."""
-    if not name or "\0" in name or "\n" in name or len(name) > 1_000:
-        return ""
-    return os.path.normpath(os.path.join(folder, os.path.expanduser(name)))

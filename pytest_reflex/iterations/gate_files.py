@@ -7,6 +7,7 @@ those its command names has that one's start-up files unheld.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,9 +18,9 @@ from pytest_reflex.iterations.protection import (
     MODULE_SUFFIXES,
     Relied,
     Sections,
-    modules_in,
     within,
 )
+from pytest_reflex.iterations.script_files import contents
 from pytest_reflex.seals.patterns import escaped, is_meant
 from pytest_reflex.seals.world import interpreter_files
 
@@ -65,6 +66,8 @@ def relied_on(
     found = CommandFiles(project, environment)
     for command in commands:
         found.add(command)
+    for module in _pytest_plugins(project, environment):
+        found.module(module)
     base, patterns = os.path.abspath(project), tuple(judged)
 
     def may_change(path: str) -> bool:
@@ -80,10 +83,37 @@ def relied_on(
     return Relied(
         files=held,
         programs=frozenset(path for path in found.programs if not may_change(path)),
-        patterns={**dict(_start_up_files(found)), **protected},
-        named=PYTEST_READS,
-        modules=_module_names(found),
+        patterns={
+            **dict(_start_up_files(found)),
+            **dict.fromkeys(found.patterns, ()),
+            **protected,
+        },
+        named=_named_anywhere(found.anywhere),
+        module_folders=frozenset(found.module_folders),
+        module_names=_module_names(found),
     )
+
+
+def _named_anywhere(more: Mapping[str, Sections]) -> dict[str, Sections]:
+    """Return the files that count wherever they lie in the project, each with its sections."""
+    named = dict(PYTEST_READS)
+    for name, sections in more.items():
+        held = named.get(name, sections)
+        named[name] = tuple(dict.fromkeys((*held, *sections))) if held and sections else ()
+    return named
+
+
+def _pytest_plugins(project: Path, environment: Mapping[str, str]) -> Iterator[str]:
+    """Yield the modules that a project names as plugins of pytest."""
+    yield from filter(None, environment.get("PYTEST_PLUGINS", "").split(","))
+    options = [environment.get("PYTEST_ADDOPTS", "")]
+    options += [contents(str(project / name)) for name in PYTEST_READS if name != "conftest.py"]
+    for text in options:
+        yield from re.findall(r"(?<![\w-])-p[\s\"',=]*(?!no:)([A-Za-z_][\w.]*)", text)
+    for folder in ("", "tests", "test"):
+        text = contents(str(project / folder / "conftest.py"))
+        for value in re.findall(r"^pytest_plugins\b[^=\n]*=\s*([\[(][^\])]*|[^\n]*)", text, re.M):
+            yield from re.findall(r"[\"']([\w.]+)[\"']", value)
 
 
 def _start_up_files(found: CommandFiles) -> Iterator[tuple[str, Sections]]:
@@ -113,17 +143,9 @@ def _prefixes(pythons: Iterable[str]) -> Iterator[str]:
             yield prefix
 
 
-def _module_names(found: CommandFiles) -> dict[str, frozenset[str]]:
-    """Return for each folder the names of modules that would come before others if they appeared.
-
-    A name that the project has there already is its own.
-    """
-    names = (sys.stdlib_module_names | set(_installed(found))) - _PROJECT_NAMES
-    folders = {}
-    for folder in found.module_folders:
-        own = {name for name, _ in modules_in(folder)}
-        folders[folder] = frozenset(names - own)
-    return folders
+def _module_names(found: CommandFiles) -> frozenset[str]:
+    """Return the names of modules that something of the same name would come before."""
+    return frozenset((sys.stdlib_module_names | set(_installed(found))) - _PROJECT_NAMES)
 
 
 def _installed(found: CommandFiles) -> Iterator[str]:

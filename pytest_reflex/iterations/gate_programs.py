@@ -12,6 +12,25 @@ from collections.abc import Mapping
 from pytest_reflex.iterations.protection import Sections
 
 # Files that a program runs, or reads to know what it runs, in the folder where it is started.
+_BUN: Mapping[str, Sections] = {"package.json": ("scripts",), "bunfig.toml": ()}
+_MARKDOWNLINT = (
+    ".markdownlint.json",
+    ".markdownlint.jsonc",
+    ".markdownlint.yaml",
+    ".markdownlintrc",
+)
+_TASKS = ("Taskfile.yml", "taskfile.yml", "Taskfile.yaml", "taskfile.yaml", "Taskfile.dist.yml")
+_INVOKE: Mapping[str, Sections] = {"tasks.py": (), "invoke.yaml": (), "invoke.py": ()}
+
+
+def _whole(*names: str) -> dict[str, Sections]:
+    return dict.fromkeys(names, ())
+
+
+def _configs(stem: str, *suffixes: str) -> dict[str, Sections]:
+    return _whole(*(f"{stem}.{suffix}" for suffix in suffixes))
+
+
 READS: Mapping[str, Mapping[str, Sections]] = {
     "make": {"GNUmakefile": (), "makefile": (), "Makefile": ()},
     "just": {"justfile": (), "Justfile": (), ".justfile": ()},
@@ -33,6 +52,60 @@ READS: Mapping[str, Mapping[str, Sections]] = {
         "pyproject.toml": ("tool.mypy",),
         "setup.cfg": ("mypy",),
     },
+    "invoke": _INVOKE,
+    "inv": _INVOKE,
+    "rake": _whole("rakefile", "Rakefile", "rakefile.rb", "Rakefile.rb"),
+    "task": _whole(*_TASKS),
+    "doit": {"dodo.py": (), "pyproject.toml": ("tool.doit",)},
+    "poe": {"poe_tasks.toml": (), "pyproject.toml": ("tool.poe",)},
+    "pdm": {"pyproject.toml": ("tool.pdm.scripts",)},
+    "bun": _BUN,
+    "deno": {"deno.json": ("tasks", "test"), "deno.jsonc": ()},
+    "composer": {"composer.json": ("scripts",)},
+    "cargo": {
+        ".cargo/config.toml": (),
+        ".cargo/config": (),
+        "Cargo.toml": ("test", "lib.test", "package.autotests"),
+    },
+    "gradlew": _whole(
+        "gradle/wrapper/gradle-wrapper.properties", "gradle/wrapper/gradle-wrapper.jar"
+    ),
+    "mvnw": _whole(
+        ".mvn/wrapper/maven-wrapper.properties", ".mvn/maven.config", ".mvn/extensions.xml"
+    ),
+    "jest": _configs("jest.config", "js", "ts", "mjs", "cjs", "json") | {"package.json": ("jest",)},
+    "vitest": _configs("vitest.config", "ts", "js", "mts", "mjs") | _whole("vitest.workspace.ts"),
+    "mocha": _configs(".mocharc", "js", "cjs", "yaml", "yml", "json", "jsonc")
+    | {"package.json": ("mocha",)},
+    "ava": _configs("ava.config", "js", "cjs", "mjs") | {"package.json": ("ava",)},
+    "playwright": _configs("playwright.config", "ts", "js", "mjs"),
+    "phpunit": _whole("phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml"),
+    "rspec": _whole(".rspec"),
+    "eslint": _configs("eslint.config", "js", "mjs", "cjs", "ts")
+    | _configs(".eslintrc", "js", "cjs", "json", "yaml", "yml")
+    | {".eslintrc": (), "package.json": ("eslintConfig",)},
+    "prettier": _configs(".prettierrc", "json", "yaml", "yml", "toml", "js")
+    | {".prettierrc": (), ".prettierignore": (), "package.json": ("prettier",)},
+    "tsc": _whole("tsconfig.json"),
+    "golangci-lint": _configs(".golangci", "yml", "yaml", "toml", "json"),
+    "rubocop": _whole(".rubocop.yml"),
+    "black": {"pyproject.toml": ("tool.black",)},
+    "isort": {".isort.cfg": (), "pyproject.toml": ("tool.isort",), "setup.cfg": ("isort",)},
+    "flake8": {".flake8": (), "setup.cfg": ("flake8",), "tox.ini": ("flake8",)},
+    "pylint": {
+        ".pylintrc": (),
+        "pylintrc": (),
+        "pyproject.toml": ("tool.pylint",),
+    },
+    "pyright": {"pyrightconfig.json": (), "pyproject.toml": ("tool.pyright",)},
+    "shellcheck": _whole(".shellcheckrc"),
+    "yamllint": _whole(".yamllint", ".yamllint.yaml", ".yamllint.yml"),
+    "markdownlint": _whole(*_MARKDOWNLINT),
+    "markdownlint-cli2": _whole(
+        *_MARKDOWNLINT, ".markdownlint-cli2.jsonc", ".markdownlint-cli2.yaml"
+    ),
+    "codespell": {".codespellrc": (), "pyproject.toml": ("tool.codespell",)},
+    "vale": _whole(".vale.ini"),
     "ruff": {"ruff.toml": (), ".ruff.toml": (), "pyproject.toml": ("tool.ruff",)},
     "coverage": {
         ".coveragerc": (),
@@ -41,6 +114,10 @@ READS: Mapping[str, Mapping[str, Sections]] = {
         "tox.ini": ("coverage:run", "coverage:report"),
     },
 }
+# Programs that also read such files from the folders below.
+READ_ANYWHERE = frozenset(
+    {"ruff", "eslint", "prettier", "rubocop", "markdownlint", "markdownlint-cli2"}
+)
 _CONFIG = ("-c", "--config", "--config-file", "--rcfile")
 # Programs that judge, read or compile the files they are given; options name files that say how.
 JUDGES: Mapping[str, tuple[str, ...]] = {

@@ -28,6 +28,7 @@ from pytest_reflex.errors import CriteriaError, Problem, ReflexError, UsageError
 from pytest_reflex.iterations.criteria_gate import CriteriaGate
 from pytest_reflex.iterations.diff_gate import DiffGate, check_patterns
 from pytest_reflex.iterations.gate_files import relied_on
+from pytest_reflex.iterations.gate_start import GateStart, declaration
 from pytest_reflex.iterations.gate_verdict import (
     ERROR,
     FAIL,
@@ -38,7 +39,7 @@ from pytest_reflex.iterations.gate_verdict import (
     Verdict,
 )
 from pytest_reflex.iterations.model import Gate, GateResult
-from pytest_reflex.iterations.protection import Modified, Protection, modified_text
+from pytest_reflex.iterations.protection import Modified, Protection, Relied, modified_text
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.process.caches import private_caches
 from pytest_reflex.process.environment import inherited
@@ -90,13 +91,27 @@ class Gates:
 
         Raises ReflexError where that cannot be seen.
         """
-        found = {made.gate.name: made.protection.modified() for made in self._gates}
+        found = {made.gate.name: made.modified() for made in self._gates}
         return {name: files for name, files in found.items() if files}
 
     def remember(self, modified: Mapping[str, Modified]) -> None:
         """Go on with a run that had left files modified."""
         for made in self._gates:
             made.protection.remember(modified.get(made.gate.name, {}))
+
+    def declared(self) -> dict[str, str]:
+        """Return for each gate a text that is another one where it is declared otherwise."""
+        return {made.gate.name: declaration(made.gate) for made in self._gates}
+
+    def starts(self) -> dict[str, GateStart]:
+        """Return for each gate how it was when the run began."""
+        return {made.gate.name: made.start() for made in self._gates}
+
+    def compare_with(self, starts: Mapping[str, GateStart]) -> None:
+        """Go on with a run that was killed: files are compared with what they were at its start."""
+        for made in self._gates:
+            if began := starts.get(made.gate.name):
+                made.compare_with(began, self._project)
 
     def before_agent(self) -> None:
         """Look at what gates compare, before the agent of a round."""
@@ -136,13 +151,33 @@ class Gates:
         return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Made:
-    """A gate, what judges for it, and the files that this relies on."""
+    """A gate, what judges for it, and the files that this relies on.
+
+    `began` has those of a run that was killed, as they were when it began.
+    """
 
     gate: Gate
     judging: Judging
+    relied: Relied
     protection: Protection
+    began: Protection | None = None
+    begun: GateStart | None = None
+
+    def modified(self) -> Modified:
+        before = self.began.modified() if self.began else {}
+        return dict(sorted({**self.protection.modified(), **before}.items()))
+
+    def start(self) -> GateStart:
+        if self.begun:
+            return self.begun
+        declared, start = declaration(self.gate), self.protection.start()
+        return GateStart(declared=declared, relied=self.relied, start=start)
+
+    def compare_with(self, begun: GateStart, project: Path) -> None:
+        relied = replace(begun.relied, module_names=self.relied.module_names)
+        self.begun, self.began = begun, Protection(project, relied, begun.start)
 
 
 def _tried(made: _Made, attempt: Attempt) -> GateResult:
@@ -167,10 +202,10 @@ def _tried(made: _Made, attempt: Attempt) -> GateResult:
 
 def _judged(made: _Made, attempt: Attempt) -> Verdict:
     """Return what a gate comes to; of one whose files were modified, also while it ran, that."""
-    if modified := made.protection.modified():
+    if modified := made.modified():
         return _modified(modified)
     verdict = made.judging(attempt)
-    if verdict.outcome == PASS and (modified := made.protection.modified()):
+    if verdict.outcome == PASS and (modified := made.modified()):
         return replace(_modified(modified), left_children=verdict.left_children)
     return verdict
 
@@ -187,13 +222,14 @@ def _made(gate: Gate, project: Path, registry: Registry, exclude: tuple[str, ...
         raise UsageError("it needs one of a command, criteria, and limits to what a round changes")
     if has_limits:
         relied = relied_on(gate, (), project=project, environment={})
-        return _Made(gate, DiffGate(gate, project, exclude), Protection(project, relied))
+        judge = DiffGate(gate, project, exclude)
+        return _Made(gate, judge, relied, Protection(project, relied))
     judging: _CommandGate | CriteriaGate
     if gate.command is not None:
         judging = _CommandGate(gate, gate.command, project)
     else:
         judging = CriteriaGate(gate, project, registry)
-    return _Made(gate, judging, Protection(project, judging.relied))
+    return _Made(gate, judging, judging.relied, Protection(project, judging.relied))
 
 
 class _CommandGate:

@@ -190,8 +190,9 @@ class State:
     Times are UTC, "2026-02-06T10:00:00Z"; `elapsed` are seconds of each finished round. `outcome`
     (added by us) says how a completed loop ended: success or limit. `options` (added by us too)
     are those of the command line that a resume takes over; `modified_files` (added by us too) are
-    those of gates that were left modified, as `protection` has them; `others` are keys of other
-    programs.
+    those of gates that were left modified, as `protection` has them; `gates_at_start` (added by us,
+    while a run lasts) is what gates relied on, in the wire form of `gate_start`; `others` are keys
+    of other programs.
     """
 
     procedure_name: str
@@ -206,4 +207,5 @@ class State:
     outcome: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     modified_files: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict)
+    gates_at_start: Mapping[str, Any] = field(default_factory=dict)
     others: Mapping[str, Any] = field(default_factory=dict)

@@ -109,6 +109,7 @@ def taken_up(
 ) -> State:
     """Return the state with which a run goes on, under the bounds that hold now.
 
+    What gates relied on at the start is kept where its owner was killed, and else seen anew.
     Raises UsageError where there is none, where it was aborted and nobody says that what failed is
     fixed, or where nothing is left in which that could be seen.
     """
@@ -127,8 +128,10 @@ def taken_up(
             or f"{name} has no iteration left of {limit}, and the last one failed",
             hint=f"allow more: {RESUME} {name} --reset-failures --max-iterations {limit + 1}",
         )
+    killed = found.status is Status.RUNNING
     return replace(
         found,
+        gates_at_start=found.gates_at_start if killed else {},
         status=Status.RUNNING,
         max_iterations=bounds.max_iterations,
         failure_threshold=bounds.failure_threshold,

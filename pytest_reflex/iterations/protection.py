@@ -40,13 +40,22 @@ class Relied:
     `files` are paths with the sections that count (none named: all of the file), there or not;
     `programs` are paths of which it counts too whether they can be executed. `patterns` find files
     as `seals.patterns` has it, `named` files by their name anywhere below the project. In each
-    folder of `modules` no module of one of its names may appear.
+    folder of `module_folders` no module of `module_names` may appear that was not there before.
     """
 
     files: Mapping[str, Sections] = field(default_factory=dict)
     programs: frozenset[str] = frozenset()
     patterns: Mapping[str, Sections] = field(default_factory=dict)
     named: Mapping[str, Sections] = field(default_factory=dict)
+    module_folders: frozenset[str] = frozenset()
+    module_names: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """How files were `found` when a run began, and the own `modules` of each folder."""
+
+    found: Mapping[str, str] = field(default_factory=dict)
     modules: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
@@ -55,12 +64,24 @@ Modified = Mapping[str, tuple[str, str]]
 
 
 class Protection:
-    """The files that one gate relies on, as they were when this was made."""
+    """The files that one gate relies on, as they were when this was made, or at a `start`."""
 
-    def __init__(self, project: Path, relied: Relied) -> None:
+    def __init__(self, project: Path, relied: Relied, start: Start | None = None) -> None:
         self._project, self._relied = os.path.abspath(project), relied
         self._known: dict[tuple[str, Sections], tuple[Stamp, str]] = {}
-        self._before = self._look()
+        if start is None:
+            self._own: Mapping[str, frozenset[str]] = {
+                folder: frozenset(name for name, _ in modules_in(folder)) & relied.module_names
+                for folder in relied.module_folders
+            }
+            self._before = self._look()
+        else:
+            self._own, self._before = start.modules, dict(start.found)
+
+    def start(self) -> Start:
+        """Return how everything was when the run began."""
+        found = {path: text for path, text in self._before.items() if text}
+        return Start(found=found, modules=self._own)
 
     def files(self) -> tuple[str, ...]:
         """Return the names of the files that were there at the start."""
@@ -114,7 +135,8 @@ class Protection:
 
     def _modules(self) -> dict[str, str]:
         found: dict[str, str] = {}
-        for folder, names in self._relied.modules.items():
+        for folder in self._relied.module_folders:
+            names = self._relied.module_names - self._own.get(folder, frozenset())
             found |= {path: "module" for name, path in modules_in(folder) if name in names}
         return found
 

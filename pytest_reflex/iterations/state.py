@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from pytest_reflex.errors import ReflexError
+from pytest_reflex.iterations.gate_start import starts_from_json
 from pytest_reflex.iterations.model import State, Status
 from pytest_reflex.settings.readers import MOST
 
@@ -22,7 +23,8 @@ _PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|h|m|s)", re.ASCII)
 _LONGEST = 1e9  # seconds
 _NEVER = "0001-01-01T00:00:00Z"  # what Go writes for no time at all
 _OUTCOME, _OPTIONS, _MODIFIED = "outcome", "options", "modified_files"
-_OURS = (_OUTCOME, _OPTIONS, _MODIFIED)
+_STARTS = "gates_at_start"
+_OURS = (_OUTCOME, _OPTIONS, _MODIFIED, _STARTS)
 _KEYS = (
     *("iteration", "max_iterations", "consecutive_failures", "failure_threshold", "started_at"),
     *("last_iteration_at", "status", "procedure_name", "elapsed_per_iteration"),
@@ -51,6 +53,8 @@ def dump(state: State) -> bytes:
             gate: {name: list(prints) for name, prints in files.items()}
             for gate, files in state.modified_files.items()
         }
+    if state.gates_at_start and state.status is Status.RUNNING:
+        wire[_STARTS] = dict(state.gates_at_start)
     return (json.dumps(wire | dict(state.others), indent=2) + "\n").encode()
 
 
@@ -80,6 +84,7 @@ def load(data: bytes, procedure: str) -> State:
         outcome=wire[_OUTCOME] if isinstance(wire.get(_OUTCOME), str) else "",
         options=dict(wire[_OPTIONS]) if isinstance(wire.get(_OPTIONS), dict) else {},
         modified_files=_modified(wire.get(_MODIFIED, {})),
+        gates_at_start=_starts(wire.get(_STARTS, {})),
         others={key: wire[key] for key in wire if key not in (*_KEYS, *_OURS)},
     )
 
@@ -93,6 +98,12 @@ def _modified(wire: Any) -> dict[str, dict[str, tuple[str, str]]]:
                 raise ValueError(f"{_MODIFIED} has {prints!r}, not what a file was and is")
             found.setdefault(gate, {})[name] = prints[0], prints[1]
     return found
+
+
+def _starts(wire: Any) -> dict[str, Any]:
+    """Return what gates began with, which can be read; only a resume makes something of it."""
+    starts_from_json(wire, _STARTS)
+    return dict(wire)
 
 
 def _items(wire: Any) -> Iterable[tuple[str, Any]]:

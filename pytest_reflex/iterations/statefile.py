@@ -29,7 +29,7 @@ from pytest_reflex.store.regular import read_file, refuse_links
 
 Tell = Callable[[str], object]
 RUN_DIR = "PYTEST_REFLEX_RUN_DIR"
-_MOST_BYTES = 10_000_000
+_MOST_BYTES = 50_000_000  # with the hashes of what gates rely on
 _CORRUPT = "corrupt"
 _UNSEEN = b"# Made by pytest-reflex: what it keeps here is not to be committed.\n*\n"
 

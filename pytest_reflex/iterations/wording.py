@@ -46,6 +46,11 @@ def starting_text(procedure: str, bounds: Bounds) -> str:
 _ENDLESS = "unlimited iterations"
 
 
+def unpassable(gate: str, why: str) -> str:
+    """Return what is told at the start of a gate whose files an earlier sitting left modified."""
+    return f"Quality gate {gate} cannot pass: {why}; put back what it was, or begin with --fresh"
+
+
 def caps_text(bounds: Bounds) -> str:
     """Return what ends a run without a limit on its own; empty where it has a limit."""
     if bounds.max_iterations:
