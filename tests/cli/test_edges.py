@@ -150,3 +150,14 @@ def test_a_state_beyond_its_limit_is_reported(
     assert beyond in capsys.readouterr().out
     main(["iterate", "resume", "build", "--reset-failures"])
     assert beyond in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["json", "click", "argparse"])
+def test_a_module_of_the_project_does_not_run_in_ours(project: Path, name: str) -> None:
+    (project / f"{name}.py").write_text("import sys; sys.exit(0)\n")
+    words = ["evaluate", "no such file.md", "--criteria", "base"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest_reflex", *words], cwd=project, capture_output=True, text=True
+    )
+    assert done.returncode == 4
+    assert "no such file.md" in done.stderr

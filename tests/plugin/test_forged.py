@@ -375,3 +375,77 @@ def test_junit_keeps_the_results_as_properties(project: pytest.Pytester, run: Ru
     text = (project.path / "junit.xml").read_text()
     assert text.count('<property name="reflex"') == 4
     assert "&quot;rule&quot;: &quot;a.x.install&quot;" in text
+
+
+FORKING = """
+import marshal, os
+import pytest
+from _pytest import runner
+
+KEPT = (
+    *("nodeid", "location", "keywords", "outcome", "longrepr", "when", "sections", "duration"),
+    *("start", "stop", "user_properties", "_pytest_reflex_result"),
+)
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item, nextitem):
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            os.close(reader)
+            reports = runner.runtestprotocol(item, log=False, nextitem=nextitem)
+            found = [{n: getattr(one, n) for n in KEPT if hasattr(one, n)} for one in reports]
+            for facts in found:
+                facts["longrepr"] = facts["longrepr"] and str(facts["longrepr"])
+            with open(writer, "wb") as file:
+                marshal.dump(found, file)
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with open(reader, "rb") as file:
+        found = marshal.load(file)
+    os.waitpid(child, 0)
+    for facts in found:
+        item.ihook.pytest_runtest_logreport(report=pytest.TestReport(**facts))
+    return True
+"""
+
+
+def _forked(project: pytest.Pytester) -> pytest.RunResult:
+    options = ("-p", "pytest_reflex.plugin", "-p", "no:randomly", "test_it.py")
+    return project.runpytest_subprocess(*options, timeout=60)
+
+
+@pytest.mark.parametrize(("body", "status"), [("pass", 0), ("assert 0", 1)], ids=["good", "bad"])
+def test_a_test_in_a_process_of_its_own_reports_for_its_rule(
+    project: pytest.Pytester, body: str, status: int
+) -> None:
+    write(project, "conftest.py", FORKING)
+    write(
+        project,
+        "test_it.py",
+        f"import pytest\n@pytest.mark.reflex_rule(id='a.x.y')\ndef test_it(): {body}\n",
+    )
+    assert _forked(project).ret == status
+
+
+def test_nor_does_a_result_of_one_forked_test_serve_another(
+    project: pytest.Pytester,
+) -> None:
+    steals = FORKING.replace(
+        "    os.waitpid(child, 0)\n    for facts in found:\n",
+        "    os.waitpid(child, 0)\n    seen = item.session.__dict__.setdefault('seen', [])\n"
+        "    for facts in found:\n"
+        "        seen.append(facts.get('_pytest_reflex_result'))\n"
+        "        facts['_pytest_reflex_result'] = next(filter(None, seen), None)\n",
+    )
+    write(project, "conftest.py", steals)
+    write(
+        project,
+        "test_it.py",
+        "import pytest\n"
+        "@pytest.mark.reflex_rule(id='a.x.y')\ndef test_a(): pass\n"
+        "@pytest.mark.reflex_rule(id='a.x.z')\ndef test_b(): assert 0\n",
+    )
+    assert _forked(project).ret == 1
