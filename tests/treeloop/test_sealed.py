@@ -142,7 +142,7 @@ def test_a_change_is_named(root: Path, act: Act, change: str) -> None:
         made(".pytest_cache/v/cache/lastfailed"),
         made(".coverage"),
         made(".git/index"),
-        made(".ai-factory/evolution/x"),
+        made(".ai-factory/evolution/current.json"),
         made("state/run/history.jsonl"),
         made(".#helper.py"),
     ],
