@@ -54,8 +54,7 @@ class Session:
 
     `status` is pytest's exit status, None where the process was ended from outside; `faults` are
     failures: with `rule` of a check, with `when` "collect" of a file, else of another test.
-    `imported`, `opened`, `written` are absolute paths, `loaded` those of all modules, `names` their
-    first names, `search` the folders of the project that modules are looked for in.
+    `loaded` are the absolute paths of all modules, `imported` of those from elsewhere.
     """
 
     status: int | None
@@ -69,11 +68,7 @@ class Session:
     problems: tuple[str, ...] = ()
     python_files: tuple[str, ...] = ()
     loaded: frozenset[str] = field(default_factory=frozenset)
-    names: frozenset[str] = field(default_factory=frozenset)
-    search: frozenset[str] = field(default_factory=frozenset)
     imported: frozenset[str] = field(default_factory=frozenset)
-    opened: frozenset[str] = field(default_factory=frozenset)
-    written: frozenset[str] = field(default_factory=frozenset)
 
     @property
     def uncollected(self) -> list[Mapping[str, Any]]:
@@ -157,11 +152,7 @@ def _session(finished: Finished, folder: Path, seconds: float) -> Session:
         problems=tuple(found.get("problems", ())),
         python_files=tuple(found.get("python_files", ())),
         loaded=every("loaded"),
-        names=every("names"),
-        search=every("search"),
         imported=every("imported"),
-        opened=every("opened"),
-        written=every("written"),
     )
 
 

@@ -203,7 +203,6 @@ def _equipment(
             watch=watch_of(files),
             files=files,
             offline=frozenset(s.value.lower() for s, name in names.items() if name == "offline"),
-            tell=teller.note,
             begin=teller.begin_session,
             show=teller.show,
         )

@@ -1,8 +1,8 @@
-"""The plugin inside a session of the loop: it writes down what that came to, and what it read.
+"""The plugin inside a session of the loop: it writes down what that came to, and what it imported.
 
 Loaded by ``-p`` in the controller and in each worker of a child session; the folder to write to
 comes by environment. Promises: nothing of the session is changed by it.
-Limits: it sees what this process opens and imports, not what commands do that tests start.
+Limits: it sees what this process writes and imports, not what commands do that tests start.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import site
 import sys
 import sysconfig
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -37,26 +38,22 @@ MOST_FAULTS = 50
 LONGEST_TEXT = 4_000
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
-_opened: set[str] = set()
 _written: set[str] = set()
 _faults: list[dict[str, Any]] = []
 
 
 def _hear(event: str, arguments: tuple[Any, ...]) -> None:
-    """Note each file that is opened: called for everything the interpreter audits."""
-    if event == "open" and isinstance(arguments[0], str | bytes | os.PathLike):
-        try:
-            path = os.path.abspath(os.fsdecode(arguments[0]))
-        except (OSError, ValueError):
-            return
-        (_written if arguments[2] & _WRITES else _opened).add(path)
+    """Note each file that is opened to write: called for everything the interpreter audits."""
+    if event != "open" or not arguments[2] & _WRITES:
+        return
+    if isinstance(arguments[0], str | bytes | os.PathLike):
+        with suppress(OSError, ValueError):
+            _written.add(os.path.abspath(os.fsdecode(arguments[0])))
 
 
 def pytest_configure(config: pytest.Config) -> None:
     sys.addaudithook(_hear)
     config.pluginmanager.register(_Failures(config))
-    if config.inipath:
-        _opened.add(str(config.inipath))
 
 
 def pytest_collectreport(report: pytest.CollectReport) -> None:
@@ -166,7 +163,7 @@ def _rule(rule: Rule, commands: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _files(config: pytest.Config, root: str) -> dict[str, Any]:
-    """Return what was imported from outside the installation, and opened below the root."""
+    """Return the modules that were loaded, and those from outside the root and the installation."""
     installed = tuple(
         os.path.realpath(path) + os.sep
         for path in {*sysconfig.get_paths().values(), str(Path(os.__file__).parent), *_packages()}
@@ -177,24 +174,10 @@ def _files(config: pytest.Config, root: str) -> dict[str, Any]:
     imported |= {_source(plugin) for plugin in config.pluginmanager.get_plugins()}
     ours = os.path.dirname(os.path.dirname(os.path.realpath(__file__))) + os.sep
 
-    def counts(path: str) -> bool:
-        if path.startswith(base):
-            return not (path.startswith(installed) and not base.startswith(installed))
-        # What a test wrote somewhere to import it came from here.
-        return not path.startswith((*installed, ours)) and path not in written
-
-    return {
-        "loaded": sorted(loaded_sources()),
-        "names": sorted({name.partition(".")[0] for name in tuple(sys.modules)}),
-        "search": sorted(
-            p for p in map(os.path.realpath, sys.path) if (p + os.sep).startswith(base)
-        ),
-        "imported": sorted(p for p in imported if p and counts(p)),
-        "opened": sorted(
-            p for p in map(os.path.realpath, _opened) if p.startswith(base) and counts(p)
-        ),
-        "written": sorted(p for p in written if p.startswith(base)),
-    }
+    known = (base, *installed, ours)
+    # What a test wrote somewhere to import it came from here.
+    strange = (path for path in imported - written if path and not path.startswith(known))
+    return {"loaded": sorted(loaded_sources()), "imported": sorted(strange)}
 
 
 def _packages() -> list[str]:

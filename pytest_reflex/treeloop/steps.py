@@ -48,8 +48,8 @@ class TreeSteps:
 
     `hooks` is the relay by which the agent is asked. `first` is a session that was run before the
     first EVALUATE: it serves once, where the files are still the same. `offline` are the names of
-    the steps that no agent is paid for. `tell` takes a line for people, `begin` is called before a
-    session is run, `show` with one that was.
+    the steps that no agent is paid for. `begin` is called before a session is run, `show` with one
+    that was.
     """
 
     hooks: Any
@@ -57,7 +57,6 @@ class TreeSteps:
     watch: TreeWatch
     files: TreeFiles
     offline: frozenset[str]
-    tell: Callable[[str], object]
     begin: Callable[[], object]
     show: Callable[[Session], object]
     first: tuple[str, Session] | None = None
