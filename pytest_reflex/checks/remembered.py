@@ -1,4 +1,4 @@
-"""A judge whose votes are told as they are given, and that is asked nothing twice, or nothing."""
+"""A judge that reports each vote, and that is asked no question twice, or none at all."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from contextlib import suppress
 
 from pytest_reflex.model.judged import Case, Cast, Judge, Ruling, Vote
 
-NOT_RECORDED = "this vote is not recorded, and nobody was asked for it"
+NOT_RECORDED = "this vote is not recorded, and no agent was asked for it"
 
 
 class Remembered:
-    """Gives the votes that it knows, asks `judge` for others, and tells each of these to `heard`.
+    """Gives the votes that it knows, asks `judge` for others, and reports each of these to `heard`.
 
-    Not told is what nobody was asked: a void vote without a price. Votes may come from several
-    threads, and so does what is told. Without `asks` nobody is asked: void votes that are known
-    stay void, and a vote that is not known is void.
+    A void vote without a price is not reported: no agent was asked for it. Votes may come from
+    several threads, and so do reports. Without `asks` the judge is not asked: void votes that are
+    known stay void, and a vote that is not known is void.
     """
 
     def __init__(

@@ -137,7 +137,7 @@ class IterationLoop:
         """Return a state that has the files of gates that are modified: a resume goes on so."""
         try:
             return replace(state, modified_files=self._work.gates.modified())
-        except ReflexError:  # they cannot be read now, and the gates said so or will
+        except ReflexError:  # not readable at this moment: the gates report that themselves
             return state
 
     def _tell_modified(self) -> None:
