@@ -10,9 +10,9 @@ from pathlib import Path
 from benchmarks.p4_core import _fresh, _suite, _target, _text
 from pytest_reflex.checks.registry import built_in
 from pytest_reflex.checks.run import evaluate
-from pytest_reflex.loops.runfiles import RunFiles
-from pytest_reflex.loops.seal import seal_of
-from pytest_reflex.loops.steps import Done
+from pytest_reflex.drivers.reflex.runfiles import RunFiles
+from pytest_reflex.drivers.reflex.seal import seal_of
+from pytest_reflex.drivers.reflex.steps import Done
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import Limits
 from pytest_reflex.model.targets import Target

@@ -117,8 +117,8 @@ def run_loop(
     """
     from dataclasses import replace
 
+    from pytest_reflex.drivers.reflex.setup import NewLoop, begin, propose
     from pytest_reflex.host import employ, judge_command, judge_name, open_host
-    from pytest_reflex.loops.setup import NewLoop, begin, propose
 
     folder = Path(project) if project else Path.cwd()
     settings = _settings(folder, {"agent": agent, "loop.max_iterations": max_iterations})
@@ -140,8 +140,8 @@ def run_loop(
 
 def resume_loop(alias: str | None = None, *, project: str | Path | None = None) -> Iterator[Event]:
     """Continue an interrupted loop (default: the current one) and yield its further events."""
+    from pytest_reflex.drivers.reflex.setup import resumable, take_up
     from pytest_reflex.host import employ, open_host
-    from pytest_reflex.loops.setup import resumable, take_up
 
     folder = Path(project) if project else Path.cwd()
     settings = _settings(folder)

@@ -47,7 +47,7 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
     if not options.wants_loop(config):
         return None
     try:
-        from pytest_reflex.treeloop.entry import drive
+        from pytest_reflex.drivers.pytest_loop.entry import drive
 
         return drive(config)
     except KeyboardInterrupt:  # maybe while modules are imported, where nobody else waits for it

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.iterations.driver import IterationLoop
-from pytest_reflex.loops.driver import ReflexLoop
+from pytest_reflex.drivers.iterate.driver import IterationLoop
+from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.model.events import Event
 
 NOBODY = 65534

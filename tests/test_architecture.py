@@ -23,17 +23,25 @@ RANKS = {
     "criteria": 5, "agents": 5,
     "hookspecs": 6,
     "reports": 7,
-    "loops": 8, "session": 8,
+    "session": 8,
     "host": 9,
-    "api": 10, "treeloop": 10, "iterations": 10,
-    "plugin": 11,
-    "cli": 12, "__main__": 13,
+    "drivers/common": 10,
+    "drivers/reflex": 11, "drivers/iterate": 11,
+    "drivers/pytest_loop": 12,
+    "api": 13, "drivers": 13,
+    "plugin": 14,
+    "cli": 15, "__main__": 16,
 }  # fmt: skip
 
 
 def room(module: str) -> str:
-    """Return the room of ``pytest_reflex.room.module``; the package itself is no room."""
+    """Return the room of ``pytest_reflex.room.module``; the package itself is no room.
+
+    Each driver is a room of its own.
+    """
     parts = module.split(".")
+    if parts[1:2] == ["drivers"] and len(parts) > 2:
+        return "/".join(parts[1:3]).removesuffix("/__init__")
     return parts[1] if len(parts) > 1 else ""
 
 

@@ -14,9 +14,9 @@ import pytest
 
 from pytest_reflex import hookspecs
 from pytest_reflex.cli.main import main
+from pytest_reflex.drivers.iterate.budget import tokens_of
 from pytest_reflex.errors import UsageError
 from pytest_reflex.host import employ, open_host
-from pytest_reflex.iterations.budget import tokens_of
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.steps import Reply, StepRequest
 from pytest_reflex.model.words import Outcome, Step

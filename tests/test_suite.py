@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from pytest_reflex.loops import driver
-from pytest_reflex.loops.decide import Act, Decision
-from pytest_reflex.loops.driver import ReflexLoop
-from pytest_reflex.loops.steps import Done, phase_error
+from pytest_reflex.drivers.reflex import driver
+from pytest_reflex.drivers.reflex.decide import Act, Decision
+from pytest_reflex.drivers.reflex.driver import ReflexLoop
+from pytest_reflex.drivers.reflex.steps import Done, phase_error
 from pytest_reflex.model.words import Step
 from tests.conftest import MOST_STEPS
 from tests.loops.stage import Script, Stage

@@ -32,8 +32,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "agents/presets.toml",
         "criteria_templates/api-spec.yaml",
         "contracts/schemas/report.schema.json",
-        "iterations/builtin/build.toml",
-        "iterations/builtin/ending.md",
+        "drivers/iterate/builtin/build.toml",
+        "drivers/iterate/builtin/ending.md",
     ],
 )
 def test_the_wheel_holds_its_data(site: Path, name: str) -> None:

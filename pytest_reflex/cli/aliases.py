@@ -29,8 +29,8 @@ def completer(wanted: str = "") -> Callable[..., list[CompletionItem]]:
     def complete(
         context: click.Context, parameter: click.Parameter, begun: str
     ) -> list[CompletionItem]:
+        from pytest_reflex.drivers.reflex import survey
         from pytest_reflex.errors import ReflexError
-        from pytest_reflex.loops import survey
         from pytest_reflex.store.folders import is_alias
 
         test = getattr(survey, wanted) if wanted else lambda found: found.run is not None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pytest_reflex.checks.registry import Registry
     from pytest_reflex.criteria.fixing import Fixed, Judge
-    from pytest_reflex.loops.single import Alone
+    from pytest_reflex.drivers.reflex.single import Alone
     from pytest_reflex.model.artifact import Artifact
     from pytest_reflex.model.results import Evaluation
     from pytest_reflex.model.targets import Target
@@ -49,9 +49,9 @@ def fix(
     """
     from pytest_reflex.cli.alone import read_text_artifact, unchanged, write_back
     from pytest_reflex.criteria.fixing import allow_unsafe, fix_all
+    from pytest_reflex.drivers.reflex.result import unusable
+    from pytest_reflex.drivers.reflex.single import Alone
     from pytest_reflex.host import employ
-    from pytest_reflex.loops.result import unusable
-    from pytest_reflex.loops.single import Alone
 
     settings, artifact = configured({}), asked.artifact
     if not as_diff and (why := unusable(artifact, Path.cwd() / settings["loop.root"])):
@@ -78,7 +78,7 @@ def _mend(
     alone: Alone, text: str, rule_ids: tuple[str, ...]
 ) -> tuple[str, tuple[str, ...], Mapping[str, str]]:
     """Take the step REFINE of a loop with the offline agent, which knows fixes and nothing else."""
-    from pytest_reflex.loops.single import refine
+    from pytest_reflex.drivers.reflex.single import refine
 
     issues = [{"rule_id": rule_id, "fix_instruction": "its fixes"} for rule_id in rule_ids]
     data = replace(alone.artifact, data=text.encode())

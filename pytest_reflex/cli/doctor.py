@@ -103,7 +103,7 @@ def _configuration(settings: Settings) -> dict[str, Any]:
 
 
 def _look_at_prompts(settings: Settings, project: Path, problems: list[str]) -> None:
-    from pytest_reflex.loops.own_orders import read_orders
+    from pytest_reflex.drivers.reflex.own_orders import read_orders
 
     for step, name in settings["loop.prompts"].items():
         try:
@@ -113,7 +113,7 @@ def _look_at_prompts(settings: Settings, project: Path, problems: list[str]) -> 
 
 
 def _look_at_procedures(settings: Settings, project: Path, problems: list[str]) -> None:
-    from pytest_reflex.iterations.procedures import find_procedure, gates_of, procedure_names
+    from pytest_reflex.drivers.iterate.procedures import find_procedure, gates_of, procedure_names
 
     found: list[str] = []
     for name in procedure_names(settings):

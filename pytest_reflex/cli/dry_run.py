@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.cli.streams import give, give_json
+from pytest_reflex.drivers.reflex.decide import Act
+from pytest_reflex.drivers.reflex.overview import Run, find_run
+from pytest_reflex.drivers.reflex.preview import START, Outlook, requests_of
+from pytest_reflex.drivers.reflex.survey import has_ended
 from pytest_reflex.errors import ExitCode
 from pytest_reflex.host import Host
-from pytest_reflex.loops.decide import Act
-from pytest_reflex.loops.overview import Run, find_run
-from pytest_reflex.loops.preview import START, Outlook, requests_of
-from pytest_reflex.loops.survey import has_ended
 from pytest_reflex.model.preview import StepPreview
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import RunState
@@ -26,7 +26,7 @@ def show_new(
     host: Host, proposal: Any, settings: Settings, agents: Mapping[Step, str], *, as_json: bool
 ) -> int:
     """Show what a loop would do that is not begun."""
-    from pytest_reflex.loops.preview import outlook_of_new
+    from pytest_reflex.drivers.reflex.preview import outlook_of_new
 
     project = Path.cwd()
     outlook = outlook_of_new(proposal, settings=settings, project=project, agents=agents)
@@ -44,9 +44,9 @@ def unfinished(root: Path, alias: str | None) -> Run:
 
 def show_resumed(host: Host, run: Run, agents: Mapping[Step, str], *, as_json: bool) -> int:
     """Show what an interrupted loop would do; it is neither locked nor recovered."""
-    from pytest_reflex.loops.history import read_events, text_after
-    from pytest_reflex.loops.preview import outlook
-    from pytest_reflex.loops.statefile import ARTIFACT, HISTORY
+    from pytest_reflex.drivers.reflex.history import read_events, text_after
+    from pytest_reflex.drivers.reflex.preview import outlook
+    from pytest_reflex.drivers.reflex.statefile import ARTIFACT, HISTORY
     from pytest_reflex.store.journal import read_journal
 
     path = run.folder / HISTORY
@@ -94,7 +94,7 @@ def _show(
 
 def _prepared(state: RunState) -> Criteria:
     """Return the criteria with the checks that PREPARE gave, where it was."""
-    from pytest_reflex.loops.prepared import effective
+    from pytest_reflex.drivers.reflex.prepared import effective
 
     return effective(state.criteria, state.checks)
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_reflex.cli.streams import say
+from pytest_reflex.drivers.reflex.single import Alone
 from pytest_reflex.errors import UsageError
-from pytest_reflex.loops.single import Alone
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.single import Issue
 

@@ -21,13 +21,13 @@ from pytest_reflex.settings import Settings
 
 if TYPE_CHECKING:
     from pytest_reflex.cli.iterate_view import Voice
-    from pytest_reflex.iterations.driver import Work
-    from pytest_reflex.iterations.log import Log
-    from pytest_reflex.iterations.logfile import LogFile
-    from pytest_reflex.iterations.model import State
-    from pytest_reflex.iterations.opening import Options
-    from pytest_reflex.iterations.statefile import StateFile
-    from pytest_reflex.iterations.telling import Progress
+    from pytest_reflex.drivers.iterate.driver import Work
+    from pytest_reflex.drivers.iterate.log import Log
+    from pytest_reflex.drivers.iterate.logfile import LogFile
+    from pytest_reflex.drivers.iterate.model import State
+    from pytest_reflex.drivers.iterate.opening import Options
+    from pytest_reflex.drivers.iterate.statefile import StateFile
+    from pytest_reflex.drivers.iterate.telling import Progress
 
 # Returns the state to begin with, and whether it is that of a run that goes on.
 Opening = Callable[["StateFile", "Work"], tuple["State", bool]]
@@ -44,8 +44,8 @@ def run(procedure: str, fresh: bool, **given: Any) -> int:
     failures in a row, 7 nothing changes, 8 wall time, 11 driven by another process, 129, 130,
     131 and 143 interrupted (see `resume`).
     """
-    from pytest_reflex.iterations import driver, opening
-    from pytest_reflex.iterations.procedures import check_name
+    from pytest_reflex.drivers.iterate import driver, opening
+    from pytest_reflex.drivers.iterate.procedures import check_name
 
     options = options_of(given)
     settings = settings_of(given, options)
@@ -77,10 +77,10 @@ def resume(procedure: str, reset_failures: bool, **given: Any) -> int:
 
 
 def _go_on(procedure: str, given: dict[str, Any], *, reset_failures: bool) -> int:
-    from pytest_reflex.iterations import opening
-    from pytest_reflex.iterations.gate_start import refuse_other_gates, starts_from_json
-    from pytest_reflex.iterations.procedures import check_name
-    from pytest_reflex.iterations.statefile import read_state
+    from pytest_reflex.drivers.iterate import opening
+    from pytest_reflex.drivers.iterate.gate_start import refuse_other_gates, starts_from_json
+    from pytest_reflex.drivers.iterate.procedures import check_name
+    from pytest_reflex.drivers.iterate.statefile import read_state
 
     check_name(procedure, configured())
     found = read_state(_root(configured()), procedure)
@@ -109,8 +109,8 @@ def _root(settings: Settings) -> Path:
 
 
 def _work(procedure: str, options: Options, settings: Settings) -> Work:
+    from pytest_reflex.drivers.iterate.setup import prepare
     from pytest_reflex.host import open_host
-    from pytest_reflex.iterations.setup import prepare
 
     host = open_host(settings["plugins"], Path.cwd())
     return prepare(procedure, options, settings=settings, host=host, project=Path.cwd())
@@ -118,7 +118,7 @@ def _work(procedure: str, options: Options, settings: Settings) -> Work:
 
 def _show(procedure: str, options: Options, settings: Settings, *, number: int) -> int:
     """Show what a round would be given; nothing is written, nothing is run."""
-    from pytest_reflex.iterations.dry_run import dry_run_text
+    from pytest_reflex.drivers.iterate.dry_run import dry_run_text
 
     work = _work(procedure, options, settings)
     prompt = work.prompt(number, work.bounds.max_iterations)
@@ -137,8 +137,8 @@ def _show(procedure: str, options: Options, settings: Settings, *, number: int) 
 
 def _goes_on(procedure: str, root: Path) -> bool:
     """Return whether an interrupted run is to go on: asked on a terminal, elsewhere refused."""
-    from pytest_reflex.iterations.opening import is_unfinished, unfinished
-    from pytest_reflex.iterations.statefile import is_driven, read_state
+    from pytest_reflex.drivers.iterate.opening import is_unfinished, unfinished
+    from pytest_reflex.drivers.iterate.statefile import is_driven, read_state
 
     try:
         found = read_state(root, procedure)
@@ -159,10 +159,10 @@ def _drive(
 ) -> int:
     """Check everything, take the lock, and drive the rounds."""
     from pytest_reflex.cli.iterate_view import Voice
-    from pytest_reflex.iterations.driver import IterationLoop
-    from pytest_reflex.iterations.state import beyond_limit
-    from pytest_reflex.iterations.statefile import StateFile
-    from pytest_reflex.iterations.telling import Progress
+    from pytest_reflex.drivers.iterate.driver import IterationLoop
+    from pytest_reflex.drivers.iterate.state import beyond_limit
+    from pytest_reflex.drivers.iterate.statefile import StateFile
+    from pytest_reflex.drivers.iterate.telling import Progress
     from pytest_reflex.store.filesystem import lock_warning
 
     work, root = _work(procedure, options, settings), _root(settings)
@@ -204,7 +204,7 @@ def _log(
     settings: Settings,
     given: dict[str, Any],
 ) -> Log:
-    from pytest_reflex.iterations.log import Log, Volume
+    from pytest_reflex.drivers.iterate.log import Log, Volume
     from pytest_reflex.process.secrecy import secrets
 
     volume = Volume.VERBOSE if given["verbose"] else Volume.NORMAL
@@ -220,7 +220,7 @@ def _log(
 
 
 def _log_file(root: Path, state: State) -> LogFile:
-    from pytest_reflex.iterations.logfile import LogFile, log_path
+    from pytest_reflex.drivers.iterate.logfile import LogFile, log_path
 
     path = log_path(root, state.procedure_name, state.started_at)
     return LogFile(path, lambda text: say(f"pytest-reflex: warning: {text}"), root=root)

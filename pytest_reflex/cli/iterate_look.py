@@ -23,7 +23,7 @@ def list_(as_json: bool) -> int:
     In a pipe it is a line for each, with tabs between its fields. One that cannot be used is listed
     with what is wrong with it.
     """
-    from pytest_reflex.iterations.survey import all_procedures
+    from pytest_reflex.drivers.iterate.survey import all_procedures
     from pytest_reflex.reports.procedures import plain_lines, table
 
     found = all_procedures(configured(), Path.cwd())
@@ -44,8 +44,8 @@ def info(procedure: str, as_json: bool) -> int:
     """
     import json
 
+    from pytest_reflex.drivers.iterate.survey import one_procedure
     from pytest_reflex.host import open_host
-    from pytest_reflex.iterations.survey import one_procedure
     from pytest_reflex.process.secrecy import hide
     from pytest_reflex.reports.procedures import procedure_text
 

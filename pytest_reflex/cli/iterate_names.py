@@ -20,8 +20,8 @@ def procedure_argument(*, required: bool = True, resumable: bool = False) -> Cal
 
 def _all(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
     """Return the names that fit what is begun; none where that fails: a shell asks."""
+    from pytest_reflex.drivers.iterate.procedures import procedure_names
     from pytest_reflex.errors import ReflexError
-    from pytest_reflex.iterations.procedures import procedure_names
 
     try:
         return [
@@ -34,9 +34,9 @@ def _all(context: click.Context, parameter: click.Parameter, begun: str) -> list
 def _resumable(
     context: click.Context, parameter: click.Parameter, begun: str
 ) -> list[CompletionItem]:
+    from pytest_reflex.drivers.iterate.procedures import procedure_names
+    from pytest_reflex.drivers.iterate.status import procedures_with_state, standing_of
     from pytest_reflex.errors import ReflexError
-    from pytest_reflex.iterations.procedures import procedure_names
-    from pytest_reflex.iterations.status import procedures_with_state, standing_of
 
     try:
         settings = configured()

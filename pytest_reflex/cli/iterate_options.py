@@ -14,8 +14,8 @@ from pytest_reflex.errors import UsageError
 from pytest_reflex.settings import Settings, from_text, positive, whole
 
 if TYPE_CHECKING:
-    from pytest_reflex.iterations.model import State
-    from pytest_reflex.iterations.opening import Options
+    from pytest_reflex.drivers.iterate.model import State
+    from pytest_reflex.drivers.iterate.opening import Options
 
 PHASES = ("observe", "orient", "decide", "act")
 
@@ -58,8 +58,8 @@ def driving_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def options_of(given: dict[str, Any]) -> Options:
     """Return what the command line says of every round; raises UsageError."""
-    from pytest_reflex.iterations.model import Phase
-    from pytest_reflex.iterations.opening import Options
+    from pytest_reflex.drivers.iterate.model import Phase
+    from pytest_reflex.drivers.iterate.opening import Options
 
     if given["agent"] is not None and given["ai_cmd"] is not None:
         raise UsageError("--agent and --ai-cmd are two tools", hint="give one of them")

@@ -16,7 +16,7 @@ from pytest_reflex.errors import ExitCode, UsageError, did_you_mean
 from pytest_reflex.model.plain import visible
 
 if TYPE_CHECKING:
-    from pytest_reflex.iterations.status import Standing
+    from pytest_reflex.drivers.iterate.status import Standing
 
 
 @click.command(short_help="Show where a procedure stands, or all of them.")
@@ -28,7 +28,7 @@ def status(procedure: str | None, as_json: bool) -> int:
     A run whose process is gone is shown as "running (interrupted)". All of them are a table on a
     terminal, and lines with tabs between the fields in a pipe.
     """
-    from pytest_reflex.iterations import status as looking
+    from pytest_reflex.drivers.iterate import status as looking
 
     root = Path.cwd() / configured()["iterate.root"]
     if procedure is not None:
@@ -50,16 +50,16 @@ def status(procedure: str | None, as_json: bool) -> int:
 
 def _standing(root: Path, name: str) -> Standing:
     """Return where a procedure stands; one that is no longer configured cannot go on."""
-    from pytest_reflex.iterations.procedures import procedure_names
-    from pytest_reflex.iterations.status import standing_of
+    from pytest_reflex.drivers.iterate.procedures import procedure_names
+    from pytest_reflex.drivers.iterate.status import standing_of
 
     return replace(standing_of(root, name), configured=name in procedure_names(configured()))
 
 
 def _known(procedure: str, root: Path) -> str:
     """Return the name of a procedure that there is, or that has a state; raises UsageError."""
-    from pytest_reflex.iterations.procedures import procedure_names
-    from pytest_reflex.iterations.status import procedures_with_state
+    from pytest_reflex.drivers.iterate.procedures import procedure_names
+    from pytest_reflex.drivers.iterate.status import procedures_with_state
 
     names = dict.fromkeys((*procedure_names(configured()), *procedures_with_state(root)))
     if procedure not in names:

@@ -9,8 +9,8 @@ from functools import partial
 from pytest_reflex.cli.live import FRAME, LiveView, can_be_live
 from pytest_reflex.cli.paint import painted
 from pytest_reflex.cli.streams import say
-from pytest_reflex.iterations.log import Log
-from pytest_reflex.iterations.telling import BEAT, Progress
+from pytest_reflex.drivers.iterate.log import Log
+from pytest_reflex.drivers.iterate.telling import BEAT, Progress
 from pytest_reflex.process.ticking import ticking
 
 Say = Callable[[str], None]

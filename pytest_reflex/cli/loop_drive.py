@@ -23,8 +23,8 @@ from pytest_reflex.cli.dry_run import show_new, show_resumed, unfinished
 from pytest_reflex.cli.given import GivenPath
 from pytest_reflex.cli.loop_tape import recorder_of, recording_options, tape_of, taped
 from pytest_reflex.cli.streams import say
+from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.errors import UsageError
-from pytest_reflex.loops.driver import ReflexLoop
 from pytest_reflex.model.words import Step
 from pytest_reflex.process.signals import Interruptions
 from pytest_reflex.settings import Settings
@@ -127,8 +127,8 @@ def new(
     judge: str | None,
 ) -> int:
     """Start a loop for TASK and drive it to its end."""
+    from pytest_reflex.drivers.reflex.setup import NewLoop, begin, propose
     from pytest_reflex.host import employ, judge_command, judge_name, open_host
-    from pytest_reflex.loops.setup import NewLoop, begin, propose
 
     settings = _settings(max_iterations, evaluator, guard, produce, record, budgets, may_change)
     if in_place and (output or not draft):
@@ -209,8 +209,8 @@ def resume(
     judge: str | None,
 ) -> int:
     """Continue the loop ALIAS (default: the one that was running)."""
+    from pytest_reflex.drivers.reflex.setup import resumable, take_up
     from pytest_reflex.host import employ, open_host
-    from pytest_reflex.loops.setup import resumable, take_up
 
     settings = configured({"loop.evaluator": evaluator})
     root = Path.cwd() / settings["loop.root"]

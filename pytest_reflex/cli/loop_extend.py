@@ -42,9 +42,9 @@ def extend(
     What counted towards a stop begins anew. A restored artifact is evaluated again first. Loops
     that completed or were tampered with are not extended.
     """
+    from pytest_reflex.drivers.reflex.overview import find_run
+    from pytest_reflex.drivers.reflex.reopening import More, extended, reopen
     from pytest_reflex.host import employ, open_host
-    from pytest_reflex.loops.overview import find_run
-    from pytest_reflex.loops.reopening import More, extended, reopen
 
     run = find_run(state_root(), alias)
     more = More(max_iterations=max_iterations, budget=budget)

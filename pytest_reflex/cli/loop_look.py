@@ -31,8 +31,8 @@ def status(alias: str | None, as_json: bool, watch: str | None) -> int:
     With --watch every change is shown; with --json too, only the end is.
     """
     from pytest_reflex.cli.watching import pause_and_alias, watched
-    from pytest_reflex.loops.overview import find_run, status_text
-    from pytest_reflex.loops.runjson import run_json
+    from pytest_reflex.drivers.reflex.overview import find_run, status_text
+    from pytest_reflex.drivers.reflex.runjson import run_json
 
     pause, alias = pause_and_alias(watch, alias)
     run = find_run(state_root(), alias)
@@ -55,7 +55,7 @@ def list_(as_json: bool) -> int:
     A terminal gets a table, a pipe lines with tabs between the fields. Loops that are damaged are
     listed with what is wrong.
     """
-    from pytest_reflex.loops.survey import survey
+    from pytest_reflex.drivers.reflex.survey import survey
     from pytest_reflex.reports.loops import plain_lines, table
 
     root = state_root()
@@ -73,7 +73,7 @@ def list_(as_json: bool) -> int:
 
 def _elsewhere(root: Path) -> str:
     """Return a hint to loops of a folder above this one; they are those of another project."""
-    from pytest_reflex.loops.overview import aliases
+    from pytest_reflex.drivers.reflex.overview import aliases
 
     here = Path.cwd()
     if root.is_relative_to(here):
@@ -94,8 +94,8 @@ def history(alias: str | None, as_json: bool, stable: bool) -> int:
 
     Of a damaged history all that can be read is shown, and what cannot is named (exit status 12).
     """
-    from pytest_reflex.loops.overview import find_folder
-    from pytest_reflex.loops.statefile import HISTORY
+    from pytest_reflex.drivers.reflex.overview import find_folder
+    from pytest_reflex.drivers.reflex.statefile import HISTORY
     from pytest_reflex.model.events import Event
     from pytest_reflex.reports.history import event_line
     from pytest_reflex.store.journal import damaged, read_journal
@@ -122,8 +122,8 @@ def history(alias: str | None, as_json: bool, stable: bool) -> int:
 
 def _stable(path: Path, content: Content) -> int:
     """Print what is equal in every run that went the same way, one event a line."""
-    from pytest_reflex.loops.history import read_events
-    from pytest_reflex.loops.stable import stable_events
+    from pytest_reflex.drivers.reflex.history import read_events
+    from pytest_reflex.drivers.reflex.stable import stable_events
     from pytest_reflex.store.journal import damaged
 
     if not content.whole:
@@ -143,8 +143,8 @@ def show(alias: str | None, iteration: int | None, as_json: bool) -> int:
     It is the file as it stands; with --iteration it is rebuilt from the history. A pipe gets it
     byte for byte.
     """
-    from pytest_reflex.loops.artifacts import as_it_stands, evaluated_in
-    from pytest_reflex.loops.overview import find_folder
+    from pytest_reflex.drivers.reflex.artifacts import as_it_stands, evaluated_in
+    from pytest_reflex.drivers.reflex.overview import find_folder
 
     folder = find_folder(state_root(), alias)
     shown = as_it_stands(folder) if iteration is None else evaluated_in(folder, iteration)

@@ -11,12 +11,12 @@ import click
 
 from pytest_reflex.cli.aliases import alias_argument, state_root
 from pytest_reflex.cli.streams import give, give_json, say
+from pytest_reflex.drivers.reflex.survey import Found
 from pytest_reflex.errors import ExitCode, LockedError, UsageError
-from pytest_reflex.loops.survey import Found
 from pytest_reflex.model.plain import one_line, visible
 
 if TYPE_CHECKING:
-    from pytest_reflex.loops.runfiles import RunFiles
+    from pytest_reflex.drivers.reflex.runfiles import RunFiles
     from pytest_reflex.model.run import RunState
 
 PATIENCE = 15.0
@@ -34,12 +34,12 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 
 def opener(state: RunState) -> Callable[[Path], RunFiles]:
     """Return what takes the lock of a run of this kind, and keeps its files in step."""
-    from pytest_reflex.loops.kinds import is_of_session
-    from pytest_reflex.loops.runfiles import RunFiles
+    from pytest_reflex.drivers.reflex.kinds import is_of_session
+    from pytest_reflex.drivers.reflex.runfiles import RunFiles
 
     if not is_of_session(state):
         return RunFiles.open
-    from pytest_reflex.treeloop.files import TreeFiles
+    from pytest_reflex.drivers.pytest_loop.files import TreeFiles
 
     return TreeFiles.open
 
@@ -60,9 +60,9 @@ def feedback(alias: str | None, text: str | None, patience: float, as_json: bool
     It joins the next CRITIQUE and the REFINE after it, once. A loop that has stopped keeps it for
     `loop extend`.
     """
-    from pytest_reflex.loops import stopping
-    from pytest_reflex.loops.overview import find_run
-    from pytest_reflex.loops.setup import check_text
+    from pytest_reflex.drivers.reflex import stopping
+    from pytest_reflex.drivers.reflex.overview import find_run
+    from pytest_reflex.drivers.reflex.setup import check_text
 
     root = state_root()
     if text is None:
@@ -81,7 +81,7 @@ def feedback(alias: str | None, text: str | None, patience: float, as_json: bool
 
 def _text_alone(root: Path, word: str | None) -> str:
     """Return the one argument, which is the text; raises UsageError for the name of a loop."""
-    from pytest_reflex.loops.overview import aliases
+    from pytest_reflex.drivers.reflex.overview import aliases
 
     if word is None or word in aliases(root):
         whom = f" to {word}" if word else ""
@@ -111,8 +111,8 @@ def clean(alias: str | None, every: bool, yes: bool, as_json: bool) -> int:
 
     One that a process drives is refused; with --all it is named and left.
     """
-    from pytest_reflex.loops.cleaning import remove, tidy
-    from pytest_reflex.loops.survey import is_idle, is_loop, look, survey
+    from pytest_reflex.drivers.reflex.cleaning import remove, tidy
+    from pytest_reflex.drivers.reflex.survey import is_idle, is_loop, look, survey
     from pytest_reflex.store.folders import run_folder
 
     root = state_root()

@@ -15,7 +15,7 @@ from pytest_reflex.errors import ExitCode, UsageError
 from pytest_reflex.model.plain import one_line, visible
 
 if TYPE_CHECKING:
-    from pytest_reflex.loops.overview import Run
+    from pytest_reflex.drivers.reflex.overview import Run
 
 
 @click.command(short_help="Ask a loop to stop.")
@@ -37,11 +37,11 @@ def stop(
     one is stopped at once. Exit status: 0 it
     has ended or, with --wait 0, was asked; 11 it goes on.
     """
-    from pytest_reflex.loops import stopping
-    from pytest_reflex.loops.kinds import is_of_session
-    from pytest_reflex.loops.overview import find_run
-    from pytest_reflex.loops.setup import check_text
-    from pytest_reflex.loops.survey import has_ended
+    from pytest_reflex.drivers.reflex import stopping
+    from pytest_reflex.drivers.reflex.kinds import is_of_session
+    from pytest_reflex.drivers.reflex.overview import find_run
+    from pytest_reflex.drivers.reflex.setup import check_text
+    from pytest_reflex.drivers.reflex.survey import has_ended
     from pytest_reflex.model.words import RunStatus
 
     root = state_root()
@@ -70,7 +70,7 @@ def stop(
 
 def _meant(root: Path, word: str, alias: str | None, reason: str | None) -> tuple[str | None, str]:
     """Return the loop and the reason that were given; raises UsageError for what can be neither."""
-    from pytest_reflex.loops.overview import aliases
+    from pytest_reflex.drivers.reflex.overview import aliases
 
     if not word:
         return alias, reason or ""
@@ -94,7 +94,7 @@ def _only_running(root: Path) -> Run:
 
     Raises UsageError where there is none, or more than one.
     """
-    from pytest_reflex.loops.survey import is_running, running, survey
+    from pytest_reflex.drivers.reflex.survey import is_running, running, survey
 
     runs = [one.run for one in survey(root) if one.run and is_running(one)]
     meant = [run for run in runs if run.alive] or runs
@@ -107,8 +107,8 @@ def _only_running(root: Path) -> Run:
 
 
 def _how_it_ended(state: Any) -> str:
-    from pytest_reflex.loops.overview import NOT_VERIFIED
-    from pytest_reflex.loops.recorded import claims_pass
+    from pytest_reflex.drivers.reflex.overview import NOT_VERIFIED
+    from pytest_reflex.drivers.reflex.recorded import claims_pass
     from pytest_reflex.model.words import StopReason
 
     reason = state.stop.reason

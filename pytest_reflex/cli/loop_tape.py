@@ -15,8 +15,8 @@ from pytest_reflex.cli.streams import say
 from pytest_reflex.errors import UsageError
 
 if TYPE_CHECKING:
+    from pytest_reflex.drivers.reflex.overview import Run
     from pytest_reflex.host import Host
-    from pytest_reflex.loops.overview import Run
 
 
 class Tape(TypedDict):

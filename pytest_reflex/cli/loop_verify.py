@@ -15,8 +15,8 @@ from pytest_reflex.errors import ExitCode
 from pytest_reflex.model.plain import visible
 
 if TYPE_CHECKING:
-    from pytest_reflex.loops.overview import Run
-    from pytest_reflex.loops.verifying import Verification
+    from pytest_reflex.drivers.reflex.overview import Run
+    from pytest_reflex.drivers.reflex.verifying import Verification
 
 
 @click.command(short_help="Evaluate the artifact of a loop again.")
@@ -37,8 +37,8 @@ def verify(alias: str | None, accept_changes: bool, as_json: bool) -> int:
     5 nothing could be measured; 9 it could not be evaluated; 10 its rules have changed;
     11 a process drives the loop; 14 the project has changed.
     """
-    from pytest_reflex.loops import verifying
-    from pytest_reflex.loops.overview import find_run
+    from pytest_reflex.drivers.reflex import verifying
+    from pytest_reflex.drivers.reflex.overview import find_run
 
     run = find_run(state_root(), alias)
     verifying.refuse_unverifiable(run)

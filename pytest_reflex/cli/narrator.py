@@ -12,11 +12,11 @@ from typing import Any
 from pytest_reflex.cli.paint import painted
 from pytest_reflex.cli.progress import Display, displayed
 from pytest_reflex.cli.streams import give, give_artifact, give_json, say, terminal_width, verdict
+from pytest_reflex.drivers.reflex.driver import ReflexLoop
+from pytest_reflex.drivers.reflex.project_watch import unread_text
+from pytest_reflex.drivers.reflex.result import deliver
+from pytest_reflex.drivers.reflex.runjson import run_json
 from pytest_reflex.errors import ExitCode, StateError
-from pytest_reflex.loops.driver import ReflexLoop
-from pytest_reflex.loops.project_watch import unread_text
-from pytest_reflex.loops.result import deliver
-from pytest_reflex.loops.runjson import run_json
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.words import RunStatus, Step, StopReason

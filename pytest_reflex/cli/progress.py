@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from pytest_reflex.cli.live import FRAME, LiveView, can_be_live
 from pytest_reflex.cli.streams import say
-from pytest_reflex.loops.attending import BEAT, Progress
-from pytest_reflex.loops.driver import ReflexLoop
+from pytest_reflex.drivers.reflex.attending import BEAT, Progress
+from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.model.events import Event
 from pytest_reflex.model.words import Step
 from pytest_reflex.process.ticking import ticking

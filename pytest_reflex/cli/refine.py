@@ -13,9 +13,9 @@ from pytest_reflex.cli.configured import configured
 from pytest_reflex.cli.given import GivenPath
 from pytest_reflex.cli.one_artifact import Asked, step_options
 from pytest_reflex.cli.streams import give_artifact, give_json, is_coloured, say
+from pytest_reflex.drivers.reflex.single import Alone, criticise
+from pytest_reflex.drivers.reflex.single import refine as mend
 from pytest_reflex.errors import ExitCode, UsageError
-from pytest_reflex.loops.single import Alone, criticise
-from pytest_reflex.loops.single import refine as mend
 from pytest_reflex.model.single import Critique, Refinement
 
 
@@ -43,7 +43,7 @@ def refine(
     Exit status: 0 done, 4 bad criteria or usage, 9 the agent gave no artifact.
     """
     from pytest_reflex.cli.handed_over import issues_for, read_object
-    from pytest_reflex.loops.result import unusable
+    from pytest_reflex.drivers.reflex.result import unusable
 
     if in_place and output:
         raise UsageError("--in-place and --output exclude each other", hint="name one of them")

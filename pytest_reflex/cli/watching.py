@@ -8,8 +8,8 @@ import time
 import click
 
 from pytest_reflex.cli.streams import give
+from pytest_reflex.drivers.reflex.overview import Run, read_run, status_text
 from pytest_reflex.errors import UsageError
-from pytest_reflex.loops.overview import Run, read_run, status_text
 
 _LEAST = 0.1
 

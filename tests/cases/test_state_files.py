@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.loops.overview import find_run, status_text
+from pytest_reflex.drivers.reflex.overview import find_run, status_text
 from tests.loops.stage import Script, Stage
 
 CRITERIA = """\

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.iterations.model import Status
-from pytest_reflex.iterations.statefile import StateFile
+from pytest_reflex.drivers.iterate.model import Status
+from pytest_reflex.drivers.iterate.statefile import StateFile
 from tests.iterations.tape import state as iteration_state
 from tests.loops.stage import Script, Stage
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.iterations.model import Status
-from pytest_reflex.iterations.state import dump
-from pytest_reflex.iterations.statefile import state_path
+from pytest_reflex.drivers.iterate.model import Status
+from pytest_reflex.drivers.iterate.state import dump
+from pytest_reflex.drivers.iterate.statefile import state_path
 from tests.iterations.tape import state
 
 TOOL = ["iterate", "run", "build", "--ai-cmd", "touch called"]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.iterations.builtin import built_in_names
+from pytest_reflex.drivers.iterate.builtin import built_in_names
 from pytest_reflex.settings import SETTINGS
 from tests.cli.terminal import Terminal
 from tests.iterations.desk import FOUR, write

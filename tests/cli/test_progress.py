@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.loops.attending import Progress
-from pytest_reflex.loops.driver import ReflexLoop
+from pytest_reflex.drivers.reflex.attending import Progress
+from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import Mark, RunState, Spend
 from pytest_reflex.model.words import Level, Step

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.loops.driver import ReflexLoop
+from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.model.run import Limits
 from pytest_reflex.model.words import Step
 from pytest_reflex.reports.proposal import most_calls, proposal_text

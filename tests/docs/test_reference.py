@@ -153,7 +153,7 @@ def test_every_key_and_event_of_an_iteration_loop_is_listed() -> None:
 
 
 def test_every_cause_of_a_failed_round_is_explained_in_its_order() -> None:
-    from pytest_reflex.iterations.model import Cause
+    from pytest_reflex.drivers.iterate.model import Cause
 
     text = (ROOT / "docs" / "explanation" / "iteration-loop.md").read_text(encoding="utf-8")
     listed = first_cells(section(text, "What counts as failure"))
@@ -161,9 +161,9 @@ def test_every_cause_of_a_failed_round_is_explained_in_its_order() -> None:
 
 
 def test_every_end_of_an_iteration_loop_is_listed_with_its_exit_status() -> None:
-    from pytest_reflex.iterations.decide import exit_code
-    from pytest_reflex.iterations.model import Ending, State
-    from pytest_reflex.iterations.wording import ended_text
+    from pytest_reflex.drivers.iterate.decide import exit_code
+    from pytest_reflex.drivers.iterate.model import Ending, State
+    from pytest_reflex.drivers.iterate.wording import ended_text
 
     state = State(
         procedure_name="build", max_iterations=7, failure_threshold=7, started_at="",

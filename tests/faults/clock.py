@@ -90,7 +90,7 @@ def _played(project: Path, name: str) -> list[str]:
 
 
 def _wrong_of(stage: Any, events: Any) -> list[str]:
-    from pytest_reflex.loops.overview import find_run, status_text
+    from pytest_reflex.drivers.reflex.overview import find_run, status_text
 
     state = stage.run_json()
     wrong = []

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pytest_reflex.drivers.reflex.overview import read_run
+from pytest_reflex.drivers.reflex.runfiles import RunFiles
+from pytest_reflex.drivers.reflex.steps import phase_error
 from pytest_reflex.errors import StateError
-from pytest_reflex.loops.overview import read_run
-from pytest_reflex.loops.runfiles import RunFiles
-from pytest_reflex.loops.steps import phase_error
 from pytest_reflex.model.words import Step
 from pytest_reflex.store.journal import read_journal
 from pytest_reflex.store.lines import decode

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_reflex.loops.history import read_events, text_after
+from pytest_reflex.drivers.reflex.history import read_events, text_after
 from pytest_reflex.store.journal import read_journal
 from tests.faults.figure import Figure
 from tests.faults.iterating import Iterating

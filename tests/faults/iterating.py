@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from pytest_reflex.iterations.model import State
-from pytest_reflex.iterations.state import dump
+from pytest_reflex.drivers.iterate.model import State
+from pytest_reflex.drivers.iterate.state import dump
 from tests.faults.memory import memory_folder
 from tests.faults.project import faults_of
 from tests.faults.warm import Ran, Warm, warm_interpreter

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pytest_reflex.drivers.reflex.overview import read_run
 from pytest_reflex.errors import ExitCode, ReflexError
-from pytest_reflex.loops.overview import read_run
 from pytest_reflex.store.journal import read_journal
 from tests.faults.warm import Ran
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from pytest_reflex.drivers.reflex.overview import aliases, read_run
 from pytest_reflex.errors import ExitCode
-from pytest_reflex.loops.overview import aliases, read_run
 from pytest_reflex.store.journal import read_journal
 from tests.faults.aftermath import Ground, ground
 from tests.faults.figure import Figure, of_cases

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pytest_reflex.drivers.reflex.overview import find_run
 from pytest_reflex.errors import ReflexError, StateError, UsageError
-from pytest_reflex.loops.overview import find_run
 from tests.faults.disk import Recorder, lay_out
 from tests.faults.figure import Figure, of_cases
 from tests.faults.intercepted import Intercepted

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from pytest_reflex.iterations.model import Fragment, Phase, Procedure
+from pytest_reflex.drivers.iterate.model import Fragment, Phase, Procedure
 
 FOUR = """\
 observe = [{content = "look"}]

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pytest_reflex.checks.registry import Registry
+from pytest_reflex.drivers.iterate.driver import IterationLoop, Work
+from pytest_reflex.drivers.iterate.gates import Gates
+from pytest_reflex.drivers.iterate.log import Log
+from pytest_reflex.drivers.iterate.model import Bounds, Gate, Phase, Procedure, State
+from pytest_reflex.drivers.iterate.statefile import StateFile, read_state
 from pytest_reflex.errors import ExitCode
-from pytest_reflex.iterations.driver import IterationLoop, Work
-from pytest_reflex.iterations.gates import Gates
-from pytest_reflex.iterations.log import Log
-from pytest_reflex.iterations.model import Bounds, Gate, Phase, Procedure, State
-from pytest_reflex.iterations.statefile import StateFile, read_state
 from pytest_reflex.model.steps import Question, Reply
 
 AT = "2026-02-06T10:00:00Z"

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from pytest_reflex.iterations.log import Log, Volume
-from pytest_reflex.iterations.logfile import LogFile
-from pytest_reflex.iterations.model import Cause, Round, State, Status
+from pytest_reflex.drivers.iterate.log import Log, Volume
+from pytest_reflex.drivers.iterate.logfile import LogFile
+from pytest_reflex.drivers.iterate.model import Cause, Round, State, Status
 
 START = datetime(2026, 2, 6, 10, 0, 0, tzinfo=UTC)
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from pytest_reflex.drivers.iterate.budget import is_over, over_budget_text, tokens_of
 from pytest_reflex.errors import UsageError
-from pytest_reflex.iterations.budget import is_over, over_budget_text, tokens_of
 
 
 def hooks(answer: Any) -> Any:

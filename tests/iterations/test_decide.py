@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_reflex.drivers.iterate.decide import counted, decide, ended, exit_code
+from pytest_reflex.drivers.iterate.model import Bounds, Cause, Ending, Round, State, Status
 from pytest_reflex.errors import ExitCode
-from pytest_reflex.iterations.decide import counted, decide, ended, exit_code
-from pytest_reflex.iterations.model import Bounds, Cause, Ending, Round, State, Status
 
 AT = "2026-02-06T10:00:00Z"
 NEW = State(procedure_name="build", max_iterations=10, failure_threshold=3, started_at=AT)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from pytest_reflex.drivers.iterate.model import Bounds, Gate, Status
+from pytest_reflex.drivers.iterate.statefile import StateFile
 from pytest_reflex.errors import ExitCode, LockedError, UsageError
-from pytest_reflex.iterations.model import Bounds, Gate, Status
-from pytest_reflex.iterations.statefile import StateFile
 from pytest_reflex.model.steps import Question, Reply
 from tests.iterations.stage import AT, BAD, GOOD, LIMIT, NO, YES, Script, Stage
 

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_reflex.agents.command import CommandAgent
 from pytest_reflex.agents.offline import OfflineAgent
-from pytest_reflex.iterations.dry_run import command_text, dry_run_text
+from pytest_reflex.drivers.iterate.dry_run import command_text, dry_run_text
 from tests.iterations.desk import procedure
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from pytest_reflex.cli.main import main
+from pytest_reflex.drivers.iterate.gates import Gates
+from pytest_reflex.drivers.iterate.model import Gate, GateResult
 from pytest_reflex.errors import CriteriaError
 from pytest_reflex.host import open_host
-from pytest_reflex.iterations.gates import Gates
-from pytest_reflex.iterations.model import Gate, GateResult
 from tests.process.zoo import gone_within, marked
 
 CRITERIA = """\

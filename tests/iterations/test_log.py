@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.iterations.log import Log, Volume, local_time
-from pytest_reflex.iterations.logfile import LogFile, log_path
-from pytest_reflex.iterations.model import (
+from pytest_reflex.drivers.iterate.log import Log, Volume, local_time
+from pytest_reflex.drivers.iterate.logfile import LogFile, log_path
+from pytest_reflex.drivers.iterate.model import (
     Bounds,
     Cause,
     Ending,
@@ -25,7 +25,7 @@ from pytest_reflex.iterations.model import (
     Round,
     Status,
 )
-from pytest_reflex.iterations.wording import ended_text, failure_text, last_words, lasted
+from pytest_reflex.drivers.iterate.wording import ended_text, failure_text, last_words, lasted
 from tests.iterations.tape import Tape, state
 
 
@@ -407,7 +407,7 @@ def test_a_log_that_cannot_be_written_is_told_once_and_the_run_goes_on() -> None
 FULL = """
 import resource, signal, sys
 from pathlib import Path
-from pytest_reflex.iterations.logfile import LogFile
+from pytest_reflex.drivers.iterate.logfile import LogFile
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (30, 1 << 20))
 log = LogFile(Path(sys.argv[1]), print)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_reflex.drivers.iterate.model import Bounds, Phase, State, Status
+from pytest_reflex.drivers.iterate.opening import Options, fresh, is_unfinished, taken_up
 from pytest_reflex.errors import UsageError
-from pytest_reflex.iterations.model import Bounds, Phase, State, Status
-from pytest_reflex.iterations.opening import Options, fresh, is_unfinished, taken_up
 
 AT = "2026-02-06T10:00:00Z"
 LEFT = State(

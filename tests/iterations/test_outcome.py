@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.iterations.model import Cause, Gate, GateResult
-from pytest_reflex.iterations.outcome import (
+from pytest_reflex.drivers.iterate.model import Cause, Gate, GateResult
+from pytest_reflex.drivers.iterate.outcome import (
     Outcome,
     Promise,
     doubt,

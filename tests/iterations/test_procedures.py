@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.errors import ProcedureError, UsageError
-from pytest_reflex.iterations.model import Gate, Phase, Procedure
-from pytest_reflex.iterations.procedures import (
+from pytest_reflex.drivers.iterate.model import Gate, Phase, Procedure
+from pytest_reflex.drivers.iterate.procedures import (
     find_procedure,
     gates_of,
     load_procedures,
     procedure_names,
 )
+from pytest_reflex.errors import ProcedureError, UsageError
 from pytest_reflex.settings import global_path, load
 from tests.iterations.desk import FOUR, write
 

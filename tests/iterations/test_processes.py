@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.iterations.statefile import StateFile
+from pytest_reflex.drivers.iterate.statefile import StateFile
 from tests.cli.terminal import Terminal
 from tests.faults.driven import wait_until
 from tests.iterations.project import Project, left_behind, told

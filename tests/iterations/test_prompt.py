@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_reflex.drivers.iterate.fragments import from_context, from_flag, text_of
+from pytest_reflex.drivers.iterate.model import Fragment, Phase
+from pytest_reflex.drivers.iterate.outcome import promised
+from pytest_reflex.drivers.iterate.prompt import compose
 from pytest_reflex.errors import UsageError
-from pytest_reflex.iterations.fragments import from_context, from_flag, text_of
-from pytest_reflex.iterations.model import Fragment, Phase
-from pytest_reflex.iterations.outcome import promised
-from pytest_reflex.iterations.prompt import compose
 from tests.iterations.desk import procedure, write
 
 HEADINGS = ["## OBSERVE", "## ORIENT", "## DECIDE", "## ACT"]

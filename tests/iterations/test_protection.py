@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
+from pytest_reflex.drivers.iterate.gates import Gates
+from pytest_reflex.drivers.iterate.model import Gate, GateResult
 from pytest_reflex.host import open_host
-from pytest_reflex.iterations.gates import Gates
-from pytest_reflex.iterations.model import Gate, GateResult
 
 PYTHON = sys.executable
 

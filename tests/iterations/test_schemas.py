@@ -10,9 +10,17 @@ import pytest
 
 from pytest_reflex.contracts.schemas import schema
 from pytest_reflex.contracts.validate import problems
-from pytest_reflex.iterations.log import Volume
-from pytest_reflex.iterations.model import Bounds, Cause, Ending, Gate, GateResult, Round, Status
-from pytest_reflex.iterations.state import dump, load
+from pytest_reflex.drivers.iterate.log import Volume
+from pytest_reflex.drivers.iterate.model import (
+    Bounds,
+    Cause,
+    Ending,
+    Gate,
+    GateResult,
+    Round,
+    Status,
+)
+from pytest_reflex.drivers.iterate.state import dump, load
 from tests.iterations.tape import Tape, state
 
 SEED_STATE = {

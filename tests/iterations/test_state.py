@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.iterations.model import State, Status
-from pytest_reflex.iterations.state import dump, load, seconds_of
+from pytest_reflex.drivers.iterate.model import State, Status
+from pytest_reflex.drivers.iterate.state import dump, load, seconds_of
 
 SEED: dict[str, Any] = {
     "iteration": 3,

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from pytest_reflex.drivers.iterate.model import State, Status
+from pytest_reflex.drivers.iterate.state import dump, load
+from pytest_reflex.drivers.iterate.statefile import StateFile, is_driven, read_state, state_path
 from pytest_reflex.errors import LockedError, StateError
-from pytest_reflex.iterations.model import State, Status
-from pytest_reflex.iterations.state import dump, load
-from pytest_reflex.iterations.statefile import StateFile, is_driven, read_state, state_path
 from pytest_reflex.store.aside import MOST_KEPT
 from tests.faults.driven import wait_until
 
@@ -26,8 +26,8 @@ STATE = State(
 HOLDER = """
 import sys, time
 from pathlib import Path
-from pytest_reflex.iterations.state import dump, load
-from pytest_reflex.iterations.statefile import StateFile
+from pytest_reflex.drivers.iterate.state import dump, load
+from pytest_reflex.drivers.iterate.statefile import StateFile
 with StateFile(Path(sys.argv[1]), "build", print):
     Path(sys.argv[1], "held").touch()
     time.sleep(600)

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.iterations.logfile import LogFile, log_path
-from pytest_reflex.iterations.model import State, Status
-from pytest_reflex.iterations.state import dump
-from pytest_reflex.iterations.statefile import StateFile, state_path
-from pytest_reflex.iterations.status import (
+from pytest_reflex.drivers.iterate.logfile import LogFile, log_path
+from pytest_reflex.drivers.iterate.model import State, Status
+from pytest_reflex.drivers.iterate.state import dump
+from pytest_reflex.drivers.iterate.statefile import StateFile, state_path
+from pytest_reflex.drivers.iterate.status import (
     plain_lines,
     procedures_with_state,
     standing_of,

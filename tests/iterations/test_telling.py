@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_reflex.iterations.log import Log
-from pytest_reflex.iterations.model import Cause, Gate, GateResult, Round
-from pytest_reflex.iterations.telling import Progress
+from pytest_reflex.drivers.iterate.log import Log
+from pytest_reflex.drivers.iterate.model import Cause, Gate, GateResult, Round
+from pytest_reflex.drivers.iterate.telling import Progress
 from pytest_reflex.reports.progress import Line
 
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.iterations.tree import Tree, Watch, fingerprint
+from pytest_reflex.drivers.iterate.tree import Tree, Watch, fingerprint
 
 EXCLUDE = (".rooda",)
 Deed = Callable[[Path], object]

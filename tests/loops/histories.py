@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from pytest_reflex.loops.fold import fold
+from pytest_reflex.drivers.reflex.fold import fold
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import Limits, RunState

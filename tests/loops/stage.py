@@ -8,9 +8,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+from pytest_reflex.drivers.reflex.driver import ReflexLoop
+from pytest_reflex.drivers.reflex.setup import NewLoop, begin, propose, take_up
 from pytest_reflex.host import CoreEvaluator, Host, open_host
-from pytest_reflex.loops.driver import ReflexLoop
-from pytest_reflex.loops.setup import NewLoop, begin, propose, take_up
 from pytest_reflex.model.events import Event
 from pytest_reflex.model.steps import Reply, StepRequest
 from pytest_reflex.settings import load

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_reflex.loops.decide import Act, decide, exhausted
+from pytest_reflex.drivers.reflex.decide import Act, decide, exhausted
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import Limits
 from pytest_reflex.model.words import Step, StopReason

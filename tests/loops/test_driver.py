@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from pytest_reflex.drivers.reflex.overview import find_run, status_text
 from pytest_reflex.errors import LockedError, UsageError
-from pytest_reflex.loops.overview import find_run, status_text
 from pytest_reflex.model.steps import Reply
 from pytest_reflex.reports.iteration import changed_line
 from tests.loops.stage import Script, Stage, issues, story

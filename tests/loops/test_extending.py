@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
+from pytest_reflex.drivers.reflex import stopping
+from pytest_reflex.drivers.reflex.decide import Act, decide
+from pytest_reflex.drivers.reflex.driver import ReflexLoop
+from pytest_reflex.drivers.reflex.overview import find_run
+from pytest_reflex.drivers.reflex.reopening import More, extended, reopen
+from pytest_reflex.drivers.reflex.runjson import run_json
 from pytest_reflex.errors import UsageError
-from pytest_reflex.loops import stopping
-from pytest_reflex.loops.decide import Act, decide
-from pytest_reflex.loops.driver import ReflexLoop
-from pytest_reflex.loops.overview import find_run
-from pytest_reflex.loops.reopening import More, extended, reopen
-from pytest_reflex.loops.runjson import run_json
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import Limits
 from pytest_reflex.model.steps import Reply

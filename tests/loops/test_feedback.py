@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from pytest_reflex.agents.prompts import prompt_for
+from pytest_reflex.drivers.reflex import stopping
+from pytest_reflex.drivers.reflex.overview import find_run
 from pytest_reflex.errors import UsageError
-from pytest_reflex.loops import stopping
-from pytest_reflex.loops.overview import find_run
 from pytest_reflex.model.events import Event
 from pytest_reflex.model.steps import StepRequest
 from tests.loops.stage import Script, Stage, story

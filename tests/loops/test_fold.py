@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_reflex.drivers.reflex.decide import MAX_TRIES, Act, decide
+from pytest_reflex.drivers.reflex.fold import fold
+from pytest_reflex.drivers.reflex.runjson import run_json
 from pytest_reflex.errors import StateError
-from pytest_reflex.loops.decide import MAX_TRIES, Act, decide
-from pytest_reflex.loops.fold import fold
-from pytest_reflex.loops.runjson import run_json
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.words import RunStatus
 from tests.loops.histories import History

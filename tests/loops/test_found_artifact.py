@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_reflex.drivers.reflex.overview import find_run, status_text
 from pytest_reflex.errors import StateError, UsageError
-from pytest_reflex.loops.overview import find_run, status_text
 from pytest_reflex.model.steps import StepRequest
 from tests.loops.stage import Script, Stage, critique_all
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from pytest_reflex.drivers.reflex.history import read_events, text_after
 from pytest_reflex.errors import StateError
-from pytest_reflex.loops.history import read_events, text_after
 from pytest_reflex.model.events import Event
 from tests.loops.stage import Script, Stage
 

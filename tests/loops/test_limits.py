@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.loops.decide import Act, decide
-from pytest_reflex.loops.steps import cost_of
+from pytest_reflex.drivers.reflex.decide import Act, decide
+from pytest_reflex.drivers.reflex.steps import cost_of
 from pytest_reflex.model.run import Limits, Spend
 from pytest_reflex.model.steps import Reply
 from pytest_reflex.model.words import StopReason

@@ -12,8 +12,8 @@ import pytest
 
 from pytest_reflex.cli.main import main
 from pytest_reflex.documents.own_text import LONGEST
+from pytest_reflex.drivers.reflex.own_orders import read_orders
 from pytest_reflex.errors import UsageError
-from pytest_reflex.loops.own_orders import read_orders
 from pytest_reflex.settings import global_path, load
 
 CRITERIA = """\

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_reflex.contracts.validate import problems
-from pytest_reflex.loops.pointer import Pointer, Requests
+from pytest_reflex.drivers.reflex.pointer import Pointer, Requests
 
 RUNS = ("words-1", "words-2", "words-3")
 requests = st.builds(

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
+from pytest_reflex.drivers.reflex.driver import ReflexLoop
+from pytest_reflex.drivers.reflex.setup import resumable
 from pytest_reflex.errors import StateError, UsageError
-from pytest_reflex.loops.driver import ReflexLoop
-from pytest_reflex.loops.setup import resumable
 from tests.loops.stage import Script, Stage, story
 
 GOOD = "alpha beta gamma\n"

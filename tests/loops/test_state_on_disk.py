@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from pytest_reflex.drivers.reflex.overview import find_run
+from pytest_reflex.drivers.reflex.setup import resumable
 from pytest_reflex.errors import StateError, UsageError
-from pytest_reflex.loops.overview import find_run
-from pytest_reflex.loops.setup import resumable
 from tests.loops.stage import Script, Stage
 
 GOOD = "alpha beta gamma\n"

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from pytest_reflex.drivers.reflex import stopping
+from pytest_reflex.drivers.reflex.overview import Run, find_run
+from pytest_reflex.drivers.reflex.pointer import Requests, read_pointer
+from pytest_reflex.drivers.reflex.survey import running
 from pytest_reflex.errors import UsageError
-from pytest_reflex.loops import stopping
-from pytest_reflex.loops.overview import Run, find_run
-from pytest_reflex.loops.pointer import Requests, read_pointer
-from pytest_reflex.loops.survey import running
 from tests.loops.stage import Script, Stage, story
 from tests.loops.test_kill import Project, runs, wait_for
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from pytest_reflex.cli.main import main
+from pytest_reflex.drivers.reflex.overview import read_run
 from pytest_reflex.errors import ArtifactError, CriteriaError, UnreadableError
-from pytest_reflex.loops.overview import read_run
 from pytest_reflex.seals.manifest import changes, take
 from pytest_reflex.store.journal import Journal
 from tests.faults.intercepted import Call

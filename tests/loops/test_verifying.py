@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.loops.overview import read_run
+from pytest_reflex.drivers.reflex.overview import read_run
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import StopReason
 from pytest_reflex.store.journal import read_journal

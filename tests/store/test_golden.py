@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.loops.history import digest, read_events, text_after
+from pytest_reflex.drivers.reflex.history import digest, read_events, text_after
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.words import Level, RunStatus, StopReason
 from pytest_reflex.store.journal import Journal, read_journal

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_reflex.contracts.steps import read_artifact
+from pytest_reflex.drivers.pytest_loop.difference import TITLE, counts, document, rebuilt
 from pytest_reflex.errors import StateError
-from pytest_reflex.treeloop.difference import TITLE, counts, document, rebuilt
 
 LINES = (
     *("a", "b", "", "```", "## x", "@@ -1,1 +1,1 @@", TITLE, "--- a", "+++ b"),

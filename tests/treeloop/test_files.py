@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from pytest_reflex.drivers.pytest_loop.difference import document
+from pytest_reflex.drivers.pytest_loop.files import TREE, TreeFiles, tree_of
+from pytest_reflex.drivers.pytest_loop.sealed import Start
+from pytest_reflex.drivers.pytest_loop.territory import Territory
+from pytest_reflex.drivers.reflex.kinds import KIND, SESSION
+from pytest_reflex.drivers.reflex.steps import Done
 from pytest_reflex.errors import StateError
-from pytest_reflex.loops.kinds import KIND, SESSION
-from pytest_reflex.loops.steps import Done
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.words import Step
-from pytest_reflex.treeloop.difference import document
-from pytest_reflex.treeloop.files import TREE, TreeFiles, tree_of
-from pytest_reflex.treeloop.sealed import Start
-from pytest_reflex.treeloop.territory import Territory
 
 OLD, NEW = {"a.py": "old\n"}, {"a.py": "new\n", "b.py": "more\n"}
 CRITERIA = {

@@ -8,7 +8,7 @@ from contextlib import chdir
 import pytest
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.treeloop import entry, telling
+from pytest_reflex.drivers.pytest_loop import entry, telling
 from tests.treeloop.stage import CODE, RIGHT, TESTS, Project, wait_for_change
 
 Capture = pytest.CaptureFixture[str]
@@ -197,7 +197,7 @@ def test_an_interrupt_during_the_imports_is_one_line(project: Project) -> None:
         "import os, signal, sys\n"
         "class Finder:\n"
         "    def find_spec(self, name, *rest):\n"
-        "        if name == 'pytest_reflex.treeloop.telling':\n"
+        "        if name == 'pytest_reflex.drivers.pytest_loop.telling':\n"
         "            os.kill(os.getpid(), signal.SIGINT)\n"
         "sys.meta_path.insert(0, Finder())\n",
     )

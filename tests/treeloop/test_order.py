@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_reflex.drivers.pytest_loop.order import chosen_agents, usual_agents, without_own
 from pytest_reflex.errors import UsageError
 from pytest_reflex.settings import load
-from pytest_reflex.treeloop.order import chosen_agents, usual_agents, without_own
 from tests.treeloop.stage import Project
 
 

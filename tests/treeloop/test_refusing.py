@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.treeloop.files import TreeFiles
+from pytest_reflex.drivers.pytest_loop.files import TreeFiles
 from tests.treeloop.stage import CODE, RIGHT, Project
 from tests.treeloop.test_files import OLD, commit, folder, found
 

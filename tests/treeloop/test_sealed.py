@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from pytest_reflex.drivers.pytest_loop.child import Session
+from pytest_reflex.drivers.pytest_loop.sealed import Start, TreeWatch, configurations
+from pytest_reflex.drivers.pytest_loop.territory import Territory
+from pytest_reflex.drivers.reflex.project_watch import Found, ProjectWatch, Scope
 from pytest_reflex.errors import PausedError
-from pytest_reflex.loops.project_watch import Found, ProjectWatch, Scope
 from pytest_reflex.seals.patterns import escaped
 from pytest_reflex.seals.project import unpack
-from pytest_reflex.treeloop.child import Session
-from pytest_reflex.treeloop.sealed import Start, TreeWatch, configurations
-from pytest_reflex.treeloop.territory import Territory
 
 Act = Callable[[Path], object]
 

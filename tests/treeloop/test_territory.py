@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from pytest_reflex.drivers.pytest_loop import territory
+from pytest_reflex.drivers.pytest_loop.territory import Territory, as_patterns
 from pytest_reflex.errors import ArtifactError, UsageError
-from pytest_reflex.treeloop import territory
-from pytest_reflex.treeloop.territory import Territory, as_patterns
 
 
 def made(root: Path, *patterns: str) -> Territory:

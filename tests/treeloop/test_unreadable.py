@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from pytest_reflex.drivers.pytest_loop.refusing import faults
+from pytest_reflex.drivers.pytest_loop.territory import Territory
 from pytest_reflex.errors import UnreadableError
-from pytest_reflex.treeloop.refusing import faults
-from pytest_reflex.treeloop.territory import Territory
 from tests.faults.read_side import ReadSide
 from tests.loops.test_unreadable import ERRORS, Failing
 

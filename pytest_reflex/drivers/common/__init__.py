@@ -1,0 +1,1 @@
+"""The frame that every driver stands on."""

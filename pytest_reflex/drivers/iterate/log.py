@@ -1,0 +1,301 @@
+"""The log of the iteration loop: what the driver does, as lines for people or as JSON lines.
+
+Each event goes to `say` (stderr) as far as the volume lets it, and whole to the log file.
+Promises: foreign text cannot act on a terminal, begin a line of its own or carry a secret of our
+environment; nothing that fails here stops a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import IntEnum, StrEnum
+from typing import Any
+
+from pytest_reflex.drivers.iterate import wording
+from pytest_reflex.drivers.iterate.logfile import LogFile
+from pytest_reflex.drivers.iterate.model import Bounds, Cause, Ending, GateResult, Round, State
+from pytest_reflex.drivers.iterate.statistics import statistics_of
+from pytest_reflex.drivers.iterate.telling import Progress
+from pytest_reflex.model.plain import visible, visible_json
+from pytest_reflex.process.secrecy import hide
+
+Clock = Callable[[], datetime]
+_FOREIGN = "    | "
+
+
+class Severity(StrEnum):
+    """How much a line matters."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+class Volume(IntEnum):
+    """What is told: warnings, errors and the end; the seed's lines; statistics and gates too."""
+
+    QUIET = 0
+    NORMAL = 1
+    VERBOSE = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Record:
+    """One event: a line for people and what else programs may read.
+
+    `output` is foreign text, `excerpt` the line of it that is shown where the whole is not.
+    The `last` one is told at any volume, a `silent` one only kept.
+    """
+
+    event: str
+    message: str
+    level: Severity = Severity.INFO
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    output: str = ""
+    excerpt: str = ""
+    last: bool = False
+    silent: bool = False
+
+    def is_told(self, volume: Volume) -> bool:
+        if self.silent:
+            return False
+        if self.last or self.level in (Severity.WARNING, Severity.ERROR):
+            return True
+        return volume >= (Volume.VERBOSE if self.level is Severity.DEBUG else Volume.NORMAL)
+
+
+def local_time() -> datetime:
+    """Return the time as the user's clock shows it."""
+    return datetime.now().astimezone()
+
+
+class Log:
+    """Tells one run of a procedure; the driver calls a method where something happens.
+
+    `say` takes one line (or more) of text for stderr; `clock` gives aware times, shown in their
+    own zone to people and in UTC to programs; `hidden` are values with the references that stand
+    for them (`process.secrecy.secrets`). `progress` is told what begins and ends.
+    """
+
+    def __init__(
+        self,
+        procedure: str,
+        say: Callable[[str], None],
+        *,
+        clock: Clock = local_time,
+        as_json: bool = False,
+        volume: Volume = Volume.NORMAL,
+        hidden: Mapping[str, str] | None = None,
+        file: LogFile | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self._progress = progress
+        self._procedure, self._say, self._clock = procedure, say, clock
+        self._as_json, self._volume = as_json, volume
+        self._hidden, self._file = hidden or {}, file
+
+    def starting(self, bounds: Bounds) -> None:
+        """Tell that a fresh run begins, and what ends one without a limit."""
+        fields = {"max_iterations": bounds.max_iterations, "phase": "start"}
+        text = wording.starting_text(self._procedure, bounds)
+        self._tell(_Record(event="started", message=text, fields=fields))
+        self._tell_caps(bounds)
+
+    def _tell_caps(self, bounds: Bounds) -> None:
+        if caps := wording.caps_text(bounds):
+            self._tell(_Record(event="unlimited", message=caps, fields={"phase": "start"}))
+
+    def resuming(self, state: State, bounds: Bounds) -> None:
+        """Tell that a run goes on behind the finished rounds of `state`, under its limit."""
+        fields = {
+            "max_iterations": state.max_iterations,
+            "iterations": state.iteration,
+            "seconds": round(sum(state.elapsed), 3),
+            "phase": "start",
+        }
+        text = wording.resuming_text(state)
+        self._tell(_Record(event="resumed", message=text, fields=fields))
+        text = wording.previous_text(state)
+        self._tell(_Record(event="previous", message=text, fields=fields))
+        self._tell_caps(bounds)
+
+    def round_starts(self, number: int, total: int) -> None:
+        """Tell that round `number` (from 1) of `total` (0: no limit) begins."""
+        text = f"{wording.place_text(number, total)} starting..."
+        fields = {"iteration": number, "phase": "agent"}
+        self._tell(_Record(event="iteration_started", message=text, fields=fields))
+        if self._progress:
+            self._progress.begins(number, total)
+
+    def gate_ended(self, number: int, result: GateResult) -> None:
+        """Tell what a gate came to; a warning where it failed and is not required.
+
+        Another one is that it left processes running.
+        """
+        if self._progress:
+            self._progress.gate_done(result.gate.name)
+        alone = not result.passed and not result.gate.required
+        is_warning = alone or result.left_children
+        fields = {
+            "iteration": number,
+            "phase": "gates",
+            "gate": result.gate.name,
+            "required": result.gate.required,
+            "outcome": result.outcome,
+            "seconds": round(result.seconds, 3),
+        }
+        self._tell(
+            _Record(
+                event="gate",
+                message=wording.gate_text(result),
+                level=Severity.WARNING if is_warning else Severity.DEBUG,
+                fields=fields,
+                output=result.output,
+            )
+        )
+
+    def round_ended(
+        self, round_: Round, total: int, *, failures: int, threshold: int, aborting: bool = False
+    ) -> None:
+        """Tell how a round ended; `failures` in a row count it too.
+
+        The round that is `aborting` the run gets no completed line: the end follows.
+        """
+        if self._progress:
+            self._progress.ends(round_, failures)
+        if round_.failed:
+            text = wording.failed_text(round_, failures, threshold)
+            fields = {"iteration": round_.number, "phase": _phase(round_), "failures": failures}
+            self._tell(
+                _Record(
+                    event="failure",
+                    message=text,
+                    level=Severity.WARNING,
+                    fields=fields | {"cause": round_.cause, "threshold": threshold},
+                    output=round_.output,
+                    excerpt=wording.last_words(round_),
+                )
+            )
+            if aborting and round_.limited:
+                self.warning(wording.limited_text(self._procedure))
+        self._tell(
+            _Record(
+                event="iteration_completed",
+                message=wording.completed_text(round_, total),
+                fields=_round_fields(round_),
+                silent=aborting,
+            )
+        )
+
+    def unchanged(self, count: int, limit: int) -> None:
+        """Warn that `count` rounds in a row (of `limit`, 0: none) left the tree as it was."""
+        self._tell(
+            _Record(
+                event="unchanged",
+                message=wording.unchanged_text(count, limit),
+                level=Severity.WARNING,
+                fields={"rounds": count, "phase": "end"},
+            )
+        )
+
+    def passing(self, text: str) -> None:
+        """Tell what matters only now: the file does not keep it."""
+        record = _Record(event="message", message=text)
+        if record.is_told(self._volume):
+            self._show(record, self._clock())
+
+    def info(self, text: str) -> None:
+        self._tell(_Record(event="message", message=text))
+
+    def warning(self, text: str) -> None:
+        self._tell(_Record(event="message", message=text, level=Severity.WARNING))
+
+    def error(self, text: str) -> None:
+        self._tell(_Record(event="message", message=text, level=Severity.ERROR))
+
+    def ended(self, ending: Ending, state: State, *, saved: bool = True) -> None:
+        """Tell the end and, to who wants to know, the statistics; then let go of the file."""
+        figures = statistics_of(state.elapsed)
+        fields: dict[str, Any] = {"iterations": state.iteration, "phase": "end"}
+        if figures.count:
+            text = f"Statistics: {figures}"
+            told = fields | {"statistics": figures.to_json()}
+            self._tell(_Record(event="statistics", message=text, level=Severity.DEBUG, fields=told))
+        self._tell(
+            _Record(
+                event="ended",
+                message=wording.ended_text(ending, state, saved=saved),
+                level=_LEVEL_OF.get(ending, Severity.INFO),
+                fields=fields
+                | {
+                    "outcome": ending.value,
+                    "status": state.status.value,
+                    "seconds": round(sum(state.elapsed), 3),
+                },
+                last=True,
+            )
+        )
+        if self._file is not None:
+            self._file.close()
+
+    def _tell(self, record: _Record) -> None:
+        now = self._clock()
+        if record.is_told(self._volume):
+            self._show(record, now)
+        if self._file is not None:
+            self._file.append(self._as_line(record, now))
+
+    def _show(self, record: _Record, now: datetime) -> None:
+        self._say(self._as_line(record, now) if self._as_json else self._as_text(record, now))
+
+    def _as_text(self, record: _Record, now: datetime) -> str:
+        loud = record.level in (Severity.WARNING, Severity.ERROR)
+        word = f"{record.level.value.upper()}: " if loud else ""
+        message = self._safe(record.message).replace("\n", "\\n")
+        lines = [f"[{now:%H:%M:%S}] {word}{message}"]
+        shown = record.output if self._volume is Volume.VERBOSE else record.excerpt
+        if shown:
+            lines += [_FOREIGN + line for line in self._safe(shown).split("\n")]
+        return "\n".join(lines)
+
+    def _as_line(self, record: _Record, now: datetime) -> str:
+        document: dict[str, Any] = {
+            "time": f"{now.astimezone(UTC):%Y-%m-%dT%H:%M:%S}.{now.microsecond // 1000:03d}Z",
+            "level": record.level.value,
+            "event": record.event,
+            "procedure": self._procedure,
+            **{key: self._hide(value) for key, value in record.fields.items()},
+            "message": self._hide(record.message),
+        }
+        if record.output:
+            document["output"] = self._hide(record.output)
+        return visible_json(document)
+
+    def _hide(self, value: Any) -> Any:
+        return hide(str(value), self._hidden) if isinstance(value, str) else value
+
+    def _safe(self, text: str) -> str:
+        return visible(hide(text, self._hidden).replace("\r\n", "\n"))
+
+
+_LEVEL_OF = {Ending.FAILURES: Severity.ERROR, Ending.UNCHANGED: Severity.WARNING}
+
+
+def _phase(round_: Round) -> str:
+    return "gates" if round_.cause is Cause.GATE else "agent"
+
+
+def _round_fields(round_: Round) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "iteration": round_.number,
+        "phase": "gates" if round_.gates else _phase(round_),
+        "outcome": "failure" if round_.failed else "success",
+        "seconds": round(round_.seconds, 3),
+        "changed": round_.changed,
+        "usd": round_.usd,
+        "tokens": round_.tokens,
+    }
+    return fields | ({"cause": round_.cause, "detail": round_.detail} if round_.failed else {})

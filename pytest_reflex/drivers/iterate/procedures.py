@@ -1,0 +1,172 @@
+"""Procedures by name: the built-in ones, changed and added to by the configuration.
+
+Promises: a procedure that is returned can be composed: each fragment was read and its parameters
+were put in. Limits: files are read anew for each round and may be gone by then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pytest_reflex.drivers.iterate.builtin import built_in, built_in_names
+from pytest_reflex.drivers.iterate.fragments import problem_of
+from pytest_reflex.drivers.iterate.model import Fragment, Gate, Phase, Procedure
+from pytest_reflex.errors import Place, Problem, ProcedureError, UsageError, did_you_mean
+from pytest_reflex.settings import Settings
+from pytest_reflex.settings.declared import place_of
+from pytest_reflex.settings.procedure_tables import DIFF_KEYS
+
+BUILT_IN = "built-in"
+KEY = "iterate.procedures"
+
+
+def procedure_names(settings: Settings) -> tuple[str, ...]:
+    """Return the names of all procedures, those of the configuration last."""
+    return tuple(dict.fromkeys((*built_in_names(), *settings[KEY])))
+
+
+def check_name(name: str, settings: Settings) -> None:
+    """Raise UsageError where there is no procedure of that name."""
+    known = procedure_names(settings)
+    if name not in known:
+        raise UsageError(f"there is no procedure {name!r}", hint=did_you_mean(name, known))
+
+
+def find_procedure(name: str, settings: Settings, project: Path) -> Procedure:
+    """Return the procedure of that name, ready to be composed.
+
+    Raises UsageError where there is none, ProcedureError with everything that is wrong with it.
+    """
+    check_name(name, settings)
+    made = _made(name, settings, project)
+    if problems := [*_problems(made, settings)]:
+        raise ProcedureError(problems)
+    return made
+
+
+def load_procedures(settings: Settings, project: Path) -> Mapping[str, Procedure]:
+    """Return all procedures by name; raises ProcedureError with what is wrong with any of them."""
+    return {name: find_procedure(name, settings, project) for name in procedure_names(settings)}
+
+
+def gates_of(procedure: Procedure, settings: Settings) -> tuple[Gate, ...]:
+    """Return the gates of a procedure in their order: those that it names, else all there are.
+
+    Raises ProcedureError for a name without a gate, and for a gate without anything to run.
+    """
+    tables = settings["iterate.gates"]
+    names = tuple(tables) if procedure.gates is None else procedure.gates
+    problems = [*_unknown_gates(procedure, settings)]
+    problems += [
+        _problem(f"gate {name!r} {fault}", settings, ("iterate", "gates", name), hint)
+        for name in dict.fromkeys(names)
+        if name in tables
+        for fault, hint in _faults(tables[name])
+    ]
+    if problems:
+        raise ProcedureError(problems)
+    return tuple(_gate(name, tables[name]) for name in dict.fromkeys(names))
+
+
+def _faults(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with the keys of a gate, and what to do about it."""
+    limits = sorted(table.keys() & set(DIFF_KEYS))
+    kinds = [kind for kind in ("command", "criteria") if kind in table]
+    kind = table.get("kind", kinds[0] if kinds else "diff")
+    if not kinds and not limits and "kind" not in table:
+        yield "has neither a command nor criteria", "give it one, or a limit: max_files = 5"
+    elif kind == "diff" and not limits:
+        yield "is of kind diff and has no limit", f"give it one of {', '.join(DIFF_KEYS)}"
+    elif kind != "diff" and limits:
+        yield f"is of kind {kind} and has {limits[0]}", "limits need a gate of their own"
+    elif kind not in (*kinds, "diff"):
+        yield f"is of kind {kind} and has no {kind}", f"give it one: {kind} = ..."
+
+
+def _gate(name: str, table: Mapping[str, Any]) -> Gate:
+    fields = {key: value for key, value in table.items() if key != "kind"}
+    if isinstance(table.get("command"), list):
+        fields["command"] = tuple(table["command"])
+    return Gate(name=name, **fields)
+
+
+def _made(name: str, settings: Settings, project: Path) -> Procedure:
+    """Return a procedure with the fields of the configuration laid over the built-in ones."""
+    own: Mapping[str, Any] = settings[KEY].get(name, {})
+    base = built_in(name) if name in built_in_names() else {}
+    table = {**base, **own}
+    phases = {phase: tuple(_declared(name, phase, own, base, settings, project)) for phase in Phase}
+    plain = {key: value for key, value in table.items() if key not in set(Phase)}
+    origin = str(settings.origins[f"{KEY}.{name}"]) if own or not base else BUILT_IN
+    return Procedure(
+        name=name,
+        phases=phases,
+        origin=origin,
+        **{"description": "", **plain},
+    )
+
+
+def _declared(
+    name: str,
+    phase: Phase,
+    own: Mapping[str, Any],
+    base: Mapping[str, Any],
+    settings: Settings,
+    project: Path,
+) -> Iterator[Fragment]:
+    """Yield the fragments of a phase: those of the configuration, else the built-in ones."""
+    if phase not in own:
+        yield from base.get(phase, ())
+        return
+    for number, table in enumerate(own[phase]):
+        origin = place_of(settings, (*KEY.split("."), name, phase.value, number))
+        if "built_in" in table:
+            yield from _built_in_phase(table["built_in"], phase, origin)
+            continue
+        path = str(project / table["path"]) if "path" in table else None
+        yield Fragment(
+            content=table.get("content"),
+            path=path,
+            parameters=table.get("parameters", {}),
+            origin=str(origin) if origin else "",
+        )
+
+
+def _built_in_phase(name: str, phase: Phase, origin: Place | None) -> tuple[Fragment, ...]:
+    """Return the fragments that a built-in procedure has for a phase."""
+    if name not in built_in_names():
+        hint = did_you_mean(name, built_in_names())
+        said = f"there is no built-in procedure {name!r}"
+        raise ProcedureError(said, place=origin, hint=hint)
+    fragments: tuple[Fragment, ...] = built_in(name)[phase]
+    return fragments
+
+
+def _problems(procedure: Procedure, settings: Settings) -> Iterator[Problem]:
+    """Yield everything that keeps a procedure from being used."""
+    for phase, fragments in procedure.phases.items():
+        if not fragments:
+            hint = f"a new procedure needs all of {', '.join(Phase)}"
+            where = (*KEY.split("."), procedure.name)
+            said = f"procedure {procedure.name!r} has no fragments for {phase.value}"
+            yield _problem(said, settings, where, hint)
+        for fragment in fragments:
+            if error := problem_of(fragment, f"{procedure.name}: the prompt of {phase.value}"):
+                yield from error.problems
+    yield from _unknown_gates(procedure, settings)
+
+
+def _unknown_gates(procedure: Procedure, settings: Settings) -> Iterator[Problem]:
+    tables = settings["iterate.gates"]
+    for name in procedure.gates or ():
+        if name not in tables:
+            said = f"procedure {procedure.name!r}: there is no gate {name!r}"
+            hint = did_you_mean(name, tables) if tables else f"declare it: [iterate.gates.{name}]"
+            yield _problem(said, settings, (*KEY.split("."), procedure.name, "gates"), hint)
+
+
+def _problem(message: str, settings: Settings, path: tuple[Any, ...], hint: str = "") -> Problem:
+    place: Place | None = place_of(settings, path)
+    return Problem(message=message, place=place, hint=hint)

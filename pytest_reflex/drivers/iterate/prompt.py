@@ -1,0 +1,52 @@
+"""The prompt of a round: what the round is, what it has to know, and the four phases in order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pytest_reflex.drivers.iterate.fragments import text_of
+from pytest_reflex.drivers.iterate.model import Fragment, Phase, Procedure
+from pytest_reflex.drivers.iterate.outcome import promised
+
+TITLE = "# OODA Loop Iteration"
+_FRESH = """\
+You are a fresh process: of earlier iterations nothing is known but what stands in the files of this
+project. Work through the four phases below, once, and then exit."""
+_CLOSING = "(Here the prompt ends.)"
+
+
+def compose(
+    procedure: Procedure,
+    *,
+    number: int,
+    total: int,
+    contexts: Sequence[Fragment] = (),
+    replaced: Mapping[Phase, Sequence[Fragment]] | None = None,
+) -> str:
+    """Return the prompt of round `number` (from 1) of `total` (0: no limit).
+
+    `contexts` stand before the phases; `replaced` are fragments instead of those that the procedure
+    has for a phase. Files are read now, so that a round has what the one before left in them. Each
+    fragment stands there once, as it is, but for blank lines around it. Raises UsageError for a
+    fragment that cannot be used any more.
+    """
+    parts = [TITLE, _preamble(procedure, number, total)]
+    if contexts:
+        parts += ["## CONTEXT", *(_clean(text_of(one, "the context")) for one in contexts)]
+    instead = replaced or {}
+    for phase in Phase:
+        parts.append(f"## {phase.value.upper()}")
+        what = f"{procedure.name}: the prompt of {phase.value}"
+        parts += [_clean(text_of(one, what)) for one in instead.get(phase, procedure.phases[phase])]
+    text = "\n\n".join(parts)
+    # A tool that repeats its prompt must not be taken for one that gives the signal in it.
+    return f"{text}\n\n{_CLOSING}\n" if promised(text) else f"{text}\n"
+
+
+def _preamble(procedure: Procedure, number: int, total: int) -> str:
+    of = f" of {total}" if total else ", without a limit"
+    return f"Procedure: {procedure.name}\nIteration: {number}{of}\n\n{_FRESH}"
+
+
+def _clean(text: str) -> str:
+    return text.strip("\n")

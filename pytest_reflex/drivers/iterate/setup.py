@@ -1,0 +1,136 @@
+"""Everything a run of a procedure needs, checked before anything is written or spent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pytest_reflex.agents.command import CommandAgent
+from pytest_reflex.drivers.iterate.bounds import bounds_of, chosen_agent
+from pytest_reflex.drivers.iterate.budget import tokens_of
+from pytest_reflex.drivers.iterate.driver import Work
+from pytest_reflex.drivers.iterate.fragments import from_context, from_flag
+from pytest_reflex.drivers.iterate.gates import Gates
+from pytest_reflex.drivers.iterate.model import Procedure
+from pytest_reflex.drivers.iterate.opening import Options
+from pytest_reflex.drivers.iterate.procedures import find_procedure, gates_of
+from pytest_reflex.drivers.iterate.prompt import compose
+from pytest_reflex.drivers.iterate.statefile import run_folder
+from pytest_reflex.drivers.iterate.tree import Tree
+from pytest_reflex.errors import UsageError
+from pytest_reflex.host import Host, agent_kinds, employ_judge, make_agent
+from pytest_reflex.model.steps import Askable
+from pytest_reflex.settings import Settings
+from pytest_reflex.settings.declared import place_of
+
+AI_COMMAND = "ai-cmd"
+_NAME_A_TOOL = "name an AI tool: --agent NAME, or --ai-cmd COMMAND"
+
+
+def prepare(name: str, options: Options, *, settings: Settings, host: Host, project: Path) -> Work:
+    """Return the work of a procedure; raises ReflexError with what is wrong with any part of it."""
+    procedure = find_procedure(name, settings, project)
+    bounds = bounds_of(procedure, settings, no_caps=options.no_caps)
+    agent = agent_for(procedure, options, settings, host)
+    root = settings["iterate.root"]
+    contexts = [from_context(value, project) for value in options.contexts]
+    replaced = {
+        phase: [from_flag(path, project, f"--{phase.value}") for path in paths]
+        for phase, paths in options.phases.items()
+    }
+
+    def prompt(number: int, total: int) -> str:
+        return compose(procedure, number=number, total=total, contexts=contexts, replaced=replaced)
+
+    work = Work(
+        procedure=procedure,
+        bounds=bounds,
+        agent=agent,
+        prompt=prompt,
+        tokens=partial(tokens_of, hooks=host.hooks),
+        token_budget=settings["iterate.token_budget"],
+        gates=_gates(procedure, settings, host, project),
+        fingerprint=Tree(project, [root]).fingerprint,
+        folder=run_folder(project / root, name),
+    )
+    work.tokens(work.prompt(1, bounds.max_iterations))
+    return work
+
+
+def _gates(procedure: Procedure, settings: Settings, host: Host, project: Path) -> Gates:
+    """Return the gates; criteria among them have the judge that is configured."""
+    gates = gates_of(procedure, settings)
+    if any(gate.criteria for gate in gates):
+        employ_judge(host, settings)
+    exclude = [settings["iterate.root"]]
+    return Gates(gates, project=project, registry=host.registry, exclude=exclude)
+
+
+def agent_for(procedure: Procedure, options: Options, settings: Settings, host: Host) -> Askable:
+    """Return the agent of a procedure; raises UsageError for one that answers no prompts."""
+    chosen, kinds = chosen_agent(procedure, settings), agent_kinds(host)
+    name = chosen.value
+    changes: dict[str, Any] = {"loop.command_timeout": settings["iterate.timeout"]}
+    if options.ai_command is None:
+        known = name in settings["agents"]
+        with _told_where(settings, ("agents", name) if known else chosen.path):
+            agent = make_agent(name, _changed(settings, changes), kinds, otherwise=_NAME_A_TOOL)
+    else:
+        name = AI_COMMAND
+        changes["agents"] = {AI_COMMAND: {"command": options.ai_command}}
+        with _told_of_the_flag():
+            agent = make_agent(name, _changed(settings, changes), kinds, otherwise=_NAME_A_TOOL)
+    if not isinstance(agent, Askable):
+        raise UsageError(
+            f"agent {name!r} cannot take the prompt of a procedure",
+            hint=_NAME_A_TOOL,
+        )
+    if not isinstance(agent, CommandAgent):
+        if options.timeout is not None:
+            raise UsageError(f"agent {name!r} is no command: it has no --timeout")
+        return agent
+    if variable := agent.unset_variable():
+        whose = "--ai-cmd" if options.ai_command is not None else f"agent {name!r}"
+        raise UsageError(
+            f"{whose}: its command names ${variable}, which is not set in the environment",
+            hint=f"$${variable} stands for the text ${variable}",
+        )
+    return _timed(agent, options.timeout)
+
+
+def _timed(agent: CommandAgent, flag: float | None) -> CommandAgent:
+    """Return an agent that has the time-out of a flag, and knows who set the one that it has."""
+    if flag is not None:
+        return replace(agent, timeout=float(flag), timeout_of="--timeout")
+    return replace(agent, timeout_of="iterate.timeout") if agent.timeout_of else agent
+
+
+def _changed(settings: Settings, changes: Mapping[str, Any]) -> Settings:
+    return replace(settings, values={**settings.values, **changes})
+
+
+@contextmanager
+def _told_where(settings: Settings, path: tuple[str, ...]) -> Iterator[None]:
+    """Have a refusal name the place in the configuration that it is about."""
+    try:
+        yield
+    except UsageError as error:
+        told = error.problems[0]
+        place = told.place or place_of(settings, path)
+        raise UsageError(told.message, place=place, hint=told.hint) from None
+
+
+@contextmanager
+def _told_of_the_flag() -> Iterator[None]:
+    """Have a refusal name the flag, and not a table that nobody wrote."""
+    try:
+        yield
+    except UsageError as error:
+        told = error.problems[0]
+        message = told.message.replace(f"agents.{AI_COMMAND}.command", "--ai-cmd")
+        message = message.replace(f"agent {AI_COMMAND!r}", "--ai-cmd")
+        raise UsageError(message, hint=told.hint) from None

@@ -1,0 +1,205 @@
+"""Where the runs of procedures stand, from their state files and logs; nothing is written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pytest_reflex.drivers.iterate.logfile import log_path
+from pytest_reflex.drivers.iterate.model import State, Status
+from pytest_reflex.drivers.iterate.state import beyond_limit
+from pytest_reflex.drivers.iterate.statefile import is_driven, read_state
+from pytest_reflex.drivers.iterate.statistics import statistics_of
+from pytest_reflex.drivers.iterate.wording import RESUME, lasted
+from pytest_reflex.errors import StateError
+from pytest_reflex.model.plain import one_line, visible
+from pytest_reflex.settings.procedure_tables import NAME
+from pytest_reflex.store.regular import read_file
+
+_TAIL = 64 * 1024
+_MOST_BYTES = 100_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """Where the run of a procedure stands.
+
+    `state` is None where there is none, or where its file cannot be read: `problem` says why then.
+    `driven` is whether a process drives it now, `configured` whether there is a procedure of that
+    name still. `last` is the last line that a log has of it.
+    """
+
+    procedure: str
+    state: State | None = None
+    driven: bool = False
+    configured: bool = True
+    problem: str = ""
+    log: Path | None = None
+    last: str = ""
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether whoever drove it is gone without a word."""
+        return self.state is not None and self.state.status is Status.RUNNING and not self.driven
+
+    @property
+    def status(self) -> str:
+        """The status in one word: damaged and none are ours."""
+        if self.problem:
+            return "damaged"
+        return self.state.status.value if self.state else "none"
+
+    @property
+    def shown_status(self) -> str:
+        return self.status + (" (interrupted)" if self.interrupted else "")
+
+    @property
+    def next_step(self) -> str:
+        """The command with which it goes on; empty where nothing can, or somebody drives it."""
+        if self.driven or not self.configured or self.state is None:
+            return ""
+        resume = f"{RESUME} {self.procedure}"
+        if self.state.status is Status.ABORTED:
+            return f"{resume} --reset-failures"
+        return "" if self.state.status is Status.COMPLETED else resume
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the wire form: the state's keys as its file has them, and what we know besides."""
+        wire: dict[str, Any] = {
+            "procedure_name": self.procedure,
+            "status": self.status,
+            "interrupted": self.interrupted,
+            "driven": self.driven,
+        }
+        if self.problem:
+            wire["problem"] = self.problem
+        if self.state:
+            wire |= {
+                "iteration": self.state.iteration,
+                "max_iterations": self.state.max_iterations,
+                "consecutive_failures": self.state.consecutive_failures,
+                "failure_threshold": self.state.failure_threshold,
+                "started_at": self.state.started_at,
+                "last_iteration_at": self.state.last_iteration_at,
+                "seconds": round(sum(self.state.elapsed), 3),
+                "statistics": statistics_of(self.state.elapsed).to_json(),
+            }
+        optional = {"log": str(self.log or ""), "last": self.last, "next": self.next_step}
+        return wire | {key: value for key, value in optional.items() if value}
+
+
+def procedures_with_state(root: Path) -> list[str]:
+    """Return the names of the procedures that have a state file, sorted."""
+    found = (path.stem for path in (root / "state").glob("*.json"))
+    return sorted(name for name in found if NAME.fullmatch(name))
+
+
+def standing_of(root: Path, procedure: str) -> Standing:
+    """Return where a procedure stands; `root` is the folder of all that iterate keeps."""
+    driven = _is_driven(root, procedure)
+    try:
+        state = read_state(root, procedure)
+    except (StateError, OSError) as error:
+        told = str(error)
+        return Standing(procedure=procedure, driven=driven, problem=told)
+    log = _log_of(root, procedure, state)
+    return Standing(
+        procedure=procedure,
+        state=state,
+        driven=driven,
+        log=log,
+        last=_last_message(log) if log else "",
+    )
+
+
+def _is_driven(root: Path, procedure: str) -> bool:
+    try:
+        return is_driven(root, procedure)
+    except (StateError, OSError):
+        return False
+
+
+def _log_of(root: Path, procedure: str, state: State | None) -> Path | None:
+    """Return the log of the run that the state is of, else of the last one."""
+    if state is not None:
+        path = log_path(root, procedure, state.started_at)
+        return path if path.is_file() else None
+    return max((root / "log" / procedure).glob("*.jsonl"), default=None)
+
+
+def _last_message(log: Path) -> str:
+    """Return the message of the last whole line of a log, in one line."""
+    try:
+        tail = read_file(log, _MOST_BYTES)[-_TAIL:]
+    except (StateError, OSError):
+        return ""
+    for line in reversed(tail.split(b"\n")):
+        try:
+            found = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(found, dict) and isinstance(found.get("message"), str):
+            return one_line(found["message"], 200)
+    return ""
+
+
+def standing_text(standing: Standing) -> str:
+    """Return where one procedure stands, for people."""
+    return "\n".join(f"{label + ':':<12}{text}" for label, text in _rows(standing) if text)
+
+
+def _rows(standing: Standing) -> Iterator[tuple[str, str]]:
+    state = standing.state
+    yield "Procedure", standing.procedure
+    yield "Status", standing.shown_status if state or standing.problem else "no run is under way"
+    yield "Problem", visible(standing.problem or (beyond_limit(state) if state else ""))
+    if state:
+        limit = f" of {state.max_iterations}" if state.max_iterations else ", no limit"
+        yield "Iterations", f"{state.iteration}{limit}"
+        failures = f"{state.consecutive_failures}/{state.failure_threshold}"
+        yield "Failures", f"{failures} in a row"
+        yield "Started", visible(state.started_at)
+        yield "Last", visible(state.last_iteration_at or "")
+        if state.elapsed:
+            figures = str(statistics_of(state.elapsed)).partition(", ")[2]
+            yield "Time", f"{lasted(sum(state.elapsed))} ({figures})"
+    yield "Log", visible(str(standing.log or ""))
+    yield "Last line", standing.last
+    yield "Next", standing.next_step
+    if not standing.configured:
+        yield "Next", f"there is no procedure {standing.procedure} any more: declare it to go on"
+
+
+def table(standings: Sequence[Standing]) -> str:
+    """Return a table for a terminal."""
+    from tabulate import tabulate
+
+    return tabulate(
+        [_row(one) for one in standings],
+        headers=("procedure", "status", "iterations", "failures", "time", "last iteration"),
+        tablefmt="simple",
+        disable_numparse=True,
+    )
+
+
+def plain_lines(standings: Sequence[Standing]) -> str:
+    """Return a line for each procedure, its fields separated by tabs; the unknown ones empty."""
+    return "\n".join("\t".join(_row(one)) for one in standings)
+
+
+def _row(one: Standing) -> tuple[str, ...]:
+    state = one.state
+    if state is None:
+        return one.procedure, one.shown_status, "", "", "", one_line(one.problem, 200)
+    limit = f"/{state.max_iterations}" if state.max_iterations else ""
+    return (
+        one.procedure,
+        one.shown_status,
+        f"{state.iteration}{limit}",
+        f"{state.consecutive_failures}/{state.failure_threshold}",
+        lasted(sum(state.elapsed)),
+        one_line(state.last_iteration_at or ""),
+    )

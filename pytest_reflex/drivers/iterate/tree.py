@@ -1,0 +1,164 @@
+"""Whether a round changed the working tree: by the content of its files, and by nothing else.
+
+A fingerprint holds of each file its path, its bytes and whether it can be executed, of a link its
+target, of anything else that it is there. Times, commits, rewritten bytes, ignored files and our
+own state change none of that. A tree that comes back as it once was is nothing new either.
+Promises: nothing that is no regular file is opened, no link is followed, a file is read again only
+where its stamp changed. Limits: an agent that writes something different each time is at work, as
+far as this can tell; empty folders do not count.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from pytest_reflex.drivers.iterate.listing import MOST_PATHS, CannotTellError, paths_in
+from pytest_reflex.seals.stamps import Stamp, is_settled, stamp_of
+
+MOST_BYTES = 4_000_000_000
+_CHUNK = 1 << 20
+_OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class Tree:
+    """The working tree of a project, without the folders in `exclude` (seen from the project)."""
+
+    def __init__(
+        self,
+        project: Path,
+        exclude: Iterable[str] = (),
+        *,
+        most_paths: int = MOST_PATHS,
+        most_bytes: int = MOST_BYTES,
+    ) -> None:
+        self._project, self._base = project, os.fsencode(project.absolute())
+        self._exclude = [os.fsencode(os.path.normpath(name)) for name in exclude]
+        self._most_paths, self._most_bytes = most_paths, most_bytes
+        self._left = most_bytes
+        self._known: dict[bytes, tuple[Stamp, bytes]] = {}
+
+    def fingerprint(self) -> str | None:
+        """Return a text that is the same for two looks iff the trees are; None: nobody can tell.
+
+        That is so where a file may not be read, or where there are too many or too large ones.
+        """
+        try:
+            entries = self.entries(paths_in(self._project))
+        except CannotTellError:
+            return None
+        whole = hashlib.sha256()
+        for path, entry in sorted(entries.items()):
+            whole.update(path + b"\0" + entry + b"\n")
+        return whole.hexdigest()
+
+    def entries(self, paths: Iterable[bytes]) -> dict[bytes, bytes]:
+        """Return for each path that is there what it comes to: its kind, and a hash of its content.
+
+        Raises CannotTellError where that cannot be said of all of them.
+        """
+        found: dict[bytes, bytes] = {}
+        folders: dict[bytes, bool] = {b"": True}
+        self._left = self._most_bytes
+        for number, path in enumerate(paths):
+            if number >= self._most_paths:
+                raise CannotTellError("there are too many files")
+            if path in found or self._is_excluded(path) or not self._is_below(path, folders):
+                continue
+            if entry := self._entry(path):
+                found[path] = entry
+        return found
+
+    def _is_excluded(self, path: bytes) -> bool:
+        return any(path == one or path.startswith(one + b"/") for one in self._exclude)
+
+    def _is_below(self, path: bytes, folders: dict[bytes, bool]) -> bool:
+        """Return whether no part of the way to a path is a link: it would lead elsewhere."""
+        folder = os.path.dirname(path)
+        if folder not in folders:
+            full = os.path.join(self._base, folder)
+            folders[folder] = self._is_below(folder, folders) and not os.path.islink(full)
+        return folders[folder]
+
+    def _entry(self, path: bytes) -> bytes:
+        """Return what a path comes to, empty where nothing is there. Raises CannotTellError."""
+        full = os.path.join(self._base, path)
+        try:
+            status = os.lstat(full)
+            if stat.S_ISLNK(status.st_mode):
+                return b"link " + hashlib.sha256(os.readlink(full)).digest().hex().encode()
+            if not stat.S_ISREG(status.st_mode):
+                return b"" if stat.S_ISDIR(status.st_mode) else b"special %o" % _kind(status)
+            return self._file(full, path)
+        except (FileNotFoundError, NotADirectoryError):  # it is gone by now
+            return b""
+        except OSError as error:
+            raise CannotTellError(str(error)) from None
+
+    def _file(self, full: bytes, path: bytes) -> bytes:
+        descriptor = os.open(full, _OPEN)
+        with open(descriptor, "rb", buffering=0) as file:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                return b"special %o" % _kind(status)
+            kind = b"program " if status.st_mode & stat.S_IXUSR else b"file "
+            stamp = stamp_of(status)
+            known = self._known.get(path)
+            if known and known[0] == stamp:
+                return kind + known[1]
+            if status.st_size > self._left:
+                raise CannotTellError("the files are too large")
+            digest = hashlib.sha256()
+            while part := file.read(_CHUNK):
+                digest.update(part)
+                self._left -= len(part)
+                if self._left < 0:
+                    raise CannotTellError("the files are too large")
+        self._known.pop(path, None)
+        found = digest.hexdigest().encode()
+        if is_settled(status):
+            self._known[path] = stamp, found
+        return kind + found
+
+
+def _kind(status: os.stat_result) -> int:
+    return stat.S_IFMT(status.st_mode)
+
+
+def fingerprint(project: Path, exclude: Iterable[str] = ()) -> str | None:
+    """Return the fingerprint of a tree that is looked at only once."""
+    return Tree(project, exclude).fingerprint()
+
+
+class Watch:
+    """Tells of each round whether it left a tree that was not there before.
+
+    `fingerprint` is asked twice in a round: `begin` before the agent, `changed` right after it, so
+    that what gates write between is not its work.
+    """
+
+    def __init__(self, fingerprint: Callable[[], str | None]) -> None:
+        self._fingerprint, self._seen = fingerprint, set[str]()
+        self._sure = False
+
+    def begin(self) -> None:
+        """Look at the tree before a round."""
+        before = self._fingerprint()
+        self._sure = before is not None
+        if before is not None:
+            self._seen.add(before)
+
+    def changed(self) -> bool | None:
+        """Return whether the tree is another than before this round and all earlier ones.
+
+        None where nobody can tell.
+        """
+        after = self._fingerprint()
+        if after is None or not self._sure:
+            return None
+        new = after not in self._seen
+        self._seen.add(after)
+        return new

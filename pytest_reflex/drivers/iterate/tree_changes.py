@@ -1,0 +1,167 @@
+"""Which files of a working tree an iteration changed, and how many lines of them.
+
+Files count as they do for `tree`; beside them those that `always` patterns find, also where git
+ignores them. A file that was renamed counts twice: one is gone, one is new.
+Limits: what git ignores does not count, unless what it ignores was changed by the iteration itself.
+Lines are kept as hashes, of texts up to 2 MB and 4,000,000 lines in all.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from pytest_reflex.drivers.iterate.line_diff import Lines, changed_lines, lines_of
+from pytest_reflex.drivers.iterate.listing import (
+    MOST_PATHS,
+    CannotTellError,
+    ignore_file,
+    is_ignored,
+    paths_in,
+    walked,
+)
+from pytest_reflex.drivers.iterate.tree import Tree
+from pytest_reflex.model.plain import one_line
+from pytest_reflex.seals.patterns import is_meant
+
+MOST_TEXT = 2_000_000
+MOST_LINES = 4_000_000
+_OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """A tree at one time: what counts, what else lies there, and what git was told to ignore."""
+
+    entries: Mapping[bytes, bytes]
+    names: frozenset[bytes]
+    ignored: bytes | None
+
+
+class TreeChanges:
+    """Looks at a project before and after an iteration; `exclude` are folders that never count."""
+
+    def __init__(
+        self,
+        project: Path,
+        exclude: Iterable[str] = (),
+        *,
+        always: Iterable[str] = (),
+        with_lines: bool = False,
+    ) -> None:
+        self._project, self._base = project, os.fsencode(os.path.abspath(project))
+        self._tree, self._always = Tree(project, exclude), tuple(always)
+        self._lines: dict[bytes, tuple[bytes, Lines | None]] | None = {} if with_lines else None
+        self._before: _Look | None = None
+        self._different: Mapping[bytes, tuple[bytes, bytes]] = {}
+
+    def begin(self) -> None:
+        """Look at the tree as it is before an iteration. Raises CannotTellError."""
+        self._before = None
+        look = self._look()
+        if self._lines is not None:
+            self._keep_lines(look.entries)
+        self._before = look
+
+    def end(self) -> tuple[str, ...]:
+        """Return the names of the files that are not as they were. Raises CannotTellError."""
+        before = self._before
+        if before is None:
+            raise CannotTellError("the tree was not looked at before the iteration")
+        now = self._look(before)
+        self._different = {
+            path: (old, new)
+            for path in before.entries.keys() | now.entries.keys()
+            if (old := before.entries.get(path, b"")) != (new := now.entries.get(path, b""))
+        }
+        return tuple(sorted(map(_shown, self._different)))
+
+    def changed_lines(self, most: int) -> tuple[int, bool]:
+        """Return how many lines of these files changed, and whether that is exact.
+
+        Where there are more than `most`, there are perhaps more than that. Raises CannotTellError.
+        """
+        total, exact = 0, True
+        for path, (before, after) in sorted(self._different.items()):
+            old, new = self._lines_before(path, before), self._lines_now(path, after)
+            if old is None or new is None:
+                raise _uncountable(path, "it is no text, or too large")
+            count = changed_lines(old, new, max(most - total, 0))
+            if count is None:
+                raise _uncountable(path, "too many of them are different")
+            total, exact = total + count.number, exact and count.exact
+        return total, exact
+
+    def _look(self, before: _Look | None = None) -> _Look:
+        paths = {*paths_in(self._project)}
+        names = frozenset(islice(walked(os.fsencode(self._project)), MOST_PATHS + 1))
+        if len(names) > MOST_PATHS:
+            raise CannotTellError("there are too many files")
+        ignored = ignore_file(self._project)
+        if self._always:
+            paths.update(name for name in names if is_meant(os.fsdecode(name), self._always))
+        if before is not None:
+            paths.update(before.entries)
+        entries = self._tree.entries(paths)
+        look = _Look(entries, names, ignored)
+        if before is not None and self._ignores_otherwise(before, look):
+            return _Look(entries | self._tree.entries(names - before.names), names, ignored)
+        return look
+
+    def _ignores_otherwise(self, before: _Look, now: _Look) -> bool:
+        """Return whether an iteration changed what git ignores."""
+        if before.ignored != now.ignored:
+            return True
+        listed = before.entries.keys() | now.entries.keys()
+        if any(before.entries.get(path) != now.entries.get(path) for path in _ignore_files(listed)):
+            return True
+        # One that is ignored by itself; a folder of caches that git ignores anyway often has one.
+        return any(
+            not is_ignored(self._project, os.path.dirname(path))
+            for path in _ignore_files(now.names - before.names - listed)
+        )
+
+    def _keep_lines(self, entries: Mapping[bytes, bytes]) -> None:
+        known, self._lines = self._lines or {}, {}
+        room = MOST_LINES
+        for path, entry in entries.items():
+            kept = known.get(path)
+            lines = kept[1] if kept and kept[0] == entry else self._lines_now(path, entry)
+            room -= len(lines or ())
+            self._lines[path] = entry, lines if room >= 0 else None
+
+    def _lines_before(self, path: bytes, entry: bytes) -> Lines | None:
+        if not entry:
+            return lines_of(b"")
+        kept = (self._lines or {}).get(path)
+        return kept[1] if kept and kept[0] == entry else None
+
+    def _lines_now(self, path: bytes, entry: bytes) -> Lines | None:
+        """Return the lines of a file that is there, a single one for a link; None: no text."""
+        if not entry:
+            return lines_of(b"")
+        if entry.startswith(b"link "):
+            return lines_of(entry)
+        if entry.startswith(b"special "):
+            return None
+        try:
+            with open(os.open(os.path.join(self._base, path), _OPEN), "rb") as file:
+                data = file.read(MOST_TEXT + 1)
+        except OSError as error:
+            raise CannotTellError(str(error)) from None
+        return None if len(data) > MOST_TEXT or b"\0" in data else lines_of(data)
+
+
+def _ignore_files(paths: Iterable[bytes]) -> Iterator[bytes]:
+    return (path for path in paths if os.path.basename(path) == b".gitignore")
+
+
+def _uncountable(path: bytes, why: str) -> CannotTellError:
+    return CannotTellError(f"the lines of {one_line(_shown(path))} cannot be counted: {why}")
+
+
+def _shown(path: bytes) -> str:
+    return os.fsdecode(path).encode("utf-8", "backslashreplace").decode()

@@ -1,0 +1,157 @@
+"""The lines that a run of the iteration loop tells, as seed 004 has them: pure."""
+
+from __future__ import annotations
+
+from pytest_reflex.drivers.iterate.model import (
+    Bounds,
+    Cause,
+    Ending,
+    GateResult,
+    Round,
+    State,
+    Status,
+)
+from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.readable import readable
+
+_SAID_AT_MOST = 200
+RESUME = "pytest-reflex iterate resume"
+
+
+def lasted(seconds: float) -> str:
+    """Return a duration: "45.2s" below a minute, else whole seconds: "2m16s", "1h0m5s"."""
+    tenths = round(max(seconds, 0.0) * 10)
+    if tenths < 600:
+        return f"{tenths / 10:.1f}s"
+    minutes, rest = divmod((tenths + 5) // 10, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}h{minutes}m{rest}s" if hours else f"{minutes}m{rest}s"
+
+
+def counted(number: int, noun: str = "iteration") -> str:
+    """Return a number of things: "1 iteration", "3 iterations"."""
+    return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def place_text(number: int, total: int) -> str:
+    """Return which iteration it is; `total` 0 is no end: "Iteration 3/10", "Iteration 3"."""
+    return f"Iteration {number}/{total}" if total else f"Iteration {number}"
+
+
+def starting_text(procedure: str, bounds: Bounds) -> str:
+    limit = f"max {counted(bounds.max_iterations)}"
+    return f"Starting procedure: {procedure} ({limit if bounds.max_iterations else _ENDLESS})"
+
+
+_ENDLESS = "unlimited iterations"
+
+
+def unpassable(gate: str, why: str) -> str:
+    """Return what is told at the start of a gate whose files an earlier sitting left modified."""
+    return f"Quality gate {gate} cannot pass: {why}; put back what it was, or begin with --fresh"
+
+
+def caps_text(bounds: Bounds) -> str:
+    """Return what ends a run without a limit on its own; empty where it has a limit."""
+    if bounds.max_iterations:
+        return ""
+    caps = [f"after {lasted(bounds.wall_time)} of wall time"] if bounds.wall_time else []
+    if bounds.stop_unchanged and bounds.unchanged:
+        rounds = counted(bounds.unchanged)
+        caps.append(f"after {rounds} in a row without a change of the working tree")
+    if not caps:
+        return "No caps: it ends by failures, by its success signal, or by Ctrl-C"
+    return f"It also ends {' or '.join(caps)}; --no-caps lifts that"
+
+
+def resuming_text(state: State) -> str:
+    """Return from where a run goes on; `state.max_iterations` is the limit that holds now."""
+    limit = f"max {state.max_iterations}" if state.max_iterations else _ENDLESS
+    number = state.iteration + 1
+    return f"Resuming procedure: {state.procedure_name} from iteration {number} ({limit})"
+
+
+def previous_text(state: State) -> str:
+    done = counted(state.iteration)
+    return f"Previous session: {done} completed in {lasted(sum(state.elapsed))}"
+
+
+def failure_text(round_: Round) -> str:
+    """Return why a round failed: "AI CLI failed (exit 1)"; empty where it did not.
+
+    `detail` says more than the cause: "exit 1" for an exit status, the failed gates for gates.
+    """
+    cause, detail = round_.cause, round_.detail
+    if cause is None:
+        return ""
+    if cause is Cause.GATE:
+        return f"Quality gates failed: {detail}" if detail else "Quality gates failed"
+    if not detail or cause is Cause.EXIT or detail.startswith(cause.value):
+        return f"AI CLI failed ({detail or cause.value})"
+    return f"AI CLI failed ({cause.value}: {detail})"
+
+
+def failed_text(round_: Round, failures: int, threshold: int) -> str:
+    return f"{failure_text(round_)}, consecutive failures: {failures}/{threshold}"
+
+
+def last_words(round_: Round) -> str:
+    """Return the last line of what a failed tool wrote; empty where it is told as the reason."""
+    if round_.cause in (Cause.PROMISED_FAILURE, Cause.LIMIT_NOTICE):
+        return ""
+    lines = readable(round_.output).strip().splitlines()
+    said = one_line(lines[-1].strip(), _SAID_AT_MOST) if lines else ""
+    return "" if said in round_.detail else said
+
+
+def limited_text(procedure: str) -> str:
+    """Return what to do about a run that was aborted because of a limit."""
+    return (
+        "The tool ran into a limit: wait until that is over, then go on with: "
+        f"{RESUME} {procedure} --reset-failures"
+    )
+
+
+def completed_text(round_: Round, total: int) -> str:
+    return f"{place_text(round_.number, total)} completed in {lasted(round_.seconds)}"
+
+
+def gate_text(result: GateResult) -> str:
+    """Return what a gate came to: "Quality gate lint: pass in 1.2s (exit 0)"."""
+    optional = "" if result.gate.required else ", not required"
+    told = f": {result.summary}" if result.summary else ""
+    name, seconds = result.gate.name, lasted(result.seconds)
+    return f"Quality gate {name} {_SAID[result.outcome]} ({seconds}{optional}){told}"
+
+
+_SAID = {"pass": "passed", "fail": "failed", "error": "could not be judged"}
+
+
+def unchanged_text(count: int, limit: int) -> str:
+    of_limit = f"/{limit}" if limit else ""
+    return f"The working tree is as it was before: unchanged iterations: {count}{of_limit}"
+
+
+def ended_text(ending: Ending, state: State, *, saved: bool) -> str:
+    """Return the last line of a run; `saved` says whether the state could be written."""
+    name, total = state.procedure_name, lasted(sum(state.elapsed))
+    done = f"{counted(state.iteration)} completed, total: {total}"
+    resume = f"Resume with: {RESUME} {name}" if saved else "The state could NOT be saved"
+    match ending:
+        case Ending.LIMIT:
+            failed = "; the last iteration failed" if state.consecutive_failures else ""
+            return f"Reached max iterations: {state.max_iterations} (total: {total}){failed}"
+        case Ending.SUCCESS:
+            return f"Success signal in iteration {state.iteration} (total: {total})"
+        case Ending.FAILURES:
+            failures = f"{state.consecutive_failures} consecutive failures"
+            if state.consecutive_failures == 1:
+                failures = "1 failure"
+            return f"Aborting after {failures} ({done})"
+        case Ending.INTERRUPTED:
+            return f"Interrupted. {'State saved. ' if saved else ''}{resume}"
+        case Ending.WALL_TIME:
+            told = f"Reached the wall time ({done})"
+        case Ending.UNCHANGED:
+            told = f"Stopping: the working tree does not change any more ({done})"
+    return f"{told}. {resume}" if state.status is Status.INTERRUPTED else told

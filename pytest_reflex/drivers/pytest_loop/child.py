@@ -1,0 +1,184 @@
+"""One session of the user's pytest in a fresh process, and what it came to.
+
+Promises: the process sees the files as they are now (no module is stale, and byte code that lies
+about in the project is not read), and is ended at the deadline with everything it started. What it
+did not report is not known: a session that says nothing has passed nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pytest_reflex.drivers.pytest_loop.observer import READ, SESSION
+from pytest_reflex.errors import read_or_raise
+from pytest_reflex.process.bytecode import write_bytecode
+from pytest_reflex.process.caches import private_caches
+from pytest_reflex.process.environment import inherited
+from pytest_reflex.process.run import Finished, run
+from pytest_reflex.process.temporary import temporary_folder
+from pytest_reflex.seals.world import configured_options
+from pytest_reflex.session.options import INSIDE
+
+_OBSERVER = "pytest_reflex.drivers.pytest_loop.observer"
+_KEPT = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One evaluation of a session: an artifact of a suite, or the marked tests.
+
+    `evaluation` is on the wire; `rules` say per rule id what an evaluation does not. `narrowed`
+    says why it may not know all its rules. Its checks start `programs`, each with its arguments,
+    and declare that they write what `writes` means.
+    """
+
+    id: str
+    evaluation: Mapping[str, Any]
+    rules: Mapping[str, Mapping[str, Any]]
+    artifact: str | None
+    reason: str
+    narrowed: str
+    programs: Sequence[Sequence[str]] = ()
+    writes: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """What a child session came to.
+
+    `status` is pytest's exit status, None where the process was ended from outside; `faults` are
+    failures: with `rule` of a check, with `when` "collect" of a file, else of another test.
+    `loaded` are the absolute paths of all modules, `imported` of those from elsewhere.
+    """
+
+    status: int | None
+    output: str
+    seconds: float
+    ended: str = ""
+    gate: str | None = None
+    parts: tuple[Part, ...] = ()
+    faults: tuple[Mapping[str, Any], ...] = ()
+    not_run: tuple[Mapping[str, str], ...] = ()
+    problems: tuple[str, ...] = ()
+    python_files: tuple[str, ...] = ()
+    loaded: frozenset[str] = field(default_factory=frozenset)
+    imported: frozenset[str] = field(default_factory=frozenset)
+
+    @property
+    def uncollected(self) -> list[Mapping[str, Any]]:
+        """The files that could not be collected."""
+        return [fault for fault in self.faults if fault["when"] == "collect"]
+
+    @property
+    def others(self) -> list[Mapping[str, Any]]:
+        """The failures of tests that are no checks of rules."""
+        return [f for f in self.faults if "rule" not in f and f["when"] != "collect"]
+
+    def text_of(self, part: str, rule: str) -> str:
+        """Return what pytest wrote of the first failed check of a rule."""
+        texts = (
+            str(fault["text"])
+            for fault in self.faults
+            if (fault.get("target"), fault.get("rule")) == (part, rule)
+        )
+        return next(texts, "")
+
+    @property
+    def last_line(self) -> str:
+        """The line with which pytest closes, without its rule."""
+        lines = [line.strip("= ") for line in self.output.splitlines()]
+        return next((line for line in reversed(lines) if line), "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runner:
+    """How sessions are started: the user's arguments, where, and for how many seconds at most.
+
+    `bytecode` is that of installed modules, by path: all else is compiled anew.
+    """
+
+    arguments: Sequence[str]
+    cwd: Path
+    seconds: float
+    bytecode: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+
+    def run(self, environment: Mapping[str, str] | None = None) -> Session:
+        """Run one session, with `environment` on top of ours."""
+        options = (" ".join(self.arguments), *configured_options(self.cwd))
+        with (
+            temporary_folder("pytest-reflex-") as folder,
+            private_caches(os.environ, options) as caches,
+        ):
+            write_bytecode(Path(caches["PYTHONPYCACHEPREFIX"]), self.bytecode)
+            argv = [sys.executable, "-m", "pytest", "-p", _OBSERVER, *self.arguments]
+            finished = run(
+                argv,
+                cwd=self.cwd,
+                env={**_environment(folder), **(environment or {}), **caches},
+                timeout=self.seconds,
+                head=_KEPT,
+                tail=_KEPT,
+            )
+            return _session(finished, folder, self.seconds)
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    return inherited() | {INSIDE: str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def _session(finished: Finished, folder: Path, seconds: float) -> Session:
+    output = (finished.stdout + finished.stderr).decode("utf-8", "replace")
+    found = _read(folder / SESSION)
+    files = [_read(path) for path in folder.glob(READ.format("*"))]
+
+    def every(key: str) -> frozenset[str]:
+        return frozenset(path for one in files for path in one.get(key, ()))
+
+    return Session(
+        status=None if finished.stopped else finished.returncode,
+        output=output,
+        seconds=finished.seconds,
+        ended=_why_ended(finished, seconds, found),
+        gate=found.get("gate"),
+        parts=tuple(Part(**part) for part in found.get("parts", ())),
+        faults=tuple(found.get("faults", ())),
+        not_run=tuple(found.get("not_run", ())),
+        problems=tuple(found.get("problems", ())),
+        python_files=tuple(found.get("python_files", ())),
+        loaded=every("loaded"),
+        imported=every("imported"),
+    )
+
+
+def _why_ended(finished: Finished, seconds: float, found: Mapping[str, Any]) -> str:
+    """Return why a session cannot be judged as a whole, or an empty string."""
+    if finished.timed_out:
+        return f"the session was stopped after {seconds:g} s"
+    if finished.overflow:
+        return "the session was stopped: it wrote too much"
+    if finished.signal:
+        return f"the session was ended by signal {finished.signal}"
+    if not found:
+        return f"the session left with status {finished.returncode} and reported nothing"
+    if any(fault["when"] == "collect" for fault in found["faults"]):
+        return "not every file could be collected"
+    return {
+        2: "the session was interrupted",
+        3: "the session met an internal error of pytest or of a plugin",
+        4: "pytest could not be used as it was called",
+        5: "no test was collected",
+    }.get(finished.returncode or 0, "")
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(read_or_raise(path, lambda: path.read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,242 @@
+"""`pytest --reflex-loop`: from the options to the exit status, which is one of pytest's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, ExitStack, chdir, closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_reflex.agents.recorder import Recorder
+from pytest_reflex.drivers.pytest_loop.child import Runner, Session
+from pytest_reflex.drivers.pytest_loop.confirming import by_terminal, confirmed, refuse_unasked
+from pytest_reflex.drivers.pytest_loop.files import TreeFiles
+from pytest_reflex.drivers.pytest_loop.order import Order, chosen_agents, order_of, usual_agents
+from pytest_reflex.drivers.pytest_loop.recording import close_recording, recorder_again, recorder_of
+from pytest_reflex.drivers.pytest_loop.setup import Equip, begin, runner_of, take_up, watch_of
+from pytest_reflex.drivers.pytest_loop.steps import TreeSteps
+from pytest_reflex.drivers.pytest_loop.survey import NothingToDoError, survey
+from pytest_reflex.drivers.pytest_loop.telling import Teller
+from pytest_reflex.drivers.reflex.attending import BEAT, Progress
+from pytest_reflex.drivers.reflex.driver import ReflexLoop
+from pytest_reflex.drivers.reflex.kinds import is_of_session
+from pytest_reflex.drivers.reflex.overview import NOT_VERIFIED, Run, find_run
+from pytest_reflex.drivers.reflex.reopening import More, extended
+from pytest_reflex.drivers.reflex.scopes import own_paths
+from pytest_reflex.errors import LimitError, PausedError, ReflexError, TamperedError, UsageError
+from pytest_reflex.host import Host, employ, open_host
+from pytest_reflex.model.plain import visible
+from pytest_reflex.model.words import EXTENDABLE, RunStatus, Step, StopReason
+from pytest_reflex.process.bytecode import bytecode_of, loaded_sources
+from pytest_reflex.process.signals import interruptible
+from pytest_reflex.process.ticking import ticking
+from pytest_reflex.seals.left_out import STATE
+from pytest_reflex.seals.project import ProjectTree
+from pytest_reflex.settings import Settings, load
+from pytest_reflex.settings.readers import budget_changes
+
+PASSED, FAILED, INTERRUPTED = (
+    int(pytest.ExitCode.OK),
+    int(pytest.ExitCode.TESTS_FAILED),
+    int(pytest.ExitCode.INTERRUPTED),
+)
+
+
+def drive(config: pytest.Config) -> int:
+    """Run the loop that the options ask for, and return the exit status.
+
+    Raises pytest.UsageError for what is the user's fault, KeyboardInterrupt where no run is begun.
+    """
+    try:
+        order = order_of(config)
+        teller = Teller(verbose=order.verbose, quiet=order.quiet, color=order.color)
+        with interruptible() as interruptions, chdir(order.root):
+            teller.interruptions = interruptions
+            if order.resume is not None:
+                return _resume(config, order, teller)
+            return _new(config, order, teller)
+    except TamperedError as error:
+        teller.note(str(error))
+        return FAILED
+    except ReflexError as error:
+        raise pytest.UsageError(*(visible(str(one)) for one in error.problems)) from None
+
+
+def _new(config: pytest.Config, order: Order, teller: Teller) -> int:
+    settings = _settings(order, teller)
+    wanted = chosen_agents(order.agents, usual_agents(settings))
+    host, names = _host(settings, wanted, recorder_of(settings, order.root))
+    runner = Runner(
+        arguments=order.arguments,
+        cwd=order.cwd,
+        seconds=settings["loop.session_timeout"],
+        bytecode=bytecode_of(loaded_sources(), order.root),
+    )
+    own = own_paths(order.root, order.root / settings["loop.root"])
+    before = ProjectTree(order.root, (*STATE, *own)).take()
+    session = teller.first(runner)
+    # No agent was called until now: what lies about is what was compiled for this person.
+    runner = replace(runner, bytecode=bytecode_of(session.loaded, order.root))
+    try:
+        found = survey(order, settings, session, before.changes())
+    except NothingToDoError:
+        teller.say("The session passes already: nothing is left to do", colour="green")
+        return PASSED
+    except UsageError as error:
+        if status := _own_status(session):
+            teller.note(str(error))
+            return status
+        raise
+    if names[Step.REFINE] == "offline" and not found.mendable:
+        raise UsageError(
+            "the agent offline can only apply fixes that rules of suites carry, and none does",
+            hint="name an agent: --reflex-agent NAME",
+        )
+    refuse_unasked(config)
+    by = confirmed(found, names, teller.say)
+    equip = _equipment(host, names, lambda files: runner, teller)
+    run = begin(found, settings=settings, host=host, agents=names, by=by, equip=equip)
+    return _watch(run, host, names, teller)
+
+
+def _own_status(session: Session) -> int:
+    """Return the status of a first session that says by it what kept it from its rules."""
+    own = (pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED)
+    return session.status if session.status in own else 0
+
+
+def _resume(config: pytest.Config, order: Order, teller: Teller) -> int:
+    settings = _told(load(order.root), teller)
+    run = find_run(order.root / settings["loop.root"], order.resume or order.alias)
+    setup = run.state.setup
+    if not is_of_session(run.state):
+        raise UsageError(
+            f"{run.alias!r} is no loop over a pytest session",
+            hint=f"go on with `pytest-reflex loop resume {run.alias}`",
+        )
+    recorded = tuple(setup["session"]["arguments"])
+    if order.own_arguments and order.arguments != recorded:
+        raise UsageError(
+            f"the run {run.alias!r} was begun with these arguments: {' '.join(recorded)}",
+            hint="leave them out: a resumed run keeps its own",
+        )
+    more, by = _more(config, order, run, teller)
+    recorder, warning = recorder_again(run.state, order.root)
+    if warning:
+        teller.note(warning)
+    host, names = _host(settings, chosen_agents(order.agents, setup["agents"]), recorder)
+    seconds = settings["loop.session_timeout"]
+    equip = _equipment(host, names, lambda files: runner_of(files, seconds), teller)
+    again = take_up(
+        run.folder,
+        host=host,
+        equip=equip,
+        agents=names,
+        more=more,
+        by=by,
+        accept_changes=order.accept_changes,
+    )
+    return _watch(again, host, names, teller)
+
+
+def _more(config: pytest.Config, order: Order, run: Run, teller: Teller) -> tuple[More | None, str]:
+    """Return what a run that had ended may go on with, and how that was confirmed."""
+    state, given = run.state, bool(order.max_iterations or order.budgets)
+    ended = state.stop.to_json()["reason"]
+    if state.status is RunStatus.RUNNING:
+        if given:
+            raise UsageError(f"loop {run.alias!r} has not ended: its limits stay as they are")
+        return None, ""
+    if not run.alive:  # killed after its last event, its files may not have followed
+        TreeFiles.open(run.folder).close()
+    if not given:
+        extendable = state.stop.reason in EXTENDABLE
+        hint = "let it go on with --reflex-max-iterations +2" if extendable else "begin a new loop"
+        claimed = f", {NOT_VERIFIED}" if run.verified is False else ""
+        raise UsageError(f"loop {run.alias!r} has ended ({ended}{claimed})", hint=hint)
+    more = More(max_iterations=order.max_iterations, budget=order.budgets)
+    limits = extended(state, more)
+    refuse_unasked(config)
+    budget = ", ".join(f"{key} {amount:g}" for key, amount in limits.budget.items()) or "none"
+    teller.say(f"Loop {visible(run.alias)} ({ended}) goes on after iteration {state.iteration}")
+    teller.say(f"Max iterations: {limits.max_iterations}\nBudget: {budget}\n")
+    return more, "--reflex-yes" if order.yes else by_terminal("Go on within these limits?")
+
+
+def _settings(order: Order, teller: Teller) -> Settings:
+    flags = {
+        "loop.max_iterations": order.max_iterations,
+        "loop.budget": budget_changes(order.budgets) or None,
+        "loop.may_change": list(order.may_change) or None,
+    }
+    return _told(load(order.root, flags, option="--reflex-"), teller)
+
+
+def _told(settings: Settings, teller: Teller) -> Settings:
+    """Tell keys of the configuration that nobody reads, and return the settings."""
+    for problem in settings.unknown:
+        teller.note(f"warning: {problem}")
+    return settings
+
+
+def _host(
+    settings: Settings, wanted: Mapping[str, str], recorder: Recorder | None
+) -> tuple[Host, Mapping[Step, str]]:
+    host = open_host(settings["plugins"], Path.cwd())
+    return host, employ(host, settings, (), wanted, recorder=recorder, judge="")
+
+
+def _equipment(
+    host: Host,
+    names: Mapping[Step, str],
+    runner: Callable[[TreeFiles], Runner],
+    teller: Teller,
+) -> Equip:
+    """Return what makes the hooks of a run, once its files are there."""
+
+    def equip(files: TreeFiles) -> TreeSteps:
+        return TreeSteps(
+            hooks=host.hooks,
+            runner=runner(files),
+            watch=watch_of(files),
+            files=files,
+            offline=frozenset(s.value.lower() for s, name in names.items() if name == "offline"),
+            begin=teller.begin_session,
+            show=teller.show,
+        )
+
+    return equip
+
+
+def _watch(
+    run: AbstractContextManager[ReflexLoop], host: Host, names: Mapping[Step, str], teller: Teller
+) -> int:
+    """Drive a run, tell what happens, and return the exit status."""
+    with run as loop, ExitStack() as at_end:
+        at_end.callback(close_recording, host)
+        teller.begin(loop)
+        progress = Progress(loop, names, say=None if teller.quiet else teller.say)
+        attended = replace(loop, starting=progress.starting)
+        try:
+            with ticking(BEAT, progress.beat), closing(attended.events()) as events:
+                for event in events:
+                    progress.done(event)
+                    teller.tell(event, loop)
+        except KeyboardInterrupt:
+            teller.interruptions.deaf = True
+            teller.interrupted(loop.files.alias)
+            return INTERRUPTED
+        except LimitError as error:
+            teller.note(error.problems[0].message)
+            teller.interrupted(loop.files.alias)
+            return INTERRUPTED
+        except PausedError as error:
+            teller.note(str(error))
+            return INTERRUPTED
+        teller.end(loop)
+        stop = loop.state.stop
+        if stop.reason is StopReason.USER_STOP:
+            return INTERRUPTED
+        return PASSED if stop.passed else FAILED

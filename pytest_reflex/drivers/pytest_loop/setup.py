@@ -1,0 +1,226 @@
+"""Beginning a loop over a session, taking one up again, and letting one go on that had ended.
+
+Nothing is written before criteria and limits are confirmed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pytest_reflex.drivers.pytest_loop.child import Runner
+from pytest_reflex.drivers.pytest_loop.difference import document
+from pytest_reflex.drivers.pytest_loop.files import TREE, TreeFiles, tree_of
+from pytest_reflex.drivers.pytest_loop.refusing import links_of
+from pytest_reflex.drivers.pytest_loop.sealed import TreeWatch, configurations
+from pytest_reflex.drivers.pytest_loop.steps import TreeSteps
+from pytest_reflex.drivers.pytest_loop.survey import Survey
+from pytest_reflex.drivers.pytest_loop.territory import Territory
+from pytest_reflex.drivers.reflex.driver import ReflexLoop
+from pytest_reflex.drivers.reflex.guard import OFF
+from pytest_reflex.drivers.reflex.history import digest
+from pytest_reflex.drivers.reflex.kinds import KIND, SESSION
+from pytest_reflex.drivers.reflex.own_orders import read_orders
+from pytest_reflex.drivers.reflex.project_watch import PROJECT, ProjectWatch, Scope
+from pytest_reflex.drivers.reflex.reopening import More, extended
+from pytest_reflex.drivers.reflex.scopes import accepted, free_steps, own_paths
+from pytest_reflex.drivers.reflex.seal import seal_of
+from pytest_reflex.drivers.reflex.setup import NewLoop, Proposal, refuse_record, run_started
+from pytest_reflex.drivers.reflex.steps import Done
+from pytest_reflex.errors import UsageError
+from pytest_reflex.host import Host
+from pytest_reflex.model.events import Event, EventKind
+from pytest_reflex.model.words import Level, RunStatus, Step
+from pytest_reflex.process.bytecode import bytecode_of, loaded_sources
+from pytest_reflex.process.group import kill_abandoned
+from pytest_reflex.seals.patterns import escaped
+from pytest_reflex.settings import Settings
+
+
+def watch_of(files: TreeFiles) -> TreeWatch:
+    """Return what hears of the imports of a run's sessions."""
+    return TreeWatch(files.start, files.project)
+
+
+Equip = Callable[[TreeFiles], TreeSteps]
+
+
+@contextmanager
+def begin(
+    found: Survey,
+    *,
+    settings: Settings,
+    host: Host,
+    agents: Mapping[Step, str],
+    by: str,
+    equip: Equip,
+) -> Iterator[ReflexLoop]:
+    """Write a confirmed survey and yield the loop; the run stays resumable when left early."""
+    order = found.order
+    root = order.root / settings["loop.root"]
+    refuse_record(settings["loop.record"], order.root, root)
+    files = TreeFiles.create(root, order.task, order.alias)
+    assert isinstance(files, TreeFiles)
+    try:
+        scope = _scope(
+            order.root,
+            files,
+            found.territory,
+            settings["loop.record"],
+            may_change=found.may_change,
+            writes=found.writes,
+        )
+        watch = ProjectWatch.begin(
+            scope,
+            found.programs,
+            map(escaped, configurations(found.territory)),
+            state=files.folder.parent,
+        )
+        begun = _run_started(found, files, settings, agents, by)
+        payload = {**begun.payload, PROJECT: watch.record()}
+        started = files.commit(replace(begun, payload=payload))
+        steps = equip(files)
+        steps.first = (digest(document(found.texts, found.texts)), found.session)
+        host.manager.register(steps)
+        yield ReflexLoop(
+            files=files,
+            opening=(started,),
+            hooks=host.hooks,
+            project=order.root,
+            watch=watch,
+            free=free_steps(agents, settings["plugins"]),
+            sequential=True,
+            suspicion=steps.watch.tampering,
+        )
+    finally:
+        files.close()
+
+
+def _scope(
+    project: Path, files: TreeFiles, territory: Territory, record: str = "", **allowed: Any
+) -> Scope:
+    return Scope(
+        project=project,
+        apart=own_paths(project, files.folder.parent, record),
+        editable=territory.covers,
+        of_session=True,
+        **allowed,
+    )
+
+
+def _run_started(
+    found: Survey,
+    files: TreeFiles,
+    settings: Settings,
+    agents: Mapping[Step, str],
+    by: str,
+) -> Done:
+    """Return the first event: that of any loop, with what is needed of the project."""
+    order = found.order
+    wanted = NewLoop(
+        task=order.task,
+        criteria="the first session",
+        confirmed_by=by,
+        ideal="the whole session passes",
+        sequential=True,
+        record=settings["loop.record"] or None,
+    )
+    proposal = Proposal(
+        order=wanted,
+        criteria=found.criteria,
+        limits=found.limits,
+        level=Level.B,
+        draft=None,
+        seal=seal_of(found.criteria, settings["plugins"]),
+        orders=read_orders(settings["loop.prompts"], order.root),
+    )
+    begun = run_started(proposal, files.alias, order.root, settings, agents)
+    session = {
+        "arguments": list(order.arguments),
+        "cwd": os.path.relpath(order.cwd, order.root),
+    }
+    tree = tree_of(
+        order.root,
+        files.folder,
+        territory=found.territory,
+        texts=found.texts,
+        start=found.start,
+        links=links_of(found.territory),
+    )
+    setup = {**begun.payload["setup"], KIND: SESSION, "session": session}
+    if any(part.artifact is None for part in found.session.parts):
+        setup["guard"] = OFF  # a test does not say in which of the files its fault is
+    return replace(begun, payload={**begun.payload, "setup": setup, TREE: tree})
+
+
+@contextmanager
+def take_up(
+    folder: Path,
+    *,
+    host: Host,
+    equip: Equip,
+    agents: Mapping[Step, str],
+    more: More | None = None,
+    by: str = "",
+    accept_changes: bool = False,
+) -> Iterator[ReflexLoop]:
+    """Yield a run, recovered from its history, ready to go on.
+
+    It was interrupted; or it had ended, and `more` is what a person confirmed `by` that it may go
+    on with. With `accept_changes` the project is taken as it is now.
+    """
+    files = TreeFiles.open(folder)
+    assert isinstance(files, TreeFiles)
+    try:
+        opening: tuple[Event, ...] = ()
+        if more:
+            opening = (files.commit(_extended(files, more, by)),)
+        if files.state.status is not RunStatus.RUNNING:  # another process was quicker
+            raise UsageError(f"loop {folder.name!r} has ended", hint="look at it again")
+        # We hold the lock: whoever works in this run's name works for nobody.
+        leftovers = kill_abandoned(f"PYTEST_REFLEX_RUN_DIR={files.folder}")
+        steps = equip(files)
+        host.manager.register(steps)
+        record = files.state.setup.get("record", "")
+        scope = _scope(files.project, files, files.territory, record)
+        watch = ProjectWatch.resume(scope, files.latest_events())
+        if accept_changes:
+            opening += accepted(files, watch)
+        yield ReflexLoop(
+            files=files,
+            watch=watch,
+            free=free_steps(agents, files.state.setup.get("plugins", ())),
+            opening=opening,
+            leftovers=leftovers,
+            hooks=host.hooks,
+            project=files.project,
+            sequential=True,
+            suspicion=steps.watch.tampering,
+        )
+    finally:
+        files.close()
+
+
+def _extended(files: TreeFiles, more: More, by: str) -> Done:
+    payload = {
+        "limits": extended(files.state, more).to_json(),
+        "reason": files.state.stop.to_json()["reason"],
+        "confirmation": {"by": by, "at": datetime.now(UTC).isoformat()},
+    }
+    return Done(kind=EventKind.RUN_EXTENDED, step=files.state.step, payload=payload)
+
+
+def runner_of(files: TreeFiles, seconds: float) -> Runner:
+    """Return what starts the sessions of a run as its first one was started."""
+    session = files.state.setup["session"]
+    return Runner(
+        arguments=session["arguments"],
+        cwd=files.project / session["cwd"],
+        seconds=seconds,
+        bytecode=bytecode_of(loaded_sources(), files.project),
+    )

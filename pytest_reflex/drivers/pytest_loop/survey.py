@@ -1,0 +1,177 @@
+"""A survey: what the first session of a loop shows, and whether a loop can come of it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pytest_reflex.criteria.suite import artifact_patterns
+from pytest_reflex.drivers.pytest_loop.child import Session
+from pytest_reflex.drivers.pytest_loop.combined import criteria_of, fixes_of
+from pytest_reflex.drivers.pytest_loop.order import Order
+from pytest_reflex.drivers.pytest_loop.sealed import Start
+from pytest_reflex.drivers.pytest_loop.territory import Territory, as_patterns
+from pytest_reflex.drivers.reflex.judges import files_of_commands
+from pytest_reflex.drivers.reflex.setup import limits_of
+from pytest_reflex.errors import UsageError
+from pytest_reflex.model.rules import Criteria
+from pytest_reflex.model.run import Limits
+from pytest_reflex.seals.outside import programs_of
+from pytest_reflex.seals.patterns import escaped
+from pytest_reflex.settings import Settings
+
+SUFFIX = ".reflex.yaml"
+_NOWHERE = Path(os.devnull)
+_DESELECTED = "deselected"
+_UNMEASURED = ("skipped: ", "expected to fail")
+
+
+class NothingToDoError(Exception):
+    """The session passes as it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Survey:
+    """What a first session showed: rules, what may be changed and what it holds, limits.
+
+    `writes` are globs of what the session writes into the project, `programs` those outside it that
+    its checks start; an agent may change what `may_change` means beside the artifacts.
+    """
+
+    order: Order
+    session: Session
+    criteria: Criteria
+    limits: Limits
+    territory: Territory
+    texts: Mapping[str, str]
+    start: Start
+    writes: tuple[str, ...]
+    programs: tuple[str, ...]
+    may_change: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def mendable(self) -> bool:
+        """Whether a rule carries a fix that needs no agent."""
+        return any(fixes_of(rule) for rule in self.criteria.rules)
+
+
+def survey(
+    order: Order, settings: Settings, session: Session, written: Iterable[str] = ()
+) -> Survey:
+    """Return what a first session showed; raises UsageError where no loop could come of it.
+
+    `written` are the files of the project that it changed. Raises NothingToDoError where it passes.
+    """
+    _refuse(session)
+    criteria = criteria_of(session)
+    if session.status == 0 and session.gate == "passed":
+        raise NothingToDoError
+    territory = Territory(root=order.root, patterns=_patterns(order, session))
+    texts = territory.read()
+    if not texts:
+        raise UsageError(
+            f"there is no file that may be changed: {', '.join(territory.patterns)} match none",
+            hint="--reflex-artifact PATH names one",
+        )
+    return Survey(
+        order=order,
+        session=session,
+        criteria=criteria,
+        limits=replace(limits_of(settings), produce="first"),
+        territory=territory,
+        texts=texts,
+        start=Start.of(session, territory),
+        writes=_writes(territory, session, written),
+        programs=tuple(programs_of(_commands(session), order.root)),
+        may_change=settings["loop.may_change"],
+        warnings=tuple(_warnings(territory, session)),
+    )
+
+
+def _refuse(session: Session) -> None:
+    """Raise UsageError for a session whose rules are not all known, or can never pass."""
+    if uncollected := session.uncollected:
+        names = ", ".join(str(fault["node"]) for fault in uncollected[:3])
+        raise UsageError(
+            f"the first session could not collect {names}: {uncollected[0]['message']}",
+            hint="which rules there are has to be known before the loop begins; mend this by hand",
+        )
+    if session.problems:
+        raise UsageError(session.problems[0])
+    if session.ended:
+        raise UsageError(f"{session.ended}: {session.last_line}", hint="mend this by hand")
+    if not session.parts:
+        raise UsageError(
+            "the session has no rules",
+            hint="mark tests with @pytest.mark.reflex_rule(id=...), or add a suite",
+        )
+    left_out = [row["rule"] for row in session.not_run if row["reason"] == _DESELECTED]
+    narrowed = [part.narrowed for part in session.parts if part.narrowed]
+    if left_out or narrowed:
+        why = narrowed[0] if narrowed else f"{', '.join(sorted(set(left_out))[:3])} deselected"
+        raise UsageError(
+            f"the session leaves rules out, so its gate could never pass: {why}",
+            hint="run the loop over whole files, without -k, -m and single tests",
+        )
+    _refuse_unmeasured(session)
+
+
+def _refuse_unmeasured(session: Session) -> None:
+    never = [row for row in session.not_run if row["reason"].startswith(_UNMEASURED)]
+    if never:
+        first, more = never[0], f" (and {len(never) - 1} more)" if len(never) > 1 else ""
+        raise UsageError(
+            f"rule {first['rule']} is not measured, so the gate could never pass: "
+            f"{first['check']} is {first['reason']}{more}",
+            hint="take the mark away, or the skip or xfail",
+        )
+
+
+def _patterns(order: Order, session: Session) -> tuple[str, ...]:
+    given: list[str] = []
+    for part in session.parts:
+        suite = part.id.partition("::")[0]
+        if suite.endswith(SUFFIX):
+            folder = os.path.dirname(suite)
+            given += (os.path.join(folder, one) for one in artifact_patterns(order.root / suite))
+        elif part.artifact:
+            given.append(part.artifact)
+    given += order.artifacts
+    if not given:
+        raise UsageError(
+            "nothing says which files may be changed: the session has marked tests only",
+            hint="--reflex-artifact PATH (a file or a folder), or the ini key reflex_artifacts",
+        )
+    return as_patterns(given, order.root)
+
+
+def _writes(territory: Territory, session: Session, written: Iterable[str]) -> tuple[str, ...]:
+    declared = (glob for part in session.parts for glob in part.writes)
+    seen = (escaped(path) for path in written if not territory.covers(path))
+    return tuple(dict.fromkeys((*declared, *seen)))
+
+
+def _commands(session: Session) -> Iterator[Sequence[str]]:
+    """Yield what the checks and the formatters of a session start, and Python itself."""
+    yield [sys.executable]
+    for part in session.parts:
+        yield from part.programs
+        for rule in part.rules.values():
+            yield from (command["argv"] for command in rule["commands"].values())
+
+
+def _warnings(territory: Territory, session: Session) -> Iterator[str]:
+    suites = {part.id.partition("::")[0] for part in session.parts}
+    tests = {str(fault["node"]).partition("::")[0] for fault in session.faults} | suites
+    for path in territory.paths():
+        name = path.rpartition("/")[2]
+        matches = any(Path(name).match(pattern) for pattern in session.python_files)
+        if matches or path in tests:
+            yield f"{path} is a test, and it may be changed"
+    for path in files_of_commands(_commands(session), project=territory.root, artifact=_NOWHERE):
+        if territory.covers(path) and path not in tests:
+            yield f"{path} is run by a check, and it may be changed"

@@ -1,0 +1,177 @@
+"""Tells a person what a loop over a session does, on standard output like pytest itself."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+import time
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+import click
+
+from pytest_reflex.drivers.pytest_loop.child import Runner, Session
+from pytest_reflex.drivers.pytest_loop.difference import counts
+from pytest_reflex.drivers.pytest_loop.files import TreeFiles
+from pytest_reflex.drivers.reflex.attending import BEAT
+from pytest_reflex.drivers.reflex.driver import ReflexLoop
+from pytest_reflex.model.events import Event, EventKind
+from pytest_reflex.model.plain import visible
+from pytest_reflex.model.run import RunState
+from pytest_reflex.model.words import Step, StopReason
+from pytest_reflex.process.signals import Interruptions
+from pytest_reflex.process.ticking import ticking
+from pytest_reflex.reports import iteration
+from pytest_reflex.reports.progress import Running, waiting_line
+
+_MOST_FILES = 20
+_TAIL = 30
+
+
+@dataclass(slots=True, kw_only=True)
+class Teller:
+    """With `verbose` each session is shown whole, with `quiet` only how it ended."""
+
+    verbose: bool
+    quiet: bool
+    color: bool | None
+    interruptions: Interruptions = field(default_factory=Interruptions)
+
+    def say(self, text: str, *, bold: bool = False, colour: str | None = None) -> None:
+        """Print lines, control characters visible; what cannot be told stops nothing."""
+        text = visible(text)
+        styled = click.style(text, bold=bold, fg=colour) if bold or colour else text
+        try:
+            click.echo(styled, color=self.color)
+            sys.stdout.flush()
+        except OSError:
+            return
+
+    def note(self, text: str) -> None:
+        self.say(_wrapped(visible(text)))
+
+    def begin(self, loop: ReflexLoop) -> None:
+        """Tell what could not be read when the run was taken up."""
+        for line in loop.files.zeros:
+            self.note(f"{line}; no event is missing")
+        for path in loop.files.aside:
+            self.note(f"Recovered from the history; what could not be read is kept as {path.name}")
+        self._refused(loop)
+
+    def first(self, runner: Runner) -> Session:
+        """Run the first session, show it, and return it."""
+        began = time.monotonic()
+
+        def beat() -> None:
+            seconds = time.monotonic() - began
+            self.say(waiting_line([Running(Step.EVALUATE, "", seconds)]))
+
+        self.begin_session()
+        with nullcontext() if self.quiet else ticking(BEAT, beat):
+            session = runner.run()
+        self.show(session)
+        return session
+
+    def begin_session(self) -> None:
+        """Tell that a session is run now."""
+        if not self.quiet:
+            self.say("Session ...")
+
+    def show(self, session: Session) -> None:
+        """Show a session: its closing line, all of it with -v, its tail where it is unusable."""
+        output = visible(session.output).rstrip("\n")
+        if self.verbose:
+            self.say(output)
+        elif session.ended:
+            self.say("\n".join(output.splitlines()[-_TAIL:]))
+        if not self.quiet:
+            self.say(f"Session: {visible(session.last_line)}")
+
+    def tell(self, event: Event, loop: ReflexLoop) -> None:
+        """Tell of one event."""
+        self._refused(loop)
+        if self.quiet:
+            return
+        if event.kind is EventKind.EVALUATION_DONE:
+            self._block(loop)
+        elif event.kind is EventKind.CRITIQUE_DONE:
+            self.say("Critique:")
+            evaluation = loop.state.evaluation
+            assert evaluation is not None
+            # What an agent is told at length is told people in a line for each rule.
+            lines = iteration.critique_lines(evaluation, None)
+            self.say(_wrapped("\n".join(lines)))
+        elif event.kind is EventKind.REFINEMENT_DONE:
+            by = event.payload.get("agent", "")
+            same = event.payload["before"] == event.payload["after"]
+            self.say(f"Refined by: {by}{' (nothing was changed)' if same else ''}\n")
+        elif event.kind is EventKind.PHASE_ERROR:
+            message = visible(event.payload["message"])
+            self.note(f"{event.payload['step']} gave nothing usable: {message}")
+        elif event.kind is EventKind.ARTIFACT_CREATED and event.payload["by"] == "hand":
+            self.note("The files are not as the history has them; they are judged as they are")
+
+    def _refused(self, loop: ReflexLoop) -> None:
+        assert isinstance(loop.files, TreeFiles)
+        for why in loop.files.refused():
+            self.note(f"{why}: it was taken away, and what the history has is in its place")
+
+    def _block(self, loop: ReflexLoop) -> None:
+        state = loop.state
+        assert state.evaluation is not None
+        text = iteration.block(state, state.evaluation, loop.files.artifact_label)
+        title, *rest = text.splitlines()
+        self.say(title, bold=True, colour="green" if state.evaluation.passed else "yellow")
+        # A section of the artifact is a file here, and one that comes in is none that was added.
+        changed = f"Changed: {visible(_changed_files(state.changed))}"
+        self.say(_wrapped("\n".join(changed if one[:9] == changed[:9] else one for one in rest)))
+
+    def end(self, loop: ReflexLoop) -> None:
+        """Print the summary, and what was changed since the start."""
+        files, state = loop.files, loop.state
+        assert isinstance(files, TreeFiles)
+        # What is advised there is for a run over one text.
+        lines = iteration.summary(state).splitlines()
+        text = "\n".join(line for line in lines if not line.startswith("Next: "))
+        changed = counts(files.beginning, files.territory.read())
+        self.say(("" if self.quiet else "\n") + _wrapped(text))
+        rows = [f"  {visible(path)} | +{plus} -{minus}" for path, plus, minus in changed]
+        if len(rows) > _MOST_FILES:
+            rows = [*rows[:_MOST_FILES], f"  and {len(rows) - _MOST_FILES} more"]
+        self.say("\n".join(["Changed:", *rows]) if rows else "Changed: nothing")
+        if advice := _advice(state):
+            self.note(f"Next: {advice}")
+
+    def interrupted(self, alias: str) -> None:
+        self.say(
+            "\nInterrupted; nothing durable is lost. Continue with:\n"
+            f"  pytest --reflex-loop --reflex-resume {alias}"
+        )
+
+
+def _advice(state: RunState) -> str:
+    """Return what to do after a run that is no success."""
+    if state.stop.reason is StopReason.TAMPERED:
+        return "the files are left as they are; review what was modified, then start a new loop"
+    if state.stop.passed:
+        return ""
+    again = f"pytest --reflex-loop --reflex-resume {state.alias} --reflex-max-iterations +2"
+    return f"mend by hand what is left, or go on with `{again}`"
+
+
+def _changed_files(changed: Mapping[str, Any]) -> str:
+    if not changed or changed.get("initial"):
+        return "nothing yet"
+    names = {name for word in ("added", "modified", "removed") for name in changed[word]}
+    return ", ".join(sorted(names)) or "nothing"
+
+
+def _wrapped(text: str) -> str:
+    return "\n".join(
+        textwrap.fill(
+            line, 80, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+        )
+        for line in text.splitlines()
+    )

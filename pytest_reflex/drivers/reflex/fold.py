@@ -1,0 +1,302 @@
+"""State from history: `fold` is the only way a run's state comes about, live or recovered.
+
+Promises: pure; equal histories give equal states. Limits: trusts that the events were written by
+this program (the journal has checked order and sums).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from pytest_reflex.drivers.reflex.runjson import SCHEMA_VERSION
+from pytest_reflex.errors import StateError
+from pytest_reflex.model.events import Event, EventKind
+from pytest_reflex.model.judged import Cast
+from pytest_reflex.model.results import Evaluation, evaluation_from_json
+from pytest_reflex.model.rules import Criteria
+from pytest_reflex.model.run import Limits, Mark, RunState, Stop
+from pytest_reflex.model.words import STATUS_OF_REASON, Level, RunStatus, Step, StopReason
+from pytest_reflex.verdict.progress import mark_of, stagnation_after, stagnation_of
+
+Payload = Mapping[str, Any]
+
+AGAIN = "again"
+"""The key of an evaluation that takes the place of the one before, which did not hold."""
+
+
+def fold(events: Iterable[Event], state: RunState | None = None) -> RunState:
+    """Return the state after some events; the first of a whole history is run_started."""
+    for event in events:
+        state = apply(state, event)
+    if state is None:
+        raise StateError("the history is empty", hint="start a new loop")
+    return state
+
+
+def apply(state: RunState | None, event: Event) -> RunState:
+    """Return the state after one more event."""
+    if event.kind is EventKind.RUN_STARTED:
+        return _started(event)
+    if state is None:
+        raise StateError(
+            f"the history starts with {event.kind.value}, not with run_started",
+            hint="start a new loop",
+        )
+    changed = _APPLY[event.kind](state, event.payload)
+    return replace(
+        changed,
+        spend=changed.spend.plus(event.payload.get("cost")),
+        updated_at=event.ts,
+        last_seq=event.seq,
+    )
+
+
+def _started(event: Event) -> RunState:
+    payload = event.payload
+    if payload.get("schema_version", 1) > SCHEMA_VERSION:
+        raise StateError(
+            f"a newer version wrote the history (schema {payload['schema_version']}, this one "
+            f"reads {SCHEMA_VERSION})"
+        )
+    return RunState(
+        run_id=event.run_id,
+        alias=payload["task_alias"],
+        task=payload["task"]["prompt"],
+        ideal_result=payload["task"]["ideal_result"],
+        criteria=Criteria.from_json(payload["criteria"]),
+        limits=Limits.from_json(payload["limits"]),
+        level=event.level,
+        seal=payload["seal"],
+        setup=payload["setup"],
+        draft=payload.get("draft"),
+        created_at=event.ts,
+        updated_at=event.ts,
+        last_seq=event.seq,
+    )
+
+
+def _plan(state: RunState, payload: Payload) -> RunState:
+    return replace(
+        state, plan=tuple(payload["plan"]), planned=True, errors=_cleared(state, Step.PLAN)
+    )
+
+
+def _artifact(state: RunState, payload: Payload) -> RunState:
+    """A new artifact, from PRODUCE or by a person's hand; the latter is judged at once."""
+    by_hand = payload["by"] == "hand"
+    return replace(
+        state,
+        artifact_sha256=payload["after"],
+        changed=_since_evaluation(state, payload),
+        planned=True,
+        produced=True,
+        evaluated=False,
+        critiqued=False,
+        refined=False,
+        issues=None if by_hand else state.issues,
+        feedback=(*state.heeded, *state.feedback),
+        heeded=(),
+        errors=_cleared(state, Step.PRODUCE),
+    )
+
+
+def _since_evaluation(state: RunState, payload: Payload) -> Mapping[str, Any]:
+    """Return what changed since the last evaluation: REFINE and the PRODUCE after it together.
+
+    What lay outside the critique is of the last of them: each is compared with what was evaluated.
+    Histories without `since_evaluation` have only what each of the two changed.
+    """
+    changed = {"by": payload["by"], **payload["changed"]}
+    before = state.changed if not state.evaluated else {}
+    for word in ("added", "modified", "removed"):
+        changed[word] = list(dict.fromkeys((*before.get(word, ()), *changed[word])))
+    changed |= payload.get("since_evaluation", {})
+    reverted = dict.fromkeys((*before.get("reverted", ()), *payload.get("reverted", ())))
+    found = {"outside": payload.get("outside"), "unguarded": payload.get("unguarded")}
+    return {**changed, **{k: v for k, v in {**found, "reverted": list(reverted)}.items() if v}}
+
+
+def _checks(state: RunState, payload: Payload) -> RunState:
+    return replace(
+        state,
+        checks=tuple(payload["checks"]),
+        prepared=True,
+        evaluated=False,
+        errors=_cleared(state, Step.PREPARE),
+    )
+
+
+def _evaluation(state: RunState, payload: Payload) -> RunState:
+    """What stands is judged, in whichever step: what follows is the critique of that."""
+    rules = {rule.id: rule for rule in state.criteria.rules}
+    evaluation = evaluation_from_json(payload["evaluation"], rules)
+    again = bool(payload.get(AGAIN))
+    marks = marks_with(state, evaluation, again=again)
+    recent = marks[state.settled :]
+    count = stagnation_of(recent) if again else stagnation_after(state.stagnation_count, recent)
+    return replace(
+        state,
+        evaluation=evaluation,
+        proofs=tuple(payload.get("proofs", ())),
+        votes=(),
+        planned=True,
+        produced=True,
+        prepared=state.prepared or state.checks is not None,
+        evaluated=True,
+        critiqued=False,
+        refined=False,
+        marks=marks,
+        stagnation_count=count,
+        errors=_cleared(state, Step.EVALUATE),
+    )
+
+
+def marks_with(state: RunState, evaluation: Evaluation, *, again: bool) -> tuple[Mark, ...]:
+    """Return the marks of a run with that of one more evaluation.
+
+    What was evaluated `again` leaves one mark, that of the new evaluation.
+    """
+    mark, marks = mark_of(evaluation, state.iteration), state.marks
+    if again and marks and _place(marks[-1]) == _place(mark):
+        marks = marks[:-1]
+    return (*marks, mark)
+
+
+def _place(mark: Mark) -> tuple[int, Level, str]:
+    return mark.iteration, mark.level, mark.sha256
+
+
+def _critique(state: RunState, payload: Payload) -> RunState:
+    heeded = tuple(payload.get("feedback", ()))
+    return replace(
+        state,
+        issues=tuple(payload["issues"]),
+        feedback=state.feedback[len(heeded) :],
+        heeded=heeded,
+        critiqued=True,
+        errors=_cleared(state, Step.CRITIQUE),
+    )
+
+
+def _refinement(state: RunState, payload: Payload) -> RunState:
+    return replace(
+        state,
+        artifact_sha256=payload["after"],
+        changed=_since_evaluation(state, payload),
+        heeded=(),
+        refined=True,
+        errors=_cleared(state, Step.REFINE),
+    )
+
+
+def _switched(state: RunState, payload: Payload) -> RunState:
+    return replace(state, level=Level(payload["to"]), prepared=False, evaluated=False, checks=None)
+
+
+def _advanced(state: RunState, payload: Payload) -> RunState:
+    return replace(
+        state,
+        iteration=payload["iteration"],
+        planned=False,
+        produced=state.limits.produce == "first",
+        prepared=False,
+        evaluated=False,
+        critiqued=False,
+        refined=False,
+    )
+
+
+def _phase_error(state: RunState, payload: Payload) -> RunState:
+    # Ended by a person, or refused by a rate limit: no try that failed.
+    if payload.get("cancelled") or payload.get("limited"):
+        return state
+    step = payload["step"]
+    messages = (*state.errors.get(step, ()), payload["message"])
+    return replace(state, errors={**state.errors, step: messages})
+
+
+def _cleared(state: RunState, step: Step) -> Mapping[str, tuple[str, ...]]:
+    return {name: found for name, found in state.errors.items() if name != step.value}
+
+
+def _ended(state: RunState, payload: Payload) -> RunState:
+    reason = StopReason(payload["reason"])
+    restored = payload.get("restored_from")
+    ended = replace(
+        state,
+        status=STATUS_OF_REASON[reason],
+        stop=Stop(
+            passed=payload["passed"],
+            reason=reason,
+            detail=payload.get("detail", ""),
+            restored_from=restored,
+        ),
+    )
+    if not restored:
+        return ended
+    rules = {rule.id: rule for rule in state.criteria.rules}
+    return replace(
+        ended,
+        artifact_sha256=payload["after"],
+        evaluation=evaluation_from_json(payload["evaluation"], rules),
+    )
+
+
+def _feedback(state: RunState, payload: Payload) -> RunState:
+    return replace(state, feedback=(*state.feedback, payload["text"]))
+
+
+def _extended(state: RunState, payload: Payload) -> RunState:
+    """The run goes on under new limits, and what counts towards a stop begins anew."""
+    again = replace(
+        state,
+        status=RunStatus.RUNNING,
+        stop=Stop(),
+        limits=Limits.from_json(payload["limits"]),
+        settled=len(state.marks),
+        stagnation_count=0,
+        errors={},
+    )
+    return _judged_again(again) if state.stop.restored_from else again
+
+
+def _judged_again(state: RunState) -> RunState:
+    """The artifact that was restored is evaluated first: the steps after it were for another."""
+    return replace(
+        state,
+        changed={"by": "restore"},
+        planned=True,
+        produced=True,
+        prepared=state.checks is not None,
+        evaluated=False,
+        critiqued=False,
+        refined=False,
+        issues=None,
+        feedback=(*state.heeded, *state.feedback),
+        heeded=(),
+    )
+
+
+def _vote(state: RunState, payload: Payload) -> RunState:
+    return replace(state, votes=(*state.votes, Cast.from_json(payload)))
+
+
+_APPLY: dict[EventKind, Callable[[RunState, Payload], RunState]] = {
+    EventKind.PLAN_CREATED: _plan,
+    EventKind.ARTIFACT_CREATED: _artifact,
+    EventKind.CHECKS_PREPARED: _checks,
+    EventKind.EVALUATION_DONE: _evaluation,
+    EventKind.CRITIQUE_DONE: _critique,
+    EventKind.REFINEMENT_DONE: _refinement,
+    EventKind.PHASE_SWITCHED: _switched,
+    EventKind.ITERATION_ADVANCED: _advanced,
+    EventKind.PHASE_ERROR: _phase_error,
+    EventKind.STOPPED: _ended,
+    EventKind.FAILED: _ended,
+    EventKind.FEEDBACK_GIVEN: _feedback,
+    EventKind.RUN_EXTENDED: _extended,
+    EventKind.VOTE_CAST: _vote,
+    EventKind.CHANGES_ACCEPTED: lambda state, payload: state,
+}

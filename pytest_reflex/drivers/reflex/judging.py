@@ -1,0 +1,129 @@
+"""EVALUATE of a run: what is judged, by which checks, and the event that comes of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pytest_reflex.drivers.reflex.asking import judge
+from pytest_reflex.drivers.reflex.decide import budget_left
+from pytest_reflex.drivers.reflex.fold import AGAIN, marks_with
+from pytest_reflex.drivers.reflex.prepared import effective
+from pytest_reflex.drivers.reflex.project_watch import ProjectWatch
+from pytest_reflex.drivers.reflex.proving import Made, made_by_agent, prove, without_unproved
+from pytest_reflex.drivers.reflex.recorded import RecordedRun, recorded_votes
+from pytest_reflex.drivers.reflex.runfiles import RunFiles
+from pytest_reflex.drivers.reflex.steps import Done, phase_error
+from pytest_reflex.drivers.reflex.votes import Listener, paid, refused_vote
+from pytest_reflex.model.events import EventKind
+from pytest_reflex.model.results import Evaluation
+from pytest_reflex.model.targets import Target
+from pytest_reflex.model.words import Step
+from pytest_reflex.process.caches import private_caches
+from pytest_reflex.seals.world import configured_options
+from pytest_reflex.store.regular import read_if_regular
+from pytest_reflex.verdict.progress import flips_between
+
+
+def evaluate(
+    files: RunFiles, hooks: Any, project: Path, watch: ProjectWatch, *, again: bool = False
+) -> Done:
+    """Judge the artifact; the verdict binds to the bytes that the history knows.
+
+    Checks that an agent made are proved, and what is not proved earns nothing. Votes of a
+    judge are durable when they are given, before the event that is returned. `project` is the
+    working directory of commands; what changes in it meanwhile and no check declares to write, is
+    an error. With `again` the event takes the place of the last evaluation. Raises ReflexError
+    where nothing can judge, PausedError where a person has to look.
+    """
+    if refused := watch.before_evaluation(files.alias):
+        return phase_error(Step.EVALUATE, refused)
+    listener, state, votes = Listener(files.commit), files.state, files.state.votes
+    if again or state.changed.get("by") == "restore":
+        votes = recorded_votes(files.latest_events(), (state.artifact_sha256, state.level))
+    target = replace(target_of(files, project), votes=votes, heard=listener)
+    done, evaluation = _judged(files, hooks, target, again=again)
+    listener.end()
+    if evaluation is None:
+        return done
+    refused, accepted = watch.after_evaluation()
+    if refused:
+        done = phase_error(Step.EVALUATE, refused)
+    elif done.kind is EventKind.EVALUATION_DONE:
+        done = replace(done, payload={**done.payload, **accepted})
+    return paid(done, evaluation, (*votes, *files.state.votes))
+
+
+def evaluate_free(run: RecordedRun, hooks: Any, project: Path) -> Done:
+    """Judge the artifact of a run by its checks and by votes that are recorded; nobody is asked.
+
+    Nothing is written. Raises ReflexError where nothing can judge.
+    """
+    target = target_of(run, project)
+    votes = recorded_votes(run.latest_events(), (run.state.artifact_sha256, target.level))
+    target = replace(target, votes=votes, asks=False, heard=lambda cast: None)
+    return _judged(run, hooks, target, again=True)[0]
+
+
+def _judged(
+    run: RecordedRun, hooks: Any, target: Target, *, again: bool
+) -> tuple[Done, Evaluation | None]:
+    """Judge a target with caches of its own; return the event, and the evaluation it is made of."""
+    options = (json.dumps(target.criteria.to_json()), *configured_options(target.root))
+    with private_caches({}, options) as caches:
+        target = replace(target, environment={**target.environment, **caches})
+        evaluation = judge(hooks, target)
+        if isinstance(evaluation, str):
+            return phase_error(Step.EVALUATE, evaluation), None
+        return done_of(run, target, evaluation, again=again), evaluation
+
+
+def done_of(run: RecordedRun, target: Target, evaluation: Evaluation, *, again: bool) -> Done:
+    """Return the event that an evaluation comes to, without its price."""
+    state = run.state
+    if refused := refused_vote(evaluation):
+        return refused
+    if evaluation.artifact_sha256 != state.artifact_sha256:
+        return phase_error(Step.EVALUATE, "the artifact changed while it was evaluated")
+    rules = made_by_agent(state.criteria, target, evaluation)
+    proofs = prove(Made(target=target, rules=rules, text=run.artifact_text()))
+    if proofs and _changed(run):
+        return phase_error(Step.EVALUATE, "the artifact changed while its checks were proved")
+    evaluation = without_unproved(evaluation, proofs)
+    payload: dict[str, Any] = {"evaluation": evaluation.to_json()}
+    if proofs:
+        payload["proofs"] = [{**one.to_json(), "idle": list(one.idle)} for one in proofs]
+    if again:
+        payload[AGAIN] = True
+    marks = marks_with(state, evaluation, again=again)
+    if flips := flips_between(marks):
+        payload["flips"] = flips.to_json()
+    return Done(kind=EventKind.EVALUATION_DONE, step=Step.EVALUATE, payload=payload)
+
+
+def _changed(run: RecordedRun) -> bool:
+    """Return whether the artifact is not the one that was judged: a command may have changed it."""
+    data = read_if_regular(run.artifact_path)
+    return data is None or hashlib.sha256(data).hexdigest() != run.state.artifact_sha256
+
+
+def target_of(run: RecordedRun, project: Path) -> Target:
+    """Return what EVALUATE judges now: the artifact, by the checks that were prepared last."""
+    state = run.state
+    base = state.setup.get("link_base")
+    return Target(
+        criteria=effective(state.criteria, state.checks),
+        level=state.level,
+        artifact=run.artifact_path,
+        root=project,
+        label=run.artifact_label,
+        link_base=Path(base) if base else project,
+        environment={
+            "PYTEST_REFLEX_RUN_DIR": str(run.folder),
+            "PYTEST_REFLEX_ITERATION": str(state.iteration),
+        },
+        budget=budget_left(state),
+    )

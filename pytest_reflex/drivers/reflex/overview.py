@@ -1,0 +1,231 @@
+"""Looking at runs without touching them: which there are, where one stands, whether it is alive."""
+
+from __future__ import annotations
+
+import hashlib
+import stat
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pytest_reflex.drivers.reflex.history import hash_before_last_change, read_events
+from pytest_reflex.drivers.reflex.kinds import is_of_session
+from pytest_reflex.drivers.reflex.recorded import claims_pass
+from pytest_reflex.drivers.reflex.statefile import (
+    ARTIFACT,
+    CURRENT,
+    HISTORY,
+    RUN,
+    read_object,
+    refuse_newer,
+)
+from pytest_reflex.errors import UsageError, did_you_mean, read_or_raise
+from pytest_reflex.model.plain import one_line, visible
+from pytest_reflex.model.run import EMPTY_SHA256, RunState
+from pytest_reflex.model.words import EXTENDABLE, RunStatus
+from pytest_reflex.reports.advice import extend_command
+from pytest_reflex.store.folders import is_alias, run_folder
+from pytest_reflex.store.journal import damaged, read_journal
+from pytest_reflex.store.lock import is_locked
+from pytest_reflex.store.regular import names_in, read_if_regular
+from pytest_reflex.verdict.figures import plain, shown_score
+
+NOT_VERIFIED = "not verified"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A run as its history has it; `alive` is whether a process holds it now."""
+
+    folder: Path
+    state: RunState
+    alive: bool
+
+    @property
+    def alias(self) -> str:
+        return self.folder.name
+
+    @property
+    def interrupted(self) -> bool:
+        return self.state.status is RunStatus.RUNNING and not self.alive
+
+    @property
+    def verified(self) -> bool | None:
+        """Whether a pass that the files claim is known to be one: never, and None without one."""
+        return False if claims_pass(self.state) else None
+
+    @property
+    def copied(self) -> bool:
+        """Whether the folder is a copy, or was renamed: its history names another loop."""
+        return self.alias != self.state.alias
+
+
+def aliases(root: Path) -> list[str]:
+    """Return the aliases under a state root that have a history, in order of their names.
+
+    A run that was killed before its first event has an empty one: it never began. A folder that no
+    alias can name, or a link, is not ours.
+    """
+    folders = (root / name for name in names_in(root) if is_alias(name))
+    found = (one for one in folders if not _is_empty(one / HISTORY))
+    return [one.name for one in found if not one.is_symlink()]
+
+
+def _is_empty(path: Path) -> bool:
+    """Return whether a history is not there, or has nothing in it."""
+    try:
+        status = read_or_raise(path, path.lstat)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    return stat.S_ISREG(status.st_mode) and not status.st_size
+
+
+def find_run(root: Path, alias: str | None) -> Run:
+    """Return a run by alias; without one the run that current.json names, else the newest.
+
+    Raises UsageError where there is none, with what to do next.
+    """
+    folder = find_folder(root, alias)
+    try:
+        return read_run(folder)
+    except FileNotFoundError:
+        raise UsageError(f"loop {folder.name!r} was removed at this moment") from None
+
+
+def find_folder(root: Path, alias: str | None) -> Path:
+    """Return the folder of a run that has a history, as `find_run` does; it may be damaged."""
+    known = aliases(root)
+    if alias is None:
+        alias = _pointed_at(root, known) or _newest(root, known)
+    folder = run_folder(root, alias)
+    if alias not in known:
+        if (folder / RUN).exists():
+            raise UsageError(
+                f"the history of {alias!r} is missing or empty: {folder / HISTORY}",
+                hint="its run.json is kept; start over with `pytest-reflex loop new`",
+            )
+        if folder.is_dir():
+            raise UsageError(
+                f"loop {alias!r} never began: there is no event in {folder}",
+                hint=f"remove it with `pytest-reflex loop clean {alias}`, and start it again",
+            )
+        hint = did_you_mean(alias, known) if known else "start one with `pytest-reflex loop new`"
+        raise UsageError(f"there is no loop named {alias!r} in {root}", hint=hint)
+    return folder
+
+
+def _pointed_at(root: Path, known: list[str]) -> str | None:
+    """Return the alias in current.json, also of a run of which only run.json is left."""
+    named = read_object(root / CURRENT).get("task_alias")
+    there = isinstance(named, str) and (named in known or named in _without_history(root))
+    return str(named) if there else None
+
+
+def _without_history(root: Path) -> list[str]:
+    known = aliases(root)
+    return sorted(p.parent.name for p in root.glob(f"*/{RUN}") if p.parent.name not in known)
+
+
+def _newest(root: Path, known: list[str]) -> str:
+    if not known and (lost := _without_history(root)):
+        return lost[0]
+    if not known:
+        raise UsageError(
+            f"there is no loop in {root}", hint="start one with `pytest-reflex loop new TASK`"
+        )
+    return max(known, key=lambda alias: _changed_at(root / alias / HISTORY))
+
+
+def _changed_at(path: Path) -> int:
+    try:
+        return read_or_raise(path, path.lstat).st_mtime_ns
+    except FileNotFoundError:
+        return 0
+
+
+def read_run(folder: Path) -> Run:
+    """Return the run in a folder, read without its lock.
+
+    An artifact.md that a person changed shows in the state's `artifact_status`. Raises StateError
+    where the history is damaged, or a newer version wrote run.json.
+    """
+    refuse_newer(read_object(folder / RUN), folder / RUN)
+    path = folder / HISTORY
+    content = read_journal(path)
+    if not content.whole:
+        raise damaged(path, content)
+    events, state = read_events(path, content.records)
+    alive = is_locked(path)
+    data = None if alive else read_if_regular(folder / ARTIFACT)
+    if data is not None and state.artifact_sha256 != EMPTY_SHA256:
+        found = hashlib.sha256(data).hexdigest()
+        if found not in (state.artifact_sha256, hash_before_last_change(events)):
+            by_hand = {**state.changed, "by": "hand"}
+            state = replace(state, artifact_sha256=found, changed=by_hand)
+    return Run(folder=folder, state=state, alive=alive)
+
+
+def status_text(run: Run) -> str:
+    """Return where a run stands, in lines for people."""
+    state = run.state
+    lines = [
+        f"Loop: {run.alias} ({status_word(run)})",
+        f"Task: {visible(state.task)}",
+        f"Iteration: {state.iteration}/{state.limits.max_iterations}",
+        f"Phase: {state.level.value}",
+        f"Step: {state.step.value}" if state.status is RunStatus.RUNNING else _ended(state),
+        f"Score: {_score(state)}",
+        f"Artifact: {_artifact(run)}",
+    ]
+    if state.feedback:
+        lines.append(f"Feedback: {len(state.feedback)} waiting for the next critique")
+    if claims_pass(state) and not run.alive and not is_of_session(state):
+        lines.append(f"Verify with: {verify_command(run)}")
+    if run.copied:
+        lines.append(f"Copy of: {visible(state.alias)} (it is not driven under this name)")
+    elif run.interrupted:
+        lines.append(f"Continue with: {going_on(state, 'resume')}")
+    elif state.stop.reason in EXTENDABLE:
+        lines.append(f"Go on with: {going_on(state, 'extend')}")
+    return "\n".join(lines)
+
+
+def status_word(run: Run) -> str:
+    """Return the status for people; what was read from the disk does not show that it completed."""
+    if run.interrupted:
+        return "running (interrupted)"
+    word, ended = run.state.status.value, run.state.status is not RunStatus.RUNNING
+    return f"{word}, {NOT_VERIFIED}" if ended and claims_pass(run.state) else word
+
+
+def verify_command(run: Run) -> str:
+    """Return the command that evaluates the artifact of a run again."""
+    return f"pytest-reflex loop verify {run.alias}"
+
+
+def going_on(state: RunState, verb: str) -> str:
+    """Return the command that lets a run go on, by `resume` or `extend`."""
+    if is_of_session(state):
+        return f"pytest --reflex-loop --reflex-resume {state.alias}"
+    if verb == "extend":
+        return extend_command(state)
+    return f"pytest-reflex loop {verb} {state.alias}"
+
+
+def _artifact(run: Run) -> str:
+    if run.state.artifact_sha256 == EMPTY_SHA256:
+        return "none yet" if run.state.status is RunStatus.RUNNING else "none"
+    return f"{visible(str(run.folder / ARTIFACT))} ({run.state.artifact_status})"
+
+
+def _ended(state: RunState) -> str:
+    detail = f" ({one_line(state.stop.detail, 500)})" if state.stop.detail else ""
+    return f"Stopped: {state.stop.reason.value if state.stop.reason else 'no reason'}{detail}"
+
+
+def _score(state: RunState) -> str:
+    evaluation = state.evaluation
+    if evaluation is None or state.artifact_status != "evaluated":
+        return f"none (artifact {state.artifact_status})"
+    score = shown_score(evaluation.score)
+    verdict = f"passed ({NOT_VERIFIED})" if evaluation.passed else "not passed"
+    return f"{score} of {plain(evaluation.threshold)}, {verdict}"

@@ -1,0 +1,122 @@
+"""Extending a run that ended: which may go on, under which limits, and the event that says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pytest_reflex.drivers.reflex.decide import exhausted
+from pytest_reflex.drivers.reflex.driver import ReflexLoop
+from pytest_reflex.drivers.reflex.kinds import refuse_session
+from pytest_reflex.drivers.reflex.runfiles import RunFiles
+from pytest_reflex.drivers.reflex.scopes import accepted, free_steps, watch_again
+from pytest_reflex.drivers.reflex.steps import Done
+from pytest_reflex.errors import UsageError
+from pytest_reflex.model.events import EventKind
+from pytest_reflex.model.run import Limits, RunState
+from pytest_reflex.model.words import EXTENDABLE, RunStatus, Step, StopReason
+from pytest_reflex.settings import budget_changes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class More:
+    """What a person adds: amounts as they were typed, `+2` for two more, `6` for six in all."""
+
+    max_iterations: str | None = None
+    budget: tuple[str, ...] = ()
+
+
+def extended(state: RunState, more: More) -> Limits:
+    """Return the limits under which a run goes on; raises UsageError where it would not."""
+    _refuse(state)
+    budget = state.limits.budget
+    limits = replace(
+        state.limits,
+        max_iterations=_iterations(state, more.max_iterations),
+        budget={**budget, **budget_changes(more.budget, budget)},
+    )
+    judged = state.evaluated or state.stop.restored_from is not None
+    if judged and limits.max_iterations <= state.iteration:
+        raise UsageError(
+            f"all {limits.max_iterations} iterations of {state.alias!r} are used up",
+            hint="--max-iterations +2 allows two more",
+        )
+    if spent := exhausted(replace(state, limits=limits)):
+        key = spent.partition(":")[0]
+        raise UsageError(
+            f"the budget of {state.alias!r} is used up ({spent})",
+            hint=f"--budget {key}=+N allows more",
+        )
+    return limits
+
+
+def _refuse(state: RunState) -> None:
+    reason, alias = state.stop.reason, state.alias
+    if state.status is RunStatus.RUNNING:
+        raise UsageError(f"loop {alias!r} has not ended", hint=f"pytest-reflex loop resume {alias}")
+    if reason is StopReason.TAMPERED:
+        raise UsageError(
+            f"loop {alias!r} ended as tampered: {state.stop.detail}",
+            hint="its verdicts cannot be trusted; start over with `loop new`",
+        )
+    if reason not in EXTENDABLE:
+        raise UsageError(
+            f"loop {alias!r} has completed ({state.stop.to_json()['reason']})",
+            hint="start over with `loop new`; --input takes its artifact",
+        )
+
+
+def _iterations(state: RunState, text: str | None) -> int:
+    if text is None:
+        return state.limits.max_iterations
+    number = text.removeprefix("+")
+    if not (number.isascii() and number.isdigit() and int(number) and len(number) < 7):
+        raise UsageError(f"--max-iterations {text!r}: expected +N, or N in all", hint="such as +2")
+    return int(number) + (state.limits.max_iterations if text.startswith("+") else 0)
+
+
+@contextmanager
+def reopen(
+    folder: Path,
+    more: More,
+    *,
+    confirmed_by: str,
+    project: Path,
+    hooks: Any,
+    agents: Mapping[Step, str] | None = None,
+    accept_changes: bool = False,
+) -> Iterator[ReflexLoop]:
+    """Yield a run that had ended, ready to go on; that it does is durable then.
+
+    `agents` and `accept_changes` are those of `setup.take_up`.
+    """
+    files = RunFiles.open(folder)
+    try:
+        refuse_session(files.state, " --reflex-max-iterations +2")
+        limits = extended(files.state, more)
+        payload = {
+            "limits": limits.to_json(),
+            "reason": files.state.stop.to_json()["reason"],
+            "confirmation": {"by": confirmed_by, "at": datetime.now(UTC).isoformat()},
+        }
+        step = files.state.step
+        event = files.commit(Done(kind=EventKind.RUN_EXTENDED, step=step, payload=payload))
+        setup = files.state.setup
+        watch = watch_again(files, project)
+        more_events = accepted(files, watch) if accept_changes else ()
+        yield ReflexLoop(
+            files=files,
+            opening=(event, *more_events),
+            hooks=hooks,
+            project=project,
+            watch=watch,
+            free=free_steps(agents or {}, setup.get("plugins", ())),
+            sequential=setup.get("sequential", False),
+            allow_agent_commands=setup.get("allow_agent_commands", False),
+        )
+    finally:
+        files.close()

@@ -1,0 +1,74 @@
+"""Where the result of a run goes: a file that a person named, and that is theirs."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from pytest_reflex.drivers.reflex.runfiles import RunFiles
+from pytest_reflex.errors import StateError
+from pytest_reflex.model.run import RunState
+from pytest_reflex.model.words import RunStatus, StopReason
+from pytest_reflex.store.atomic import replace_file
+from pytest_reflex.store.regular import read_if_regular
+
+
+def unusable(path: Path, root: Path) -> str:
+    """Return why no result can be written to a path, or an empty string.
+
+    A device or a pipe would be replaced by a file; what lies below the state folder `root` is the
+    program's own.
+    """
+    try:
+        real = path.resolve()
+        mode = real.stat().st_mode if real.exists() else stat.S_IFREG
+        folder_is_there = real.parent.is_dir()
+    except (OSError, ValueError, RuntimeError) as error:
+        return getattr(error, "strerror", None) or str(error)
+    if not stat.S_ISREG(mode):
+        return "it is a folder" if stat.S_ISDIR(mode) else "it is no regular file"
+    if not folder_is_there:
+        return f"there is no folder {real.parent}"
+    if real.is_relative_to(root.resolve()):
+        return "loops keep their own state there"
+    if real.exists() and not _is_writable(real):
+        return "it is not writable"
+    return "" if _is_writable(real.parent) else f"the folder {real.parent} is not writable"
+
+
+def _is_writable(path: Path) -> bool:
+    return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+
+
+def deliver(files: RunFiles, project: Path) -> str:
+    """Write the result where the run was asked to, and say so in one line ("" if it was not).
+
+    A file that is there already is a person's: it is replaced by a result of a run that completed,
+    and not by the best that a stopped one came to. Raises StateError where it cannot be written.
+    """
+    state = files.state
+    output = state.setup.get("output")
+    if not output:
+        return ""
+    # Links are followed, and the file is readable as any that a person makes.
+    path = (project / output).resolve()
+    where = f"the artifact is {files.artifact_label}"
+    if state.stop.reason is StopReason.TAMPERED:
+        return f"Not written to {output}: no verdict can be relied on; {where}"
+    if state.artifact_status != "evaluated":
+        return f"Not written to {output}: nothing was evaluated; {where}"
+    if state.status is not RunStatus.COMPLETED and path.exists():
+        return f"Not written to {output}, which is as it was: the gate did not pass; {where}"
+    if why := unusable(path, files.folder.parent):
+        raise StateError(f"{output} could not be written: {why}", hint=where)
+    if output == state.setup.get("input") and _was_edited(path, state):
+        return f"Not written to {output}: it was changed since the loop began; {where}"
+    replace_file(path, files.artifact_text().encode("utf-8"), mode=0o644)
+    return f"Written to: {output}"
+
+
+def _was_edited(path: Path, state: RunState) -> bool:
+    """Return whether the draft at a path is not what the loop began with."""
+    data = read_if_regular(path)
+    return data is not None and data != (state.draft or "").encode("utf-8")

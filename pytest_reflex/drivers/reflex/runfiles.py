@@ -1,0 +1,329 @@
+"""The files of one run, and the order in which a step becomes durable (SPEC section 4).
+
+Promises: the history event is the commit point; artifact.md, run.json and current.json follow from
+it and are rolled forward after a crash. Only the holder of the journal's lock writes.
+Limits: the whole history is kept in memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pytest_reflex.checks.reading import SIZE_LIMIT
+from pytest_reflex.drivers.reflex.fold import apply
+from pytest_reflex.drivers.reflex.history import (
+    artifact_with,
+    digest,
+    hash_before_last_change,
+    read_events,
+)
+from pytest_reflex.drivers.reflex.partial import keep_partial
+from pytest_reflex.drivers.reflex.pointer import (
+    Pointer,
+    Requests,
+    change_pointer,
+    follow,
+    read_pointer,
+)
+from pytest_reflex.drivers.reflex.recorded import RecordedRun
+from pytest_reflex.drivers.reflex.runjson import run_json
+from pytest_reflex.drivers.reflex.statefile import (
+    ARTIFACT,
+    HISTORY,
+    RUN,
+    dump,
+    read_object,
+    refuse_newer,
+    tells_of,
+)
+from pytest_reflex.drivers.reflex.steps import Done
+from pytest_reflex.errors import (
+    ArtifactError,
+    StateError,
+    TamperedError,
+    UnreadableError,
+    UsageError,
+)
+from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.events import Event, EventKind
+from pytest_reflex.model.run import EMPTY_SHA256, RunState
+from pytest_reflex.model.words import Level, RunStatus, Step, StopReason
+from pytest_reflex.store.aside import keep_aside
+from pytest_reflex.store.atomic import remove_strays, replace_file
+from pytest_reflex.store.delta import make_delta
+from pytest_reflex.store.folders import create_run_folder
+from pytest_reflex.store.journal import Journal
+from pytest_reflex.store.lock import folder_lock
+from pytest_reflex.store.regular import read_if_regular
+from pytest_reflex.store.sections import changed_sections
+
+_REMOVE = "remove it to have the recorded artifact restored"
+MOVES = (EventKind.ITERATION_ADVANCED, EventKind.PHASE_SWITCHED)
+TAMPERED = StopReason.TAMPERED
+BEGINS = (EventKind.RUN_STARTED, EventKind.RUN_EXTENDED)
+
+
+class RunFiles(RecordedRun):
+    """One run on disk, held by this process until `close`.
+
+    `aside` are the files in which `open` kept what it could not read.
+    """
+
+    def __init__(
+        self, folder: Path, journal: Journal, events: list[Event], state: RunState | None
+    ) -> None:
+        super().__init__(folder, events, state)
+        self._journal = journal
+        self._written: bytes | None = None
+        self._forgery = ""
+        self.aside = [journal.aside] if journal.aside else []
+        self.zeros = tuple(f"{journal.path}: {one}" for one in journal.zeros)
+
+    @classmethod
+    def create(cls, root: Path, task: str, alias: str | None) -> RunFiles:
+        """Make the folder of a new run, exclusively, and take its lock."""
+        folder = create_run_folder(root, task, alias)
+        return cls(folder, Journal.create(folder / HISTORY), [], None)
+
+    @classmethod
+    def open(cls, folder: Path) -> RunFiles:
+        """Take the lock of a run and bring its files to what its history says."""
+        try:
+            journal = Journal.open(folder / HISTORY)
+        except FileNotFoundError:
+            raise UsageError(
+                f"loop {folder.name!r} was removed at this moment", hint="start a new loop"
+            ) from None
+        try:
+            files = cls(folder, journal, *read_events(journal.path, journal.records))
+            files._refuse_what_is_ahead()
+            files._roll_forward()
+        except BaseException:
+            journal.close()
+            raise
+        return files
+
+    def close(self) -> None:
+        self._journal.close()
+
+    def commit(self, done: Done) -> Event:
+        """Make a step durable and return its event."""
+        payload = dict(done.payload)
+        if done.artifact is not None:
+            payload |= self._change(done.artifact, initial=self._text == "")
+        if done.partial:
+            payload |= keep_partial(self.folder, done)
+        event = self._event(done.kind, done.step, payload)
+        try:
+            self._journal.append(event.to_json())
+        except TamperedError as error:
+            self._condemn(error)
+            raise
+        self._events.append(event)
+        self._state = apply(self._state, event)
+        if done.artifact is not None:
+            self._text = done.artifact
+            self._write_artifact()
+        self._write_state(event.kind)
+        return event
+
+    def _condemn(self, error: TamperedError) -> None:
+        """Have run.json say that the history, which cannot say so itself, is not to be trusted."""
+        if self._state is None:
+            return
+        why = {"reason": TAMPERED.value, "passed": False, "detail": error.problems[0].message}
+        self._state = apply(self._state, self._event(EventKind.FAILED, self._state.step, why))
+        with suppress(StateError):
+            self._write_state()
+
+    def forgery(self) -> str:
+        """Return what another program did to run.json since this one wrote it; empty for nothing.
+
+        One that was removed claims nothing, and is written again.
+        """
+        try:
+            found = read_if_regular(self.folder / RUN)
+        except UnreadableError:  # it does not say that anybody changed it
+            raise
+        except StateError:
+            found = b""
+        if self._written is not None and found not in (None, self._written):
+            self._forgery = f"{self.artifact_label.removesuffix(ARTIFACT)}{RUN} was changed"
+        return self._forgery
+
+    def _change(self, new: str, *, initial: bool) -> dict[str, Any]:
+        changed = changed_sections(self._text, new)
+        return self._since_evaluation(new) | {
+            "delta": make_delta(self._text, new),
+            "before": digest(self._text),
+            "after": digest(new),
+            "size": len(new.encode("utf-8")),
+            "changed": {
+                **changed.to_json(),
+                "initial": initial,
+            },
+        }
+
+    def _since_evaluation(self, new: str) -> dict[str, Any]:
+        """Return how a text differs from what was evaluated, where that is not the last one."""
+        judged = self._state.evaluation if self._state else None
+        if judged is None or judged.artifact_sha256 == digest(self._text):
+            return {}
+        old = artifact_with(self._events, judged.artifact_sha256)
+        return {"since_evaluation": changed_sections(old, new).to_json()}
+
+    def _event(self, kind: EventKind, step: Step, payload: dict[str, Any]) -> Event:
+        now = datetime.now(UTC)
+        if kind is EventKind.RUN_STARTED:
+            run_id = f"{self.alias}-{now:%Y%m%d-%H%M%S}"
+            level, iteration = Level(payload["level"]), 1
+        else:
+            run_id, level = self.state.run_id, self.state.level
+            iteration = payload.get("iteration", self.state.iteration)
+        return Event(
+            kind=kind,
+            run_id=run_id,
+            iteration=iteration,
+            level=level,
+            step=step,
+            seq=len(self._events) + 1,
+            ts=f"{now:%Y-%m-%dT%H:%M:%SZ}",
+            status="error" if kind in (EventKind.PHASE_ERROR, EventKind.FAILED) else "ok",
+            payload=payload,
+        )
+
+    def _write_state(self, kind: EventKind | None = None) -> None:
+        """Write run.json, then current.json; `kind` is that of the event just committed."""
+        self.forgery()
+        self._written = dump(run_json(self.state))
+        replace_file(self.folder / RUN, self._written)
+        change = follow(self.folder.parent, self.state, began=kind in BEGINS, moved=kind in MOVES)
+        change_pointer(self.folder.parent, change, self.folder)
+
+    def requests(self) -> Requests:
+        """Return what people ask of this run through current.json."""
+        return read_pointer(self.folder.parent).asked_of(self.state.run_id)
+
+    def adopt_feedback(self) -> list[Event]:
+        """Make what people say of the artifact durable, once, and take it off current.json."""
+        asked = self.requests().feedback
+        events = [
+            self.give_feedback(key, text)
+            for key, text in asked.items()
+            if not self.has_feedback(key)
+        ]
+        if asked:
+            run_id = self.state.run_id
+
+            def taken(pointer: Pointer) -> Pointer:
+                return pointer.asking(run_id, pointer.asked_of(run_id).without(asked))
+
+            change_pointer(self.folder.parent, taken, self.folder)
+        return events
+
+    def has_feedback(self, key: str) -> bool:
+        """Return whether a person's critique is durable."""
+        given = (e.payload["id"] for e in self._events if e.kind is EventKind.FEEDBACK_GIVEN)
+        return key in given
+
+    def give_feedback(self, key: str, text: str) -> Event:
+        """Commit a person's critique; `key` tells it from all others."""
+        payload = {"id": key, "text": text}
+        return self.commit(
+            Done(kind=EventKind.FEEDBACK_GIVEN, step=self.state.step, payload=payload)
+        )
+
+    def adopt_changes_by_hand(self) -> list[Event]:
+        """Take up an artifact.md that differs from the history: a person's change, judged next.
+
+        What is no regular file is nobody's artifact: the recorded one is put in its place.
+        """
+        if self.state.artifact_sha256 == EMPTY_SHA256:
+            return []
+        data = self._found()
+        if data is None:
+            self._write_artifact()
+            return []
+        if hashlib.sha256(data).hexdigest() == self.state.artifact_sha256:
+            return []
+        try:
+            text = Artifact(path=self.artifact_path, name=self.artifact_label, data=data).raw_text
+        except ArtifactError as error:
+            raise UsageError(
+                f"{error.problems[0].message}; it was changed by hand", hint=_REMOVE
+            ) from None
+        return [
+            self.commit(
+                Done(
+                    kind=EventKind.ARTIFACT_CREATED,
+                    step=Step.EVALUATE,
+                    payload={"by": "hand"},
+                    artifact=text,
+                )
+            )
+        ]
+
+    def _roll_forward(self) -> None:
+        """After a crash: an artifact that is missing or one event behind is written again."""
+        with folder_lock(self.folder.parent):  # who writes the pointer does so by way of our folder
+            remove_strays(self.folder)
+        self._keep_broken_state()
+        if self.state.artifact_sha256 != EMPTY_SHA256:
+            data = self._found()
+            behind = hash_before_last_change(self._events)
+            if data is None or hashlib.sha256(data).hexdigest() == behind:
+                self._write_artifact()
+        self._write_state()
+
+    def _found(self) -> bytes | None:
+        """Return what stands in artifact.md, None where no regular file is there."""
+        try:
+            return read_if_regular(self.artifact_path, SIZE_LIMIT)
+        except UnreadableError:
+            raise
+        except StateError as error:
+            raise UsageError(error.problems[0].message, hint=_REMOVE) from None
+
+    def _write_artifact(self) -> None:
+        replace_file(self.artifact_path, self._text.encode("utf-8"))
+
+    def _refuse_what_is_ahead(self) -> None:
+        """Raise StateError where run.json is of a newer program, or of more events than there are.
+
+        Nothing is changed then: which of the two files is right is for a person to say.
+        """
+        written, state = read_object(self.folder / RUN), self.state
+        if state.alias != self.alias:
+            raise UsageError(
+                f"{self.folder} has the history of loop {state.alias!r}: a copy is not driven",
+                hint=f"name the folder {state.alias}, or give its {ARTIFACT} to `loop new --input`",
+            )
+        refuse_newer(written, self.folder / RUN)
+        if not tells_of(written, state.run_id):
+            return
+        running = state.status is RunStatus.RUNNING
+        if running and written.get("stop", {}).get("reason") == TAMPERED.value:
+            raise TamperedError(
+                f"{self.folder / HISTORY} was changed while the run was writing it",
+                hint=f"start a new loop, with {ARTIFACT} as --input",
+            )
+        last = written.get("last_seq", 0)
+        if last > state.last_seq + self._journal.torn_lines:
+            raise StateError(
+                f"{self.folder / HISTORY} ends with event {state.last_seq}, but {RUN} knows of "
+                f"event {last}: the history has lost events",
+                hint=f"put it back; or remove {RUN} to go on from event {state.last_seq}",
+            )
+
+    def _keep_broken_state(self) -> None:
+        """Keep a run.json that does not tell of this run: it is written anew from the history."""
+        path = self.folder / RUN
+        written = read_object(path)
+        if tells_of(written, self.state.run_id):
+            return
+        if (data := read_if_regular(path)) is not None:
+            self.aside.append(keep_aside(path, data, "corrupt"))

@@ -1,0 +1,350 @@
+"""Beginning a run, and taking one up again.
+
+A new run goes through a `Proposal` that touches nothing: criteria are read and compiled, and the
+draft is read. Only a confirmed proposal is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pytest_reflex.checks.reading import read_artifact
+from pytest_reflex.checks.registry import Registry
+from pytest_reflex.checks.run import compile_checks
+from pytest_reflex.criteria.load import read_criteria
+from pytest_reflex.drivers.reflex.driver import ReflexLoop
+from pytest_reflex.drivers.reflex.kinds import refuse_session
+from pytest_reflex.drivers.reflex.overview import Run, find_run
+from pytest_reflex.drivers.reflex.own_orders import read_orders
+from pytest_reflex.drivers.reflex.project_watch import PROJECT, ProjectWatch, Scope
+from pytest_reflex.drivers.reflex.result import unusable
+from pytest_reflex.drivers.reflex.runfiles import RunFiles
+from pytest_reflex.drivers.reflex.runjson import SCHEMA_VERSION
+from pytest_reflex.drivers.reflex.scopes import (
+    Holding,
+    accepted,
+    free_steps,
+    holding_of,
+    own_paths,
+    watch_again,
+)
+from pytest_reflex.drivers.reflex.seal import holds_rules, manifest_of, rule_files, seal_of
+from pytest_reflex.drivers.reflex.statefile import ARTIFACT
+from pytest_reflex.drivers.reflex.steps import Done
+from pytest_reflex.drivers.reflex.survey import has_ended
+from pytest_reflex.errors import ArtifactError, UsageError
+from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.events import EventKind
+from pytest_reflex.model.rules import Criteria
+from pytest_reflex.model.run import Limits
+from pytest_reflex.model.words import Level, RunStatus, Step
+from pytest_reflex.process.group import kill_abandoned
+from pytest_reflex.seals.above import files_beside
+from pytest_reflex.settings import OWN_FILE, Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewLoop:
+    """What a person asks for. `confirmed_by` says how criteria and limits were confirmed.
+
+    `record` is the file that the agents' calls go to, `replay` the recording that answers them.
+    `judge` names who judges what no program can, with the command of it where it is one: the files
+    that it names are sealed like those of checks.
+    """
+
+    task: str
+    criteria: str
+    confirmed_by: str = ""
+    alias: str | None = None
+    draft: Path | None = None
+    output: Path | None = None
+    ideal: str | None = None
+    sequential: bool = False
+    allow_agent_commands: bool = False
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    record: str | None = None
+    replay: str | None = None
+    judge: str = ""
+    judge_command: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """A run that could begin: everything is read and nothing is written.
+
+    `sources` are the files that the criteria were read from, `orders` the person's own texts in the
+    prompts of steps, `holding` what has to be held for the checks.
+    """
+
+    order: NewLoop
+    criteria: Criteria
+    limits: Limits
+    level: Level
+    draft: str | None
+    seal: str
+    sources: tuple[Path, ...] = ()
+    holding: Holding = field(default_factory=Holding)
+    orders: Mapping[str, str] = field(default_factory=dict)
+
+
+def propose(order: NewLoop, *, settings: Settings, registry: Registry, project: Path) -> Proposal:
+    """Read what an order names; `project` is where its output and the state will be.
+
+    Raises UsageError, CriteriaError or ArtifactError where the run could not begin.
+    """
+    if not order.task.strip():
+        raise UsageError("the task is empty", hint="say what the artifact has to be")
+    check_text("task", order.task)
+    check_text("ideal result", order.ideal or "")
+    root = project / settings["loop.root"]
+    if order.output is not None and (why := unusable(project / order.output, root)):
+        raise UsageError(f"no result can be written to {order.output}: {why}")
+    criteria, sources = read_criteria(order.criteria, registry=registry, variables=order.variables)
+    level = Level.A if criteria.has(Level.A) else Level.B
+    compile_checks(criteria, level, registry)
+    prompts = settings["loop.prompts"]
+    _refuse_output(order, [*sources, *(project / p for p in prompts.values())], settings, project)
+    draft = None
+    if order.draft is not None:
+        draft = read_draft(order.draft).raw_text
+    holding = holding_of(
+        criteria,
+        registry,
+        project=project,
+        artifact=root,
+        may_change=settings["loop.may_change"],
+        judges=[order.judge_command] if order.judge_command else [],
+    )
+    return Proposal(
+        order=order,
+        criteria=criteria,
+        limits=limits_of(settings),
+        level=level,
+        draft=draft,
+        seal=seal_of(criteria, settings["plugins"]),
+        sources=sources,
+        holding=holding,
+        orders=read_orders(prompts, project),
+    )
+
+
+def _refuse_output(
+    order: NewLoop, rules: Sequence[Path], settings: Settings, project: Path
+) -> None:
+    """Raise UsageError where a result or a recording would be written over what holds the run."""
+    root = project / settings["loop.root"]
+    refuse_record(order.record, project, root)
+    if order.output is None:
+        return
+    held = rule_files(
+        files=[*rules, project / OWN_FILE],
+        plugins=settings["plugins"],
+        artifact=root / "new" / ARTIFACT,
+        project=project,
+        link_base=order.draft.resolve().parent if order.draft else None,
+    )
+    if holds_rules(project / order.output, held, project):
+        raise UsageError(
+            f"no result can be written to {order.output}: the loop is held to what is in it",
+            hint="give another --output",
+        )
+
+
+def refuse_record(record: str | None, project: Path, root: Path) -> None:
+    """Raise UsageError for a recording in the state folder `root`: it is the program's own."""
+    if record and (project / record).resolve().is_relative_to(root.resolve()):
+        raise UsageError(
+            f"no recording can be written to {record}: loops keep their own state there",
+            hint="give another --record",
+        )
+
+
+def check_text(what: str, text: str) -> None:
+    """Refuse bytes of the command line that are no text: no agent and no file could take them."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        place = f"at character {error.start + 1}"
+        raise UsageError(f"the {what} is not UTF-8 text {place}", hint="give it in UTF-8") from None
+
+
+def read_draft(path: Path) -> Artifact:
+    """Return a file that agents can be given: text. Raises UsageError or ArtifactError."""
+    artifact = read_artifact(path)
+    if artifact.is_folder:
+        raise UsageError(f"{path} is a folder", hint="a loop refines one file")
+    try:
+        artifact.raw_text.encode()
+    except ArtifactError as error:
+        raise ArtifactError(error.problems[0].message, hint=_NO_TEXT) from None
+    return artifact
+
+
+_NO_TEXT = (
+    "a loop refines UTF-8 text: save it so; what is no text can be judged, by "
+    "`pytest-reflex evaluate` and executable checks"
+)
+
+
+def limits_of(settings: Settings) -> Limits:
+    """Return the limits that the settings in force give a run."""
+    names = (
+        "max_iterations", "no_major_issues", "produce", "blocker_stagnation", "oscillation",
+        "wall_time",
+    )  # fmt: skip
+    return Limits(**{n: settings[f"loop.{n}"] for n in names}, budget=settings["loop.budget"])
+
+
+@contextmanager
+def begin(
+    proposal: Proposal, *, settings: Settings, project: Path, hooks: Any, agents: Mapping[Step, str]
+) -> Iterator[ReflexLoop]:
+    """Write a confirmed proposal and yield the loop; the run stays resumable when left early."""
+    order = proposal.order
+    if not order.confirmed_by:
+        raise UsageError("criteria and limits were not confirmed", hint="confirm with --yes")
+    files = RunFiles.create(project / settings["loop.root"], order.task, order.alias)
+    try:
+        begun = run_started(proposal, files.alias, project, settings, agents)
+        sealed = manifest_of(
+            files=[
+                *proposal.sources,
+                *(project / name for name in settings["loop.prompts"].values()),
+            ],
+            plugins=settings["plugins"],
+            artifact=files.artifact_path,
+            project=project,
+        )
+        scope = Scope(
+            project=project,
+            apart=own_paths(project, files.folder.parent, order.draft, order.output, order.record),
+            may_change=proposal.holding.may_change,
+            writes=proposal.holding.writes,
+        )
+        beside = files_beside(files.folder.absolute()) if proposal.holding.programs else ()
+        watch = ProjectWatch.begin(
+            scope, proposal.holding.programs, beside, state=files.folder.parent
+        )
+        held = {"sealed": sealed.to_json(), PROJECT: watch.record()}
+        started = files.commit(replace(begun, payload={**begun.payload, **held}))
+        yield ReflexLoop(
+            files=files,
+            opening=(started,),
+            hooks=hooks,
+            project=project,
+            watch=watch,
+            free=free_steps(agents, settings["plugins"]),
+            sequential=order.sequential,
+            allow_agent_commands=order.allow_agent_commands,
+        )
+    finally:
+        files.close()
+
+
+def run_started(
+    proposal: Proposal,
+    alias: str,
+    project: Path,
+    settings: Settings,
+    agents: Mapping[Step, str],
+) -> Done:
+    """Return the first event of a proposal, not yet durable."""
+    order, criteria = proposal.order, proposal.criteria
+    setup: dict[str, Any] = {
+        "criteria_source": order.criteria,
+        "agents": {step.value.lower(): name for step, name in agents.items()},
+        "evaluator": settings["loop.evaluator"],
+        "guard": settings["loop.guard"],
+        "plugins": list(settings["plugins"]),
+        "sequential": order.sequential,
+        "allow_agent_commands": order.allow_agent_commands,
+        "confirmation": {"by": order.confirmed_by, "at": datetime.now(UTC).isoformat()},
+    }
+    if proposal.orders:
+        setup["prompts"] = dict(proposal.orders)
+    if order.draft is not None:
+        setup["input"] = _relative(order.draft, project)
+        setup["link_base"] = str(order.draft.resolve().parent)
+    if order.output is not None:
+        setup["output"] = _relative(order.output, project)
+    named = {"record": order.record, "replay": order.replay, "judge": order.judge}
+    setup |= {key: name for key, name in named.items() if name}
+    payload = {
+        "schema_version": SCHEMA_VERSION,
+        "task_alias": alias,
+        "task": {
+            "prompt": order.task,
+            "ideal_result": order.ideal or f"passes phase B of {criteria.name}",
+        },
+        "criteria": criteria.to_json(),
+        "limits": proposal.limits.to_json(),
+        "level": proposal.level.value,
+        "seal": proposal.seal,
+        "setup": setup,
+    }
+    if proposal.draft is not None:
+        payload["draft"] = proposal.draft
+    return Done(kind=EventKind.RUN_STARTED, step=Step.PLAN, payload=payload)
+
+
+def _relative(path: Path, project: Path) -> str:
+    """Return a path as state files keep it: relative where it lies in the project."""
+    full = path.resolve()
+    base = project.resolve()
+    return str(full.relative_to(base)) if full.is_relative_to(base) else str(full)
+
+
+def resumable(root: Path, alias: str | None) -> Run:
+    """Return a run that can be resumed.
+
+    Raises UsageError where it has ended, with what can be done instead.
+    """
+    run = find_run(root, alias)
+    if run.state.status is RunStatus.RUNNING:
+        return run
+    if not run.alive:  # killed after its last event, it may have left files behind that
+        RunFiles.open(run.folder).close()
+    raise has_ended(run)
+
+
+@contextmanager
+def take_up(
+    folder: Path,
+    *,
+    project: Path,
+    hooks: Any,
+    agents: Mapping[Step, str] | None = None,
+    accept_changes: bool = False,
+) -> Iterator[ReflexLoop]:
+    """Yield an interrupted run, recovered from its history, ready to go on.
+
+    `agents` are the names of who answers the steps; with `accept_changes` the project is taken as
+    it is now.
+    """
+    files = RunFiles.open(folder)
+    try:
+        if files.state.status is not RunStatus.RUNNING:  # another process was quicker
+            raise has_ended(Run(folder=folder, state=files.state, alive=True))
+        refuse_session(files.state)
+        setup = files.state.setup
+        # We hold the lock: whoever works in this run's name works for nobody.
+        leftovers = kill_abandoned(f"PYTEST_REFLEX_RUN_DIR={files.folder}")
+        watch = watch_again(files, project)
+        yield ReflexLoop(
+            files=files,
+            opening=accepted(files, watch) if accept_changes else (),
+            leftovers=leftovers,
+            hooks=hooks,
+            project=project,
+            watch=watch,
+            free=free_steps(agents or {}, setup.get("plugins", ())),
+            sequential=setup.get("sequential", False),
+            allow_agent_commands=setup.get("allow_agent_commands", False),
+        )
+    finally:
+        files.close()

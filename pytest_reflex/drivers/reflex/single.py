@@ -1,0 +1,126 @@
+"""CRITIQUE and REFINE by themselves, as a loop performs them, for who builds another loop.
+
+Promises: nothing is written; contracts and the one retry are those of the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from threading import Event as Signal
+from typing import Any
+
+from pytest_reflex.drivers.reflex.asking import ask
+from pytest_reflex.drivers.reflex.decide import MAX_TRIES
+from pytest_reflex.drivers.reflex.requests import request_for
+from pytest_reflex.drivers.reflex.steps import Done, perform, refused_by_limit
+from pytest_reflex.errors import LimitError, StepError
+from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.events import EventKind
+from pytest_reflex.model.results import Evaluation
+from pytest_reflex.model.rules import Criteria
+from pytest_reflex.model.run import Limits, RunState
+from pytest_reflex.model.single import Cost, Critique, Issue, Refinement
+from pytest_reflex.model.steps import StepRequest
+from pytest_reflex.model.words import Level, Step
+from pytest_reflex.reports.refusal import refusal_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alone:
+    """An artifact outside of any run, what it is held to, and the hooks that answer.
+
+    `project` is the working directory of formatters; `notice` is called with a line about what
+    takes long.
+    """
+
+    artifact: Artifact
+    criteria: Criteria
+    level: Level
+    hooks: Any
+    project: Path = field(default_factory=Path.cwd)
+    notice: Callable[[str], object] = lambda text: None
+
+
+def criticise(alone: Alone, evaluation: Evaluation) -> Critique:
+    """Return the critique of an evaluation; nobody is asked where no rule failed.
+
+    Raises StepError where the answers were no critique, twice.
+    """
+    if not (evaluation.failed or evaluation.warnings):
+        return Critique(issues=())
+    done, costs = _perform(Step.CRITIQUE, _state(alone, evaluation=evaluation), alone)
+    payload = done.payload
+    return Critique(issues=tuple(payload["issues"]), agent=payload["agent"], costs=costs)
+
+
+def refine(alone: Alone, issues: Sequence[Issue]) -> Refinement:
+    """Return the artifact after safe fixes, and after the agent for what they do not mend.
+
+    Raises StepError where the agent gave no text, twice.
+    """
+    if not issues:
+        return Refinement(text=alone.artifact.raw_text)
+    done, costs = _perform(Step.REFINE, _state(alone, issues=tuple(issues)), alone)
+    assert done.artifact is not None
+    payload = done.payload
+    return Refinement(
+        text=done.artifact,
+        by=payload["by"],
+        fixed=tuple(payload["fixed"]),
+        not_fixed=payload.get("not_fixed", {}),
+        agent=payload.get("agent", ""),
+        costs=costs,
+    )
+
+
+def _state(alone: Alone, **known: Any) -> RunState:
+    return RunState(
+        run_id="none",
+        alias="none",
+        task="",
+        ideal_result="",
+        criteria=alone.criteria,
+        limits=Limits(),
+        level=alone.level,
+        seal="",
+        created_at="",
+        updated_at="",
+        **known,
+    )
+
+
+def _perform(step: Step, state: RunState, alone: Alone) -> tuple[Done, tuple[Cost, ...]]:
+    costs: list[Cost] = []
+    answer = partial(ask, alone.hooks)
+    for _ in range(MAX_TRIES):
+        request, project = _request(step, state, alone), alone.project
+        done = perform(step, state, request, answer, allow_commands=False, project=project)
+        if cost := done.payload.get("cost"):
+            costs.append(cost)
+        if done.kind is not EventKind.PHASE_ERROR:
+            return done, tuple(costs)
+        if limited := refused_by_limit(done):
+            raise LimitError(limited, hint="nothing was written; try again later")
+        messages = (*state.errors.get(step.value, ()), done.payload["message"])
+        state = replace(state, errors={step.value: messages})
+    agent = done.payload.get("agent", "")
+    raise StepError(
+        f"{step.value} failed twice, by agent {agent}: {refusal_of(done.payload)}",
+        hint="nothing was written",
+    )
+
+
+def _request(step: Step, state: RunState, alone: Alone) -> StepRequest:
+    artifact = alone.artifact
+    request = request_for(
+        step,
+        state,
+        artifact=artifact.raw_text,
+        artifact_path=str(artifact.path),
+        events=(),
+        cancel=Signal(),
+    )
+    return replace(request, tell=alone.notice)

@@ -1,0 +1,219 @@
+"""Performing one step: ask the hook, hold the answer to its contract, say what it came to.
+
+A step never touches a file: it returns what the driver has to make durable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pytest_reflex import fixes
+from pytest_reflex.contracts.steps import (
+    ContractError,
+    read_artifact,
+    read_checks,
+    read_issues,
+    read_plan,
+)
+from pytest_reflex.criteria.formatting import Formatting
+from pytest_reflex.drivers.reflex.prepared import (
+    commands_made,
+    needs_agent,
+    own_checks,
+    settle,
+    unusable,
+)
+from pytest_reflex.model.artifact import BOM
+from pytest_reflex.model.cost import cost_of
+from pytest_reflex.model.events import EventKind
+from pytest_reflex.model.rules import Criteria, Rule
+from pytest_reflex.model.run import RunState
+from pytest_reflex.model.steps import Reply, StepRequest
+from pytest_reflex.model.words import Step
+from pytest_reflex.process.secrecy import hide, own_secrets
+
+Ask = Callable[[StepRequest], Reply]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """What a step came to: an event to commit, and the new artifact where there is one.
+
+    `partial` is what an agent had written when its time was up: never used, but paid for.
+    """
+
+    kind: EventKind
+    step: Step
+    payload: Mapping[str, Any]
+    artifact: str | None = None
+    partial: str = ""
+
+
+def perform(
+    step: Step,
+    state: RunState,
+    request: StepRequest,
+    ask: Ask,
+    *,
+    allow_commands: bool,
+    project: Path,
+) -> Done:
+    """Run one agent step (not EVALUATE); an invalid answer comes back as a phase_error.
+
+    `project` is the folder in which a formatter runs that a fix names.
+    """
+    try:
+        if step is Step.PLAN:
+            return _plan(state, request, ask)
+        if step is Step.PRODUCE:
+            return _produce(request, ask)
+        if step is Step.PREPARE:
+            return _prepare(state, request, ask, allow_commands)
+        if step is Step.CRITIQUE:
+            return _critique(state, request, ask)
+        return _refine(state, request, ask, project)
+    except _StepError as failed:
+        return phase_error(step, failed.message, failed.reply)
+
+
+def phase_error(step: Step, message: str, reply: Reply | None = None) -> Done:
+    """Return the event of a step that gave nothing usable; the start of its text is evidence."""
+    payload: dict[str, Any] = {"step": step.value, "message": message}
+    if reply is not None:
+        answer = hide(reply.text, own_secrets())[:2000]
+        payload |= {"agent": reply.agent, "answer": answer, "cost": cost_of(reply)}
+        if reply.details.get("limited"):
+            payload["limited"] = True
+    partial = _partial(reply) if reply is not None else ""
+    return Done(kind=EventKind.PHASE_ERROR, step=step, payload=payload, partial=partial)
+
+
+def _partial(reply: Reply) -> str:
+    from pytest_reflex.agents.command import END, TIMED_OUT
+
+    in_time = reply.details.get(END) != TIMED_OUT
+    return "" if in_time or not reply.text.strip() else reply.text
+
+
+def refused_by_limit(done: Done) -> str:
+    """Return why a step was not done where a rate limit stayed in its way, else an empty string."""
+    if not done.payload.get("limited") or done.payload.get("cancelled"):
+        return ""
+    return f"{done.step.value}: {done.payload['message']}"
+
+
+class _StepError(Exception):
+    def __init__(self, message: str, reply: Reply) -> None:
+        self.message, self.reply = message, reply
+
+
+def _answer(ask: Ask, request: StepRequest, read: Callable[[str], Any]) -> tuple[Any, Reply]:
+    reply = ask(request)
+    if reply.error:
+        raise _StepError(reply.error, reply)
+    try:
+        return read(reply.text), reply
+    except ContractError as error:
+        raise _StepError(str(error), reply) from None
+
+
+def _by(reply: Reply) -> dict[str, Any]:
+    return {"agent": reply.agent, "cost": cost_of(reply)}
+
+
+def _plan(state: RunState, request: StepRequest, ask: Ask) -> Done:
+    plan, reply = _answer(ask, request, read_plan)
+    payload = {"plan": list(plan), **_by(reply)}
+    return Done(kind=EventKind.PLAN_CREATED, step=Step.PLAN, payload=payload)
+
+
+def _produce(request: StepRequest, ask: Ask) -> Done:
+    text, reply = _answer(ask, request, read_artifact)
+    payload = {"by": "agent", **_by(reply)}
+    return Done(kind=EventKind.ARTIFACT_CREATED, step=Step.PRODUCE, payload=payload, artifact=text)
+
+
+def _prepare(state: RunState, request: StepRequest, ask: Ask, allow_commands: bool) -> Done:
+    """Take the concrete checks that rules carry; an agent is asked for the prose ones only."""
+    rules = state.criteria.active(state.level)
+    checks = own_checks(rules)
+    payload: dict[str, Any] = {"by": "rules"}
+    prose = needs_agent(rules)
+    if prose:
+        (made, commands), reply = _answer(
+            ask, request, lambda text: _checks(text, prose, state.criteria, allow_commands)
+        )
+        checks += made
+        payload = {"by": "agent", **_by(reply)}
+        payload |= {"agent_commands": commands} if commands else {}
+    return Done(
+        kind=EventKind.CHECKS_PREPARED,
+        step=Step.PREPARE,
+        payload={"checks": checks, "phase": state.level.value, **payload},
+    )
+
+
+def _checks(
+    text: str, rules: Sequence[Rule], criteria: Criteria, allow_commands: bool
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the checks in an answer as they will be evaluated, and the commands that it made up.
+
+    Each check can be compiled.
+    """
+    given = read_checks(text, rules)
+    made = settle(given, criteria, allow_commands=allow_commands)
+    if problems := unusable(made):
+        raise ContractError("; ".join(problems))
+    return made, commands_made(given, criteria, allow_commands=allow_commands)
+
+
+def _critique(state: RunState, request: StepRequest, ask: Ask) -> Done:
+    evaluation = state.evaluation
+    assert evaluation is not None
+    blockers, warnings = (
+        sorted(rows, key=lambda row: row.rule.weight, reverse=True)
+        for rows in (evaluation.failed, evaluation.warnings)
+    )
+    failed = [row.rule.id for row in (*blockers, *warnings)]
+    issues, reply = _answer(ask, request, lambda text: read_issues(text, failed))
+    payload = {"issues": list(issues), **_by(reply)}
+    if request.feedback:
+        payload["feedback"] = list(request.feedback)
+    return Done(kind=EventKind.CRITIQUE_DONE, step=Step.CRITIQUE, payload=payload)
+
+
+def _refine(state: RunState, request: StepRequest, ask: Ask, project: Path) -> Done:
+    """Apply the safe fixes of the critiqued rules, then ask the agent for what remains.
+
+    What a person said is never mended by a fix.
+    """
+    criticised = (issue["rule_id"] for issue in request.issues)
+    formatter = Formatting(
+        commands=state.criteria.commands,
+        name=request.artifact_path,
+        root=project,
+        cancel=request.cancel,
+    )
+    mended = fixes.mend(state.criteria, criticised, request.artifact or "", formatter)
+    text, fixed, skipped = mended.text, mended.fixed, mended.skipped
+    remaining = tuple(issue for issue in request.issues if issue["rule_id"] not in fixed)
+    payload: dict[str, Any] = {"by": "fixes", "fixed": fixed}
+    if skipped:
+        payload["not_fixed"] = skipped
+    if remaining or request.feedback:
+        asked = replace(request, artifact=text, issues=remaining)
+        new, reply = _answer(ask, asked, read_artifact)
+        new = BOM + new if text.startswith(BOM) else new  # no agent is asked for one
+        changed_more = new != text
+        payload |= {"by": _author(bool(fixed), changed_more), **_by(reply)}
+        text = new
+    return Done(kind=EventKind.REFINEMENT_DONE, step=Step.REFINE, payload=payload, artifact=text)
+
+
+def _author(fixed: bool, asked_agent_changed: bool) -> str:
+    if fixed:
+        return "both" if asked_agent_changed else "fixes"
+    return "agent"

@@ -1,0 +1,192 @@
+"""Stopping a run from outside, and saying something of its artifact: by its lock, or by asking.
+
+Promises: a run that nobody drives changes under its lock, at once; of one that is driven only the
+driver writes the history, and a request that got lost on the way is made again.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pytest_reflex.drivers.reflex import ending
+from pytest_reflex.drivers.reflex.decide import Act, Decision, decide
+from pytest_reflex.drivers.reflex.judging import evaluate
+from pytest_reflex.drivers.reflex.overview import Run, read_run
+from pytest_reflex.drivers.reflex.pointer import Pointer, Requests, change_pointer, read_pointer
+from pytest_reflex.drivers.reflex.recorded import judged_at
+from pytest_reflex.drivers.reflex.result import deliver
+from pytest_reflex.drivers.reflex.runfiles import RunFiles
+from pytest_reflex.drivers.reflex.scopes import watch_again
+from pytest_reflex.drivers.reflex.seal import Watch
+from pytest_reflex.drivers.reflex.statefile import HISTORY, RUN, read_object
+from pytest_reflex.drivers.reflex.verifying import Verified, evaluate_again
+from pytest_reflex.errors import LockedError, ReflexError, UsageError
+from pytest_reflex.model.events import EventKind
+from pytest_reflex.model.run import RunState
+from pytest_reflex.model.words import EXTENDABLE, RunStatus, StopReason
+from pytest_reflex.store.journal import read_journal
+from pytest_reflex.store.lock import is_locked
+
+_POLL = 0.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What came of a request: the state it led to; `done` is False where that is yet to come."""
+
+    state: RunState
+    done: bool
+    delivered: str = ""
+
+
+Open = Callable[[Path], RunFiles]
+Hooks = Callable[[], Any]
+
+
+def stop(
+    run: Run,
+    reason: str,
+    *,
+    now: bool,
+    patience: float,
+    project: Path,
+    open_run: Open = RunFiles.open,
+    hooks: Hooks | None = None,
+) -> Answer:
+    """End a run as `user_stop`; `patience` are the seconds to wait for a process that drives it.
+
+    With `now` its agent is ended too. A run that ends by itself meanwhile keeps its reason.
+    `open_run` takes the lock of a run of its kind; `hooks` gives what judges, where nobody drives
+    the run and its artifact was not evaluated yet.
+    """
+    return _settle(
+        run,
+        Requests(stop=reason, now=now),
+        alone=lambda: _stop_idle(open_run(run.folder), reason, project, hooks),
+        is_done=lambda: _has_ended(run),
+        patience=patience,
+    )
+
+
+def tell(run: Run, text: str, *, patience: float, open_run: Open = RunFiles.open) -> Answer:
+    """Hand a person's critique to a run; raises UsageError where it cannot use it any more."""
+    key = secrets.token_hex(6)
+    return _settle(
+        run,
+        Requests(feedback={key: text}),
+        alone=lambda: _tell_idle(open_run(run.folder), key, text),
+        is_done=lambda: _is_durable(run, key),
+        patience=patience,
+    )
+
+
+def _settle(
+    run: Run,
+    wanted: Requests,
+    *,
+    alone: Callable[[], Answer],
+    is_done: Callable[[], bool],
+    patience: float,
+) -> Answer:
+    """Act under the run's lock where it can be had, else ask its driver and wait."""
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            return alone()
+        except LockedError:
+            pass
+        while is_locked(run.folder / HISTORY):
+            if is_done():
+                return Answer(state=read_run(run.folder).state, done=True)
+            _ask(run, wanted)
+            if time.monotonic() >= deadline:
+                return Answer(state=read_run(run.folder).state, done=False)
+            time.sleep(_POLL)
+
+
+def _ask(run: Run, wanted: Requests) -> None:
+    """Put a request where the driver looks, unless it stands there or nobody will look again."""
+    run_id = run.state.run_id
+    if _has_ended(run):
+        return
+
+    def asked(pointer: Pointer) -> Pointer:
+        named = pointer if pointer.run_id else pointer.naming(run.state)
+        return named.asking(run_id, named.asked_of(run_id) | wanted)
+
+    change_pointer(run.folder.parent, asked, run.folder)
+
+
+def _has_ended(run: Run) -> bool:
+    """Return whether a run has ended; run.json says so quickly where it can be read."""
+    written = read_object(run.folder / RUN)
+    if written.get("run_id") == run.state.run_id and written.get("status") == RunStatus.RUNNING:
+        return False
+    return read_run(run.folder).state.status is not RunStatus.RUNNING
+
+
+def _is_durable(run: Run, key: str) -> bool:
+    """Return whether feedback is in the history; while it stands in current.json it is not."""
+    if key in read_pointer(run.folder.parent).asked_of(run.state.run_id).feedback:
+        return False
+    return any(
+        record.get("event") == EventKind.FEEDBACK_GIVEN and record["payload"]["id"] == key
+        for record in read_journal(run.folder / HISTORY).records
+    )
+
+
+def _stop_idle(held: RunFiles, reason: str, project: Path, hooks: Hooks | None) -> Answer:
+    with closing(held) as files:
+        if files.state.status is not RunStatus.RUNNING:
+            return Answer(state=files.state, done=True)
+        files.adopt_changes_by_hand()
+        files.adopt_feedback()
+        verified: Verified = set()
+        due = decide(files.state, stop_requested=reason, unverified=True)
+        if hooks is not None and due.act in (Act.STEP, Act.VERIFY):
+            reason += _judged_last(files, hooks, project, verified, again=due.act is Act.VERIFY)
+        decision = Decision(Act.STOP, reason=StopReason.USER_STOP, detail=reason)
+        files.commit(ending.stopped(files.state, decision, files.latest_events(), verified))
+        return Answer(state=files.state, done=True, delivered=deliver(files, project))
+
+
+def _judged_last(
+    files: RunFiles, hooks: Hooks, project: Path, verified: Verified, *, again: bool
+) -> str:
+    """Evaluate the artifact, or do so `again`; return why it could not be done, empty if it was."""
+    why = Watch(files.latest_events()[0].payload, project).tampering()
+    if not why:
+        try:
+            watch = watch_again(files, project)
+            judge = evaluate_again(files, hooks(), project, watch) if again else None
+            for done in judge or (evaluate(files, hooks(), project, watch),):
+                files.commit(done)
+                why = done.payload.get("message", "")
+        except ReflexError as error:
+            why = error.problems[0].message
+    if not why and files.state.evaluation:
+        verified.add(judged_at(files.state.evaluation))
+    return f" (the last artifact was not evaluated: {why})" if why else ""
+
+
+def _tell_idle(held: RunFiles, key: str, text: str) -> Answer:
+    with closing(held) as files:
+        state = files.state
+        if files.has_feedback(key):  # its driver took it up, and may have ended since
+            return Answer(state=state, done=True)
+        if state.status is not RunStatus.RUNNING and state.stop.reason not in EXTENDABLE:
+            raise UsageError(
+                f"loop {files.alias!r} has ended ({state.stop.to_json()['reason']}): "
+                "there is no critique to come",
+                hint="start over with `loop new`",
+            )
+        files.adopt_feedback()
+        if not files.has_feedback(key):
+            files.give_feedback(key, text)
+        return Answer(state=files.state, done=True)

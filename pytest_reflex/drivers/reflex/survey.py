@@ -1,0 +1,167 @@
+"""Every loop under a state root, also those that are damaged; and which one a command means."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pytest_reflex.drivers.reflex.kinds import is_of_session
+from pytest_reflex.drivers.reflex.overview import (
+    NOT_VERIFIED,
+    Run,
+    going_on,
+    read_run,
+    status_word,
+    verify_command,
+)
+from pytest_reflex.drivers.reflex.pointer import newest_running, read_pointer
+from pytest_reflex.drivers.reflex.statefile import ARTIFACT, HISTORY, RUN
+from pytest_reflex.errors import ReflexError, UnreadableError, UsageError, read_or_raise
+from pytest_reflex.model.rules import floored
+from pytest_reflex.model.run import EMPTY_SHA256
+from pytest_reflex.model.words import EXTENDABLE, RunStatus
+from pytest_reflex.store.folders import run_folder
+from pytest_reflex.store.regular import names_in
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A folder under the state root: the run in it, or what is wrong with it."""
+
+    alias: str
+    run: Run | None = None
+    problem: str = ""
+
+    @property
+    def status(self) -> str:
+        """The word for people: a run's status, or `damaged`."""
+        if self.run is None:
+            return "damaged"
+        return status_word(self.run)
+
+    def to_json(self) -> dict[str, Any]:
+        if self.run is None:
+            return {"alias": self.alias, "status": "damaged", "problem": self.problem}
+        state = self.run.state
+        judged = state.evaluation if state.artifact_status == "evaluated" else None
+        return {
+            "alias": self.alias,
+            "run_id": state.run_id,
+            "status": state.status.value,
+            "interrupted": self.run.interrupted,
+            "stop_reason": state.stop.reason.value if state.stop.reason else "",
+            "iteration": state.iteration,
+            "max_iterations": state.limits.max_iterations,
+            "phase": state.level.value,
+            "score": float(floored(judged.score)) if judged else None,
+            "score_exact": f"{judged.score.numerator}/{judged.score.denominator}" if judged else "",
+            "passed": judged.passed if judged else None,
+            "verified": self.run.verified,
+            "task": state.task,
+            "created_at": state.created_at,
+            "updated_at": state.updated_at,
+        }
+
+
+def survey(root: Path) -> list[Found]:
+    """Return every loop under a state root in order of names; reads only."""
+    return [look(root, name) for name in names_in(root) if is_loop(root / name)]
+
+
+def is_loop(folder: Path) -> bool:
+    """Return whether a folder is one of ours: it has a file of a run, or nothing at all in it.
+
+    The state root may be a folder in which people keep other things.
+    """
+    try:
+        hidden = folder.name.startswith(".")
+        names = {""} if hidden else set(read_or_raise(folder, lambda: os.listdir(folder)))
+    except UnreadableError:  # it is shown with what is wrong
+        return True
+    except OSError:
+        return False
+    return not names or bool(names & {HISTORY, RUN})
+
+
+def look(root: Path, alias: str) -> Found:
+    """Return what there is in one folder; nothing that is wrong with it is raised."""
+    try:
+        folder = run_folder(root, alias)
+        if not (folder / HISTORY).exists():
+            there = f"its history is missing; {RUN} is kept" if (folder / RUN).exists() else ""
+            return Found(alias=alias, problem=there or "it has no history: it never began")
+        return Found(alias=alias, run=read_run(folder))
+    except ReflexError as error:
+        return Found(alias=alias, problem=str(error.problems[0]))
+    except OSError as error:
+        return Found(alias=alias, problem=str(error))
+
+
+def running(root: Path) -> Run:
+    """Return the run that current.json names, else the newest that goes on.
+
+    Raises UsageError where no loop does.
+    """
+    named = read_pointer(root).named.get("task_alias")
+    if isinstance(named, str):
+        found = look(root, named)
+        if found.run and found.run.state.status is RunStatus.RUNNING:
+            return found.run
+    state = newest_running(root)
+    if state is None:
+        raise UsageError("no loop is running", hint="see `pytest-reflex loop list`")
+    return read_run(root / state.alias)
+
+
+def has_ended(run: Run) -> UsageError:
+    """Return the error for what a run that has ended cannot do, with what can be done instead."""
+    reason, there = run.state.stop.reason, run.state.artifact_sha256 != EMPTY_SHA256
+    word, again = reason.value if reason else run.state.status.value, ""
+    if run.verified is False:
+        word += f", {NOT_VERIFIED}"
+        again = "" if is_of_session(run.state) else f"check it with `{verify_command(run)}`; "
+    if reason in EXTENDABLE and not run.copied:
+        again += f"go on with `{going_on(run.state, 'extend')}`, or "
+    artifact = f"its artifact is {run.folder / ARTIFACT}; " if there else ""
+    return UsageError(
+        f"loop {run.alias!r} has ended ({word})",
+        hint=f"{artifact}{again}start over with `loop new`",
+    )
+
+
+def is_extendable(found: Found) -> bool:
+    return found.run is not None and found.run.state.stop.reason in EXTENDABLE
+
+
+def resumes_here(found: Found) -> bool:
+    """Return whether `loop resume` takes it."""
+    return found.run is not None and found.run.interrupted and not is_of_session(found.run.state)
+
+
+def extends_here(found: Found) -> bool:
+    """Return whether `loop extend` takes it."""
+    return found.run is not None and is_extendable(found) and not is_of_session(found.run.state)
+
+
+def is_verifiable(found: Found) -> bool:
+    """Return whether `loop verify` takes it."""
+    return found.run is not None and not found.run.alive and not is_of_session(found.run.state)
+
+
+def is_running(found: Found) -> bool:
+    return found.run is not None and found.run.state.status is RunStatus.RUNNING
+
+
+def takes_feedback(found: Found) -> bool:
+    return is_running(found) or is_extendable(found)
+
+
+def is_idle(found: Found) -> bool:
+    """Return whether nobody drives it: it may be removed."""
+    return found.run is None or not found.run.alive
+
+
+Wanted = Callable[[Found], bool]
