@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.drivers.iterate.driver import IterationLoop
+from pytest_reflex.drivers.iterate.driver import IterateDriver, Iteration
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.model.events import Event
 
@@ -45,7 +45,7 @@ def as_user() -> Iterator[Path]:
 @pytest.fixture(scope="session", autouse=True)
 def steps_are_bounded() -> Iterator[None]:
     """Let no driver that runs in this process go on for ever."""
-    events, iteration = ReflexLoop.events, IterationLoop._round
+    events, iteration = ReflexLoop.events, IterateDriver.perform
 
     def bounded_events(loop: ReflexLoop) -> Iterator[Event]:
         with closing(events(loop)) as all_events:
@@ -53,12 +53,12 @@ def steps_are_bounded() -> Iterator[None]:
                 assert number < MOST_STEPS, f"a loop of more than {MOST_STEPS} events"
                 yield event
 
-    def bounded_iteration(loop: Any) -> None:
+    def bounded_iteration(loop: Any, action: Iteration) -> Iterator[Any]:
         loop.numbers = getattr(loop, "numbers", None) or count()
         assert next(loop.numbers) < MOST_STEPS, f"a loop of more than {MOST_STEPS} iterations"
-        iteration(loop)
+        yield from iteration(loop, action)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ReflexLoop, "events", bounded_events)
-        patch.setattr(IterationLoop, "_round", bounded_iteration)
+        patch.setattr(IterateDriver, "perform", bounded_iteration)
         yield

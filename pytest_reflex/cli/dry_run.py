@@ -18,7 +18,8 @@ from pytest_reflex.model.preview import StepPreview
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.steps import StepRequest
-from pytest_reflex.model.words import RunStatus, Step
+from pytest_reflex.model.stop import RunStatus
+from pytest_reflex.model.words import Step
 from pytest_reflex.settings import Settings
 
 

@@ -21,16 +21,16 @@ from pytest_reflex.settings import Settings
 
 if TYPE_CHECKING:
     from pytest_reflex.cli.iterate_view import Voice
+    from pytest_reflex.drivers.common.snapshot import SnapshotFile
     from pytest_reflex.drivers.iterate.driver import Work
     from pytest_reflex.drivers.iterate.log import Log
     from pytest_reflex.drivers.iterate.logfile import LogFile
     from pytest_reflex.drivers.iterate.model import State
     from pytest_reflex.drivers.iterate.opening import Options
-    from pytest_reflex.drivers.iterate.statefile import StateFile
     from pytest_reflex.drivers.iterate.telling import Progress
 
 # Returns the state to begin with, and whether it is that of a run that goes on.
-Opening = Callable[["StateFile", "Work"], tuple["State", bool]]
+Opening = Callable[["SnapshotFile[State]", "Work"], tuple["State", bool]]
 
 
 @click.command(cls=OwnOptions, short_help="Run a procedure, round after round.")
@@ -55,7 +55,7 @@ def run(procedure: str, fresh: bool, **given: Any) -> int:
     if not fresh and _goes_on(procedure, _root(settings)):
         return _go_on(procedure, given, reset_failures=False)
 
-    def begin(file: StateFile, work: Work) -> tuple[State, bool]:
+    def begin(file: SnapshotFile[State], work: Work) -> tuple[State, bool]:
         found = file.read()
         if found is not None and opening.is_unfinished(found) and not fresh:
             raise opening.unfinished(found)
@@ -86,12 +86,14 @@ def _go_on(procedure: str, given: dict[str, Any], *, reset_failures: bool) -> in
     found = read_state(_root(configured()), procedure)
     if found is None:
         raise opening.nothing_to_resume(procedure)
-    options = options_of(given).over(opening.Options.from_json(found.options))
+    before = opening.Options.from_json(found.options)
+    now = {**configured()["iterate.budget"], **before.budget}
+    options = options_of(given, now).over(before)
     settings = settings_of(given, options, found)
     if given["dry_run"]:
         return _show(procedure, options, settings, number=found.iteration + 1)
 
-    def begin(file: StateFile, work: Work) -> tuple[State, bool]:
+    def begin(file: SnapshotFile[State], work: Work) -> tuple[State, bool]:
         now, reset = file.read(), reset_failures
         state = opening.taken_up(now, procedure, work.bounds, options, reset_failures=reset)
         refuse_other_gates(
@@ -121,7 +123,7 @@ def _show(procedure: str, options: Options, settings: Settings, *, number: int) 
     from pytest_reflex.drivers.iterate.dry_run import dry_run_text
 
     work = _work(procedure, options, settings)
-    prompt = work.prompt(number, work.bounds.max_iterations)
+    prompt = work.prompt(number, work.bounds.max_iterations, ())
     give(
         dry_run_text(
             work.procedure,
@@ -161,7 +163,7 @@ def _drive(
     from pytest_reflex.cli.iterate_view import Voice
     from pytest_reflex.drivers.iterate.driver import IterationLoop
     from pytest_reflex.drivers.iterate.state import beyond_limit
-    from pytest_reflex.drivers.iterate.statefile import StateFile
+    from pytest_reflex.drivers.iterate.statefile import state_file
     from pytest_reflex.drivers.iterate.telling import Progress
     from pytest_reflex.store.filesystem import lock_warning
 
@@ -169,7 +171,7 @@ def _drive(
     interruptions = click.get_current_context().find_object(Interruptions) or Interruptions()
     troubles: list[str] = []
     tell: list[Callable[[str], object]] = [troubles.append]
-    with StateFile(root, procedure, lambda text: tell[0](text)) as file:
+    with state_file(root, procedure, lambda text: tell[0](text)) as file:
         state, goes_on = begin(file, work)
         progress = Progress(procedure, leaving=lambda: bool(interruptions.received))
         voice = Voice(plain=_is_json(settings))
@@ -179,7 +181,7 @@ def _drive(
             log.resuming(state, work.bounds)
         else:
             log.starting(work.bounds)
-        if left := file.end_leftovers():
+        if left := file.lease.end_leftovers():
             many = "1 process" if left == 1 else f"{left} processes"
             troubles.append(f"ended {many} that an earlier run had left behind")
         troubles += filter(None, [lock_warning(root), beyond_limit(state)])

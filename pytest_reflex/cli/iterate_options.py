@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,7 +11,7 @@ import click
 from pytest_reflex.cli.configured import configured
 from pytest_reflex.cli.dry_option import dry_run_option
 from pytest_reflex.errors import UsageError
-from pytest_reflex.settings import Settings, from_text, positive, whole
+from pytest_reflex.settings import Settings, budget_changes, from_text, positive, whole
 
 if TYPE_CHECKING:
     from pytest_reflex.drivers.iterate.model import State
@@ -45,6 +45,9 @@ def driving_options(command: Callable[..., Any]) -> Callable[..., Any]:
                      help="Failed rounds in a row that end the run (default: 3)."),
         click.option("--unchanged", metavar="K",
                      help="Rounds in a row without a change of the working tree that are told."),
+        click.option("--budget", "budgets", multiple=True, metavar="KEY=N[,KEY=N]",
+                     help="Limits of spending: usd, tokens, calls, seconds; a number alone is usd, "
+                     "+N more in a resume."),
         click.option("--stop-unchanged", is_flag=True, help="End the run after so many."),
         click.option("--log-format", metavar="text|json", help="Lines for people, or JSON lines."),
         click.option("-q", "--quiet", is_flag=True, help="Tell warnings and the end only."),
@@ -56,8 +59,11 @@ def driving_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def options_of(given: dict[str, Any]) -> Options:
-    """Return what the command line says of every round; raises UsageError."""
+def options_of(given: dict[str, Any], budget: Mapping[str, float] | None = None) -> Options:
+    """Return what the command line says of every iteration; raises UsageError.
+
+    `budget` is that of the run that goes on.
+    """
     from pytest_reflex.drivers.iterate.model import Phase
     from pytest_reflex.drivers.iterate.opening import Options
 
@@ -74,6 +80,7 @@ def options_of(given: dict[str, Any]) -> Options:
         no_caps=given["no_caps"],
         unchanged=_number("--unchanged", whole, given["unchanged"]),
         stop_unchanged=given["stop_unchanged"],
+        budget=budget_changes(given["budgets"], budget),
     )
 
 
@@ -115,6 +122,7 @@ def settings_of(given: dict[str, Any], options: Options, found: State | None = N
             "iterate.agent": options.agent,
             "iterate.unchanged": options.unchanged,
             "iterate.stop_unchanged": options.stop_unchanged or None,
+            "iterate.budget": options.budget or None,
             "iterate.log_format": given["log_format"],
         }
     )

@@ -90,13 +90,13 @@ def _text_alone(root: Path, word: str | None) -> str:
 
 
 def _where_it_goes(alias: str, state: Any, *, durable: bool) -> str:
-    from pytest_reflex.model.words import EXTENDABLE, RunStatus
+    from pytest_reflex.model.stop import RunStatus, is_extendable
 
     if not durable:
         return f"Handed to {alias}; it is taken up before the next step."
     if state.status is RunStatus.RUNNING:
         return f"Recorded; it joins the next critique of {alias}."
-    if state.stop.reason not in EXTENDABLE:
+    if not is_extendable(state.stop.reason):
         return f"Recorded; {alias} has ended meanwhile ({state.stop.reason.value})."
     return f"Recorded; it joins the next critique after `pytest-reflex loop extend {alias}`."
 

@@ -42,7 +42,7 @@ def stop(
     from pytest_reflex.drivers.reflex.overview import find_run
     from pytest_reflex.drivers.reflex.setup import check_text
     from pytest_reflex.drivers.reflex.survey import has_ended
-    from pytest_reflex.model.words import RunStatus
+    from pytest_reflex.model.stop import RunStatus
 
     root = state_root()
     alias, reason = _meant(root, word, alias, reason)
@@ -109,7 +109,7 @@ def _only_running(root: Path) -> Run:
 def _how_it_ended(state: Any) -> str:
     from pytest_reflex.drivers.reflex.overview import NOT_VERIFIED
     from pytest_reflex.drivers.reflex.recorded import claims_pass
-    from pytest_reflex.model.words import StopReason
+    from pytest_reflex.model.stop import StopReason
 
     reason = state.stop.reason
     if reason is not StopReason.USER_STOP:

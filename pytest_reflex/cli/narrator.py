@@ -16,26 +16,17 @@ from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.drivers.reflex.project_watch import unread_text
 from pytest_reflex.drivers.reflex.result import deliver
 from pytest_reflex.drivers.reflex.runjson import run_json
-from pytest_reflex.errors import ExitCode, StateError
+from pytest_reflex.errors import StateError
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.plain import visible
-from pytest_reflex.model.words import RunStatus, Step, StopReason
+from pytest_reflex.model.stop import ENDS, RunStatus
+from pytest_reflex.model.words import Step
 from pytest_reflex.reports import iteration
 from pytest_reflex.reports.refusal import refusal_of
 from pytest_reflex.reports.spending import not_held
 from pytest_reflex.store.filesystem import lock_warning
 
 _NARROWEST = 20
-EXIT_OF_REASON: dict[StopReason, ExitCode] = {
-    StopReason.THRESHOLD_REACHED: ExitCode.OK,
-    StopReason.NO_MAJOR_ISSUES: ExitCode.OK,
-    StopReason.USER_STOP: ExitCode.USER_STOP,
-    StopReason.ITERATION_LIMIT: ExitCode.ITERATION_LIMIT,
-    StopReason.STAGNATION: ExitCode.STAGNATION,
-    StopReason.BUDGET_EXCEEDED: ExitCode.BUDGET_EXCEEDED,
-    StopReason.PHASE_ERROR: ExitCode.PHASE_ERROR,
-    StopReason.TAMPERED: ExitCode.TAMPERED,
-}
 
 
 class Narrator:
@@ -137,7 +128,7 @@ class Narrator:
         except StateError as error:
             failure, delivered = error, f"Not written: {error}"
         assert state.stop.reason is not None
-        status = failure.exit_code if failure else EXIT_OF_REASON[state.stop.reason]
+        status = failure.exit_code if failure else ENDS[state.stop.reason].exit_code
         with verdict(status):
             self._print(delivered)
         if failure:

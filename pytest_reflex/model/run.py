@@ -10,7 +10,8 @@ from typing import Any
 from pytest_reflex.model.judged import Cast
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.rules import Criteria
-from pytest_reflex.model.words import Level, RunStatus, Step, StopReason
+from pytest_reflex.model.stop import RunStatus, StopReason
+from pytest_reflex.model.words import Level, Step
 
 EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
@@ -90,6 +91,28 @@ class Spend:
             "unknown_cost_calls": self.unknown,
             "unknown_token_calls": self.unknown_tokens,
         }
+
+    @classmethod
+    def from_json(cls, wire: Any) -> Spend:
+        """Read what `to_json` wrote; raises ValueError for anything else."""
+        if not isinstance(wire, Mapping):
+            raise ValueError(f"spend is {wire!r}, not an object")
+
+        def amount(key: str) -> Any:
+            value = wire.get(key) or 0
+            kinds = (int, float) if key in ("seconds", "usd") else int
+            if isinstance(value, bool) or not isinstance(value, kinds) or not 0 <= value < 1e15:
+                raise ValueError(f"spend.{key} is {value!r}, which is no amount")
+            return value
+
+        return cls(
+            calls=amount("calls"),
+            seconds=amount("seconds"),
+            usd=amount("usd"),
+            tokens=amount("tokens"),
+            unknown=amount("unknown_cost_calls"),
+            unknown_tokens=amount("unknown_token_calls"),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

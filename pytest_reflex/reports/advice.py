@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_reflex.model.run import EMPTY_SHA256, RunState
-from pytest_reflex.model.words import EXTENDABLE, StopReason
+from pytest_reflex.model.stop import StopReason, is_extendable
 
 _MORE_ITERATIONS = "--max-iterations +2"
 
@@ -39,7 +39,7 @@ def next_line(state: RunState) -> str:
     if state.stop.reason is StopReason.TAMPERED:
         again = "start a new loop" + (", with artifact.md as --input" if there else "")
         return f"Next: review what was modified; then {again}"
-    if state.stop.reason not in EXTENDABLE:
+    if not is_extendable(state.stop.reason):
         return ""
     first = "mend artifact.md by hand first, if you like; " if there else ""
     return f"Next: {extend_command(state)} ({first}--agent NAME takes another agent)"

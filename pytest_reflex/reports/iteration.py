@@ -9,7 +9,7 @@ from typing import Any
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.results import Evaluation, RuleResult
 from pytest_reflex.model.run import EMPTY_SHA256, RunState
-from pytest_reflex.model.words import StopReason
+from pytest_reflex.model.stop import StopReason
 from pytest_reflex.reports.advice import next_line
 from pytest_reflex.reports.spending import spend_text as spend_text
 from pytest_reflex.reports.votes import votes_told

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from pytest_reflex.model.plain import one_line
-from pytest_reflex.model.words import RunStatus
+from pytest_reflex.model.stop import RunStatus
 from pytest_reflex.verdict.figures import shown_score
 
 _TASK = 48

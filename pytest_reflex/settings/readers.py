@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
 from typing import Any
 
 from pytest_reflex.errors import UsageError, did_you_mean
@@ -14,6 +15,7 @@ from pytest_reflex.errors import UsageError, did_you_mean
 STEPS = ("plan", "produce", "prepare", "critique", "refine")
 MOST = 10**12  # what a state file may hold as well
 BUDGET_KEYS = ("seconds", "usd", "tokens", "calls")
+_BARE = "usd"  # what a number without a key is
 
 _AMOUNT = re.compile(r"(?P<key>[^=]*)=(?P<plus>\+?)(?P<number>\d{1,15}(?:\.\d{1,9})?)", re.ASCII)
 
@@ -152,11 +154,12 @@ def budget_changes(
 ) -> dict[str, float]:
     """Return the limits that values of ``--budget`` give: KEY=N sets one, KEY=+N adds to `now`.
 
-    Only what a pair names is returned. Raises UsageError for another key, for what is no positive
+    A value may have several, with commas between them; a number alone is one of usd. Only what is
+    named is returned. Raises UsageError for another key, for what is no positive
     decimal number (an unreadable limit never means none), and for +N where there is no limit.
     """
     changed: dict[str, float] = {}
-    for pair in pairs:
+    for pair in map(_with_key, chain.from_iterable(given.split(",") for given in pairs)):
         key = pair.partition("=")[0]
         if key not in BUDGET_KEYS:
             raise UsageError(f"--budget {pair}: no such key", hint=did_you_mean(key, BUDGET_KEYS))
@@ -177,6 +180,12 @@ def budget_changes(
             amount += limits[key]
         changed[key] = amount
     return changed
+
+
+def _with_key(pair: str) -> str:
+    pair = pair.strip()
+    is_bare = pair.startswith(tuple("+.0123456789")) and "=" not in pair
+    return f"{_BARE}={pair}" if is_bare else pair
 
 
 def _number(digits: str) -> float:

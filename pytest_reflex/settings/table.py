@@ -120,6 +120,7 @@ SETTINGS: tuple[Setting, ...] = (
         "seconds a round may take where the agent's table says nothing",
     ),
     _iterate("token_budget", 100_000, readers.positive, "tokens above which a prompt is warned of"),
+    _iterate("budget", {}, readers.budget, "limits of spending"),
     _iterate("wall_time", 8 * 3600, readers.whole, "seconds that one sitting may take; 0: no cap"),
     _iterate(
         "unchanged", 3, readers.whole, "rounds without a change of the tree that are told; 0: never"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.drivers.iterate.model import Status
-from pytest_reflex.drivers.iterate.statefile import StateFile
+from pytest_reflex.drivers.iterate.statefile import state_file
 from tests.iterations.tape import state as iteration_state
 from tests.loops.stage import Script, Stage
 
@@ -101,7 +101,7 @@ def test_a_verb_is_completed_with_the_procedures_it_can_take(
 ) -> None:
     root = tmp_path / ".rooda"
     for name, status in (("plan", Status.INTERRUPTED), ("build", Status.COMPLETED)):
-        with StateFile(root, name, pytest.fail) as file:
+        with state_file(root, name, pytest.fail) as file:
             file.save(replace(iteration_state(1, status=status), procedure_name=name))
     answer = completed(tmp_path, *words)
     found = [line.removeprefix("plain,") for line in answer.stdout.splitlines()]

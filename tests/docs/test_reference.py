@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 from pytest_reflex import hookspecs
-from pytest_reflex.cli.narrator import EXIT_OF_REASON
 from pytest_reflex.cli.root import VERBS
 from pytest_reflex.criteria.linting.remark import WARNINGS
 from pytest_reflex.criteria.load import SUITE_KEYS, TEMPLATE_KEYS
 from pytest_reflex.criteria.rule_keys import READERS
+from pytest_reflex.drivers.reflex.decide import ENDINGS as REFLEX_ENDINGS
 from pytest_reflex.errors import ExitCode
 from pytest_reflex.fixes.registry import KINDS
 from pytest_reflex.model.events import EventKind
-from pytest_reflex.model.words import StopReason
+from pytest_reflex.model.stop import ENDS, StopReason
 from pytest_reflex.session.options import MARKERS, OPTIONS
 from pytest_reflex.settings import SETTINGS, Setting
 from tests.docs.pages import ROOT
@@ -108,10 +108,10 @@ def test_the_exit_codes_are_listed() -> None:
     assert rows == [(str(code.value), code.name) for code in ExitCode]
 
 
-@pytest.mark.parametrize("reason", StopReason)
+@pytest.mark.parametrize("reason", REFLEX_ENDINGS)
 def test_every_reason_to_stop_is_explained_with_its_exit_code(reason: StopReason) -> None:
     text = (ROOT / "docs" / "explanation" / "the-loop.md").read_text(encoding="utf-8")
-    code = EXIT_OF_REASON[reason].value
+    code = ENDS[reason].exit_code.value
     assert re.search(rf"^\| `{reason.value}` \|.*\| {code} \|$", text, re.MULTILINE)
 
 
@@ -161,8 +161,8 @@ def test_every_cause_of_a_failed_round_is_explained_in_its_order() -> None:
 
 
 def test_every_end_of_an_iteration_loop_is_listed_with_its_exit_status() -> None:
-    from pytest_reflex.drivers.iterate.decide import exit_code
-    from pytest_reflex.drivers.iterate.model import Ending, State
+    from pytest_reflex.drivers.iterate.decide import ENDINGS, exit_code
+    from pytest_reflex.drivers.iterate.model import State
     from pytest_reflex.drivers.iterate.wording import ended_text
 
     state = State(
@@ -170,8 +170,8 @@ def test_every_end_of_an_iteration_loop_is_listed_with_its_exit_status() -> None
         iteration=7, consecutive_failures=7,
     )  # fmt: skip
     rows = re.findall(r"^\| `(.*?)` \| .*? \| (the end: .*) \|$", page("iteration-lines"), re.M)
-    assert len(rows) == len(Ending)
-    for ending in Ending:
-        told = ended_text(ending, state, saved=True)
+    assert len(rows) == len(ENDINGS)
+    for ending in ENDINGS:
+        told = ended_text(ending, state, saved=True, detail="calls: 3 of 3 used")
         (when,) = [end for line, end in rows if told.startswith(re.split(r" N| \(|\.", line)[0])]
         assert re.search(rf"\b{exit_code(ending, state).value}\b", when), ending

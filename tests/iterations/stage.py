@@ -11,7 +11,7 @@ from pytest_reflex.drivers.iterate.driver import IterationLoop, Work
 from pytest_reflex.drivers.iterate.gates import Gates
 from pytest_reflex.drivers.iterate.log import Log
 from pytest_reflex.drivers.iterate.model import Bounds, Gate, Phase, Procedure, State
-from pytest_reflex.drivers.iterate.statefile import StateFile, read_state
+from pytest_reflex.drivers.iterate.statefile import read_state, state_file
 from pytest_reflex.errors import ExitCode
 from pytest_reflex.model.steps import Question, Reply
 
@@ -62,7 +62,7 @@ class Stage:
     def run(self, state: State | None = None) -> ExitCode:
         """Drive the procedure from a state, by default from the start."""
         log = Log("build", self.lines.append)
-        with StateFile(self.root, "build", log.error) as file:
+        with state_file(self.root, "build", log.error) as file:
             self.loop = IterationLoop(
                 self._work(),
                 state=state or self.fresh(),
@@ -103,7 +103,7 @@ class Stage:
             ),
             bounds=self.bounds,
             agent=self.script,
-            prompt=lambda number, total: f"{self.prompt} {number}/{total}",
+            prompt=lambda number, total, said: " ".join((f"{self.prompt} {number}/{total}", *said)),
             tokens=len,
             token_budget=self.budget,
             gates=Gates(self.gates, project=self.root, registry=Registry()),

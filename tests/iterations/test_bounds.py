@@ -93,6 +93,7 @@ def test_each_bound_knows_who_said_it(project: Path) -> None:
         "wall_time": "default",
         "unchanged": str(own),
         "stop_unchanged": "default",
+        "budget": "default",
     }
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.drivers.iterate.model import Bounds, Gate, Status
-from pytest_reflex.drivers.iterate.statefile import StateFile
+from pytest_reflex.drivers.iterate.statefile import state_file
 from pytest_reflex.errors import ExitCode, LockedError, UsageError
 from pytest_reflex.model.steps import Question, Reply
 from tests.iterations.stage import AT, BAD, GOOD, LIMIT, NO, YES, Script, Stage
@@ -317,7 +317,7 @@ def test_who_finds_another_owner_behind_its_tool_stops(tmp_path: Path) -> None:
 
     def robbed(question: Question) -> Reply:
         shutil.rmtree(tmp_path / "state")
-        others.enter_context(StateFile(tmp_path, "build", print))
+        others.enter_context(state_file(tmp_path, "build", print))
         return GOOD
 
     on = stage(tmp_path, robbed, gates=[Gate(name="never", command="touch judged")])

@@ -19,13 +19,13 @@ from pytest_reflex.drivers.iterate.logfile import LogFile, log_path
 from pytest_reflex.drivers.iterate.model import (
     Bounds,
     Cause,
-    Ending,
     Gate,
     GateResult,
     Round,
     Status,
 )
 from pytest_reflex.drivers.iterate.wording import ended_text, failure_text, last_words, lasted
+from pytest_reflex.model.stop import StopReason
 from tests.iterations.tape import Tape, state
 
 
@@ -38,7 +38,7 @@ def test_example_1_limited_iterations() -> None:
     tape.log.starting(Bounds(max_iterations=3))
     for number, seconds in enumerate((45.2, 38.7, 52.1), 1):
         tape.round(number, 3, seconds)
-    tape.log.ended(Ending.LIMIT, state(45.2, 38.7, 52.1, total=3))
+    tape.log.ended(StopReason.LIMIT, state(45.2, 38.7, 52.1, total=3))
     assert tape.lines == [
         "[10:00:00] Starting procedure: build (max 3 iterations)",
         "[10:00:00] Iteration 1/3 starting...",
@@ -57,7 +57,7 @@ def test_example_2_consecutive_failures_abort() -> None:
     for number, seconds in enumerate(elapsed, 1):
         tape.round(number, 10, seconds, failures=max(number - 3, 0))
     ended = state(*elapsed, failures=3, status=Status.ABORTED)
-    tape.log.ended(Ending.FAILURES, ended)
+    tape.log.ended(StopReason.FAILURES, ended)
     assert tape.lines[5:] == [
         "[10:01:55] Iteration 3/10 completed in 37.0s",
         "[10:01:55] Iteration 4/10 starting...",
@@ -81,7 +81,7 @@ def test_example_3_interrupted_and_resumed_at_the_iteration_that_was_not_finishe
     tape.wait(300)
     tape.log.round_starts(5, 10)
     tape.wait(12)
-    tape.log.ended(Ending.INTERRUPTED, stopped)
+    tape.log.ended(StopReason.INTERRUPTED, stopped)
     tape.wait(288)
     tape.log.resuming(stopped, Bounds(max_iterations=10))
     tape.log.round_starts(5, 10)
@@ -177,23 +177,24 @@ def test_without_verbose_only_the_last_line_of_a_failed_tool_is_shown(
 @pytest.mark.parametrize(
     ("ending", "failures", "status", "saved", "text"),
     [
-        (Ending.SUCCESS, 0, Status.COMPLETED, True, "Success signal in iteration 2 (total: 3.0s)"),
-        (Ending.LIMIT, 1, Status.COMPLETED, True,
+        (StopReason.SUCCESS, 0, Status.COMPLETED, True,
+         "Success signal in iteration 2 (total: 3.0s)"),
+        (StopReason.LIMIT, 1, Status.COMPLETED, True,
          "Reached max iterations: 10 (total: 3.0s); the last iteration failed"),
-        (Ending.FAILURES, 1, Status.ABORTED, True,
+        (StopReason.FAILURES, 1, Status.ABORTED, True,
          "Aborting after 1 failure (2 iterations completed, total: 3.0s)"),
-        (Ending.WALL_TIME, 0, Status.INTERRUPTED, True,
+        (StopReason.WALL_TIME, 0, Status.INTERRUPTED, True,
          ("Reached the wall time (2 iterations completed, total: 3.0s). "
           "Resume with: pytest-reflex iterate resume build")),
-        (Ending.UNCHANGED, 0, Status.ABORTED, True,
+        (StopReason.UNCHANGED, 0, Status.ABORTED, True,
          ("Stopping: the working tree does not change any more "
           "(2 iterations completed, total: 3.0s)")),
-        (Ending.INTERRUPTED, 0, Status.INTERRUPTED, False,
+        (StopReason.INTERRUPTED, 0, Status.INTERRUPTED, False,
          "Interrupted. The state could NOT be saved"),
     ],
 )  # fmt: skip
 def test_each_ending_has_its_line(
-    ending: Ending, failures: int, status: Status, saved: bool, text: str
+    ending: StopReason, failures: int, status: Status, saved: bool, text: str
 ) -> None:
     ended = state(1, 2, failures=failures, status=status)
     assert ended_text(ending, ended, saved=saved) == text
@@ -233,7 +234,7 @@ def test_quiet_leaves_warnings_errors_and_the_end() -> None:
     tape.round(2, 3, 1.0, failures=1)
     tape.log.info("nobody hears this")
     tape.log.error("the state could not be written")
-    tape.log.ended(Ending.LIMIT, state(1, 1, total=2))
+    tape.log.ended(StopReason.LIMIT, state(1, 1, total=2))
     assert [line.partition("] ")[2] for line in tape.lines] == [
         "WARNING: AI CLI failed (exit 1), consecutive failures: 1/3",
         "ERROR: the state could not be written",
@@ -243,7 +244,7 @@ def test_quiet_leaves_warnings_errors_and_the_end() -> None:
 
 def test_verbose_has_the_statistics_of_the_rounds() -> None:
     tape = Tape(volume=Volume.VERBOSE)
-    tape.log.ended(Ending.LIMIT, state(2, 4, 4, 4, 5, 5, 7, 9))
+    tape.log.ended(StopReason.LIMIT, state(2, 4, 4, 4, 5, 5, 7, 9))
     assert tape.lines[0] == (
         "[10:00:00] Statistics: 8 iterations, min 2.0s, max 9.0s, mean 5.0s, stddev 2.0s"
     )
@@ -338,7 +339,7 @@ def test_the_log_file_has_everything_in_json_lines_whatever_is_told(tmp_path: Pa
     path = log_path(tmp_path / ".rooda", "build", "2026-02-06T10:00:00Z")
     tape = Tape(volume=Volume.QUIET, file=LogFile(path, pytest.fail))
     tape.round(1, 0, 15.0, failures=3)
-    tape.log.ended(Ending.FAILURES, state(15, failures=3, status=Status.ABORTED))
+    tape.log.ended(StopReason.FAILURES, state(15, failures=3, status=Status.ABORTED))
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     assert path == tmp_path / ".rooda/log/build/20260206T100000Z.jsonl"
     assert [row["event"] for row in rows] == [

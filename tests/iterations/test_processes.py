@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.drivers.iterate.statefile import StateFile
+from pytest_reflex.drivers.iterate.statefile import state_file
 from tests.cli.terminal import Terminal
 from tests.faults.driven import wait_until
 from tests.iterations.project import Project, left_behind, told
@@ -138,7 +138,7 @@ def test_a_state_file_with_running_and_a_live_owner_is_refused(
     monkeypatch.chdir(tmp_path)
     project = Project(tmp_path, "ok")
     left_behind(project, "running")
-    with StateFile(tmp_path / ".rooda", "build", print):
+    with state_file(tmp_path / ".rooda", "build", print):
         # Another process: the lock is that of an open file, wherever it was opened.
         assert main(["iterate", *verb]) == 11
     assert f"build is driven by another process (pid {os.getpid()})" in capsys.readouterr().err

@@ -10,11 +10,11 @@ import pytest
 
 from pytest_reflex.contracts.schemas import schema
 from pytest_reflex.contracts.validate import problems
+from pytest_reflex.drivers.iterate.decide import ENDINGS
 from pytest_reflex.drivers.iterate.log import Volume
 from pytest_reflex.drivers.iterate.model import (
     Bounds,
     Cause,
-    Ending,
     Gate,
     GateResult,
     Round,
@@ -52,7 +52,8 @@ def everything() -> list[dict[str, Any]]:
     tape.log.unchanged(3, 10)
     for tell in (tape.log.info, tape.log.warning, tape.log.error):
         tell("text")
-    for ending in Ending:
+    tape.log.feedback(["do less"])
+    for ending in ENDINGS:
         tape.log.ended(ending, state(1, 2, status=Status.INTERRUPTED))
     return tape.documents
 

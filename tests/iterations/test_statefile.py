@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from pytest_reflex.drivers.common.snapshot import SnapshotFile
 from pytest_reflex.drivers.iterate.model import State, Status
 from pytest_reflex.drivers.iterate.state import dump, load
-from pytest_reflex.drivers.iterate.statefile import StateFile, is_driven, read_state, state_path
+from pytest_reflex.drivers.iterate.statefile import is_driven, read_state, state_file, state_path
 from pytest_reflex.errors import LockedError, StateError
 from pytest_reflex.store.aside import MOST_KEPT
 from tests.faults.driven import wait_until
@@ -27,15 +28,15 @@ HOLDER = """
 import sys, time
 from pathlib import Path
 from pytest_reflex.drivers.iterate.state import dump, load
-from pytest_reflex.drivers.iterate.statefile import StateFile
-with StateFile(Path(sys.argv[1]), "build", print):
+from pytest_reflex.drivers.iterate.statefile import state_file
+with state_file(Path(sys.argv[1]), "build", print):
     Path(sys.argv[1], "held").touch()
     time.sleep(600)
 """
 
 
-def opened(root: Path, told: list[str] | None = None) -> StateFile:
-    return StateFile(root, "build", (told if told is not None else []).append)
+def opened(root: Path, told: list[str] | None = None) -> SnapshotFile[State]:
+    return state_file(root, "build", (told if told is not None else []).append)
 
 
 def test_the_file_lies_where_the_seed_has_it(tmp_path: Path) -> None:
@@ -83,7 +84,7 @@ def test_b113_a_pid_that_was_given_out_again_keeps_nobody_out(tmp_path: Path) ->
 
 
 def test_two_procedures_are_driven_at_once(tmp_path: Path) -> None:
-    with opened(tmp_path), StateFile(tmp_path, "plan", print) as plan:
+    with opened(tmp_path), state_file(tmp_path, "plan", print) as plan:
         assert plan.read() is None
 
 

@@ -11,7 +11,7 @@ import pytest
 from pytest_reflex.drivers.iterate.logfile import LogFile, log_path
 from pytest_reflex.drivers.iterate.model import State, Status
 from pytest_reflex.drivers.iterate.state import dump
-from pytest_reflex.drivers.iterate.statefile import StateFile, state_path
+from pytest_reflex.drivers.iterate.statefile import state_file, state_path
 from pytest_reflex.drivers.iterate.status import (
     plain_lines,
     procedures_with_state,
@@ -49,7 +49,7 @@ def test_a_running_state_whose_owner_is_gone_is_told_as_interrupted(root: Path) 
 
 
 def test_a_running_state_with_an_owner_is_running(root: Path) -> None:
-    with StateFile(root, "build", pytest.fail) as file:
+    with state_file(root, "build", pytest.fail) as file:
         file.save(state(60, status=Status.RUNNING))
         found = standing_of(root, "build")
     assert (found.shown_status, found.driven, found.next_step) == ("running", True, "")

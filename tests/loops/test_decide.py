@@ -10,7 +10,8 @@ import pytest
 from pytest_reflex.drivers.reflex.decide import Act, decide, exhausted
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import Limits
-from pytest_reflex.model.words import Step, StopReason
+from pytest_reflex.model.stop import StopReason
+from pytest_reflex.model.words import Step
 from tests.loops.histories import History
 from tests.verdict.sets import criteria, rule
 

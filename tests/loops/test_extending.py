@@ -18,7 +18,8 @@ from pytest_reflex.errors import UsageError
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import Limits
 from pytest_reflex.model.steps import Reply
-from pytest_reflex.model.words import RunStatus, Step
+from pytest_reflex.model.stop import RunStatus
+from pytest_reflex.model.words import Step
 from tests.loops.histories import History
 from tests.loops.stage import PLAN, Script, Stage, story
 

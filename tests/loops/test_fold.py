@@ -11,7 +11,7 @@ from pytest_reflex.drivers.reflex.fold import fold
 from pytest_reflex.drivers.reflex.runjson import run_json
 from pytest_reflex.errors import StateError
 from pytest_reflex.model.events import Event, EventKind
-from pytest_reflex.model.words import RunStatus
+from pytest_reflex.model.stop import RunStatus
 from tests.loops.histories import History
 
 RULES = ("a.x.must", "a.x.should", "b.x.must", "b.x.should")

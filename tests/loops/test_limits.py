@@ -17,7 +17,7 @@ from pytest_reflex.drivers.reflex.decide import Act, decide
 from pytest_reflex.drivers.reflex.steps import cost_of
 from pytest_reflex.model.run import Limits, Spend
 from pytest_reflex.model.steps import Reply
-from pytest_reflex.model.words import StopReason
+from pytest_reflex.model.stop import StopReason
 from pytest_reflex.reports.spending import not_held, spend_text
 from tests.loops.histories import History
 from tests.loops.stage import PLAN, Script, Stage

@@ -12,8 +12,8 @@ import pytest
 
 from pytest_reflex.cli.main import main
 from pytest_reflex.drivers.reflex.overview import read_run
+from pytest_reflex.model.stop import StopReason
 from pytest_reflex.model.targets import Target
-from pytest_reflex.model.words import StopReason
 from pytest_reflex.store.journal import read_journal
 from tests.loops.forged import Records, add, last_of, let_pass, passing, rewrite, stop
 from tests.loops.stage import Script, Stage, story

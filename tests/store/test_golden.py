@@ -11,7 +11,8 @@ import pytest
 
 from pytest_reflex.drivers.reflex.history import digest, read_events, text_after
 from pytest_reflex.model.run import RunState
-from pytest_reflex.model.words import Level, RunStatus, StopReason
+from pytest_reflex.model.stop import RunStatus, StopReason
+from pytest_reflex.model.words import Level
 from pytest_reflex.store.journal import Journal, read_journal
 from pytest_reflex.store.lines import decode, digest_of, encode
 

@@ -43,6 +43,7 @@ def chosen_bounds(
         _of(procedure, settings, "failure_threshold"),
         _wall_time(settings, capped=capped, no_caps=no_caps),
         *_unchanged(settings, capped=capped, no_caps=no_caps),
+        Chosen("budget", settings["iterate.budget"], str(settings.origins["iterate.budget"])),
     )
 
 

@@ -1,69 +1,105 @@
-"""Whether an iteration loop goes on, what a finished round changes, and what an end means: pure."""
+"""Whether an iteration loop goes on, what an iteration changes, and what an end means: pure.
+
+Failures come before the limit: who failed to the end has not got there.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from pytest_reflex.drivers.iterate.model import Bounds, Ending, Round, State, Status
+from pytest_reflex.drivers.common import limits
+from pytest_reflex.drivers.common.drive import Inputs, Stop
+from pytest_reflex.drivers.iterate.model import Bounds, Cause, Cut, Round, State, Status
 from pytest_reflex.errors import ExitCode
+from pytest_reflex.model.stop import ENDS, RunStatus, StopReason
+
+ENDINGS = (
+    StopReason.SUCCESS,
+    StopReason.FAILURES,
+    StopReason.LIMIT,
+    StopReason.USER_STOP,
+    StopReason.BUDGET_EXCEEDED,
+    StopReason.WALL_TIME,
+    StopReason.UNCHANGED,
+    StopReason.INTERRUPTED,
+)
+"""The reasons for which an iteration loop ends or is left."""
+BUDGET = "budget"
+"""The `outcome` of a state whose budget was used up."""
+_AT_WORK = (None, Cause.GATE, Cause.PROMISED_FAILURE)
+_STATUS = {
+    RunStatus.COMPLETED: Status.COMPLETED,
+    RunStatus.FAILED: Status.ABORTED,
+    RunStatus.STOPPED: Status.INTERRUPTED,
+}
 
 
 def decide(
-    state: State, bounds: Bounds, *, seconds: float = 0.0, unchanged: int = 0
-) -> Ending | None:
-    """Return why a loop ends before its next round, None where it goes on.
+    state: State, bounds: Bounds, inputs: Inputs | None = None, *, unchanged: int = 0
+) -> Stop | None:
+    """Return why a loop ends before its next iteration, None where it goes on.
 
-    `seconds` is how long this sitting has taken, `unchanged` how many rounds in a row have left the
-    working tree as it was. Failures come before the limit: who failed to the end has not got there.
+    `unchanged` is how many iterations in a row have left the working tree as it was.
     """
-    if state.outcome == Ending.SUCCESS:
-        return Ending.SUCCESS
-    if state.consecutive_failures >= bounds.failure_threshold:
-        return Ending.FAILURES
-    if bounds.max_iterations and state.iteration >= bounds.max_iterations:
-        return Ending.LIMIT
-    if bounds.wall_time and seconds >= bounds.wall_time:
-        return Ending.WALL_TIME
+    inputs = inputs or Inputs()
+    if reason := _ended_by_itself(state, bounds):
+        return Stop(reason)
+    if inputs.stop is not None:
+        return Stop(StopReason.USER_STOP, inputs.stop)
+    if spent := limits.exhausted(bounds.budget, state.spend):
+        return Stop(StopReason.BUDGET_EXCEEDED, spent)
+    if limits.over_time(inputs.elapsed, bounds.wall_time):
+        return Stop(StopReason.WALL_TIME)
     if bounds.stop_unchanged and bounds.unchanged and unchanged >= bounds.unchanged:
-        return Ending.UNCHANGED
+        return Stop(StopReason.UNCHANGED)
     return None
 
 
-def counted(state: State, done: Round, at: str) -> State:
-    """Return the state behind a finished round; `at` is the time of its end.
+def _ended_by_itself(state: State, bounds: Bounds) -> StopReason | None:
+    if state.outcome == StopReason.SUCCESS:
+        return StopReason.SUCCESS
+    if state.consecutive_failures >= bounds.failure_threshold:
+        return StopReason.FAILURES
+    if bounds.max_iterations and state.iteration >= bounds.max_iterations:
+        return StopReason.LIMIT
+    return None
 
-    A round that promised success is marked at once, so that it ends the loop after a crash too.
+
+def apply(state: State, done: Round | Cut, at: str) -> State:
+    """Return the state behind an iteration that is finished, or was cut short; `at` is its end.
+
+    One that promised success is marked at once, so that it ends the loop after a crash too. One
+    that was cut short was paid for, and does not count. What a person said was heard where the tool
+    did its work.
     """
+    spend = state.spend.plus(done.cost)
+    if isinstance(done, Cut):
+        return replace(state, spend=spend)
     return replace(
         state,
         iteration=state.iteration + 1,
         consecutive_failures=state.consecutive_failures + 1 if done.failed else 0,
         last_iteration_at=at,
         elapsed=(*state.elapsed, done.seconds),
-        outcome=Ending.SUCCESS.value if done.promised_success else "",
+        outcome=StopReason.SUCCESS.value if done.promised_success else "",
+        spend=spend,
+        feedback={} if done.cause in _AT_WORK else state.feedback,
     )
 
 
-def ended(state: State, ending: Ending) -> State:
+def ended(state: State, reason: StopReason) -> State:
     """Return the state in which a loop is left."""
-    done = ending in (Ending.SUCCESS, Ending.LIMIT)
-    aborted = ending is Ending.FAILURES
-    status = Status.COMPLETED if done else Status.ABORTED if aborted else Status.INTERRUPTED
-    return replace(state, status=status, outcome=ending.value if done else state.outcome)
+    status = _STATUS[ENDS[reason].status]
+    outcome = state.outcome
+    if status is Status.COMPLETED:
+        outcome = reason.value
+    elif reason is StopReason.BUDGET_EXCEEDED:
+        outcome = state.outcome or BUDGET
+    return replace(state, status=status, outcome=outcome)
 
 
-def exit_code(ending: Ending, state: State) -> ExitCode:
+def exit_code(reason: StopReason, state: State) -> ExitCode:
     """Return the exit status of an end (SPEC section 9); that of a signal is its own."""
-    if ending is Ending.LIMIT and state.consecutive_failures:
+    if reason is StopReason.LIMIT and state.consecutive_failures:
         return ExitCode.ITERATION_LIMIT
-    return _EXIT_CODES[ending]
-
-
-_EXIT_CODES = {
-    Ending.SUCCESS: ExitCode.OK,
-    Ending.LIMIT: ExitCode.OK,
-    Ending.FAILURES: ExitCode.ABORTED,
-    Ending.WALL_TIME: ExitCode.BUDGET_EXCEEDED,
-    Ending.UNCHANGED: ExitCode.STAGNATION,
-    Ending.INTERRUPTED: ExitCode.INTERRUPTED,
-}
+    return ENDS[reason].exit_code

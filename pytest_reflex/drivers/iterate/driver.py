@@ -8,7 +8,7 @@ or none where there is nothing left to do.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -18,12 +18,17 @@ from threading import Event
 
 from pytest_reflex.agents.command import LEFT
 from pytest_reflex.checks.command_run import LEFT_TEXT
+from pytest_reflex.drivers.common import limits
+from pytest_reflex.drivers.common.control import Control
+from pytest_reflex.drivers.common.drive import Inputs, Stop, drive
+from pytest_reflex.drivers.common.lease import RUN_DIR
+from pytest_reflex.drivers.common.snapshot import SnapshotFile
 from pytest_reflex.drivers.iterate.budget import is_over, over_budget_text
-from pytest_reflex.drivers.iterate.decide import counted, decide, ended, exit_code
+from pytest_reflex.drivers.iterate.decide import decide
 from pytest_reflex.drivers.iterate.gate_start import starts_from_json
 from pytest_reflex.drivers.iterate.gates import ITERATION_VARIABLE, Gates
 from pytest_reflex.drivers.iterate.log import Log
-from pytest_reflex.drivers.iterate.model import Bounds, Ending, GateResult, Procedure, Round, State
+from pytest_reflex.drivers.iterate.model import Bounds, Cut, GateResult, Procedure, Round, State
 from pytest_reflex.drivers.iterate.outcome import (
     doubt,
     outcome_of_answer,
@@ -31,12 +36,14 @@ from pytest_reflex.drivers.iterate.outcome import (
     unheard,
 )
 from pytest_reflex.drivers.iterate.protection import modified_text
-from pytest_reflex.drivers.iterate.statefile import RUN_DIR, StateFile
+from pytest_reflex.drivers.iterate.store import IterateStore
 from pytest_reflex.drivers.iterate.tree import Watch
 from pytest_reflex.drivers.iterate.wording import unpassable
 from pytest_reflex.errors import ExitCode, ReflexError
+from pytest_reflex.model.cost import cost_of
 from pytest_reflex.model.plain import boundary, one_line
 from pytest_reflex.model.steps import Askable, Question, Reply
+from pytest_reflex.model.stop import StopReason
 
 _KEPT = 2_000
 
@@ -50,7 +57,8 @@ def utc_now() -> str:
 class Work:
     """What the rounds of a run are made of.
 
-    `prompt` returns that of a round by its number and the limit (0: none), `tokens` their count;
+    `prompt` returns that of an iteration by its number, the limit (0: none) and what people said of
+    the work, `tokens` their count;
     `fingerprint` that of the working tree, None where nobody can tell. `folder` is told to tools
     and gates: by that a resume finds what was left running.
     """
@@ -58,7 +66,7 @@ class Work:
     procedure: Procedure
     bounds: Bounds
     agent: Askable
-    prompt: Callable[[int, int], str]
+    prompt: Callable[[int, int, Sequence[str]], str]
     tokens: Callable[[str], int]
     token_budget: int
     gates: Gates
@@ -66,102 +74,83 @@ class Work:
     folder: Path
 
 
-class IterationLoop:
-    """One sitting of a loop: `state` is where it stands, durable in `file` and told to `log`."""
+@dataclass(frozen=True, slots=True)
+class Iteration:
+    """The next iteration is run; a person may have its tool ended."""
+
+    number: int
+    interruptible: bool = True
+
+
+class IterateDriver:
+    """What the iterations of one sitting do; nothing is durable here.
+
+    `keep` sees that we still own the run, `has_cancelled` whether a person had the tool ended.
+    """
 
     def __init__(
         self,
         work: Work,
-        *,
-        state: State,
-        file: StateFile,
         log: Log,
-        clock: Callable[[], float] = time.monotonic,
-        now: Callable[[], str] = utc_now,
+        *,
+        store: IterateStore,
+        control: Control,
+        cancel: Event,
+        clock: Callable[[], float],
     ) -> None:
-        self._work, self._file, self._log = work, file, log
-        self._clock, self._now = clock, now
-        self._cancel = Event()
+        self._work, self._log, self._store = work, log, store
+        self._control, self._cancel, self._clock = control, cancel, clock
         self._began = clock()
         self._unchanged = 0
         self._watch = Watch(work.fingerprint)
-        work.gates.compare_with(starts_from_json(state.gates_at_start, "gates_at_start"))
-        work.gates.remember(state.modified_files)
-        starts = {name: start.to_json() for name, start in work.gates.starts().items()}
-        self.state = replace(state, gates_at_start=starts)
 
-    def run(self) -> ExitCode:
-        """Drive the loop to its end and return the exit status.
+    def decide(self, state: State, inputs: Inputs) -> Iteration | Stop:
+        """Return the next iteration, or why there is none."""
+        stop = decide(state, self._work.bounds, inputs, unchanged=self._unchanged)
+        return stop or Iteration(state.iteration + 1)
 
-        A KeyboardInterrupt comes through, with the state saved as interrupted; see `interrupted`.
-        """
-        try:
-            self._file.save(self.state)
-            self._tell_modified()
-            while (ending := self._decide()) is None:
-                self._round()
-            return self._end(ending)
-        except BaseException as error:
-            self._cancel.set()
-            self.state = ended(self._with_modified(self.state), Ending.INTERRUPTED)
-            self._file.save(self.state)
-            if isinstance(error, Exception):
-                self.interrupted()
-            raise
-
-    def interrupted(self) -> None:
-        """Tell how an interrupted loop goes on; who has a KeyboardInterrupt does that then."""
-        self._log.ended(Ending.INTERRUPTED, self.state, saved=self._file.saved)
-
-    def _decide(self) -> Ending | None:
-        seconds = self._clock() - self._began
-        return decide(self.state, self._work.bounds, seconds=seconds, unchanged=self._unchanged)
-
-    def _round(self) -> None:
-        number, total = self.state.iteration + 1, self._work.bounds.max_iterations
+    def perform(self, action: Iteration) -> Iterator[Round | Cut]:
+        """Run the tool once, and behind a good answer the gates."""
+        number, total = action.number, self._work.bounds.max_iterations
         self._log.round_starts(number, total)
         prompt = self._prompt(number, total)
         self._watch.begin()
         self._work.gates.before_agent()
         started = self._clock()
-        self._file.keep()
+        self._store.keep()
         reply = self._work.agent.ask(self._question(prompt, number))
-        self._file.keep()
+        self._store.keep()
+        if self._control.has_cancelled:
+            yield Cut(cost=cost_of(reply))
+            return
         done = self._judged(number, reply, started)
-        # Counted in one go: whoever interrupts us finds the round done, or not begun.
-        self.state = self._with_modified(counted(self.state, done, self._now()))
-        self._file.save(self.state)
+        yield done
         self._tell(done, total)
 
-    def _with_modified(self, state: State) -> State:
-        """Return a state that has the files of gates that are modified: a resume goes on so."""
-        try:
-            return replace(state, modified_files=self._work.gates.modified())
-        except ReflexError:  # not readable at this moment: the gates report that themselves
-            return state
-
-    def _tell_modified(self) -> None:
-        """Tell before the first round which gates cannot pass, so that nobody pays for it."""
-        with suppress(ReflexError):
-            for name, files in self._work.gates.modified().items():
-                self._log.warning(unpassable(one_line(name), modified_text(list(files))))
-
     def _prompt(self, number: int, total: int) -> str:
-        prompt = self._work.prompt(number, total)
+        feedback = tuple(self._store.state.feedback.values())
+        prompt = self._work.prompt(number, total, feedback)
         tokens = self._work.tokens(prompt)
         if is_over(tokens, self._work.token_budget):
             self._log.warning(over_budget_text(tokens, self._work.token_budget))
         return prompt
 
     def _question(self, prompt: str, number: int) -> Question:
-        wall = self._work.bounds.wall_time
         return Question(
             prompt=prompt,
             environment={ITERATION_VARIABLE: str(number), RUN_DIR: str(self._work.folder)},
-            seconds_left=wall - (self._clock() - self._began) if wall else None,
+            seconds_left=self._seconds_left(),
             cancel=self._cancel,
             tell=self._log.warning,
         )
+
+    def _seconds_left(self) -> float | None:
+        """Return what is left of the wall time and of the budget, None without such limits."""
+        bounds, state = self._work.bounds, self._store.state
+        left = [*filter(None, [limits.budget_left(bounds.budget, state.spend).get("seconds")])]
+        if bounds.wall_time:
+            left.append(bounds.wall_time - (self._clock() - self._began))
+        return min(left, default=None)
 
     def _judged(self, number: int, reply: Reply, started: float) -> Round:
         """Decide what a round came to: the answer first, and behind a good one the gates."""
@@ -192,30 +181,85 @@ class IterationLoop:
             changed=changed,
             usd=reply.usd,
             tokens=reply.tokens,
+            cost=cost_of(reply),
             output=_last_words(reply) if found.cause and not results else "",
         )
 
     def _tell(self, done: Round, total: int) -> None:
-        bounds = self._work.bounds
+        bounds, state = self._work.bounds, self._store.state
+        stop = decide(state, bounds)
         self._log.round_ended(
             done,
             total,
-            failures=self.state.consecutive_failures,
+            failures=state.consecutive_failures,
             threshold=bounds.failure_threshold,
-            aborting=self._decide() is Ending.FAILURES,
+            aborting=stop is not None and stop.reason is StopReason.FAILURES,
         )
         if bounds.unchanged and self._unchanged and self._unchanged % bounds.unchanged == 0:
             self._log.unchanged(self._unchanged, bounds.unchanged)
 
-    def _end(self, ending: Ending) -> ExitCode:
-        self.state = ended(self.state, ending)
-        code = exit_code(ending, self.state)
-        if ending in (Ending.SUCCESS, Ending.LIMIT):
-            self._file.remove()
-        else:
-            self._file.save(self.state)
-        self._log.ended(ending, self.state, saved=self._file.saved)
-        return code if self._file.saved or code else ExitCode.NOT_PERSISTED
+
+class IterationLoop:
+    """One sitting of a loop: `state` is where it stands, durable in `file` and told to `log`."""
+
+    def __init__(
+        self,
+        work: Work,
+        *,
+        state: State,
+        file: SnapshotFile[State],
+        log: Log,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], str] = utc_now,
+    ) -> None:
+        work.gates.compare_with(starts_from_json(state.gates_at_start, "gates_at_start"))
+        work.gates.remember(state.modified_files)
+        starts = {name: start.to_json() for name, start in work.gates.starts().items()}
+        state = replace(state, gates_at_start=starts)
+        self._work, self._log, self._clock = work, log, clock
+        self._cancel = Event()
+        self._store = IterateStore(state, file=file, log=log, modified=work.gates.modified, now=now)
+
+    @property
+    def state(self) -> State:
+        return self._store.state
+
+    def run(self) -> ExitCode:
+        """Drive the loop to its end and return the exit status.
+
+        A KeyboardInterrupt comes through, with the state saved as interrupted; see `interrupted`.
+        """
+        control = Control(self._store.requests, self._cancel)
+        driver = IterateDriver(
+            self._work,
+            self._log,
+            store=self._store,
+            control=control,
+            cancel=self._cancel,
+            clock=self._clock,
+        )
+        try:
+            self._store.begin()
+            self._tell_modified()
+            for _ in drive(driver, self._store, control, clock=self._clock):
+                pass
+        except BaseException as error:
+            self._cancel.set()
+            self._store.leave()
+            if isinstance(error, Exception):
+                self.interrupted()
+            raise
+        return self._store.exit_code
+
+    def interrupted(self) -> None:
+        """Tell how an interrupted loop goes on; who has a KeyboardInterrupt does that then."""
+        self._log.ended(StopReason.INTERRUPTED, self.state, saved=self._store.saved)
+
+    def _tell_modified(self) -> None:
+        """Tell before the first iteration which gates cannot pass: nobody is to pay for it."""
+        with suppress(ReflexError):
+            for name, files in self._work.gates.modified().items():
+                self._log.warning(unpassable(one_line(name), modified_text(list(files))))
 
 
 def _last_words(reply: Reply) -> str:

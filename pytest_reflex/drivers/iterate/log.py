@@ -7,7 +7,7 @@ environment; nothing that fails here stops a run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import IntEnum, StrEnum
@@ -15,10 +15,11 @@ from typing import Any
 
 from pytest_reflex.drivers.iterate import wording
 from pytest_reflex.drivers.iterate.logfile import LogFile
-from pytest_reflex.drivers.iterate.model import Bounds, Cause, Ending, GateResult, Round, State
+from pytest_reflex.drivers.iterate.model import Bounds, Cause, GateResult, Round, State
 from pytest_reflex.drivers.iterate.statistics import statistics_of
 from pytest_reflex.drivers.iterate.telling import Progress
 from pytest_reflex.model.plain import visible, visible_json
+from pytest_reflex.model.stop import StopReason
 from pytest_reflex.process.secrecy import hide
 
 Clock = Callable[[], datetime]
@@ -216,7 +217,15 @@ class Log:
     def error(self, text: str) -> None:
         self._tell(_Record(event="message", message=text, level=Severity.ERROR))
 
-    def ended(self, ending: Ending, state: State, *, saved: bool = True) -> None:
+    def feedback(self, texts: Sequence[str]) -> None:
+        """Tell that a person's words were taken up, to be given to the next iteration."""
+        fields = {"count": len(texts), "phase": "start"}
+        text = wording.feedback_text(len(texts))
+        self._tell(_Record(event="feedback", message=text, fields=fields))
+
+    def ended(
+        self, ending: StopReason, state: State, *, saved: bool = True, detail: str = ""
+    ) -> None:
         """Tell the end and, to who wants to know, the statistics; then let go of the file."""
         figures = statistics_of(state.elapsed)
         fields: dict[str, Any] = {"iterations": state.iteration, "phase": "end"}
@@ -227,13 +236,14 @@ class Log:
         self._tell(
             _Record(
                 event="ended",
-                message=wording.ended_text(ending, state, saved=saved),
+                message=wording.ended_text(ending, state, saved=saved, detail=detail),
                 level=_LEVEL_OF.get(ending, Severity.INFO),
                 fields=fields
                 | {
                     "outcome": ending.value,
                     "status": state.status.value,
                     "seconds": round(sum(state.elapsed), 3),
+                    "spend": state.spend.to_json(),
                 },
                 last=True,
             )
@@ -281,7 +291,7 @@ class Log:
         return visible(hide(text, self._hidden).replace("\r\n", "\n"))
 
 
-_LEVEL_OF = {Ending.FAILURES: Severity.ERROR, Ending.UNCHANGED: Severity.WARNING}
+_LEVEL_OF = {StopReason.FAILURES: Severity.ERROR, StopReason.UNCHANGED: Severity.WARNING}
 
 
 def _phase(round_: Round) -> str:

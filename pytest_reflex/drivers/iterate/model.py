@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from pytest_reflex.model.run import Spend
+
 MAX_UNCHANGED = 10
 WALL_TIME = 8 * 3600
 
@@ -101,7 +103,8 @@ class Bounds:
 
     `max_iterations` rounds, `failure_threshold` failed rounds in a row (at least 1), `wall_time`
     seconds of one sitting, `unchanged` rounds in a row that left the tree as it was; they are
-    always told, and end the loop where `stop_unchanged`.
+    always told, and end the loop where `stop_unchanged`. `budget` may have usd, tokens, calls and
+    seconds of the tool's work.
     """
 
     max_iterations: int = 5
@@ -109,6 +112,7 @@ class Bounds:
     wall_time: float = 0.0
     unchanged: int = 0
     stop_unchanged: bool = False
+    budget: Mapping[str, float] = field(default_factory=dict)
 
 
 class Cause(StrEnum):
@@ -122,17 +126,6 @@ class Cause(StrEnum):
     UNUSABLE = "unusable answer"
     PROMISED_FAILURE = "said FAILURE"
     GATE = "gate"
-
-
-class Ending(StrEnum):
-    """Why a loop ended, or left off."""
-
-    SUCCESS = "success"
-    LIMIT = "limit"
-    FAILURES = "failures"
-    WALL_TIME = "wall time"
-    UNCHANGED = "unchanged"
-    INTERRUPTED = "interrupted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +156,8 @@ class Round:
     no required gate failed. `changed` says whether the tree is another than before (None: nobody
     could tell). `usd` and `tokens` are None where they are not known. `output` is the last that a
     tool which failed has written: foreign text. `limited` says that it ran into a limit, also where
-    the cause is its exit status.
+    the cause is its exit status. `cost` is what the tool's call cost, in the form of
+    `model.cost.cost_of`.
     """
 
     number: int
@@ -177,10 +171,18 @@ class Round:
     tokens: int | None = None
     output: str = ""
     limited: bool = False
+    cost: Mapping[str, Any] | None = None
 
     @property
     def failed(self) -> bool:
         return self.cause is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """An iteration that a person had ended: it does not count, but its call has a `cost`."""
+
+    cost: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,8 +193,9 @@ class State:
     (added by us) says how a completed loop ended: success or limit. `options` (added by us too)
     are those of the command line that a resume takes over; `modified_files` (added by us too) are
     those of gates that were left modified, as `protection` has them; `gates_at_start` (added by us,
-    while a run lasts) is what gates relied on, in the wire form of `gate_start`; `others` are keys
-    of other programs.
+    while a run lasts) is what gates relied on, in the wire form of `gate_start`; `spend` (added by
+    us) is what the tool cost so far, `feedback` (added by us) what a person said that no iteration
+    has been given yet, by its id; `others` are keys of other programs.
     """
 
     procedure_name: str
@@ -208,4 +211,6 @@ class State:
     options: Mapping[str, Any] = field(default_factory=dict)
     modified_files: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict)
     gates_at_start: Mapping[str, Any] = field(default_factory=dict)
+    spend: Spend = field(default_factory=Spend)
+    feedback: Mapping[str, str] = field(default_factory=dict)
     others: Mapping[str, Any] = field(default_factory=dict)

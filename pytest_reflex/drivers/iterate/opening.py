@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pytest_reflex.drivers.iterate.decide import BUDGET
 from pytest_reflex.drivers.iterate.model import Bounds, Phase, State, Status
 from pytest_reflex.drivers.iterate.state import beyond_limit
 from pytest_reflex.drivers.iterate.wording import RESUME, counted
 from pytest_reflex.errors import UsageError
 from pytest_reflex.model.plain import one_line
-from pytest_reflex.settings.readers import flag, positive, text, whole
+from pytest_reflex.settings.readers import budget, flag, positive, text, whole
 
 RUN = "pytest-reflex iterate run"
 _MEND = "mend it in the state file, or begin anew: iterate run --fresh"
@@ -23,7 +24,8 @@ class Options:
 
     `agent` is a name, `ai_command` a command instead of one; `contexts` are texts or names of
     files, `phases` names of files that replace those of a procedure; `timeout` is in seconds,
-    `unchanged` a number of rounds, 0 for none. Limits and threshold stand in the state itself.
+    `unchanged` a number of rounds, 0 for none; `budget` has limits of spending. Limits
+    and threshold stand in the state itself.
     """
 
     agent: str | None = None
@@ -34,6 +36,7 @@ class Options:
     no_caps: bool = False
     unchanged: int | None = None
     stop_unchanged: bool = False
+    budget: Mapping[str, float] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return the wire form, without what was not said."""
@@ -45,6 +48,7 @@ class Options:
             **{phase.value: list(paths) for phase, paths in self.phases.items()},
             "no_caps": self.no_caps,
             "stop_unchanged": self.stop_unchanged,
+            "budget": dict(self.budget),
         }
         said = {key: value for key, value in wire.items() if value}
         return said if self.unchanged is None else said | {"unchanged": self.unchanged}
@@ -68,6 +72,7 @@ class Options:
             no_caps=said.get("no_caps", False),
             unchanged=said.get("unchanged"),
             stop_unchanged=said.get("stop_unchanged", False),
+            budget=said.get("budget", {}),
         )
 
     def over(self, before: Options) -> Options:
@@ -82,6 +87,7 @@ class Options:
             no_caps=self.no_caps or before.no_caps,
             unchanged=before.unchanged if self.unchanged is None else self.unchanged,
             stop_unchanged=self.stop_unchanged or before.stop_unchanged,
+            budget={**before.budget, **self.budget},
         )
 
 
@@ -133,6 +139,7 @@ def taken_up(
         found,
         gates_at_start=found.gates_at_start if killed else {},
         status=Status.RUNNING,
+        outcome="" if found.outcome == BUDGET else found.outcome,
         max_iterations=bounds.max_iterations,
         failure_threshold=bounds.failure_threshold,
         consecutive_failures=0 if reset_failures else found.consecutive_failures,
@@ -168,6 +175,7 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "no_caps": flag,
     "unchanged": whole,
     "stop_unchanged": flag,
+    "budget": budget,
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -15,7 +15,7 @@ from pytest_reflex.drivers.iterate.budget import tokens_of
 from pytest_reflex.drivers.iterate.driver import Work
 from pytest_reflex.drivers.iterate.fragments import from_context, from_flag
 from pytest_reflex.drivers.iterate.gates import Gates
-from pytest_reflex.drivers.iterate.model import Procedure
+from pytest_reflex.drivers.iterate.model import Fragment, Procedure
 from pytest_reflex.drivers.iterate.opening import Options
 from pytest_reflex.drivers.iterate.procedures import find_procedure, gates_of
 from pytest_reflex.drivers.iterate.prompt import compose
@@ -43,8 +43,10 @@ def prepare(name: str, options: Options, *, settings: Settings, host: Host, proj
         for phase, paths in options.phases.items()
     }
 
-    def prompt(number: int, total: int) -> str:
-        return compose(procedure, number=number, total=total, contexts=contexts, replaced=replaced)
+    def prompt(number: int, total: int, feedback: Sequence[str] = ()) -> str:
+        said = [Fragment(content=text, origin="feedback") for text in feedback]
+        given = [*contexts, *said]
+        return compose(procedure, number=number, total=total, contexts=given, replaced=replaced)
 
     work = Work(
         procedure=procedure,
@@ -57,7 +59,7 @@ def prepare(name: str, options: Options, *, settings: Settings, host: Host, proj
         fingerprint=Tree(project, [root]).fingerprint,
         folder=run_folder(project / root, name),
     )
-    work.tokens(work.prompt(1, bounds.max_iterations))
+    work.tokens(work.prompt(1, bounds.max_iterations, ()))
     return work
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from pytest_reflex.drivers.iterate.gate_start import starts_from_json
 from pytest_reflex.drivers.iterate.model import State, Status
 from pytest_reflex.errors import ReflexError
+from pytest_reflex.model.run import Spend
 from pytest_reflex.settings.readers import MOST
 
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6}
@@ -23,8 +24,8 @@ _PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|h|m|s)", re.ASCII)
 _LONGEST = 1e9  # seconds
 _NEVER = "0001-01-01T00:00:00Z"  # what Go writes for no time at all
 _OUTCOME, _OPTIONS, _MODIFIED = "outcome", "options", "modified_files"
-_STARTS = "gates_at_start"
-_OURS = (_OUTCOME, _OPTIONS, _MODIFIED, _STARTS)
+_STARTS, _SPEND, _FEEDBACK = "gates_at_start", "spend", "feedback"
+_OURS = (_OUTCOME, _OPTIONS, _MODIFIED, _STARTS, _SPEND, _FEEDBACK)
 _KEYS = (
     *("iteration", "max_iterations", "consecutive_failures", "failure_threshold", "started_at"),
     *("last_iteration_at", "status", "procedure_name", "elapsed_per_iteration"),
@@ -55,6 +56,10 @@ def dump(state: State) -> bytes:
         }
     if state.gates_at_start and state.status is Status.RUNNING:
         wire[_STARTS] = dict(state.gates_at_start)
+    if state.spend != Spend():
+        wire[_SPEND] = state.spend.to_json()
+    if state.feedback:
+        wire[_FEEDBACK] = dict(state.feedback)
     return (json.dumps(wire | dict(state.others), indent=2) + "\n").encode()
 
 
@@ -85,6 +90,8 @@ def load(data: bytes, procedure: str) -> State:
         options=dict(wire[_OPTIONS]) if isinstance(wire.get(_OPTIONS), dict) else {},
         modified_files=_modified(wire.get(_MODIFIED, {})),
         gates_at_start=_starts(wire.get(_STARTS, {})),
+        spend=Spend.from_json(wire.get(_SPEND, {})),
+        feedback=_feedback(wire.get(_FEEDBACK, {})),
         others={key: wire[key] for key in wire if key not in (*_KEYS, *_OURS)},
     )
 
@@ -104,6 +111,13 @@ def _starts(wire: Any) -> dict[str, Any]:
     """Return what gates began with, which can be read; only a resume makes something of it."""
     starts_from_json(wire, _STARTS)
     return dict(wire)
+
+
+def _feedback(wire: Any) -> dict[str, str]:
+    """Return what people said by its id; a key of another program with other values is refused."""
+    if not isinstance(wire, dict) or not all(isinstance(one, str) for one in wire.values()):
+        raise ValueError(f"{_FEEDBACK} is {wire!r}, not an object with texts")
+    return wire
 
 
 def _items(wire: Any) -> Iterable[tuple[str, Any]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pytest_reflex.drivers.iterate.model import (
     Bounds,
     Cause,
-    Ending,
     GateResult,
     Round,
     State,
@@ -13,6 +12,7 @@ from pytest_reflex.drivers.iterate.model import (
 )
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.readable import readable
+from pytest_reflex.model.stop import ENDS, StopReason
 
 _SAID_AT_MOST = 200
 RESUME = "pytest-reflex iterate resume"
@@ -132,26 +132,42 @@ def unchanged_text(count: int, limit: int) -> str:
     return f"The working tree is as it was before: unchanged iterations: {count}{of_limit}"
 
 
-def ended_text(ending: Ending, state: State, *, saved: bool) -> str:
-    """Return the last line of a run; `saved` says whether the state could be written."""
+def feedback_text(count: int) -> str:
+    return f"Feedback for the next iteration: {counted(count, 'message')}"
+
+
+def ended_text(ending: StopReason, state: State, *, saved: bool, detail: str = "") -> str:
+    """Return the last line of a run; `saved` says whether the state could be written.
+
+    `detail` is the reason of who stopped it, or what of the budget is used up.
+    """
     name, total = state.procedure_name, lasted(sum(state.elapsed))
     done = f"{counted(state.iteration)} completed, total: {total}"
     resume = f"Resume with: {RESUME} {name}" if saved else "The state could NOT be saved"
     match ending:
-        case Ending.LIMIT:
+        case StopReason.LIMIT:
             failed = "; the last iteration failed" if state.consecutive_failures else ""
             return f"Reached max iterations: {state.max_iterations} (total: {total}){failed}"
-        case Ending.SUCCESS:
+        case StopReason.SUCCESS:
             return f"Success signal in iteration {state.iteration} (total: {total})"
-        case Ending.FAILURES:
+        case StopReason.FAILURES:
             failures = f"{state.consecutive_failures} consecutive failures"
             if state.consecutive_failures == 1:
                 failures = "1 failure"
             return f"Aborting after {failures} ({done})"
-        case Ending.INTERRUPTED:
+        case StopReason.INTERRUPTED:
             return f"Interrupted. {'State saved. ' if saved else ''}{resume}"
-        case Ending.WALL_TIME:
+        case StopReason.USER_STOP:
+            why = f": {one_line(detail, _SAID_AT_MOST)}" if detail else ""
+            told = f"Stopped by the user{why} ({done})"
+        case StopReason.BUDGET_EXCEEDED:
+            told = f"The budget is used up: {detail} ({done})"
+            key = detail.partition(":")[0]
+            resume = f"{resume} --budget {key}=+N" if saved else resume
+        case StopReason.WALL_TIME:
             told = f"Reached the wall time ({done})"
-        case Ending.UNCHANGED:
+        case StopReason.UNCHANGED:
             told = f"Stopping: the working tree does not change any more ({done})"
+        case _:
+            told = f"Ended: {ENDS[ending].sentence} ({done})"
     return f"{told}. {resume}" if state.status is Status.INTERRUPTED else told

@@ -28,7 +28,8 @@ from pytest_reflex.drivers.reflex.scopes import own_paths
 from pytest_reflex.errors import LimitError, PausedError, ReflexError, TamperedError, UsageError
 from pytest_reflex.host import Host, employ, open_host
 from pytest_reflex.model.plain import visible
-from pytest_reflex.model.words import EXTENDABLE, RunStatus, Step, StopReason
+from pytest_reflex.model.stop import RunStatus, StopReason, is_extendable
+from pytest_reflex.model.words import Step
 from pytest_reflex.process.bytecode import bytecode_of, loaded_sources
 from pytest_reflex.process.signals import interruptible
 from pytest_reflex.process.ticking import ticking
@@ -152,7 +153,7 @@ def _more(config: pytest.Config, order: Order, run: Run, teller: Teller) -> tupl
     if not run.alive:  # killed after its last event, its files may not have followed
         TreeFiles.open(run.folder).close()
     if not given:
-        extendable = state.stop.reason in EXTENDABLE
+        extendable = is_extendable(state.stop.reason)
         hint = "let it go on with --reflex-max-iterations +2" if extendable else "begin a new loop"
         claimed = f", {NOT_VERIFIED}" if run.verified is False else ""
         raise UsageError(f"loop {run.alias!r} has ended ({ended}{claimed})", hint=hint)

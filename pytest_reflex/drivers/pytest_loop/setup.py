@@ -35,7 +35,8 @@ from pytest_reflex.drivers.reflex.steps import Done
 from pytest_reflex.errors import UsageError
 from pytest_reflex.host import Host
 from pytest_reflex.model.events import Event, EventKind
-from pytest_reflex.model.words import Level, RunStatus, Step
+from pytest_reflex.model.stop import RunStatus
+from pytest_reflex.model.words import Level, Step
 from pytest_reflex.process.bytecode import bytecode_of, loaded_sources
 from pytest_reflex.process.group import kill_abandoned
 from pytest_reflex.seals.patterns import escaped

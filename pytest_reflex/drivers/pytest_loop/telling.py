@@ -20,7 +20,8 @@ from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.run import RunState
-from pytest_reflex.model.words import Step, StopReason
+from pytest_reflex.model.stop import StopReason
+from pytest_reflex.model.words import Step
 from pytest_reflex.process.signals import Interruptions
 from pytest_reflex.process.ticking import ticking
 from pytest_reflex.reports import iteration

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from pytest_reflex.drivers.common import limits
 from pytest_reflex.model.run import RunState
-from pytest_reflex.model.words import Level, RunStatus, Step, StopReason
+from pytest_reflex.model.stop import RunStatus, StopReason
+from pytest_reflex.model.words import Level, Step
 from pytest_reflex.verdict import progress
 
 MAX_TRIES = 2
+ENDINGS = (
+    StopReason.THRESHOLD_REACHED,
+    StopReason.NO_MAJOR_ISSUES,
+    StopReason.USER_STOP,
+    StopReason.STAGNATION,
+    StopReason.BUDGET_EXCEEDED,
+    StopReason.ITERATION_LIMIT,
+    StopReason.PHASE_ERROR,
+    StopReason.TAMPERED,
+)
+"""The reasons for which a Reflex loop ends."""
 # An artifact that something else changes again and again would be judged for ever.
 MOST_JUDGED = 5
 
@@ -123,24 +135,25 @@ def _to_be_judged(state: RunState) -> bool:
 def _asked_to_stop(state: RunState, stop_requested: str | None, elapsed: float) -> Decision | None:
     if stop_requested is not None:
         return _stop(StopReason.USER_STOP, stop_requested)
-    spent = exhausted(state) or _too_long(state, elapsed)
+    spent = limits.exhausted(state.limits.budget, state.spend)
+    spent = spent or limits.over_time(elapsed, state.limits.wall_time)
     return _stop(StopReason.BUDGET_EXCEEDED, spent) if spent else None
 
 
 def _after_evaluate(state: RunState) -> Decision:
     """Decide on a fresh evaluation, in the order of SPEC section 4."""
-    mark, limits = state.marks[-1], state.limits
+    mark, bounds = state.marks[-1], state.limits
     if mark.passed and state.level is Level.A and state.criteria.has(Level.B):
         return Decision(Act.SWITCH)
     if mark.passed:
         return _stop(StopReason.THRESHOLD_REACHED)
-    at_b = state.level is Level.B and limits.no_major_issues == "B"
+    at_b = state.level is Level.B and bounds.no_major_issues == "B"
     if at_b and not mark.blockers and not (state.evaluation and state.evaluation.unsound):
         return _stop(StopReason.NO_MAJOR_ISSUES, "only warnings remain, below the threshold")
     stuck = _stagnation(state)
     if stuck:
         return _stop(StopReason.STAGNATION, stuck)
-    if state.iteration >= limits.max_iterations:
+    if state.iteration >= bounds.max_iterations:
         return _stop(StopReason.ITERATION_LIMIT)
     return Decision(Act.STEP, Step.CRITIQUE)
 
@@ -161,47 +174,14 @@ def _stagnation(state: RunState) -> str:
     return ""
 
 
-def exhausted(state: RunState) -> str:
-    """Return which part of the budget is used up, or an empty string."""
-    used = _used(state)
-    for name, limit in state.limits.budget.items():
-        if used[name] >= limit:
-            return f"{name}: {used[name]:g} of {limit:g} used"
-    return ""
-
-
-def budget_left(state: RunState) -> dict[str, float]:
-    """Return what is left of each part of the budget, 0 or less where it is used up."""
-    used = _used(state)
-    return {name: limit - used[name] for name, limit in state.limits.budget.items()}
-
-
-def _used(state: RunState) -> Mapping[str, float]:
-    return {
-        "calls": state.spend.calls,
-        "seconds": state.spend.seconds,
-        "usd": state.spend.usd,
-        "tokens": state.spend.tokens,
-    }
-
-
 def seconds_left(state: RunState) -> float | None:
     """Return what is left of the budget in seconds, None where there is no such limit."""
-    limit = state.limits.budget.get("seconds")
-    return None if limit is None else limit - state.spend.seconds
+    return limits.budget_left(state.limits.budget, state.spend).get("seconds")
 
 
 def calls_left(state: RunState) -> float:
     """Return how many calls the budget still allows."""
-    return state.limits.budget.get("calls", float("inf")) - state.spend.calls
-
-
-def _too_long(state: RunState, elapsed: float) -> str:
-    """Return that a sitting took as long as it may, or an empty string."""
-    cap = state.limits.wall_time
-    if not cap or elapsed < cap:
-        return ""
-    return f"wall time: {elapsed:.0f} s of {cap} s in one sitting"
+    return limits.budget_left(state.limits.budget, state.spend).get("calls", float("inf"))
 
 
 def _stop(reason: StopReason, detail: str = "") -> Decision:

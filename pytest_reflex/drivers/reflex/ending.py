@@ -11,7 +11,8 @@ from pytest_reflex.drivers.reflex.recorded import judged_at
 from pytest_reflex.drivers.reflex.steps import Done
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import RunState
-from pytest_reflex.model.words import STATUS_OF_REASON, Level, RunStatus, StopReason
+from pytest_reflex.model.stop import ENDS, RunStatus, StopReason
+from pytest_reflex.model.words import Level
 from pytest_reflex.verdict.progress import best
 
 
@@ -28,7 +29,7 @@ def stopped(
     as it is.
     """
     assert decision.reason is not None
-    status = STATUS_OF_REASON[decision.reason]
+    status = ENDS[decision.reason].status
     current = state.evaluation if state.artifact_status == "evaluated" else None
     sound = decision.reason is not StopReason.TAMPERED
     own = bool(current and judged_at(current) in verified)

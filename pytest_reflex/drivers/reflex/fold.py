@@ -17,7 +17,8 @@ from pytest_reflex.model.judged import Cast
 from pytest_reflex.model.results import Evaluation, evaluation_from_json
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import Limits, Mark, RunState, Stop
-from pytest_reflex.model.words import STATUS_OF_REASON, Level, RunStatus, Step, StopReason
+from pytest_reflex.model.stop import ENDS, RunStatus, StopReason
+from pytest_reflex.model.words import Level, Step
 from pytest_reflex.verdict.progress import mark_of, stagnation_after, stagnation_of
 
 Payload = Mapping[str, Any]
@@ -226,7 +227,7 @@ def _ended(state: RunState, payload: Payload) -> RunState:
     restored = payload.get("restored_from")
     ended = replace(
         state,
-        status=STATUS_OF_REASON[reason],
+        status=ENDS[reason].status,
         stop=Stop(
             passed=payload["passed"],
             reason=reason,

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pytest_reflex.drivers.common.limits import budget_left
 from pytest_reflex.drivers.reflex.asking import judge
-from pytest_reflex.drivers.reflex.decide import budget_left
 from pytest_reflex.drivers.reflex.fold import AGAIN, marks_with
 from pytest_reflex.drivers.reflex.prepared import effective
 from pytest_reflex.drivers.reflex.project_watch import ProjectWatch
@@ -125,5 +125,5 @@ def target_of(run: RecordedRun, project: Path) -> Target:
             "PYTEST_REFLEX_RUN_DIR": str(run.folder),
             "PYTEST_REFLEX_ITERATION": str(state.iteration),
         },
-        budget=budget_left(state),
+        budget=budget_left(state.limits.budget, state.spend),
     )

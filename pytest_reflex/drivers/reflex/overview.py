@@ -21,7 +21,7 @@ from pytest_reflex.drivers.reflex.statefile import (
 from pytest_reflex.errors import UsageError, did_you_mean, read_or_raise
 from pytest_reflex.model.plain import one_line, visible
 from pytest_reflex.model.run import EMPTY_SHA256, RunState
-from pytest_reflex.model.words import EXTENDABLE, RunStatus
+from pytest_reflex.model.stop import RunStatus, is_extendable
 from pytest_reflex.reports.advice import extend_command
 from pytest_reflex.store.folders import is_alias, run_folder
 from pytest_reflex.store.journal import damaged, read_journal
@@ -184,7 +184,7 @@ def status_text(run: Run) -> str:
         lines.append(f"Copy of: {visible(state.alias)} (it is not driven under this name)")
     elif run.interrupted:
         lines.append(f"Continue with: {going_on(state, 'resume')}")
-    elif state.stop.reason in EXTENDABLE:
+    elif is_extendable(state.stop.reason):
         lines.append(f"Go on with: {going_on(state, 'extend')}")
     return "\n".join(lines)
 

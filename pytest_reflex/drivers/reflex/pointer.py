@@ -15,7 +15,7 @@ from typing import Any
 from pytest_reflex.drivers.reflex.runjson import current_json
 from pytest_reflex.drivers.reflex.statefile import CURRENT, HISTORY, RUN, dump, read_object
 from pytest_reflex.model.run import RunState
-from pytest_reflex.model.words import RunStatus
+from pytest_reflex.model.stop import RunStatus
 from pytest_reflex.store.atomic import remove_file, replace_file
 from pytest_reflex.store.lock import folder_lock, is_locked
 

@@ -17,7 +17,8 @@ from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.judged import Cast
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.run import RunState
-from pytest_reflex.model.words import Level, RunStatus
+from pytest_reflex.model.stop import RunStatus
+from pytest_reflex.model.words import Level
 
 
 class RecordedRun:

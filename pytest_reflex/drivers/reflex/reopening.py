@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.drivers.reflex.decide import exhausted
+from pytest_reflex.drivers.common.limits import exhausted
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.drivers.reflex.kinds import refuse_session
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
@@ -18,7 +18,8 @@ from pytest_reflex.drivers.reflex.steps import Done
 from pytest_reflex.errors import UsageError
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import Limits, RunState
-from pytest_reflex.model.words import EXTENDABLE, RunStatus, Step, StopReason
+from pytest_reflex.model.stop import RunStatus, StopReason, is_extendable
+from pytest_reflex.model.words import Step
 from pytest_reflex.settings import budget_changes
 
 
@@ -45,7 +46,7 @@ def extended(state: RunState, more: More) -> Limits:
             f"all {limits.max_iterations} iterations of {state.alias!r} are used up",
             hint="--max-iterations +2 allows two more",
         )
-    if spent := exhausted(replace(state, limits=limits)):
+    if spent := exhausted(limits.budget, state.spend):
         key = spent.partition(":")[0]
         raise UsageError(
             f"the budget of {state.alias!r} is used up ({spent})",
@@ -63,7 +64,7 @@ def _refuse(state: RunState) -> None:
             f"loop {alias!r} ended as tampered: {state.stop.detail}",
             hint="its verdicts cannot be trusted; start over with `loop new`",
         )
-    if reason not in EXTENDABLE:
+    if not is_extendable(reason):
         raise UsageError(
             f"loop {alias!r} has completed ({state.stop.to_json()['reason']})",
             hint="start over with `loop new`; --input takes its artifact",

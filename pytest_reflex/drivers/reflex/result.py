@@ -9,7 +9,7 @@ from pathlib import Path
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.errors import StateError
 from pytest_reflex.model.run import RunState
-from pytest_reflex.model.words import RunStatus, StopReason
+from pytest_reflex.model.stop import RunStatus, StopReason
 from pytest_reflex.store.atomic import replace_file
 from pytest_reflex.store.regular import read_if_regular
 

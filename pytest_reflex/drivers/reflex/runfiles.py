@@ -51,7 +51,8 @@ from pytest_reflex.errors import (
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import EMPTY_SHA256, RunState
-from pytest_reflex.model.words import Level, RunStatus, Step, StopReason
+from pytest_reflex.model.stop import RunStatus, StopReason
+from pytest_reflex.model.words import Level, Step
 from pytest_reflex.store.aside import keep_aside
 from pytest_reflex.store.atomic import remove_strays, replace_file
 from pytest_reflex.store.delta import make_delta

@@ -42,7 +42,8 @@ from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import Limits
-from pytest_reflex.model.words import Level, RunStatus, Step
+from pytest_reflex.model.stop import RunStatus
+from pytest_reflex.model.words import Level, Step
 from pytest_reflex.process.group import kill_abandoned
 from pytest_reflex.seals.above import files_beside
 from pytest_reflex.settings import OWN_FILE, Settings

@@ -29,7 +29,7 @@ from pytest_reflex.drivers.reflex.verifying import Verified, evaluate_again
 from pytest_reflex.errors import LockedError, ReflexError, UsageError
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import RunState
-from pytest_reflex.model.words import EXTENDABLE, RunStatus, StopReason
+from pytest_reflex.model.stop import RunStatus, StopReason, is_extendable
 from pytest_reflex.store.journal import read_journal
 from pytest_reflex.store.lock import is_locked
 
@@ -180,7 +180,7 @@ def _tell_idle(held: RunFiles, key: str, text: str) -> Answer:
         state = files.state
         if files.has_feedback(key):  # its driver took it up, and may have ended since
             return Answer(state=state, done=True)
-        if state.status is not RunStatus.RUNNING and state.stop.reason not in EXTENDABLE:
+        if state.status is not RunStatus.RUNNING and not is_extendable(state.stop.reason):
             raise UsageError(
                 f"loop {files.alias!r} has ended ({state.stop.to_json()['reason']}): "
                 "there is no critique to come",

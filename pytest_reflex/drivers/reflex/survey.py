@@ -22,7 +22,7 @@ from pytest_reflex.drivers.reflex.statefile import ARTIFACT, HISTORY, RUN
 from pytest_reflex.errors import ReflexError, UnreadableError, UsageError, read_or_raise
 from pytest_reflex.model.rules import floored
 from pytest_reflex.model.run import EMPTY_SHA256
-from pytest_reflex.model.words import EXTENDABLE, RunStatus
+from pytest_reflex.model.stop import RunStatus, is_extendable
 from pytest_reflex.store.folders import run_folder
 from pytest_reflex.store.regular import names_in
 
@@ -123,7 +123,7 @@ def has_ended(run: Run) -> UsageError:
     if run.verified is False:
         word += f", {NOT_VERIFIED}"
         again = "" if is_of_session(run.state) else f"check it with `{verify_command(run)}`; "
-    if reason in EXTENDABLE and not run.copied:
+    if is_extendable(reason) and not run.copied:
         again += f"go on with `{going_on(run.state, 'extend')}`, or "
     artifact = f"its artifact is {run.folder / ARTIFACT}; " if there else ""
     return UsageError(
@@ -132,8 +132,8 @@ def has_ended(run: Run) -> UsageError:
     )
 
 
-def is_extendable(found: Found) -> bool:
-    return found.run is not None and found.run.state.stop.reason in EXTENDABLE
+def can_be_extended(found: Found) -> bool:
+    return found.run is not None and is_extendable(found.run.state.stop.reason)
 
 
 def resumes_here(found: Found) -> bool:
@@ -143,7 +143,7 @@ def resumes_here(found: Found) -> bool:
 
 def extends_here(found: Found) -> bool:
     """Return whether `loop extend` takes it."""
-    return found.run is not None and is_extendable(found) and not is_of_session(found.run.state)
+    return found.run is not None and can_be_extended(found) and not is_of_session(found.run.state)
 
 
 def is_verifiable(found: Found) -> bool:
@@ -156,7 +156,7 @@ def is_running(found: Found) -> bool:
 
 
 def takes_feedback(found: Found) -> bool:
-    return is_running(found) or is_extendable(found)
+    return is_running(found) or can_be_extended(found)
 
 
 def is_idle(found: Found) -> bool:

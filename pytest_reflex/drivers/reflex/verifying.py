@@ -26,7 +26,8 @@ from pytest_reflex.drivers.reflex.steps import Done, phase_error
 from pytest_reflex.errors import LockedError, PausedError, StepError, TamperedError, UsageError
 from pytest_reflex.model.results import Evaluation, evaluation_from_json
 from pytest_reflex.model.run import RunState
-from pytest_reflex.model.words import Level, Outcome, RunStatus, Step, StopReason
+from pytest_reflex.model.stop import RunStatus, StopReason
+from pytest_reflex.model.words import Level, Outcome, Step
 from pytest_reflex.store.journal import read_journal
 from pytest_reflex.verdict.figures import shown_score
 

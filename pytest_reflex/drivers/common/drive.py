@@ -1,0 +1,128 @@
+"""The only loop of the drivers: look, decide, perform, make durable, until a decision is to stop.
+
+Promises: what a step came to is durable before the next thing happens; a request to stop is seen
+before each step, and beside a step each second; who leaves early, by whatever, leaves a state that
+a resume continues. A driver gives the decision and the steps, and has neither clock nor files.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from pytest_reflex.drivers.common.control import Control
+from pytest_reflex.model.stop import StopReason
+
+State = TypeVar("State")
+Action = TypeVar("Action", bound="Act")
+Outcome = TypeVar("Outcome")
+Event = TypeVar("Event")
+# The same, as a driver takes and gives them, and as a store does.
+S_contra = TypeVar("S_contra", contravariant=True)
+S_co = TypeVar("S_co", covariant=True)
+O_contra = TypeVar("O_contra", contravariant=True)
+O_co = TypeVar("O_co", covariant=True)
+E_co = TypeVar("E_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What a decision rests on beside the state.
+
+    `stop` is the reason of a person who asked to stop, None where nobody did; `elapsed` are the
+    seconds of this sitting.
+    """
+
+    stop: str | None = None
+    elapsed: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The decision to end a run, and what more there is to say of it."""
+
+    reason: StopReason
+    detail: str = ""
+
+
+class Act(Protocol):
+    """What a driver decided to do; a person may cut it short where it is `interruptible`."""
+
+    @property
+    def interruptible(self) -> bool: ...
+
+
+class Driver(Protocol[S_contra, Action, O_co]):
+    """What makes one kind of loop: pure decisions, and steps that write nothing durable."""
+
+    def decide(self, state: S_contra, inputs: Inputs) -> Action | Stop | None:
+        """Return what comes next; None where the run has ended already. Pure."""
+        ...
+
+    def perform(self, action: Action) -> Iterator[O_co]:
+        """Do it, and yield what it came to; each outcome is durable when it goes on."""
+        ...
+
+
+class Store(Protocol[S_co, O_contra, E_co]):
+    """The state of one run on disk, held by this process."""
+
+    @property
+    def state(self) -> S_co: ...
+
+    def poll(self) -> Iterable[E_co]:
+        """Take up what people did to the run since the last look."""
+        ...
+
+    def commit(self, outcome: O_contra) -> Iterable[E_co]:
+        """Make an outcome durable, and the state what follows from it."""
+        ...
+
+    def end(self, stop: Stop) -> Iterable[E_co]:
+        """Make the end of the run durable."""
+        ...
+
+    def leave(self) -> None:
+        """Have the run stand as interrupted: it is left before its end."""
+        ...
+
+
+def drive(
+    driver: Driver[State, Action, Outcome],
+    store: Store[State, Outcome, Event],
+    control: Control,
+    *,
+    clock: Callable[[], float] = time.monotonic,
+) -> Generator[Event, None, None]:
+    """Drive a run to its end; yield each event when it is durable.
+
+    Closing the generator leaves the run as it stands; so does whatever is raised.
+    """
+    began = clock()
+    try:
+        while True:
+            yield from store.poll()
+            inputs = Inputs(stop=control.stop_reason(), elapsed=clock() - began)
+            action = driver.decide(store.state, inputs)
+            if action is None:
+                return
+            if isinstance(action, Stop):
+                yield from store.end(action)
+                return
+            # Closed here, not when it is forgotten: agents may have to be waited for.
+            steps = driver.perform(action)
+            with closing(_closable(steps)) as outcomes, control.watched(action.interruptible):
+                for outcome in outcomes:
+                    yield from store.commit(outcome)
+    except BaseException:
+        store.leave()
+        raise
+
+
+def _closable(outcomes: Iterator[Outcome]) -> Generator[Outcome, None, None]:
+    if isinstance(outcomes, Generator):
+        return outcomes
+    return (outcome for outcome in outcomes)

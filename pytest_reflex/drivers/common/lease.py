@@ -1,0 +1,136 @@
+"""Who owns a run: the kernel's lock on a file of its own, and beside it what its owner has started.
+
+Promises: one owner at a time, by a lock that ends with its process (no pid, no status in a file);
+who removes the lock lets nobody in while a tool of the owner is at work.
+Limits: where no lock can be had, that is told, and nobody is kept out; where a tool clears our
+files away and nothing tells who started it (not on Linux), nobody is until it has ended.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from pytest_reflex.errors import LockedError, StateError
+from pytest_reflex.process.group import kill_abandoned, living_owner
+from pytest_reflex.store.folders import make_folder
+from pytest_reflex.store.lock import HeldLock, driven_by, is_locked
+from pytest_reflex.store.regular import refuse_links
+
+RUN_DIR = "PYTEST_REFLEX_RUN_DIR"
+_UNSEEN = b"# Made by pytest-reflex: what it keeps here is not to be committed.\n*\n"
+
+
+def mark_of(folder: Path) -> str:
+    """Return the variable by which everything that is started for the run in a folder is known."""
+    return f"{RUN_DIR}={folder}"
+
+
+def is_driven(lock: Path, mark: str) -> bool:
+    """Return whether a process drives a run now."""
+    return living_owner(mark) > 0 or is_locked(lock)
+
+
+class Lease:
+    """The ownership of one run; `take` it first, and `close` it in the end.
+
+    `root` is the folder of all runs, and of no link; `path` that of the lock below it; `what` names
+    the run in messages. `tell` takes what went wrong and stopped nothing.
+    """
+
+    def __init__(
+        self, root: Path, path: Path, *, what: str, mark: str, tell: Callable[[str], object]
+    ) -> None:
+        self._root, self._path = root, path
+        self._what, self._mark, self._tell = what, mark, tell
+        self._lock: HeldLock | None = None
+        self._unkept = False
+
+    @property
+    def owned(self) -> bool:
+        """Whether we hold the lock, so that nobody else can be at work in this run's name."""
+        return self._lock is not None
+
+    def take(self) -> None:
+        """Take the lock; raises LockedError where another process owns the run, or StateError."""
+        refuse_links(self._root, self._path.parent)
+        try:
+            self.make_folder()
+            self._lock = HeldLock.hold(self._path, self._what)
+        except LockedError:
+            raise
+        except (StateError, OSError) as error:
+            if _is_planted(self._path):
+                raise
+            self._tell(f"no lock could be taken ({error}): going on; drive it from here only")
+        if owner := living_owner(self._mark):
+            self.close()
+            raise driven_by(self._what, owner)
+
+    def close(self) -> None:
+        """Let go of the lock; twice is fine."""
+        if self._lock is not None:
+            self._lock.close()
+
+    def make_folder(self) -> None:
+        """Make the folder of the lock; a root that is new is one that git does not see."""
+        new = not self._root.exists()
+        make_folder(self._path.parent)
+        if new:
+            with suppress(OSError):
+                _create(self._root / ".gitignore", _UNSEEN)
+
+    def end_leftovers(self) -> int:
+        """End what an earlier owner has left running; return how many processes that were."""
+        return kill_abandoned(self._mark) if self.owned else 0
+
+    def keep(self) -> None:
+        """See that we still own the run, where a tool may have cleared our files away.
+
+        Raises LockedError where another process owns the new ones: nothing is to be done any more
+        in the name of this run.
+        """
+        if not self._is_gone():
+            return
+        try:
+            refuse_links(self._root, self._path.parent)
+            self.make_folder()
+            self.renew()
+        except (StateError, OSError) as error:
+            if not self._unkept:
+                self._tell(f"the lock could not be kept ({error}): drive it from here only")
+            self._unkept = True
+        else:
+            self._unkept = False
+
+    def renew(self) -> None:
+        """Take the lock anew where it was cleared away; raises LockedError, StateError, OSError."""
+        if not self._is_gone():
+            return
+        again = HeldLock.hold(self._path, self._what)
+        self.close()
+        self._lock = again
+
+    def _is_gone(self) -> bool:
+        return self._lock is not None and not self._lock.is_at(self._path)
+
+
+def _create(path: Path, data: bytes) -> None:
+    """Write a small file that is not there yet."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        os.write(descriptor, data)
+    finally:
+        os.close(descriptor)
+
+
+def _is_planted(path: Path) -> bool:
+    """Return whether something that is no file of ours is in the place of one."""
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return False
+    return not stat.S_ISREG(status.st_mode) or status.st_nlink > 1

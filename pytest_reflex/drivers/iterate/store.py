@@ -1,0 +1,106 @@
+"""The state of one run of an iteration loop: durable before an iteration is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+from pytest_reflex.drivers.common.control import Requests
+from pytest_reflex.drivers.common.control_file import ControlFile
+from pytest_reflex.drivers.common.drive import Stop
+from pytest_reflex.drivers.common.snapshot import SnapshotFile
+from pytest_reflex.drivers.iterate.decide import apply, ended, exit_code
+from pytest_reflex.drivers.iterate.log import Log
+from pytest_reflex.drivers.iterate.model import Cut, Round, State
+from pytest_reflex.drivers.iterate.protection import Modified
+from pytest_reflex.errors import ExitCode, ReflexError
+from pytest_reflex.model.stop import StopReason
+
+_REMOVED = (StopReason.SUCCESS, StopReason.LIMIT)
+
+
+class IterateStore:
+    """The state while this process owns it. `modified` gives the files of gates that changed."""
+
+    def __init__(
+        self,
+        state: State,
+        *,
+        file: SnapshotFile[State],
+        log: Log,
+        modified: Callable[[], Mapping[str, Modified]],
+        now: Callable[[], str],
+    ) -> None:
+        self._state, self._file, self._log = state, file, log
+        self._modified, self._now = modified, now
+        self._control = ControlFile.beside(file.path)
+        self._left = False
+        self.exit_code = ExitCode.OK
+
+    @property
+    def state(self) -> State:
+        return self._state
+
+    @property
+    def saved(self) -> bool:
+        return self._file.saved
+
+    def begin(self) -> None:
+        """Save the state with which the sitting begins; a request to stop was of the last one."""
+        self._file.save(self._state)
+        if (asked := self._control.read()).stop is not None:
+            self._control.clear()
+            self._control.ask(Requests(feedback=asked.feedback))
+
+    def keep(self) -> None:
+        """See that we still own the run; raises LockedError where another process does."""
+        self._file.keep()
+
+    def requests(self) -> Requests:
+        """Return what people ask of this run."""
+        return self._control.read()
+
+    def poll(self) -> Iterator[None]:
+        """Make durable what people say of the work, once."""
+        asked = self._control.read().feedback
+        if new := {key: text for key, text in asked.items() if key not in self._state.feedback}:
+            self._state = replace(self._state, feedback={**self._state.feedback, **new})
+            if not self._file.save(self._state):
+                return
+            self._log.feedback(list(new.values()))
+            yield
+        self._control.take(asked)
+
+    def commit(self, outcome: Round | Cut) -> Iterator[None]:
+        """Count an iteration and save that; who interrupts us finds it done, or not begun."""
+        self._state = self._with_modified(apply(self._state, outcome, self._now()))
+        self._file.save(self._state)
+        yield
+
+    def end(self, stop: Stop) -> Iterator[None]:
+        """Save the end, or remove the state where there is nothing left to do."""
+        yield from self.poll()
+        self._state = ended(self._state, stop.reason)
+        code = exit_code(stop.reason, self._state)
+        if stop.reason in _REMOVED:
+            self._file.remove()
+        else:
+            self._file.save(self._state)
+        self._control.clear()
+        self._log.ended(stop.reason, self._state, saved=self._file.saved, detail=stop.detail)
+        self.exit_code = code if self._file.saved or code else ExitCode.NOT_PERSISTED
+        yield
+
+    def leave(self) -> None:
+        """Save the state as interrupted."""
+        if not self._left:
+            self._left = True
+            self._state = ended(self._with_modified(self._state), StopReason.INTERRUPTED)
+            self._file.save(self._state)
+
+    def _with_modified(self, state: State) -> State:
+        """Return a state that has the files of gates that are modified: a resume goes on so."""
+        try:
+            return replace(state, modified_files=self._modified())
+        except ReflexError:  # not readable at this moment: the gates report that themselves
+            return state
