@@ -14,7 +14,7 @@ from hypothesis import settings
 
 from pytest_reflex.drivers.reflex import driver
 from pytest_reflex.drivers.reflex.decide import Act, Decision
-from pytest_reflex.drivers.reflex.driver import ReflexLoop
+from pytest_reflex.drivers.reflex.driver import ReflexDriver
 from pytest_reflex.drivers.reflex.steps import Done, phase_error
 from pytest_reflex.model.words import Step
 from tests.conftest import MOST_STEPS
@@ -87,10 +87,10 @@ def test_a_loop_without_an_end_is_cut_off(tmp_path: Path, monkeypatch: pytest.Mo
     def again(*arguments: Any, **options: Any) -> Decision:
         return Decision(Act.STEP, Step.PLAN)
 
-    def performed(self: ReflexLoop, *arguments: object) -> Iterator[Done]:
+    def performed(self: ReflexDriver, *arguments: object) -> Iterator[Done]:
         yield phase_error(Step.PLAN, "again")
 
     monkeypatch.setattr(driver, "decide", again)
-    monkeypatch.setattr(ReflexLoop, "_perform", performed)
+    monkeypatch.setattr(ReflexDriver, "perform", performed)
     with pytest.raises(AssertionError, match=f"a loop of more than {MOST_STEPS} events"):
         Stage(tmp_path).play(Script())

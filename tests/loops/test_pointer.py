@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_reflex.contracts.validate import problems
-from pytest_reflex.drivers.reflex.pointer import Pointer, Requests
+from pytest_reflex.drivers.common.control import Requests
+from pytest_reflex.drivers.reflex.pointer import Pointer
 
 RUNS = ("words-1", "words-2", "words-3")
 requests = st.builds(

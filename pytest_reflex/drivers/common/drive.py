@@ -32,11 +32,12 @@ E_co = TypeVar("E_co", covariant=True)
 class Inputs:
     """What a decision rests on beside the state.
 
-    `stop` is the reason of a person who asked to stop, None where nobody did; `elapsed` are the
-    seconds of this sitting.
+    `stop` is the reason of a person who asked to stop, None where nobody did; `tampering` says what
+    protected files were modified, empty for none; `elapsed` are the seconds of this sitting.
     """
 
     stop: str | None = None
+    tampering: str = ""
     elapsed: float = 0.0
 
 
@@ -96,16 +97,19 @@ def drive(
     control: Control,
     *,
     clock: Callable[[], float] = time.monotonic,
+    tampering: Callable[[], str] = lambda: "",
 ) -> Generator[Event, None, None]:
     """Drive a run to its end; yield each event when it is durable.
 
-    Closing the generator leaves the run as it stands; so does whatever is raised.
+    `tampering` looks whether protected files were modified, before each decision. Closing the
+    generator leaves the run as it stands; so does whatever is raised.
     """
     began = clock()
     try:
         while True:
             yield from store.poll()
-            inputs = Inputs(stop=control.stop_reason(), elapsed=clock() - began)
+            stop, elapsed = control.stop_reason(), clock() - began
+            inputs = Inputs(stop=stop, tampering=tampering(), elapsed=elapsed)
             action = driver.decide(store.state, inputs)
             if action is None:
                 return

@@ -5,13 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from pytest_reflex.drivers.reflex.pointer import (
-    Pointer,
-    Requests,
-    change_pointer,
-    newest_running,
-    settled,
-)
+from pytest_reflex.drivers.common.control import Requests
+from pytest_reflex.drivers.reflex.pointer import Pointer, change_pointer, newest_running, settled
 from pytest_reflex.drivers.reflex.statefile import HISTORY
 from pytest_reflex.drivers.reflex.survey import Found, is_loop
 from pytest_reflex.errors import ReflexError

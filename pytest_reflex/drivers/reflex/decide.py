@@ -47,6 +47,11 @@ class Decision:
     reason: StopReason | None = None
     detail: str = ""
 
+    @property
+    def interruptible(self) -> bool:
+        """Whether an agent works that a person may end; not EVALUATE, which forks."""
+        return self.step not in (None, Step.EVALUATE)
+
 
 def decide(
     state: RunState,

@@ -1,13 +1,13 @@
-"""The Reflex loop: a generator of events, each durable before it is yielded (seed 000, SPEC 4).
+"""The Reflex loop: what each decision does (seed 000, SPEC 4).
 
 It depends on hooks only: what plans, produces, judges and refines are plugins, the built-ins too.
-The decisions are `decide.decide`; this module performs them.
+The decisions are `decide.decide`; the frame drives.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -16,10 +16,12 @@ from pathlib import Path
 from threading import Event as Signal
 from typing import Any
 
-from pytest_reflex.drivers.reflex import ending
+from pytest_reflex.drivers.common.control import Control
+from pytest_reflex.drivers.common.drive import Inputs, Stop, drive
 from pytest_reflex.drivers.reflex.asking import ask, record
 from pytest_reflex.drivers.reflex.calls import Calls
 from pytest_reflex.drivers.reflex.decide import Act, Decision, calls_left, decide, seconds_left
+from pytest_reflex.drivers.reflex.ending import stopped
 from pytest_reflex.drivers.reflex.guard import guarded
 from pytest_reflex.drivers.reflex.judging import evaluate
 from pytest_reflex.drivers.reflex.project_watch import ProjectWatch
@@ -29,7 +31,6 @@ from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.seal import Watch
 from pytest_reflex.drivers.reflex.steps import Done, perform, refused_by_limit
 from pytest_reflex.drivers.reflex.verifying import Verified, evaluate_again, is_unverified
-from pytest_reflex.drivers.reflex.wishes import Wishes
 from pytest_reflex.errors import LimitError
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import RunState
@@ -68,107 +69,120 @@ class ReflexLoop:
 
     def events(self) -> Generator[Event, None, None]:
         """Drive the run to its end; yield each event after it is on disk."""
-        started = self.clock()
-        yield from self._recorded(self.opening)
-        wishes = Wishes(self.files, self.cancel)
-        seal = Watch(self.files.latest_events()[0].payload, self.project)
-        calls = Calls(self.watch, self.files.alias, self.free)
-        verified: Verified = set()
-        while True:
-            yield from self._recorded(self.files.adopt_changes_by_hand())
-            yield from self._recorded(self.files.adopt_feedback())
-            decision = decide(
-                self.state,
-                stop_requested=wishes.stop_reason(),
-                tampering=self._tampering(seal) or calls.tampering,
-                elapsed=self.clock() - started,
-                unverified=is_unverified(self.state, verified),
-            )
-            if decision.act is Act.NOTHING:
-                return
-            if decision.step is not None:
-                self.starting(decision.step)
-            # Closed here, not when it is forgotten: agents may have to be waited for.
-            steps_of = self._perform(decision, calls, verified)
-            with closing(steps_of) as steps, wishes.polled(decision.step):
-                limited, told = "", self.state.last_seq
-                holds = decision.act is Act.VERIFY
-                for done in steps:
-                    holds = done.kind is EventKind.EVALUATION_DONE
-                    done = wishes.marked(done)
-                    if done.step is Step.EVALUATE:  # its votes are durable already
-                        yield from self._recorded(self.files.latest_events()[told:])
-                    yield from self._recorded([self.files.commit(done)])
-                    limited = refused_by_limit(done) or limited
-            if holds and self.state.evaluation:
-                verified.add(judged_at(self.state.evaluation))
-            if limited:
-                later = f"pytest-reflex loop resume {self.files.alias}"
-                raise LimitError(limited, hint=f"go on later: {later}")
-
-    def _tampering(self, seal: Watch) -> str:
-        """Return what was done to the run's record, to what judges, or in a session."""
-        return self.files.forgery() or seal.tampering() or self.suspicion()
+        control = Control(self.files.requests, self.cancel)
+        driver = ReflexDriver(self, control)
+        store = ReflexStore(self.files, self.hooks, new=len(self.opening), verified=driver.verified)
+        yield from drive(driver, store, control, clock=self.clock, tampering=driver.tampering)
 
     @property
     def state(self) -> RunState:
         return self.files.state
 
-    def _recorded(self, events: Iterable[Event]) -> Iterator[Event]:
-        for event in events:
-            record(self.hooks, event)
-            yield event
 
-    def _perform(
-        self, decision: Decision, calls: Calls, verified: Verified
-    ) -> Generator[Done, None, None]:
+class ReflexDriver:
+    """The steps of a run, and what this process has evaluated itself (`verified`)."""
+
+    def __init__(self, loop: ReflexLoop, control: Control) -> None:
+        self._loop, self._control = loop, control
+        self._seal = Watch(loop.files.latest_events()[0].payload, loop.project)
+        self._calls = Calls(loop.watch, loop.files.alias, loop.free)
+        self.verified: Verified = set()
+
+    def tampering(self) -> str:
+        """Return what was done to the run's record, to what judges, or in a session."""
+        loop = self._loop
+        found = loop.files.forgery() or self._seal.tampering() or loop.suspicion()
+        return found or self._calls.tampering
+
+    def decide(self, state: RunState, inputs: Inputs) -> Decision | Stop | None:
+        """Return what comes next."""
+        decision = decide(
+            state,
+            stop_requested=inputs.stop,
+            tampering=inputs.tampering,
+            elapsed=inputs.elapsed,
+            unverified=is_unverified(state, self.verified),
+        )
+        if decision.act is Act.NOTHING:
+            return None
         if decision.act is Act.STOP:
-            yield ending.stopped(self.state, decision, self.files.latest_events(), verified)
-        elif decision.act is Act.SWITCH:
+            assert decision.reason is not None
+            return Stop(decision.reason, decision.detail)
+        return decision
+
+    def perform(self, decision: Decision) -> Generator[Done, None, None]:
+        """Do what was decided; raises LimitError where a rate limit stayed in the way of a step."""
+        if decision.step is not None:
+            self._loop.starting(decision.step)
+        limited, holds = "", decision.act is Act.VERIFY
+        with closing(self._outcomes(decision)) as outcomes:
+            for done in outcomes:
+                holds = done.kind is EventKind.EVALUATION_DONE
+                done = self._marked(done)
+                limited = refused_by_limit(done) or limited
+                yield done
+        if holds and self._loop.state.evaluation:
+            self.verified.add(judged_at(self._loop.state.evaluation))
+        if limited:
+            later = f"pytest-reflex loop resume {self._loop.files.alias}"
+            raise LimitError(limited, hint=f"go on later: {later}")
+
+    def _marked(self, done: Done) -> Done:
+        """Return what a step came to; one that a person ended has not failed."""
+        if done.kind is not EventKind.PHASE_ERROR or not self._control.has_cancelled:
+            return done
+        ended = {"cancelled": True, "message": "it was ended, as a person asked"}
+        return replace(done, payload={**done.payload, **ended})
+
+    def _outcomes(self, decision: Decision) -> Generator[Done, None, None]:
+        loop, state = self._loop, self._loop.state
+        if decision.act is Act.SWITCH:
             levels = {"from": Level.A.value, "to": Level.B.value}
             yield Done(kind=EventKind.PHASE_SWITCHED, step=Step.EVALUATE, payload=levels)
         elif decision.act is Act.ADVANCE:
-            following = {"iteration": self.state.iteration + 1}
+            following = {"iteration": state.iteration + 1}
             yield Done(kind=EventKind.ITERATION_ADVANCED, step=Step.REFINE, payload=following)
         elif decision.act is Act.VERIFY:
-            yield from evaluate_again(self.files, self.hooks, self.project, self.watch, self.notice)
+            yield from evaluate_again(loop.files, loop.hooks, loop.project, loop.watch, loop.notice)
         elif decision.step is Step.EVALUATE:
-            yield evaluate(self.files, self.hooks, self.project, self.watch)
+            yield evaluate(loop.files, loop.hooks, loop.project, loop.watch)
         elif decision.step is Step.PRODUCE_PREPARE:
-            yield from self._produce_and_prepare(calls)
+            yield from self._produce_and_prepare()
         else:
             assert decision.step is not None
-            yield self._step(decision.step, calls)
+            yield self._step(decision.step)
 
-    def _step(self, step: Step, calls: Calls) -> Done:
-        state = self.state
+    def _step(self, step: Step) -> Done:
+        loop, state = self._loop, self._loop.state
         request = request_for(
             step,
             state,
-            artifact=self.files.artifact_text(),
-            artifact_path=str(self.files.artifact_path),
-            events=self.files.latest_events(),
-            cancel=self.cancel,
+            artifact=loop.files.artifact_text(),
+            artifact_path=str(loop.files.artifact_path),
+            events=loop.files.latest_events(),
+            cancel=loop.cancel,
         )
-        request = replace(request, tell=self.notice, seconds_left=seconds_left(state))
+        request = replace(request, tell=loop.notice, seconds_left=seconds_left(state))
         done = perform(
             step,
             state,
             request,
-            partial(calls.watched, partial(ask, self.hooks)),
-            allow_commands=self.allow_agent_commands,
-            project=self.project,
+            partial(self._calls.watched, partial(ask, loop.hooks)),
+            allow_commands=loop.allow_agent_commands,
+            project=loop.project,
         )
-        return guarded(done, state, self.files.latest_events())
+        return guarded(done, state, loop.files.latest_events())
 
-    def _produce_and_prepare(self, calls: Calls) -> Iterator[Done]:
+    def _produce_and_prepare(self) -> Iterator[Done]:
         """Run PRODUCE beside PREPARE; both depend on the plan only, each is durable when done."""
-        if self.sequential or calls_left(self.state) < 2:
-            yield self._step(Step.PRODUCE, calls)
+        state = self._loop.state
+        if self._loop.sequential or calls_left(state) < 2:
+            yield self._step(Step.PRODUCE)
             return
-        pair = [step for step in (Step.PRODUCE, Step.PREPARE) if not self._is_done(step)]
+        is_done = {Step.PRODUCE: state.produced, Step.PREPARE: state.prepared}
+        pair = [step for step, done in is_done.items() if not done]
         with ThreadPoolExecutor(len(pair)) as pool:
-            pending = [pool.submit(self._step, step, calls) for step in pair]
+            pending = [pool.submit(self._step, step) for step in pair]
             try:
                 for future in as_ended(pending):
                     yield future.result()
@@ -178,7 +192,7 @@ class ReflexLoop:
 
     def _end(self, pending: list[Future[Done]]) -> None:
         """Have the agents end; who asks again while they are given time has them killed."""
-        self.cancel.set()
+        self._loop.cancel.set()
         try:
             await_all(pending)
         except BaseException:
@@ -186,5 +200,44 @@ class ReflexLoop:
             await_all(pending)
             raise
 
-    def _is_done(self, step: Step) -> bool:
-        return self.state.produced if step is Step.PRODUCE else self.state.prepared
+
+class ReflexStore:
+    """The history of a run as a store: each event is told to the listeners before it is yielded.
+
+    The last `new` events are durable and not yet told.
+    """
+
+    def __init__(self, files: RunFiles, hooks: Any, *, new: int, verified: Verified) -> None:
+        self._files, self._hooks, self._verified = files, hooks, verified
+        self._told = len(files.latest_events()) - new
+
+    @property
+    def state(self) -> RunState:
+        return self._files.state
+
+    def poll(self) -> Iterator[Event]:
+        """Take up an artifact that was changed by hand, and what people say of it."""
+        yield from self._untold()
+        self._files.adopt_changes_by_hand()
+        yield from self._untold()
+        self._files.adopt_feedback()
+        yield from self._untold()
+
+    def commit(self, outcome: Done) -> Iterator[Event]:
+        """Make a step durable; votes that were given in it are so already, and told first."""
+        self._files.commit(outcome)
+        yield from self._untold()
+
+    def end(self, stop: Stop) -> Iterator[Event]:
+        """Make the last event durable; the best artifact stands then."""
+        past = self._files.latest_events()
+        yield from self.commit(stopped(self.state, stop, past, self._verified))
+
+    def leave(self) -> None:
+        """Nothing: a history that has no end is one that goes on."""
+
+    def _untold(self) -> Iterator[Event]:
+        for event in self._files.latest_events()[self._told :]:
+            self._told += 1
+            record(self._hooks, event)
+            yield event

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from pytest_reflex.drivers.reflex.decide import Decision, is_last
+from pytest_reflex.drivers.common.drive import Stop
+from pytest_reflex.drivers.reflex.decide import is_last
 from pytest_reflex.drivers.reflex.history import artifact_with, evaluation_of
 from pytest_reflex.drivers.reflex.recorded import judged_at
 from pytest_reflex.drivers.reflex.steps import Done
@@ -18,7 +19,7 @@ from pytest_reflex.verdict.progress import best
 
 def stopped(
     state: RunState,
-    decision: Decision,
+    stop: Stop,
     past: Sequence[Event],
     verified: Collection[tuple[str, Level]] = (),
 ) -> Done:
@@ -28,14 +29,13 @@ def stopped(
     has passed. Where something was tampered with no evaluation is to be relied on, and all stays
     as it is.
     """
-    assert decision.reason is not None
-    status = ENDS[decision.reason].status
+    status = ENDS[stop.reason].status
     current = state.evaluation if state.artifact_status == "evaluated" else None
-    sound = decision.reason is not StopReason.TAMPERED
+    sound = stop.reason is not StopReason.TAMPERED
     own = bool(current and judged_at(current) in verified)
     payload: dict[str, Any] = {
-        "reason": decision.reason.value,
-        "detail": decision.detail,
+        "reason": stop.reason.value,
+        "detail": stop.detail,
         "passed": sound
         and bool(own and current and current.passed and is_last(state, current.level)),
     }

@@ -7,11 +7,12 @@ Limits: a program that does not ask for the lock may write over it; who asked lo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from pytest_reflex.drivers.common.control import FEEDBACK, NOW, STOP, Requests
 from pytest_reflex.drivers.reflex.runjson import current_json
 from pytest_reflex.drivers.reflex.statefile import CURRENT, HISTORY, RUN, dump, read_object
 from pytest_reflex.model.run import RunState
@@ -19,59 +20,8 @@ from pytest_reflex.model.stop import RunStatus
 from pytest_reflex.store.atomic import remove_file, replace_file
 from pytest_reflex.store.lock import folder_lock, is_locked
 
-STOP, NOW, FEEDBACK, OTHERS = "stop_requested", "stop_now", "feedback", "requests"
+OTHERS = "requests"
 _OURS = (STOP, NOW, FEEDBACK, OTHERS)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Requests:
-    """What is asked of one run.
-
-    `stop` is a reason, None where nobody asked; `now` ends the agent too; `feedback` maps an id to
-    a text.
-    """
-
-    stop: str | None = None
-    now: bool = False
-    feedback: Mapping[str, str] = field(default_factory=dict)
-
-    def __or__(self, more: Requests) -> Requests:
-        return Requests(
-            stop=self.stop if more.stop is None else more.stop,
-            now=self.now or more.now,
-            feedback={**self.feedback, **more.feedback},
-        )
-
-    def without(self, ids: Iterable[str]) -> Requests:
-        """Return what is left when some feedback is taken."""
-        taken = frozenset(ids)
-        return replace(self, feedback={k: v for k, v in self.feedback.items() if k not in taken})
-
-    def to_json(self) -> dict[str, Any]:
-        wire: dict[str, Any] = {}
-        if self.stop is not None:
-            wire[STOP] = self.stop
-        if self.now:
-            wire[NOW] = True
-        if self.feedback:
-            wire[FEEDBACK] = [{"id": key, "text": text} for key, text in self.feedback.items()]
-        return wire
-
-    @classmethod
-    def from_json(cls, wire: object) -> Requests:
-        """Read requests; what is not as this program writes it counts as not there."""
-        if not isinstance(wire, dict):
-            return cls()
-        stop, rows = wire.get(STOP), wire.get(FEEDBACK)
-        feedback = {
-            row["id"]: row["text"]
-            for row in (rows if isinstance(rows, list) else [])
-            if isinstance(row, dict) and isinstance(row.get("id"), str)
-            if isinstance(row.get("text"), str)
-        }
-        return cls(
-            stop=None if stop is None else str(stop), now=wire.get(NOW) is True, feedback=feedback
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

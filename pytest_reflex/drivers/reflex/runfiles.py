@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.checks.reading import SIZE_LIMIT
+from pytest_reflex.drivers.common.control import Requests
 from pytest_reflex.drivers.reflex.fold import apply
 from pytest_reflex.drivers.reflex.history import (
     artifact_with,
@@ -22,13 +23,7 @@ from pytest_reflex.drivers.reflex.history import (
     read_events,
 )
 from pytest_reflex.drivers.reflex.partial import keep_partial
-from pytest_reflex.drivers.reflex.pointer import (
-    Pointer,
-    Requests,
-    change_pointer,
-    follow,
-    read_pointer,
-)
+from pytest_reflex.drivers.reflex.pointer import Pointer, change_pointer, follow, read_pointer
 from pytest_reflex.drivers.reflex.recorded import RecordedRun
 from pytest_reflex.drivers.reflex.runjson import run_json
 from pytest_reflex.drivers.reflex.statefile import (

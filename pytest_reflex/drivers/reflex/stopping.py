@@ -14,11 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pytest_reflex.drivers.common.control import Requests
+from pytest_reflex.drivers.common.drive import Stop
 from pytest_reflex.drivers.reflex import ending
-from pytest_reflex.drivers.reflex.decide import Act, Decision, decide
+from pytest_reflex.drivers.reflex.decide import Act, decide
 from pytest_reflex.drivers.reflex.judging import evaluate
 from pytest_reflex.drivers.reflex.overview import Run, read_run
-from pytest_reflex.drivers.reflex.pointer import Pointer, Requests, change_pointer, read_pointer
+from pytest_reflex.drivers.reflex.pointer import Pointer, change_pointer, read_pointer
 from pytest_reflex.drivers.reflex.recorded import judged_at
 from pytest_reflex.drivers.reflex.result import deliver
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
@@ -151,8 +153,8 @@ def _stop_idle(held: RunFiles, reason: str, project: Path, hooks: Hooks | None) 
         due = decide(files.state, stop_requested=reason, unverified=True)
         if hooks is not None and due.act in (Act.STEP, Act.VERIFY):
             reason += _judged_last(files, hooks, project, verified, again=due.act is Act.VERIFY)
-        decision = Decision(Act.STOP, reason=StopReason.USER_STOP, detail=reason)
-        files.commit(ending.stopped(files.state, decision, files.latest_events(), verified))
+        end = Stop(StopReason.USER_STOP, reason)
+        files.commit(ending.stopped(files.state, end, files.latest_events(), verified))
         return Answer(state=files.state, done=True, delivered=deliver(files, project))
 
 
