@@ -39,9 +39,9 @@ def opener(state: RunState) -> Callable[[Path], RunFiles]:
 
     if not is_of_session(state):
         return RunFiles.open
-    from pytest_reflex.drivers.pytest_loop.files import TreeFiles
+    from pytest_reflex.drivers.pytest_loop.files import open_run
 
-    return TreeFiles.open
+    return open_run
 
 
 def told(alias: str, state: Any, **more: Any) -> dict[str, Any]:

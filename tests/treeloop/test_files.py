@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.drivers.pytest_loop.difference import document
-from pytest_reflex.drivers.pytest_loop.files import TREE, TreeFiles, tree_of
+from pytest_reflex.drivers.pytest_loop.files import TREE, create_run, open_run, project_of, tree_of
 from pytest_reflex.drivers.pytest_loop.sealed import Start
 from pytest_reflex.drivers.pytest_loop.territory import Territory
 from pytest_reflex.drivers.reflex.kinds import KIND, SESSION
+from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.steps import Done
 from pytest_reflex.errors import StateError
 from pytest_reflex.model.events import EventKind
@@ -29,7 +30,7 @@ CRITERIA = {
 def folder(tmp_path: Path) -> Path:
     """The folder of a run that has just taken the files as they are."""
     (tmp_path / "a.py").write_text("old\n")
-    files = TreeFiles.create(tmp_path / "state", "task", "run")
+    files = create_run(tmp_path / "state", "task", "run")
     territory = Territory(root=tmp_path, patterns=("*.py",))
     start = Start(read=())
     tree = tree_of(tmp_path, files.folder, territory=territory, texts=OLD, start=start)
@@ -49,7 +50,7 @@ def folder(tmp_path: Path) -> Path:
     return files.folder
 
 
-def commit(files: TreeFiles, texts: dict[str, str]) -> None:
+def commit(files: RunFiles, texts: dict[str, str]) -> None:
     made = {"by": "agent"}
     files.commit(
         Done(
@@ -66,7 +67,7 @@ def found(folder: Path) -> dict[str, str]:
 
 
 def test_files_follow_an_event(folder: Path) -> None:
-    files = TreeFiles.open(folder)
+    files = open_run(folder)
     commit(files, NEW)
     assert found(folder) == NEW
     commit(files, OLD)
@@ -76,35 +77,35 @@ def test_files_follow_an_event(folder: Path) -> None:
 def test_files_that_a_crash_left_behind_follow_at_the_next_start(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    files = TreeFiles.open(folder)
+    files = open_run(folder)
     with monkeypatch.context() as patched:
-        patched.setattr(files, "_write_artifact", killed)
+        patched.setattr(project_of(files), "write", killed)
         with pytest.raises(KeyboardInterrupt):
             commit(files, NEW)
     files.close()
     assert found(folder) == OLD
-    TreeFiles.open(folder).close()
+    open_run(folder).close()
     assert found(folder) == NEW
 
 
-def killed() -> None:
+def killed(text: str) -> None:
     raise KeyboardInterrupt
 
 
 def test_files_that_a_person_put_back_stay(folder: Path) -> None:
-    files = TreeFiles.open(folder)
+    files = open_run(folder)
     commit(files, NEW)
     files.close()
     (folder.parent.parent / "a.py").write_text("old\n")
     (folder.parent.parent / "b.py").unlink()
-    again = TreeFiles.open(folder)
+    again = open_run(folder)
     assert found(folder) == OLD
     assert [event.payload["by"] for event in again.adopt_changes_by_hand()] == ["hand"]
 
 
 def test_an_edited_artifact_document_is_written_anew(folder: Path) -> None:
     (folder / "artifact.md").write_text("scribble")
-    files = TreeFiles.open(folder)
+    files = open_run(folder)
     assert files.adopt_changes_by_hand() == []
     assert (folder / "artifact.md").read_text() == document(OLD, OLD)
 
@@ -112,14 +113,14 @@ def test_an_edited_artifact_document_is_written_anew(folder: Path) -> None:
 def test_a_project_may_be_moved_with_its_runs(folder: Path, tmp_path: Path) -> None:
     moved = tmp_path.parent / f"{tmp_path.name}-moved"
     tmp_path.rename(moved)
-    files = TreeFiles.open(moved / "state" / "run")
-    assert files.project == moved
-    assert files.territory.read() == OLD
+    files = open_run(moved / "state" / "run")
+    assert project_of(files).project == moved
+    assert project_of(files).territory.read() == OLD
 
 
 def test_a_run_of_one_text_is_none_of_a_session(folder: Path) -> None:
     history = folder / "history.jsonl"
-    files = TreeFiles.open(folder)
+    files = open_run(folder)
     del files.latest_events()[0].payload[TREE]  # type: ignore[attr-defined]
     with pytest.raises(StateError, match=f"{history.parent.name} holds no loop over a pytest"):
-        _ = files.tree
+        _ = project_of(files).tree

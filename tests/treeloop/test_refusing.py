@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.drivers.pytest_loop.files import TreeFiles
+from pytest_reflex.drivers.pytest_loop.files import open_run, project_of
 from tests.treeloop.stage import CODE, RIGHT, Project
 from tests.treeloop.test_files import OLD, commit, folder, found
 
@@ -156,29 +156,29 @@ def test_a_run_is_resumed_with_the_recorded_text_in_place_of_what_is_none(
     else:
         (project / "a.py").mkdir()
         (project / "a.py/x").write_text("")
-    files = TreeFiles.open(folder)
+    files = open_run(folder)
     assert files.adopt_changes_by_hand() == []
     assert found(folder) == OLD
-    assert len(files.refused()) == 1
-    assert files.refused() == ()
+    assert len(project_of(files).refused()) == 1
+    assert project_of(files).refused() == ()
     assert (folder / "refused/a.py").exists() is (act != "link")
 
 
 def test_a_link_that_was_there_at_the_start_stays(folder: Path) -> None:
-    files = TreeFiles.open(folder)
+    files = open_run(folder)
     project = folder.parent.parent
     (project / "l.py").symlink_to("elsewhere")
     files.latest_events()[0].payload["tree"]["links"] = {"l.py": "elsewhere"}
-    assert files.objection() == ""
+    assert project_of(files).objection() == ""
     (project / "l.py").unlink()
     (project / "l.py").symlink_to("a.py")
-    assert files.objection() == "l.py is a symbolic link, and no file of the project"
-    files.settle()
+    assert project_of(files).objection() == "l.py is a symbolic link, and no file of the project"
+    project_of(files).settle()
     assert os.readlink(project / "l.py") == "elsewhere"
 
 
 def test_a_file_is_written_where_a_folder_is_and_below_one_that_is_a_file(folder: Path) -> None:
-    files = TreeFiles.open(folder)
+    files = open_run(folder)
     project = folder.parent.parent
     (project / "a.py").unlink()
     (project / "a.py").mkdir()

@@ -12,7 +12,7 @@ import pytest
 from pytest_reflex.agents.recorder import Recorder
 from pytest_reflex.drivers.pytest_loop.child import Runner, Session
 from pytest_reflex.drivers.pytest_loop.confirming import by_terminal, confirmed, refuse_unasked
-from pytest_reflex.drivers.pytest_loop.files import TreeFiles
+from pytest_reflex.drivers.pytest_loop.files import open_run, project_of
 from pytest_reflex.drivers.pytest_loop.order import Order, chosen_agents, order_of, usual_agents
 from pytest_reflex.drivers.pytest_loop.recording import close_recording, recorder_again, recorder_of
 from pytest_reflex.drivers.pytest_loop.setup import Equip, begin, runner_of, take_up, watch_of
@@ -24,6 +24,7 @@ from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.drivers.reflex.kinds import is_of_session
 from pytest_reflex.drivers.reflex.overview import NOT_VERIFIED, Run, find_run
 from pytest_reflex.drivers.reflex.reopening import More, extended
+from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.scopes import own_paths
 from pytest_reflex.errors import LimitError, PausedError, ReflexError, TamperedError, UsageError
 from pytest_reflex.host import Host, employ, open_host
@@ -151,7 +152,7 @@ def _more(config: pytest.Config, order: Order, run: Run, teller: Teller) -> tupl
             raise UsageError(f"loop {run.alias!r} has not ended: its limits stay as they are")
         return None, ""
     if not run.alive:  # killed after its last event, its files may not have followed
-        TreeFiles.open(run.folder).close()
+        open_run(run.folder).close()
     if not given:
         extendable = is_extendable(state.stop.reason)
         hint = "let it go on with --reflex-max-iterations +2" if extendable else "begin a new loop"
@@ -192,17 +193,17 @@ def _host(
 def _equipment(
     host: Host,
     names: Mapping[Step, str],
-    runner: Callable[[TreeFiles], Runner],
+    runner: Callable[[RunFiles], Runner],
     teller: Teller,
 ) -> Equip:
     """Return what makes the hooks of a run, once its files are there."""
 
-    def equip(files: TreeFiles) -> TreeSteps:
+    def equip(files: RunFiles) -> TreeSteps:
         return TreeSteps(
             hooks=host.hooks,
             runner=runner(files),
-            watch=watch_of(files),
-            files=files,
+            watch=watch_of(project_of(files)),
+            files=project_of(files),
             offline=frozenset(s.value.lower() for s, name in names.items() if name == "offline"),
             begin=teller.begin_session,
             show=teller.show,

@@ -1,7 +1,7 @@
 """The files of a run over a session: artifact.md tells the changes, the project's files have them.
 
-Promises: as `RunFiles`; the project's files follow the history like artifact.md does, so that a
-crash between an event and its files is rolled forward, and what a person changed is judged next.
+Promises: the project's files follow the history like artifact.md does, so that a crash between an
+event and its files is rolled forward, and what a person changed is judged next.
 What is no text file of the project (a link, a folder, bytes) is nobody's artifact: the recorded one
 is put in its place.
 Limits: a change of artifact.md itself is nobody's change: it is written anew.
@@ -15,36 +15,38 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from pytest_reflex.drivers.common.workspace import TextFile
 from pytest_reflex.drivers.pytest_loop.difference import document, rebuilt
 from pytest_reflex.drivers.pytest_loop.refusing import clear, clear_way, faults
 from pytest_reflex.drivers.pytest_loop.sealed import Start
 from pytest_reflex.drivers.pytest_loop.territory import Territory
+from pytest_reflex.drivers.reflex.recorded import RecordedRun
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
-from pytest_reflex.drivers.reflex.statefile import RUN, read_object
 from pytest_reflex.errors import ArtifactError, StateError
 
 TREE = "tree"
 REFUSED = "refused"  # the folder of a run to which is moved what lies in an artifact's place
 
 
-class TreeFiles(RunFiles):
-    """A run whose artifact is the difference of the project's files from the start."""
+class ProjectFiles:
+    """The files of a project as what a run works on: its artifact is their difference."""
 
-    _follow = True
-    _told: tuple[str, ...] = ()
+    def __init__(self, run: RecordedRun) -> None:
+        self._run, self._copy = run, TextFile(run.artifact_path)
+        self._told: tuple[str, ...] = ()
 
     @property
     def tree(self) -> Mapping[str, Any]:
         """What run_started keeps of the project; raises StateError where it keeps nothing."""
-        found = self.latest_events()[0].payload.get(TREE)
+        found = self._run.latest_events()[0].payload.get(TREE)
         if not isinstance(found, Mapping):
-            raise StateError(f"{self.folder} holds no loop over a pytest session")
+            raise StateError(f"{self._run.folder} holds no loop over a pytest session")
         return found
 
     @property
     def project(self) -> Path:
         """The root folder; a project may be moved with its runs."""
-        return Path(os.path.normpath(self.folder.absolute() / self.tree["root"]))
+        return Path(os.path.normpath(self._run.folder.absolute() / self.tree["root"]))
 
     @property
     def territory(self) -> Territory:
@@ -82,7 +84,10 @@ class TreeFiles(RunFiles):
 
     def recorded(self) -> dict[str, str]:
         """Return the files as the history has them."""
-        return rebuilt(self.beginning, self._text) if self._text else dict(self.beginning)
+        return self._files_of(self._run.artifact_text())
+
+    def _files_of(self, text: str) -> dict[str, str]:
+        return rebuilt(self.beginning, text) if text else dict(self.beginning)
 
     def settle(self) -> bool:
         """Put what is recorded in the place of what is no artifact; return whether any was.
@@ -92,10 +97,10 @@ class TreeFiles(RunFiles):
         recorded = self.recorded()
         found = faults(self.territory, recorded, self.links)
         for place in found:
-            clear(self.project, place, self.folder / REFUSED)
+            clear(self.project, place, self._run.folder / REFUSED)
         for path, text in recorded.items():
             if any(path == place or path.startswith(f"{place}/") for place in found):
-                clear_way(self.project, path, self.folder / REFUSED, self.links)
+                clear_way(self.project, path, self._run.folder / REFUSED, self.links)
                 self.territory.write_one(path, text)
         for place in found.keys() & self.links.keys():
             with suppress(OSError):  # somebody has put something else there
@@ -114,34 +119,42 @@ class TreeFiles(RunFiles):
         told, self._told = self._told, ()
         return told
 
-    def _found(self) -> bytes | None:
+    def read(self) -> bytes | None:
+        """Return the document of changes as the files have it now; our own copy follows it."""
         self.settle()
         text = self.document()
-        if text == self._text and super()._found() != text.encode():
-            super()._write_artifact()
+        if text == self._run.artifact_text() and self._copy.read() != text.encode():
+            self._copy.write(text)
         return text.encode()
 
-    def _write_artifact(self) -> None:
-        if self._follow:
-            self._write_tree(rebuilt(self.beginning, self._text))
-        super()._write_artifact()
+    def write(self, text: str, *, follow: bool = True) -> None:
+        """Make the files what a document of changes says, and our own copy with them."""
+        if follow:
+            self._write_tree(self._files_of(text))
+        self._copy.write(text)
 
     def _write_tree(self, texts: Mapping[str, str]) -> None:
         self.settle()
         territory = self.territory
         for path in texts:
-            clear_way(self.project, path, self.folder / REFUSED, self.links)
+            clear_way(self.project, path, self._run.folder / REFUSED, self.links)
         territory.write(texts)
 
-    def _roll_forward(self) -> None:
-        """Write the files that a crash kept from following the last event, and no others.
 
-        run.json is written after them: where it knows the event, they followed, and what a person
-        made of them since is theirs.
-        """
-        self._follow = read_object(self.folder / RUN).get("last_seq") != self.state.last_seq
-        super()._roll_forward()
-        self._follow = True
+def create_run(root: Path, task: str, alias: str | None) -> RunFiles:
+    """Make the folder of a new run over a project, exclusively, and take its lock."""
+    return RunFiles.create(root, task, alias, ProjectFiles)
+
+
+def open_run(folder: Path) -> RunFiles:
+    """Take the lock of a run over a project, and bring its files to what its history says."""
+    return RunFiles.open(folder, ProjectFiles)
+
+
+def project_of(files: RunFiles) -> ProjectFiles:
+    """Return what a run over a project works on."""
+    assert isinstance(files.workspace, ProjectFiles)
+    return files.workspace
 
 
 def tree_of(

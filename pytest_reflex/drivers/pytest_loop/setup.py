@@ -15,7 +15,14 @@ from typing import Any
 
 from pytest_reflex.drivers.pytest_loop.child import Runner
 from pytest_reflex.drivers.pytest_loop.difference import document
-from pytest_reflex.drivers.pytest_loop.files import TREE, TreeFiles, tree_of
+from pytest_reflex.drivers.pytest_loop.files import (
+    TREE,
+    ProjectFiles,
+    create_run,
+    open_run,
+    project_of,
+    tree_of,
+)
 from pytest_reflex.drivers.pytest_loop.refusing import links_of
 from pytest_reflex.drivers.pytest_loop.sealed import TreeWatch, configurations
 from pytest_reflex.drivers.pytest_loop.steps import TreeSteps
@@ -28,6 +35,7 @@ from pytest_reflex.drivers.reflex.kinds import KIND, SESSION
 from pytest_reflex.drivers.reflex.own_orders import read_orders
 from pytest_reflex.drivers.reflex.project_watch import PROJECT, ProjectWatch, Scope
 from pytest_reflex.drivers.reflex.reopening import More, extended
+from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.scopes import accepted, free_steps, own_paths
 from pytest_reflex.drivers.reflex.seal import seal_of
 from pytest_reflex.drivers.reflex.setup import NewLoop, Proposal, refuse_record, run_started
@@ -43,12 +51,12 @@ from pytest_reflex.seals.patterns import escaped
 from pytest_reflex.settings import Settings
 
 
-def watch_of(files: TreeFiles) -> TreeWatch:
+def watch_of(files: ProjectFiles) -> TreeWatch:
     """Return what hears of the imports of a run's sessions."""
     return TreeWatch(files.start, files.project)
 
 
-Equip = Callable[[TreeFiles], TreeSteps]
+Equip = Callable[[RunFiles], TreeSteps]
 
 
 @contextmanager
@@ -65,8 +73,7 @@ def begin(
     order = found.order
     root = order.root / settings["loop.root"]
     refuse_record(settings["loop.record"], order.root, root)
-    files = TreeFiles.create(root, order.task, order.alias)
-    assert isinstance(files, TreeFiles)
+    files = create_run(root, order.task, order.alias)
     try:
         scope = _scope(
             order.root,
@@ -103,7 +110,7 @@ def begin(
 
 
 def _scope(
-    project: Path, files: TreeFiles, territory: Territory, record: str = "", **allowed: Any
+    project: Path, files: RunFiles, territory: Territory, record: str = "", **allowed: Any
 ) -> Scope:
     return Scope(
         project=project,
@@ -116,7 +123,7 @@ def _scope(
 
 def _run_started(
     found: Survey,
-    files: TreeFiles,
+    files: RunFiles,
     settings: Settings,
     agents: Mapping[Step, str],
     by: str,
@@ -175,8 +182,8 @@ def take_up(
     It was interrupted; or it had ended, and `more` is what a person confirmed `by` that it may go
     on with. With `accept_changes` the project is taken as it is now.
     """
-    files = TreeFiles.open(folder)
-    assert isinstance(files, TreeFiles)
+    files = open_run(folder)
+    tree = project_of(files)
     try:
         opening: tuple[Event, ...] = ()
         if more:
@@ -188,7 +195,7 @@ def take_up(
         steps = equip(files)
         host.manager.register(steps)
         record = files.state.setup.get("record", "")
-        scope = _scope(files.project, files, files.territory, record)
+        scope = _scope(tree.project, files, tree.territory, record)
         watch = ProjectWatch.resume(scope, files.latest_events())
         if accept_changes:
             opening += accepted(files, watch)
@@ -199,7 +206,7 @@ def take_up(
             opening=opening,
             leftovers=leftovers,
             hooks=host.hooks,
-            project=files.project,
+            project=tree.project,
             sequential=True,
             suspicion=steps.watch.tampering,
         )
@@ -207,7 +214,7 @@ def take_up(
         files.close()
 
 
-def _extended(files: TreeFiles, more: More, by: str) -> Done:
+def _extended(files: RunFiles, more: More, by: str) -> Done:
     payload = {
         "limits": extended(files.state, more).to_json(),
         "reason": files.state.stop.to_json()["reason"],
@@ -216,12 +223,12 @@ def _extended(files: TreeFiles, more: More, by: str) -> Done:
     return Done(kind=EventKind.RUN_EXTENDED, step=files.state.step, payload=payload)
 
 
-def runner_of(files: TreeFiles, seconds: float) -> Runner:
+def runner_of(files: RunFiles, seconds: float) -> Runner:
     """Return what starts the sessions of a run as its first one was started."""
-    session = files.state.setup["session"]
+    session, project = files.state.setup["session"], project_of(files).project
     return Runner(
         arguments=session["arguments"],
-        cwd=files.project / session["cwd"],
+        cwd=project / session["cwd"],
         seconds=seconds,
-        bytecode=bytecode_of(loaded_sources(), files.project),
+        bytecode=bytecode_of(loaded_sources(), project),
     )

@@ -24,7 +24,7 @@ from pytest_reflex.drivers.pytest_loop.combined import (
     speaks_for_others,
 )
 from pytest_reflex.drivers.pytest_loop.difference import document
-from pytest_reflex.drivers.pytest_loop.files import TreeFiles
+from pytest_reflex.drivers.pytest_loop.files import ProjectFiles
 from pytest_reflex.drivers.pytest_loop.sealed import TreeWatch
 from pytest_reflex.drivers.reflex.asking import TOLD, ask
 from pytest_reflex.drivers.reflex.history import digest
@@ -55,7 +55,7 @@ class TreeSteps:
     hooks: Any
     runner: Runner
     watch: TreeWatch
-    files: TreeFiles
+    files: ProjectFiles
     offline: frozenset[str]
     begin: Callable[[], object]
     show: Callable[[Session], object]

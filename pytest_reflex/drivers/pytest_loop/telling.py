@@ -14,7 +14,7 @@ import click
 
 from pytest_reflex.drivers.pytest_loop.child import Runner, Session
 from pytest_reflex.drivers.pytest_loop.difference import counts
-from pytest_reflex.drivers.pytest_loop.files import TreeFiles
+from pytest_reflex.drivers.pytest_loop.files import project_of
 from pytest_reflex.drivers.reflex.attending import BEAT
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.model.events import Event, EventKind
@@ -115,8 +115,7 @@ class Teller:
             self.note("The files are not as the history has them; they are judged as they are")
 
     def _refused(self, loop: ReflexLoop) -> None:
-        assert isinstance(loop.files, TreeFiles)
-        for why in loop.files.refused():
+        for why in project_of(loop.files).refused():
             self.note(f"{why}: it was taken away, and what the history has is in its place")
 
     def _block(self, loop: ReflexLoop) -> None:
@@ -131,8 +130,7 @@ class Teller:
 
     def end(self, loop: ReflexLoop) -> None:
         """Print the summary, and what was changed since the start."""
-        files, state = loop.files, loop.state
-        assert isinstance(files, TreeFiles)
+        files, state = project_of(loop.files), loop.state
         # What is advised there is for a run over one text.
         lines = iteration.summary(state).splitlines()
         text = "\n".join(line for line in lines if not line.startswith("Next: "))

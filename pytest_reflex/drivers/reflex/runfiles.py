@@ -8,13 +8,14 @@ Limits: the whole history is kept in memory.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.checks.reading import SIZE_LIMIT
 from pytest_reflex.drivers.common.control import Requests
+from pytest_reflex.drivers.common.workspace import TextFile, Workspace
 from pytest_reflex.drivers.reflex.fold import apply
 from pytest_reflex.drivers.reflex.history import (
     artifact_with,
@@ -63,16 +64,28 @@ TAMPERED = StopReason.TAMPERED
 BEGINS = (EventKind.RUN_STARTED, EventKind.RUN_EXTENDED)
 
 
+def text_file(run: RecordedRun) -> Workspace:
+    """Return artifact.md as what a run works on."""
+    return TextFile(run.artifact_path)
+
+
 class RunFiles(RecordedRun):
     """One run on disk, held by this process until `close`.
 
-    `aside` are the files in which `open` kept what it could not read.
+    `workspace` is what follows the history; `aside` are the files in which `open` kept what it
+    could not read.
     """
 
     def __init__(
-        self, folder: Path, journal: Journal, events: list[Event], state: RunState | None
+        self,
+        folder: Path,
+        journal: Journal,
+        events: list[Event],
+        state: RunState | None,
+        workspace: Callable[[RecordedRun], Workspace],
     ) -> None:
         super().__init__(folder, events, state)
+        self.workspace = workspace(self)
         self._journal = journal
         self._written: bytes | None = None
         self._forgery = ""
@@ -80,13 +93,21 @@ class RunFiles(RecordedRun):
         self.zeros = tuple(f"{journal.path}: {one}" for one in journal.zeros)
 
     @classmethod
-    def create(cls, root: Path, task: str, alias: str | None) -> RunFiles:
+    def create(
+        cls,
+        root: Path,
+        task: str,
+        alias: str | None,
+        workspace: Callable[[RecordedRun], Workspace] = text_file,
+    ) -> RunFiles:
         """Make the folder of a new run, exclusively, and take its lock."""
         folder = create_run_folder(root, task, alias)
-        return cls(folder, Journal.create(folder / HISTORY), [], None)
+        return cls(folder, Journal.create(folder / HISTORY), [], None, workspace)
 
     @classmethod
-    def open(cls, folder: Path) -> RunFiles:
+    def open(
+        cls, folder: Path, workspace: Callable[[RecordedRun], Workspace] = text_file
+    ) -> RunFiles:
         """Take the lock of a run and bring its files to what its history says."""
         try:
             journal = Journal.open(folder / HISTORY)
@@ -95,7 +116,8 @@ class RunFiles(RecordedRun):
                 f"loop {folder.name!r} was removed at this moment", hint="start a new loop"
             ) from None
         try:
-            files = cls(folder, journal, *read_events(journal.path, journal.records))
+            events, state = read_events(journal.path, journal.records)
+            files = cls(folder, journal, events, state, workspace)
             files._refuse_what_is_ahead()
             files._roll_forward()
         except BaseException:
@@ -123,7 +145,7 @@ class RunFiles(RecordedRun):
         self._state = apply(self._state, event)
         if done.artifact is not None:
             self._text = done.artifact
-            self._write_artifact()
+            self.workspace.write(self._text)
         self._write_state(event.kind)
         return event
 
@@ -240,9 +262,9 @@ class RunFiles(RecordedRun):
         """
         if self.state.artifact_sha256 == EMPTY_SHA256:
             return []
-        data = self._found()
+        data = self.workspace.read()
         if data is None:
-            self._write_artifact()
+            self.workspace.write(self._text)
             return []
         if hashlib.sha256(data).hexdigest() == self.state.artifact_sha256:
             return []
@@ -264,28 +286,21 @@ class RunFiles(RecordedRun):
         ]
 
     def _roll_forward(self) -> None:
-        """After a crash: an artifact that is missing or one event behind is written again."""
+        """After a crash: an artifact that is missing or one event behind is written again.
+
+        run.json is written after the artifact: where it knows the last event, what people work on
+        followed, and what they made of it since is theirs.
+        """
         with folder_lock(self.folder.parent):  # who writes the pointer does so by way of our folder
             remove_strays(self.folder)
+        is_ahead = read_object(self.folder / RUN).get("last_seq") != self.state.last_seq
         self._keep_broken_state()
         if self.state.artifact_sha256 != EMPTY_SHA256:
-            data = self._found()
+            data = self.workspace.read()
             behind = hash_before_last_change(self._events)
             if data is None or hashlib.sha256(data).hexdigest() == behind:
-                self._write_artifact()
+                self.workspace.write(self._text, follow=is_ahead)
         self._write_state()
-
-    def _found(self) -> bytes | None:
-        """Return what stands in artifact.md, None where no regular file is there."""
-        try:
-            return read_if_regular(self.artifact_path, SIZE_LIMIT)
-        except UnreadableError:
-            raise
-        except StateError as error:
-            raise UsageError(error.problems[0].message, hint=_REMOVE) from None
-
-    def _write_artifact(self) -> None:
-        replace_file(self.artifact_path, self._text.encode("utf-8"))
 
     def _refuse_what_is_ahead(self) -> None:
         """Raise StateError where run.json is of a newer program, or of more events than there are.
