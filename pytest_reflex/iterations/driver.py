@@ -17,13 +17,15 @@ from pathlib import Path
 from threading import Event
 
 from pytest_reflex.agents.command import LEFT
+from pytest_reflex.agents.partial import partial_output
 from pytest_reflex.checks.command_run import LEFT_TEXT
-from pytest_reflex.errors import ExitCode, ReflexError
+from pytest_reflex.errors import ExitCode, ReflexError, StateError
 from pytest_reflex.iterations.budget import is_over, over_budget_text
 from pytest_reflex.iterations.decide import counted, decide, ended, exit_code
 from pytest_reflex.iterations.gate_start import starts_from_json
 from pytest_reflex.iterations.gates import ITERATION_VARIABLE, Gates
 from pytest_reflex.iterations.log import Log
+from pytest_reflex.iterations.logfile import keep_partial
 from pytest_reflex.iterations.model import Bounds, Ending, GateResult, Procedure, Round, State
 from pytest_reflex.iterations.outcome import (
     doubt,
@@ -161,12 +163,25 @@ class IterationLoop:
             seconds_left=wall - (self._clock() - self._began) if wall else None,
             cancel=self._cancel,
             tell=self._log.warning,
+            keep_partial=partial(self._keep_partial, number),
         )
+
+    def _keep_partial(self, number: int, text: str) -> None:
+        """Keep what a tool had written when it was stopped or failed: it was paid for."""
+        if not text.strip():
+            return
+        try:
+            kept = keep_partial(self._work.folder, self.state.started_at, number, text)
+        except StateError as error:
+            self._log.partial(number, problem=error.problems[0].message)
+        else:
+            self._log.partial(number, path=kept)
 
     def _judged(self, number: int, reply: Reply, started: float) -> Round:
         """Decide what a round came to: the answer first, and behind a good one the gates."""
         changed = self._watch.changed()
         self._work.gates.after_agent()
+        self._keep_partial(number, partial_output(reply))
         offered = self._work.procedure.success
         if reply.details.get(LEFT):
             self._log.warning(f"AI CLI {LEFT_TEXT}")

@@ -23,6 +23,7 @@ from pytest_reflex.loops.calls import Calls
 from pytest_reflex.loops.decide import Act, Decision, calls_left, decide, seconds_left
 from pytest_reflex.loops.guard import guarded
 from pytest_reflex.loops.judging import evaluate
+from pytest_reflex.loops.partial import keep_in_run
 from pytest_reflex.loops.project_watch import ProjectWatch
 from pytest_reflex.loops.recorded import judged_at
 from pytest_reflex.loops.requests import request_for
@@ -150,7 +151,12 @@ class ReflexLoop:
             events=self.files.latest_events(),
             cancel=self.cancel,
         )
-        request = replace(request, tell=self.notice, seconds_left=seconds_left(state))
+        request = replace(
+            request,
+            tell=self.notice,
+            seconds_left=seconds_left(state),
+            keep_partial=partial(self._keep_partial, step),
+        )
         done = perform(
             step,
             state,
@@ -160,6 +166,11 @@ class ReflexLoop:
             project=self.project,
         )
         return guarded(done, state, self.files.latest_events())
+
+    def _keep_partial(self, step: Step, text: str) -> None:
+        """Keep what an agent had written where the run ends before it does."""
+        if text.strip():
+            self.notice(f"{step.value}: {keep_in_run(self.files.folder, step, text)[1]}")
 
     def _produce_and_prepare(self, calls: Calls) -> Iterator[Done]:
         """Run PRODUCE beside PREPARE; both depend on the plan only, each is durable when done."""

@@ -28,7 +28,7 @@ from pytest_reflex.loops.history import (
     hash_before_last_change,
     read_events,
 )
-from pytest_reflex.loops.partial import keep_partial
+from pytest_reflex.loops.partial import keep_in_run, with_partial
 from pytest_reflex.loops.pointer import (
     Pointer,
     Requests,
@@ -116,7 +116,7 @@ class RunFiles(RecordedRun):
         if done.artifact is not None:
             payload |= self._change(done.artifact, initial=self._text == "")
         if done.partial:
-            payload |= keep_partial(self.folder, done)
+            payload = with_partial(payload, keep_in_run(self.folder, done.step, done.partial))
         event = self._event(done.kind, done.step, payload)
         try:
             self._journal.append(event.to_json())
