@@ -81,7 +81,7 @@ class RunFiles(RecordedRun):
         self._written: bytes | None = None
         self._forgery = ""
         self.aside = [journal.aside] if journal.aside else []
-        self.zeros = tuple(f"{journal.path}: {one}" for one in journal.zeros)
+        self.recovered = journal.recovered
 
     @classmethod
     def create(cls, root: Path, task: str, alias: str | None) -> RunFiles:

@@ -47,7 +47,7 @@ def test_b111_events_behind_zeros_are_used(path: Path, change: Change, line: int
     content = read_journal(path)
     assert content.whole
     assert [record["event"] for record in content.records] == ["e1", "e2", "e3", "e4", "e5"]
-    assert [(zeros.line, "NUL bytes" in zeros.reason) for zeros in content.zeros] == [(line, True)]
+    assert [(zeros.line, "NUL byte" in zeros.reason) for zeros in content.zeros] == [(line, True)]
     with Journal.open(path) as journal:
         journal.append({"event": "e6"})
     assert [r["event"] for r in read_journal(path).records][-2:] == ["e5", "e6"]
