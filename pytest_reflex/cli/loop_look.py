@@ -41,8 +41,7 @@ def status(alias: str | None, as_json: bool, watch: str | None) -> int:
         if not as_json:
             return ExitCode.OK
     if as_json:
-        known = {"verified": run.verified, "recovered": list(run.recovered)}
-        give_json({**run_json(run.state), **known})
+        give_json({**run_json(run.state), "verified": run.verified, **run.recovered_json})
     else:
         give(status_text(run))
     return ExitCode.OK

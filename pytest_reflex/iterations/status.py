@@ -29,8 +29,8 @@ class Standing:
 
     `state` is None where there is none, or where its file cannot be read: `problem` says why then.
     `driven` is whether a process drives it now, `configured` whether there is a procedure of that
-    name still. `last` is the last line that a log has of it; `log_problem` says what a crash left in
-    the log.
+    name still. `last` is the last line that a log has of it; `log_problem` says what a crash left
+    in the log.
     """
 
     procedure: str

@@ -58,6 +58,11 @@ class Run:
         return False if claims_pass(self.state) else None
 
     @property
+    def recovered_json(self) -> dict[str, list[str]]:
+        """What JSON documents say of the history itself, where there is something to say."""
+        return {"recovered": list(self.recovered)} if self.recovered else {}
+
+    @property
     def copied(self) -> bool:
         """Whether the folder is a copy, or was renamed: its history names another loop."""
         return self.alias != self.state.alias

@@ -97,7 +97,7 @@ def test_b111_what_goes_on_reports_them(
 def test_b111_a_whole_history_has_nothing_to_report(
     history: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert document(capsys, "loop", "status", "run")["recovered"] == []
+    assert "recovered" not in document(capsys, "loop", "status", "run")
     main(["loop", "status", "run"])
     assert "NUL" not in capsys.readouterr().out
 
