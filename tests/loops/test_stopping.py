@@ -15,7 +15,7 @@ from pytest_reflex.loops.overview import Run, find_run
 from pytest_reflex.loops.pointer import Requests, read_pointer
 from pytest_reflex.loops.survey import running
 from tests.loops.stage import Script, Stage, story
-from tests.loops.test_kill import Project, runs, wait_for
+from tests.loops.test_kill import LONG, Project, runs, wait_for
 
 
 @pytest.fixture
@@ -201,7 +201,7 @@ def test_stop_now_ends_the_agent_and_is_no_failure(step: str, tmp_path: Path) ->
     done = project.run(project.command("stop", "too slow", "--now", "--json"))
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["stop"]["detail"] == "too slow"
-    assert process.wait(20) == 2
+    assert process.wait(LONG) == 2
     wait_for(lambda: not runs(project.hanging()))
     assert project.state()["stop"]["reason"] == "user_stop"
     assert project.state()["spend"]["calls"] == len(project.calls())
@@ -217,7 +217,7 @@ def test_a_driver_that_is_killed_leaves_the_stop_to_who_asked(tmp_path: Path) ->
     wait_for(lambda: "stop_requested" in current.read_text())
     process.kill()
     process.wait()
-    assert asking.wait(20) == 0
+    assert asking.wait(LONG) == 0
     assert project.state()["stop"]["reason"] == "user_stop"
 
 
