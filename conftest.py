@@ -49,6 +49,8 @@ def pytest_configure(config: pytest.Config) -> None:
     A job in the background ignores signals, and its children inherit that. Workers inherit the
     folder, so whoever starts them looks at the end whether anything stayed in it.
     """
+    if config.getoption("--hypothesis-profile", None) != "fuzz":
+        _leave_constants_out()
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)
         if hasattr(signal, "SIGQUIT"):
@@ -60,6 +62,19 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", system)  # where `tmp_path` lies
         os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
         config.stash[TEMPORARY] = folder
+
+
+def _leave_constants_out() -> None:
+    """Have no example taken from the code that is loaded.
+
+    Hypothesis reads the constants of each local module in `sys.modules`: the examples of a test
+    would depend on which files ran before it in this process, and the first test would pay for it.
+    """
+    from hypothesis.internal.conjecture import providers
+
+    assert callable(providers._get_local_constants)
+    none = providers._local_constants
+    providers._get_local_constants = lambda: none
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
@@ -10,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pytest_reflex.loops import driver
 from pytest_reflex.loops.decide import Act, Decision
@@ -73,6 +75,43 @@ def test_examples_are_the_same_in_each_run(pytestconfig: pytest.Config) -> None:
     if pytestconfig.getoption("--hypothesis-profile") not in (None, "", "gate"):
         pytest.skip("another profile was asked for")
     assert (settings().derandomize, settings().deadline, settings().database) == (True, None, None)
+
+
+WORDS = {
+    "a module": "ODD = 'qvxz-wombat'\n",
+    "many words": "".join(f"W{n} = 'qvxz-{n}'\n" for n in range(200)),
+    "numbers in a function": "def odd():\n    return (918273645, 'qvxz')\n",
+}
+
+
+@pytest.mark.parametrize("source", WORDS.values(), ids=WORDS.keys())
+def test_examples_do_not_depend_on_what_else_is_loaded(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    pytestconfig: pytest.Config,
+    source: str,
+) -> None:
+    if pytestconfig.getoption("--hypothesis-profile") == "fuzz":
+        pytest.skip("words of the code are welcome there")
+    before = examples()
+    (tmp_path / "odd_words.py").write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(sys.modules, "odd_words", importlib.import_module("odd_words"))
+    after = examples()
+    assert "qvxz" not in repr(after)
+    assert after == before
+
+
+def examples() -> list[object]:
+    found: list[object] = []
+
+    @given(st.text() | st.integers())
+    @settings(derandomize=True, database=None, deadline=None, max_examples=200)
+    def take(value: object) -> None:
+        found.append(value)
+
+    take()
+    return found
 
 
 def test_make_test_fixes_examples_and_order() -> None:
