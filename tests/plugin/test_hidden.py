@@ -420,10 +420,10 @@ def test_a_session_that_ends_before_any_test_is_incomplete(
 
 @pytest.mark.parametrize("cut", CUTS)
 def test_nor_does_it_pass_with_workers(
-    project: pytest.Pytester, run_workers: Run, cut: str
+    project: pytest.Pytester, run_workers_apart: Run, cut: str
 ) -> None:
     cut_short(project, cut, 0)
-    assert run_workers().ret not in (0, 5)
+    assert run_workers_apart().ret not in (0, 5)
 
 
 @pytest.mark.parametrize("name", ["test_a.py", "test_z.py", "conftest.py", "sub/conftest.py"])
@@ -599,12 +599,12 @@ DEEDS = {"status": STATUS, "exit": "pytest.exit('x', returncode=0)", "sys": "rai
     ],
 )
 def test_the_last_hook_of_a_session_cannot_make_it_a_success(
-    project: pytest.Pytester, run_workers: Run, end: str, deed: str, workers: bool
+    project: pytest.Pytester, run_workers_apart: Run, end: str, deed: str, workers: bool
 ) -> None:
     project.makepyfile(f"import pytest\n{MARK}\n@pytest.mark.skip\ndef test_it(): pass\n{OTHER}")
     project.makeconftest(f"import pytest\n{AT_THE_END[end].format(deed=DEEDS[deed])}\n")
     if workers:
-        result = run_workers()
+        result = run_workers_apart()
     else:
         result = project.runpytest_subprocess("-p", "pytest_reflex.plugin")
     assert result.ret == 1
