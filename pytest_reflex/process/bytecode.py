@@ -30,27 +30,37 @@ def bytecode_of(sources: Iterable[str], project: Path) -> dict[str, bytes]:
     base = os.path.realpath(project) + os.sep
     installed = tuple(os.path.realpath(one) + os.sep for one in site.getsitepackages())
     found: dict[str, bytes] = {}
-    compiled = _Compiled()
+    folders = _Folders()
     for source in sources:
-        real = os.path.realpath(source)
+        real = folders.realpath(source)
         if real.startswith(base) and not real.startswith(installed):
             continue
         folder = os.path.dirname(os.path.abspath(source))
         with suppress(OSError, NotImplementedError):
-            for path in compiled.of(cache_from_source(source)):
+            for path in folders.compiled(cache_from_source(source)):
                 with open(path, "rb") as file:
                     found[os.path.join(folder, os.path.basename(path))] = file.read()
     return found
 
 
-class _Compiled:
-    """The byte code that lies in folders, each of which is listed once."""
+class _Folders:
+    """What is asked of folders for each of their modules, found out once for each folder."""
 
     def __init__(self) -> None:
+        self._real: dict[str, str] = {}
         self._names: dict[str, dict[str, list[str]]] = {}
 
-    def of(self, path: str) -> list[str]:
-        """Return the path of a module's byte code, and what pytest made of it, as far as it is."""
+    def realpath(self, path: str) -> str:
+        """Return what `os.path.realpath` does."""
+        if os.path.islink(path):
+            return os.path.realpath(path)
+        folder, name = os.path.split(path)
+        if folder not in self._real:
+            self._real[folder] = os.path.realpath(folder)
+        return os.path.join(self._real[folder], name)
+
+    def compiled(self, path: str) -> list[str]:
+        """Return the path of a module's byte code, and that of what pytest made of it, if any."""
         folder, name = os.path.split(path)
         if folder not in self._names:
             names = self._names[folder] = {}

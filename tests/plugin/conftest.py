@@ -11,14 +11,21 @@ from typing import Any
 
 import _ruamel_yaml
 import pytest
+import tabulate
+from xdist import dsession, workermanage
 
 from pytest_reflex import plugin
-from pytest_reflex.checks import content, executable, structure
+from pytest_reflex.checks import content, executable, session, structure, withheld
+from pytest_reflex.checks.code import check as code
+from pytest_reflex.checks.reported import xml_reports
 from pytest_reflex.session import controller
 
 # A session in this process forgets the modules that it imported. These need not come again, and
 # the C parser must not: a second copy does not know the event classes of the first.
-KEPT = (content, executable, structure, controller, _ruamel_yaml)
+KEPT = (
+    *(content, executable, session, structure, withheld, code, xml_reports, controller),
+    *(_ruamel_yaml, tabulate, dsession, workermanage),
+)
 
 WITH_WORKERS = ("-p", "xdist", "-p", "pytest_reflex.plugin", "-n", "2")
 NO_PYC = "PYTHONDONTWRITEBYTECODE"  # set, it makes each worker compile everything anew
