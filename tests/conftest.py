@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import site
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing
@@ -61,4 +62,20 @@ def steps_are_bounded() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ReflexLoop, "events", bounded_events)
         patch.setattr(IterationLoop, "_round", bounded_iteration)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def installed_packages_are_few(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Show a loop in this process few installed packages: it looks at each file of all of them.
+
+    What a development environment has costs three quarters of the time of a short loop.
+    """
+    folder = tmp_path_factory.mktemp("installed") / "site-packages"
+    (folder / "aid").mkdir(parents=True)
+    (folder / "aid/__init__.py").write_text('"""Helps."""\n')
+    (folder / "aid-1.0.dist-info").mkdir()
+    (folder / "aid-1.0.dist-info/entry_points.txt").write_text("[console_scripts]\naid = aid:run\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(site, "getsitepackages", lambda: [str(folder)])
         yield
