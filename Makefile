@@ -24,7 +24,7 @@ $(VENV)/demo-ready: $(VENV)/pip-ready pyproject.toml
 
 $(VENV)/dev-ready: $(VENV)/pip-ready pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all]" --group dev
-	@touch $@
+	@touch $@ $(VENV)/demo-ready # all of it is there too
 
 demo: $(VENV)/demo-ready ## watch a draft being evaluated, critiqued and refined until it passes (INPUT=FILE: another draft)
 	@rm -rf .demo && mkdir .demo

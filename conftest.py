@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import compileall
 import os
 import shutil
 import signal
+import sys
 import tempfile
 import threading
 import time
@@ -39,6 +41,9 @@ settings.register_profile(
 settings.load_profile("gate")
 
 TEMPORARY = pytest.StashKey[Path]()
+PACKAGE = Path(__file__).parent / "pytest_reflex"
+# Until the tests run, see `pytest_collection_finish`.
+CACHES_NOTHING, sys.dont_write_bytecode = sys.dont_write_bytecode, False
 PATIENCE = float(os.environ.get("TESTS_PATIENCE", "10"))
 """Seconds in which what a killed process had is cleared away behind it."""
 MEMORY = "/dev/shm"
@@ -65,6 +70,16 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", system)  # where `tmp_path` lies
         os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
         config.stash[TEMPORARY] = folder
+        compileall.compile_dir(PACKAGE, quiet=2)
+
+
+def pytest_collection_finish() -> None:
+    """Go back to what PYTHONDONTWRITEBYTECODE says: it is meant for the folders of tests.
+
+    The byte code of our own modules is kept by then, as Python and as pytest make it. Hundreds of
+    programs that tests start would else compile all of them anew.
+    """
+    sys.dont_write_bytecode = CACHES_NOTHING
 
 
 def _leave_constants_out() -> None:

@@ -6,13 +6,14 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.slim import slim_python
 
 AGENT = """\
 import json, os, pathlib, signal, sys, time
@@ -69,10 +70,10 @@ class Project:
         self.folder = folder
         (folder / "agent.py").write_text(AGENT)
         (folder / "words.yaml").write_text(CRITERIA)
-        (folder / "pytest-reflex.toml").write_text(CONFIG.format(python=sys.executable))
+        (folder / "pytest-reflex.toml").write_text(CONFIG.format(python=slim_python()))
 
     def command(self, *words: str) -> list[str]:
-        return [sys.executable, "-m", "pytest_reflex", "loop", *words]
+        return [slim_python(), "-m", "pytest_reflex", "loop", *words]
 
     def new(self) -> list[str]:
         return self.command("new", "say it", "--alias", "run", "--criteria", "words.yaml", "--yes")
