@@ -67,6 +67,15 @@ def steps_are_bounded() -> Iterator[None]:
         yield
 
 
+_site_packages = site.getsitepackages
+
+
+@pytest.fixture
+def installed_packages_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Show a loop the installed packages that the processes of a test have, too."""
+    monkeypatch.setattr(site, "getsitepackages", _site_packages)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def installed_packages_are_few(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Show a loop few installed packages: it looks at each file of all of them.
