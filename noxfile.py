@@ -54,5 +54,6 @@ for version in PYTHONS:
         nox.session(
             partial(run_suite, resolution=resolution),
             python=interpreter(version),
+            venv_params=["--seed"],  # some tests need pip
             name=f"{version}-{name}",
         )
