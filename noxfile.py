@@ -43,7 +43,7 @@ def run_suite(session: nox.Session, resolution: str) -> None:
     All is asked for at once: a second installation would keep what the first one chose.
     """
     session.install(f"--resolution={resolution}", "--group=test", "--editable=.[all]")
-    versions = session.run("python", "-c", VERSIONS, silent=True)
+    versions = session.run("python", "-W", "ignore", "-c", VERSIONS, silent=True)
     report = REPORTS / session.name
     report.with_name(f"{session.name}.versions").write_text(str(versions))
     session.run("python", *session.posargs, f"--junitxml={report}.xml")

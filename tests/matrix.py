@@ -26,7 +26,7 @@ def row(cell: dict[str, Any], folder: Path) -> list[object]:
     versions, report = (folder / f"{cell['name']}{suffix}" for suffix in (".versions", ".xml"))
     if not versions.exists():
         return [python, dependencies, "-", result, *UNKNOWN, "-", note]
-    python, pytest = versions.read_text().split()
+    python, pytest = versions.read_text().split()[-2:]  # warnings may stand before
     minutes, seconds = divmod(round(cell["duration"]), 60)
     counts = count(report) if report.exists() else UNKNOWN
     return [python, dependencies, pytest, result, *counts, f"{minutes}:{seconds:02}", note]
