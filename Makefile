@@ -7,7 +7,7 @@ INPUT ?= examples/courses/draft.md
 SEED ?= 1
 SECONDS ?= 900
 
-.PHONY: help demo test fuzz coverage lint bench faults bench-rules real-claude real-codex real-model changelog clean
+.PHONY: help demo test fuzz matrix coverage lint bench faults bench-rules real-claude real-codex real-model changelog clean
 
 help: ## show this page
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -26,6 +26,10 @@ $(VENV)/dev-ready: $(VENV)/pip-ready pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all]" --group dev
 	@touch $@ $(VENV)/demo-ready # all of it is there too
 
+$(VENV)/matrix-ready: $(VENV)/dev-ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group matrix
+	@touch $@
+
 demo: $(VENV)/demo-ready ## watch a draft being evaluated, critiqued and refined until it passes (INPUT=FILE: another draft)
 	@rm -rf .demo && mkdir .demo
 	cd .demo && $(abspath $(BIN))/pytest-reflex loop new \
@@ -41,6 +45,11 @@ test: $(VENV)/dev-ready ## run the tests (SEED=2: in another order)
 
 fuzz: $(VENV)/dev-ready ## try the property tests with new examples for SECONDS (default: 900)
 	$(BIN)/python -m tests.fuzz $(SECONDS) $(PYTEST_ARGS)
+
+matrix: $(VENV)/matrix-ready ## run the tests on each Python that is found, with the lowest and the newest dependencies (ONLY="3.11-lowest": some of these)
+	@rm -rf .nox/reports && mkdir -p .nox/reports
+	@$(BIN)/python -m nox $(if $(ONLY),--session $(ONLY)) --report .nox/reports/cells.json -- $(SUITE) $(PYTEST_ARGS); \
+	  status=$$?; $(BIN)/python -m tests.matrix .nox/reports && exit $$status
 
 coverage: $(VENV)/dev-ready ## run the tests and print the coverage, in half as much time again
 	@rm -f .coverage .coverage.*
@@ -90,4 +99,4 @@ changelog: $(VENV)/dev-ready ## show what the next release says
 	@$(BIN)/python -m towncrier build --draft --version next
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) .demo .real .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .nox .demo .real .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis
