@@ -83,6 +83,8 @@ STUCK = {
     ),
     "no blocker": ([mark("0.5", "one")] * 3, 3, False),
     "nothing yet": ([], 3, False),
+    "what blocks now counts": ([mark("0.5", "one"), mark("0.5", "one", blocked=True)], 2, True),
+    "not what did": ([mark("0.5", "one", blocked=True), mark("0.5", "one")], 2, False),
 }
 
 
@@ -144,6 +146,18 @@ OSCILLATION = {
     "it changed and then stayed": (artifacts("x", "y", "y"), False),
     "back after two": (artifacts("x", "y", "x"), True),
     "two are too few": (artifacts("x", "x"), False),
+    "it had come back in the phase before": (
+        [*artifacts("x", "y", "x"), mark("1", sha="z", level="B")],
+        False,
+    ),
+    "it came back in the second phase": (
+        [mark("1", sha="w"), *(mark("1", sha=sha, level="B") for sha in "xyx")],
+        True,
+    ),
+    "it came back in the second phase from the first": (
+        [*artifacts("x", "y"), *(mark("1", sha=sha, level="B") for sha in "vwx")],
+        False,
+    ),
     "nothing yet": ([], False),
 }
 
