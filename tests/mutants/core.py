@@ -34,6 +34,7 @@ TESTS = (
     "tests/iterations",
     "tests/checks",
     "tests/store",
+    "tests/judged",
     "tests/plugin",
 )
 """The folders whose tests run these modules in their own process."""
