@@ -117,7 +117,7 @@ class _Reader:
         self._breaks: list[Damage] = []
         self._sealed: list[int] = []
         self._zeros: list[Damage] = []
-        self._void = ("", 0)
+        self._void: tuple[str | None, int] = (None, 0)
         self._line = b""
         self._last = NO_LINE
         self._chained = False

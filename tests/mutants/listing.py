@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import json
-import random
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 from cosmic_ray.commands.init import init
@@ -119,9 +120,24 @@ def mutants(database: WorkDB) -> list[Mutant]:
     )
 
 
-def sample(found: Sequence[Mutant], size: int, seed: int) -> list[Mutant]:
-    """Return so many mutants: the same ones for the same sources and seed."""
-    return random.Random(seed).sample(found, min(size, len(found))) if size else list(found)
+def sample(found: Sequence[Mutant], size: int, seed: int, root: Path = ROOT) -> list[Mutant]:
+    """Return so many mutants, by chance; `size` 0 is all of them.
+
+    Chance goes by the seed and the text of a line, so that a change elsewhere in the sources leaves
+    the sample as it is.
+    """
+    if not size:
+        return list(found)
+    sources = {one.module: (root / one.module).read_text("utf-8").splitlines() for one in found}
+    twins: Counter[str] = Counter()
+    ranked: list[tuple[str, Mutant]] = []
+    for one in found:
+        line = sources[one.module][one.start[0] - 1]
+        column = one.start[1] - len(line) + len(line.lstrip())
+        name = f"{seed} {one.module} {one.operator} {column} {line.strip()}"
+        twins[name] += 1
+        ranked.append((sha256(f"{name} {twins[name]}".encode()).hexdigest(), one))
+    return sorted(one for _, one in sorted(ranked)[:size])
 
 
 class Source:

@@ -105,12 +105,15 @@ def test_annotations_decorators_of_classes_and_stars_are_not_mutated() -> None:
     assert kept == [(3, 23)]
 
 
-def test_a_sample_is_the_same_for_the_same_seed() -> None:
-    every = [mutant((number, 0), "AddNot", number) for number in range(50)]
+def test_a_sample_is_the_same_for_the_same_seed_and_lines() -> None:
+    every = [mutant((number, 0), "AddNot", number) for number in range(1, 99)]
     first = listing.sample(every, 9, 1)
     assert listing.sample(every, 9, 1) == first
     assert listing.sample(every, 9, 2) != first
+    assert len(listing.sample(every, 500, 1)) == 98
     assert listing.sample(every, 0, 1) == every
+    fewer = [one for one in every if one not in first[:2]]
+    assert set(first[2:]) < set(listing.sample(fewer, 9, 1)), "the others stay in it"
 
 
 def test_a_change_is_shown_by_its_lines_without_indentation() -> None:

@@ -15,6 +15,7 @@ from pytest_reflex.verdict.progress import (
     mark_of,
     oscillates,
     stagnation_after,
+    stagnation_of,
     stuck_on_blockers,
 )
 from tests.verdict.sets import evaluation, rule
@@ -55,6 +56,7 @@ STAGNATION = {
 @pytest.mark.parametrize(("marks", "expected"), STAGNATION.values(), ids=STAGNATION.keys())
 def test_stagnation_count(marks: list[Mark], expected: int) -> None:
     assert count(*marks) == expected
+    assert stagnation_of(marks) == expected
 
 
 def test_three_equal_blocked_evaluations_are_stuck() -> None:
@@ -170,6 +172,8 @@ def test_oscillation(marks: list[Mark], expected: bool) -> None:
 BEST = {
     "B over A": ([mark("0.9"), mark("0.1", level="B")], 1),
     "higher score": ([mark("0.9"), mark("0.1")], 0),
+    "the first of three": ([mark("0.9"), mark("0.1"), mark("0.2")], 0),
+    "the only one": ([mark("0.1")], 0),
     "fewer blockers": ([mark("0.5", "r", blocked=True), mark("0.5", "r")], 1),
     "the later of equals": ([mark("0.5"), mark("0.5")], 1),
     "passed over a higher score": ([replace(mark("0.5"), passed=True), mark("0.9")], 0),
