@@ -19,11 +19,11 @@ from typing import Any
 from cosmic_ray.work_db import WorkDB
 from cosmic_ray.work_item import TestOutcome, WorkerOutcome, WorkResult
 
-from tests.mutants import copies, equivalents, lines, listing, report
-from tests.mutants.core import ROOT, TESTS
+from tests.mutants import copies, core, equivalents, lines, listing, report
+from tests.mutants.core import ROOT
 from tests.mutants.listing import Mutant
 from tests.mutants.report import Result
-from tests.mutants.trial import IMPORT, KILLED, SURVIVED, TIMEOUT
+from tests.mutants.trial import IMPORT, KILLED, SURVIVED, TIMEOUT, UNKNOWN
 
 _SLOWER = 10.0
 _START = 40.0
@@ -127,10 +127,10 @@ class Trials:
 
 def kept(result: Result, tests: str) -> WorkResult:
     """Return a result as a session of cosmic-ray keeps it; `tests` is the digest of the tests."""
-    invalid = result.outcome == report.INVALID
+    invalid, tried = result.outcome == report.INVALID, result.outcome in (KILLED, SURVIVED)
     return WorkResult(
         worker_outcome=WorkerOutcome.SKIPPED if invalid else WorkerOutcome.NORMAL,
-        test_outcome=None if invalid else TestOutcome(result.outcome),
+        test_outcome=TestOutcome(result.outcome if tried else TestOutcome.INCOMPETENT),
         output=json.dumps({"tests": tests, "result": result.to_json()}),
         diff=result.diff,
     )
@@ -141,8 +141,13 @@ def known(database: WorkDB, tests: str) -> dict[str, Result]:
     found = {}
     for job, row in database.results:
         note = json.loads(row.output or "null")
-        if note and (note["result"]["outcome"] != SURVIVED or note["tests"] == tests):
-            found[job] = Result.of_json(note["result"])
+        if not note:
+            continue
+        result = Result.of_json(note["result"])
+        if result.outcome in (KILLED, report.INVALID) or (
+            result.outcome == SURVIVED and note["tests"] == tests
+        ):
+            found[job] = result
     return found
 
 
@@ -188,7 +193,7 @@ def _run(size: int, seed: int, jobs: int) -> int:
     started = time.monotonic()
     folders = [copies.renew(str(number)) for number in range(1, jobs + 1)]
     measured = lines.measured(folders[0], jobs)
-    tests = copies.digest([path for place in TESTS for path in (ROOT / place).rglob("*.py")])
+    tests = copies.digest(core.test_files())
     database = listing.session()
     every = listing.mutants(database)
     chosen = listing.sample(every, size, seed)
@@ -200,7 +205,7 @@ def _run(size: int, seed: int, jobs: int) -> int:
     for test in trials.unsteady(folders[0]):
         for mutant in chosen:
             if test in (trials.results[mutant.job].by, trials.results[mutant.job].first):
-                trials.keep(mutant, Result(outcome=report.UNKNOWN, by=test))
+                trials.keep(mutant, Result(outcome=UNKNOWN, by=test))
     whole = report.Report(
         mutants=chosen, results=trials.results, table=equivalents.table(), every=every
     )

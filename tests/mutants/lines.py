@@ -14,9 +14,10 @@ from pathlib import Path
 
 import coverage
 
+from tests.mutants import core
 from tests.mutants.contexts import NOTES
 from tests.mutants.copies import digest, environment_of
-from tests.mutants.core import CACHE, MODULES, ROOT, TESTS
+from tests.mutants.core import CACHE, MODULES, ROOT
 
 MOST_SECONDS = 20.0
 MOST_TESTS = 200
@@ -114,8 +115,7 @@ def measured(folder: Path, jobs: int) -> Lines:
     """Return what is known of the tests; what is out of date is measured in this copy first."""
     _FOLDER.mkdir(parents=True, exist_ok=True)
     sources = digest([ROOT / module for module in MODULES])
-    files = sorted(path for place in TESTS for path in (ROOT / place).rglob("test_*.py"))
-    digests = {str(path.relative_to(ROOT)): sources + digest([path]) for path in files}
+    digests = {str(path.relative_to(ROOT)): sources + digest([path]) for path in core.test_files()}
     known = _read()
     old = {name for name, value in digests.items() if known.get(name, {}).get("digest") != value}
     known = {name: entry for name, entry in known.items() if name in digests and name not in old}

@@ -17,9 +17,6 @@ from tests.mutants.trial import KILLED, SURVIVED
 INVALID = "invalid"
 """It does not even compile, and does not count."""
 
-UNKNOWN = "unknown"
-"""What killed it fails without it, too; it is tried again in the next run."""
-
 LEAST = 0.95
 """How many of those that are tried have to be killed."""
 

@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("cosmic_ray")
 
-from tests.mutants import equivalents, lines, listing
+from tests.mutants import copies, core, equivalents, lines, listing
 from tests.mutants.core import MODULES, ROOT
 from tests.mutants.equivalents import Equivalent
 from tests.mutants.listing import Change, Mutant, Source
@@ -192,6 +192,12 @@ def test_a_mutant_is_killed_by_a_test_an_import_or_a_hang_and_leaves_no_trace(fo
             "mutated": SOURCE.replace("return False", "while True: pass"),
             "turns": short,
         },
+        {
+            "path": "part.py",
+            "source": SOURCE,
+            "mutated": SOURCE.replace("= 2", "= 3"),
+            "turns": [[["test_part.py::test_gone"], 60]],
+        },
         {"tests": ["test_part.py"], "seconds": 60},
     )
     assert replies == [
@@ -199,6 +205,7 @@ def test_a_mutant_is_killed_by_a_test_an_import_or_a_hang_and_leaves_no_trace(fo
         {"outcome": "survived", "by": ""},
         {"outcome": "killed", "by": "import"},
         {"outcome": "killed", "by": "timeout"},
+        {"outcome": "unknown", "by": "pytest's status 4 of test_part.py::test_gone and others"},
         {"status": 0, "failed": []},
     ]
     assert (folder / "part.py").read_text() == SOURCE
@@ -213,6 +220,29 @@ ENTRY = Equivalent(
     new=LINE.replace(" or ", " and "),
     reason="what it means is the same",
 )
+
+
+def test_a_copy_is_as_the_working_tree_is_whatever_an_interrupt_left_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(copies, "ROOT", tmp_path)
+    monkeypatch.setattr(copies, "CACHE", tmp_path / ".mutants")
+    monkeypatch.setattr(core, "TESTS", ())
+    module = tmp_path / MODULES[0]
+    module.parent.mkdir(parents=True)
+    module.write_text("LIMIT = 2\n")
+    (module.parent / "gone.py").write_text("")
+    (module.parent / "link.py").symlink_to(module)
+    first = copies.renew("1")
+    (first / MODULES[0]).write_text("LIMIT = 3\n")
+    (first / "pytest_reflex/left.txt").write_text("by a test")
+    (module.parent / "gone.py").unlink()
+    assert copies.renew("1") == first
+    assert (first / MODULES[0]).read_text() == module.read_text() == "LIMIT = 2\n"
+    found = {path.name for path in first.rglob("*") if path.is_file()}
+    assert {name for name in found if not name.endswith(".pyc")} == {module.name, "link.py"}
+    assert not [name for name in found if name.startswith(f"{module.stem}.cpython")]
+    assert (first / "pytest_reflex/verdict/link.py").is_symlink()
 
 
 def told(table: list[Equivalent], *outcomes: str, killed: int = 0) -> tuple[bool, str]:

@@ -17,6 +17,10 @@ from pathlib import Path
 from typing import Any, TextIO
 
 SURVIVED, KILLED = "survived", "killed"
+
+UNKNOWN = "unknown"
+"""What killed it fails without it, too; it is tried again in the next run."""
+
 IMPORT, TIMEOUT = "import", "timeout"
 _WARM = (
     "pytest", "_pytest.pytester", "click", "jsonschema", "markdown_it", "platformdirs",
@@ -87,10 +91,14 @@ def trial(path: Path, source: str, mutated: str, turns: list[list[Any]]) -> dict
         for tests, seconds in turns:
             status, failed = run(tests, seconds)
             if status != _PASSED:
-                return {"outcome": KILLED, "by": failed.partition("\n")[0] or IMPORT}
-        return {"outcome": SURVIVED, "by": ""}
+                break
+        else:
+            return {"outcome": SURVIVED, "by": ""}
     finally:
         path.write_text(source, "utf-8")
+    if not failed and (why := run(tests, seconds, (*_OPTIONS, "--collect-only"))[0]):
+        return {"outcome": UNKNOWN, "by": f"pytest's status {why} of {tests[0]} and others"}
+    return {"outcome": KILLED, "by": failed.partition("\n")[0] or IMPORT}
 
 
 def failing(tests: list[str], seconds: float) -> dict[str, Any]:
