@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -167,6 +168,38 @@ def test_place_in_a_block_of_a_section_is_that_in_the_document() -> None:
 
 def test_near_miss_is_shown() -> None:
     assert search(MARKDOWN, search="## USAGE").evidence == "nearest: 5 | ## Usage"
+
+
+def test_a_near_miss_of_several_lines_is_shown_by_its_first() -> None:
+    result = search(MARKDOWN, search="## USAGE\n\nCall", literal=True)
+    assert result.evidence == "nearest: 5 | ## Usage"
+
+
+@pytest.mark.parametrize(("size", "shown"), [(1_000_000, True), (1_000_001, False)])
+def test_a_near_miss_is_sought_in_up_to_a_million_characters(size: int, shown: bool) -> None:
+    result = search("Wanted\n".ljust(size, "-"), search="wanted")
+    assert result.outcome is FAIL
+    assert result.evidence == ("nearest: 1 | Wanted" if shown else "")
+
+
+@pytest.mark.parametrize("wanted", ["w" * 200 + "x", "w" * 2000 + "x"])
+def test_a_near_miss_that_takes_too_long_is_not_shown(
+    wanted: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "re2", None)  # an extra that need not be there
+    result = search("w" * 999_999, search=wanted.upper(), literal=True)
+    assert (result.outcome, result.evidence) == (FAIL, "")
+    assert "is not there" in result.message
+
+
+@pytest.mark.parametrize("length", [60, 61])
+@pytest.mark.parametrize("where", ["block", "section"])
+def test_a_place_is_named_by_up_to_60_characters(where: str, length: int) -> None:
+    name = "n" * length
+    result = search(f"## {name}\n\n```{name}\n```\n", search="gone", **{where: name})
+    assert ("n" * 60 in result.message) is (length == 60)
+    words = {"block": " in blocks of nnn", "section": " in section 'nnn"}
+    assert result.message.startswith(f"'gone' is not there{words[where]}")
 
 
 @pytest.mark.parametrize("text", ["Hello {{ name }} {% if %}", "{0} {!r} %d", r"\d+ [x", "$HOME"])

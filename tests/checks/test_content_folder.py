@@ -178,6 +178,16 @@ def test_message_names_the_only_file_that_was_searched(
     assert search(TEXTS, **params).message == message
 
 
+@pytest.mark.parametrize(
+    ("section", "message"),
+    [("One", "'x' is not there in section 'One'"), ("Two", "there is no section 'Two'")],
+)
+def test_message_of_no_file_that_passes_is_that_of_the_first(section: str, message: str) -> None:
+    files = folder(a_md="# One\n", b_md="# Two\n", c_md="# One\n# Two\n")
+    result = search(files, search="x", files="[ab].md", section=section)
+    assert result.message == f"{message} in any of 2 files"
+
+
 def test_message_tells_that_no_file_matched() -> None:
     assert search(DOCS, search="x", files="*.rst").message == "no file of docs matches *.rst"
 

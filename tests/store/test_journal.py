@@ -342,7 +342,7 @@ def test_b116_only_a_plain_file_becomes_a_journal(path: Path, kind: str) -> None
     assert not path.with_name("nowhere").exists()
 
 
-@pytest.mark.parametrize("change", ["grown", "replaced", "removed"])
+@pytest.mark.parametrize("change", ["grown", "replaced", "linked", "removed"])
 def test_change_by_another_program_is_noticed(path: Path, change: str) -> None:
     with Journal.create(path) as journal:
         journal.append(record(0))
@@ -352,7 +352,9 @@ def test_change_by_another_program_is_noticed(path: Path, change: str) -> None:
             path.rename(path.with_name("moved"))
             if change == "replaced":
                 path.write_bytes(path.with_name("moved").read_bytes())
-        word = "changed" if change == "grown" else change
+            elif change == "linked":
+                path.symlink_to(path.with_name("moved"))
+        word = {"grown": "changed", "linked": "replaced"}.get(change, change)
         with pytest.raises(StateError, match=rf"history\.jsonl was {word}"):
             journal.append(record(1))
 
