@@ -228,6 +228,20 @@ def test_an_artifact_that_something_changes_for_ever_does_not_keep_a_run_from_it
     assert decide(state, stop_requested="").reason is StopReason.USER_STOP
 
 
+@pytest.mark.parametrize("judged", [4, 5, 6])
+def test_an_artifact_that_something_changes_for_ever_is_judged_five_times(judged: int) -> None:
+    history = History(limits=LIMITS).planned().prepared()
+    for number in range(judged):
+        history.produced(str(number), by="hand").evaluated(A_MUST, sha=str(number))
+    assert decide(history.state).step is Step.CRITIQUE, "the evaluation stands"
+    decision = decide(history.produced("9", by="hand").state)
+    if judged < 5:
+        assert (decision.act, decision.step) == (Act.STEP, Step.EVALUATE)
+    else:
+        assert decision.reason is StopReason.STAGNATION
+        assert decision.detail == "artifact.md was changed from outside 5 times in one iteration"
+
+
 def test_what_was_judged_before_its_stop_is_critiqued_when_the_run_goes_on() -> None:
     history = History().round(A_MUST).refined("2").advanced().evaluated(A_MUST, sha="2")
     assert decide(history.state).step is Step.CRITIQUE

@@ -47,8 +47,7 @@ TESTS = (
     *(
         f"tests/plugin/test_{name}.py"
         for name in (  # each runs pytest in pytest
-            "conclude", "exits", "left_out", "marks", "protocols", "selection", "session",
-            "workers",
+            "conclude", "exits", "left_out", "selection", "workers",
         )
     ),
 )  # fmt: skip

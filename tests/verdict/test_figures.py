@@ -62,6 +62,7 @@ def test_floor_rounds_down(value: str, digits: int, text: str) -> None:
         pytest.param((8, 2), "0.85", "0.050", id="as it is"),
         pytest.param((2, 1), "0.85", "0.184", id="rounded up"),
         pytest.param((8499, 1501), "0.85", "0.001", id="next to none"),
+        pytest.param((349999, 650001), "0.85", "0.501", id="next to a half"),
         pytest.param((17, 3), "0.85", "0.000", id="none"),
         pytest.param((9, 1), "0.85", "0.000", id="more than that"),
     ],
@@ -76,6 +77,7 @@ def test_a_gap_is_shown_rounded_up(weights: tuple[int, int], threshold: str, tex
     [
         pytest.param(("123456.123457", "1"), "123456.123457/123457.123457", id="12 digits"),
         pytest.param(("123456.1234567", "1"), "123456.123456/123457.123456", id="13 digits"),
+        pytest.param(("99991/1000003", "0"), "99991/1000003/99991/1000003", id="fractions"),
     ],
 )
 def test_arithmetic_shows_at_most_12_digits(weights: tuple[str, str], text: str) -> None:

@@ -59,6 +59,10 @@ def test_stagnation_count(marks: list[Mark], expected: int) -> None:
     assert stagnation_of(marks) == expected
 
 
+def test_nothing_is_no_stagnation() -> None:
+    assert stagnation_of([]) == 0
+
+
 def test_three_equal_blocked_evaluations_are_stuck() -> None:
     marks = [mark("0.5", "a.x.one", blocked=True)] * 3
     assert stuck_on_blockers(marks, 3)
@@ -175,6 +179,7 @@ BEST = {
     "the first of three": ([mark("0.9"), mark("0.1"), mark("0.2")], 0),
     "the only one": ([mark("0.1")], 0),
     "fewer blockers": ([mark("0.5", "r", blocked=True), mark("0.5", "r")], 1),
+    "the later of two that differ otherwise": ([mark("0.5", sha="x"), mark("0.5", sha="y")], 1),
     "the later of equals": ([mark("0.5"), mark("0.5")], 1),
     "passed over a higher score": ([replace(mark("0.5"), passed=True), mark("0.9")], 0),
     "passed over a later one": ([replace(mark("0.5"), passed=True), mark("0.5")], 0),
@@ -207,3 +212,10 @@ def test_flips_tell_fixed_broken_and_still_failing() -> None:
 def test_the_first_evaluation_of_a_phase_has_no_flips() -> None:
     assert flips_between([mark("0.5", "a.x")]) is None
     assert flips_between([mark("1", level="A"), mark("0.5", "b.x", level="B")]) is None
+    assert flips_between([*failing("a", "b"), mark("0.5", "b.x", level="B")]) is None
+
+
+def test_flips_are_those_of_the_last_two_of_many() -> None:
+    flips = flips_between([mark("1"), *failing("x", "y", level="B")])
+    assert flips
+    assert (flips.fixed, flips.broken, flips.still) == (("x",), ("y",), ())
