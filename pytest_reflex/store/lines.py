@@ -153,7 +153,7 @@ class _Reader:
         void, line = self._void
         if void == record["prev"]:  # a writer found the zeros as an unfinished line
             self._sealed.append(line)
-            self._last = void
+            self._last = record["prev"]
         follows = record["prev"] == self._last and seq == expected
         if self._damages and self._damages[-1].line == number - 1:
             # A writer that finds an unfinished line goes on behind it and names it.

@@ -20,13 +20,13 @@ from cosmic_ray.work_db import WorkDB
 from cosmic_ray.work_item import TestOutcome, WorkerOutcome, WorkResult
 
 from tests.mutants import copies, core, equivalents, lines, listing, report
-from tests.mutants.core import ROOT
+from tests.mutants.core import MODULES
 from tests.mutants.listing import Mutant
 from tests.mutants.report import Result
 from tests.mutants.trial import IMPORT, KILLED, SURVIVED, TIMEOUT, UNKNOWN
 
-_SLOWER = 10.0
-_START = 40.0
+_SLOWER = 4.0
+_START = 20.0
 """How long a turn of tests may take: so many times what it took once, and so many seconds."""
 
 
@@ -39,6 +39,7 @@ class Trials:
     tests: str
     results: dict[str, Result]
     total: int
+    sources: dict[str, str]
 
     def try_all(self, left: Sequence[Mutant], folders: Sequence[Path]) -> None:
         """Try mutants in as many copies as there are; each result is kept at once."""
@@ -69,7 +70,7 @@ class Trials:
                 mutant = waiting.get_nowait()
             except queue.Empty:
                 return
-            source = (ROOT / mutant.module).read_text("utf-8")
+            source = self.sources[mutant.module]
             new = listing.mutated(mutant, source)
             if new is None:
                 result = Result(outcome=report.INVALID)
@@ -199,7 +200,8 @@ def _run(size: int, seed: int, jobs: int) -> int:
     chosen = listing.sample(every, size, seed)
     jobs_chosen = {mutant.job for mutant in chosen}
     before = {job: row for job, row in known(database, tests).items() if job in jobs_chosen}
-    trials = Trials(database, measured, tests, before, len(chosen))
+    sources = {module: (folders[0] / module).read_text("utf-8") for module in MODULES}
+    trials = Trials(database, measured, tests, before, len(chosen), sources)
     print(f"{len(chosen)} of {len(every)} mutants, {len(before)} of them tried before", flush=True)
     trials.try_all([mutant for mutant in chosen if mutant.job not in before], folders)
     for test in trials.unsteady(folders[0]):

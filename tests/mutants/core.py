@@ -37,9 +37,10 @@ TESTS = (
         f"tests/loops/test_{name}.py"
         for name in (
             "decide", "extending", "feedback", "fold", "history", "limits", "partial",
-            "state_on_disk", "stopping",
+            "state_on_disk", "stopping", "unreadable", "verifying",
         )
     ),
+    "tests/structure/test_parameters.py",
     *(
         f"tests/iterations/test_{name}.py"
         for name in ("bounds", "budget", "decide", "driver", "gates", "outcome", "stuck")
