@@ -48,7 +48,7 @@ TESTS = (
     *(
         f"tests/plugin/test_{name}.py"
         for name in (  # each runs pytest in pytest
-            "conclude", "exits", "left_out", "selection", "workers",
+            "conclude", "exits", "left_out", "marks", "selection", "session", "workers",
         )
     ),
 )  # fmt: skip

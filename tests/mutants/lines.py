@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
@@ -23,7 +24,7 @@ MOST_SECONDS = 20.0
 MOST_TESTS = 200
 """What one mutant is given: the fastest tests of its line, up to so many."""
 
-_FIRST_TESTS, _FIRST_FILES = 30, 3
+_FIRST_TESTS, _FIRST_FILES, _OF_ONE_FILE = 30, 3, 10
 _FOLDER = CACHE / "lines"
 _CONFIGURATION = """\
 [run]
@@ -53,12 +54,17 @@ class Lines:
         found = frozenset().union(*(of_module.get(line, ()) for line in lines))
         found = found or frozenset().union(*of_module.values())
         fast = sorted((test for test in found if test in self.seconds), key=self._pace)
+        seen: Counter[str] = Counter()
+        ranked: list[tuple[int, str]] = []
+        for test in fast:  # some of each file come before many of one
+            ranked.append((seen[_file(test)] // _OF_ONE_FILE, test))
+            seen[_file(test)] += 1
         chosen, total = [], 0.0
-        for test in fast[:MOST_TESTS]:
-            total += self.seconds[test]
-            if chosen and total > MOST_SECONDS:
-                break
-            chosen.append(test)
+        for _, test in sorted(ranked, key=lambda row: row[0])[:MOST_TESTS]:
+            if not chosen or total + self.seconds[test] <= MOST_SECONDS:
+                chosen.append(test)
+                total += self.seconds[test]
+        chosen.sort(key=self._pace)
         files: dict[str, int] = {}
         for test in chosen[: 2 * _FIRST_TESTS]:
             files[_file(test)] = files.get(_file(test), 0) + 1
