@@ -376,20 +376,18 @@ def test_closed_journal_is_not_written(path: Path) -> None:
 
 
 def test_a_journal_is_written_and_let_go_where_there_is_no_standard_input(path: Path) -> None:
-    program = (
-        "import os, sys; from pathlib import Path;"
-        "from pytest_reflex.store.journal import Journal, is_locked\n"
-        "os.close(0); journal = Journal.create(Path(sys.argv[1])); journal.append({'n': 1})\n"
-        "os.fstat(0); print(is_locked(Path(sys.argv[1]))); journal.close()\n"
-        "print(is_locked(Path(sys.argv[1])))\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program, str(path)],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-    )
-    assert done.stdout.split() == ["True", "False"], done.stderr
+    standard_input = os.dup(0)
+    os.close(0)
+    try:
+        with Journal.create(path) as journal:
+            journal.append({"n": 1})
+            assert os.path.samestat(os.fstat(0), path.stat())
+            assert is_locked(path)
+        held = is_locked(path)
+    finally:
+        os.dup2(standard_input, 0)
+        os.close(standard_input)
+    assert not held
     assert [r["n"] for r in read_journal(path).records] == [1]
 
 
