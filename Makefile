@@ -7,7 +7,7 @@ INPUT ?= examples/courses/draft.md
 SEED ?= 1
 SECONDS ?= 900
 
-.PHONY: help demo test fuzz matrix coverage lint bench faults bench-rules real-claude real-codex real-model changelog clean
+.PHONY: help demo test fuzz matrix coverage lint bench faults bench-rules mutants real-claude real-codex real-model changelog clean
 
 help: ## show this page
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -71,6 +71,9 @@ bench-rules: $(VENV)/dev-ready ## judge good and broken documents by the stock t
 faults: $(VENV)/dev-ready ## print the whole scorecard of faults (long; NAMES="races zoo": some figures)
 	$(BIN)/python -m tests.faults $(NAMES)
 
+mutants: $(VENV)/dev-ready ## change the core in small ways and see whether a test notices (SAMPLE=300 SEED=1: some; JOBS=2)
+	nice -n 10 $(BIN)/python -m tests.mutants --sample $(or $(SAMPLE),0) --seed $(SEED) --jobs $(or $(JOBS),1)
+
 # Real clients and a real model lie in .real/ and are nothing that `make test` needs.
 NPM := .real/npm/node_modules/.bin
 
@@ -99,4 +102,4 @@ changelog: $(VENV)/dev-ready ## show what the next release says
 	@$(BIN)/python -m towncrier build --draft --version next
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) .nox .demo .real .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .nox .demo .real .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis .mutants

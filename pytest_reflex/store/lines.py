@@ -119,7 +119,7 @@ class _Reader:
         self._breaks: list[Damage] = []
         self._sealed: list[int] = []
         self._zeros: list[Damage] = []
-        self._void = ("", 0)
+        self._void: tuple[str | None, int] = (None, 0)
         self._line = b""
         self._last = NO_LINE
         self._chained = False
@@ -157,7 +157,7 @@ class _Reader:
         void, line = self._void
         if void == record["prev"]:  # a writer found the zeros as an unfinished line
             self._sealed.append(line)
-            self._last = void
+            self._last = record["prev"]
         follows = record["prev"] == self._last and seq == expected
         if self._damages and self._damages[-1].line == number - 1:
             # A writer that finds an unfinished line goes on behind it and names it.

@@ -73,6 +73,34 @@ def test_what_was_refined_and_not_judged_is_judged_before_the_stop(stage: Stage)
     assert not run["stop"]["passed"]  # phase B was not judged
 
 
+@pytest.mark.parametrize(
+    ("last", "again"), [("evaluation_done", [False]), ("refinement_done", [False, False])]
+)
+def test_a_pass_that_was_found_and_holds_is_told_once_and_so_is_what_is_new(
+    stage: Stage, last: str, again: list[bool]
+) -> None:
+    produced = "alpha beta\n" if last == "evaluation_done" else "alpha\n"
+    with stage.begin(Script(produce=produced, refine="alpha beta\n")) as loop:
+        next(event for event in loop.events() if event.kind == last)
+    assert stop_judging(stage).done
+    lines = (stage.root / "words/history.jsonl").read_text("utf-8").splitlines()
+    events = [event for event in map(json.loads, lines) if event["event"] == "evaluation_done"]
+    assert [bool(event["payload"].get("again")) for event in events] == again
+
+
+def test_what_could_not_be_judged_before_the_stop_is_told(stage: Stage) -> None:
+    leave(stage, events=7)
+
+    def no_hooks() -> None:
+        raise UsageError("the judge is away")
+
+    stopping.stop(
+        run_of(stage), "enough", now=False, patience=0, project=stage.project, hooks=no_hooks
+    )
+    detail = stage.run_json()["stop"]["detail"]
+    assert detail == "enough (the last artifact was not evaluated: the judge is away)"
+
+
 def test_where_the_rules_were_changed_nothing_is_judged_before_the_stop(stage: Stage) -> None:
     leave(stage, events=7)
     stage.criteria.write_text("rules: []\n")

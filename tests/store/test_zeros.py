@@ -69,7 +69,11 @@ def test_b111_zeros_at_the_end_are_an_unfinished_line(path: Path, tail: bytes) -
 def test_b111_zeros_in_the_place_of_an_event_are_damage(path: Path, lost: int) -> None:
     events = path.read_bytes().splitlines(keepends=True)
     events[lost] = b"\0" * (len(events[lost]) - 1) + b"\n"
-    assert not decode(b"".join(events)).whole
+    content = decode(b"".join(events))
+    assert [str(one) for one in (*content.damages, *content.breaks)] == [
+        f"line {lost + 1}: it holds NUL bytes and nothing else"
+    ]
+    assert content.zeros == ()
 
 
 KEEPS = """
