@@ -17,7 +17,7 @@ from pathlib import Path
 from threading import Event
 
 from pytest_reflex.agents.command import LEFT
-from pytest_reflex.agents.partial import partial_output
+from pytest_reflex.agents.partial import partial_output, was_killed
 from pytest_reflex.checks.command_run import LEFT_TEXT
 from pytest_reflex.errors import ExitCode, ReflexError, StateError
 from pytest_reflex.iterations.budget import is_over, over_budget_text
@@ -181,7 +181,9 @@ class IterationLoop:
         """Decide what a round came to: the answer first, and behind a good one the gates."""
         changed = self._watch.changed()
         self._work.gates.after_agent()
-        self._keep_partial(number, partial_output(reply))
+        text = partial_output(reply)
+        # The log has the end of what a tool wrote that failed by itself.
+        self._keep_partial(number, text if was_killed(reply) or len(text) > _KEPT else "")
         offered = self._work.procedure.success
         if reply.details.get(LEFT):
             self._log.warning(f"AI CLI {LEFT_TEXT}")

@@ -73,10 +73,11 @@ def log_lines(here: Path) -> list[dict[str, object]]:
 def test_b087_partial_output_of_an_iteration_stays_whole(
     here: Path, capsys: pytest.CaptureFixture[str], deed: str, by_file: bool
 ) -> None:
-    prepare(here, deed, by_file=by_file)
+    text = TEXT if deed in ("hang", "kill") else LARGE
+    prepare(here, deed, text=text, by_file=by_file)
     assert main(["iterate", "run", "build"]) == 16
     (path,) = kept(here)
-    assert path.read_text() == TEXT
+    assert path.read_text() == text
     assert path.stat().st_mode & 0o077 == 0
     assert f"in iteration 1 is kept in {path}" in capsys.readouterr().err
     (told,) = (line for line in log_lines(here) if line["event"] == "partial_output")
@@ -120,7 +121,7 @@ def test_b087_much_output_stays_whole(here: Path, deed: str) -> None:
 def test_b087_each_iteration_has_its_own_file(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    prepare(here, "leave")
+    prepare(here, "leave", text=LARGE)
     assert main(["iterate", "run", "build", "--failure-threshold", "2"]) == 16
     first, second = kept(here)
     assert [re.sub(r".*\.iteration", "iteration", p.name) for p in (first, second)] == [
@@ -139,7 +140,8 @@ def test_b087_json_lines_name_the_file(here: Path, capsys: pytest.CaptureFixture
 
 
 @pytest.mark.parametrize(
-    ("deed", "text"), [("limit", ""), ("leave", ""), ("hang", " \n"), ("nothing", TEXT)]
+    ("deed", "text"),
+    [("limit", ""), ("leave", ""), ("hang", " \n"), ("nothing", TEXT), ("leave", "no more ideas")],
 )
 def test_b087_where_nothing_is_lost_nothing_is_kept(here: Path, deed: str, text: str) -> None:
     prepare(here, deed, text=text)
