@@ -39,9 +39,11 @@ demo: $(VENV)/demo-ready ## watch a draft being evaluated, critiqued and refined
 	@cd .demo && echo && $(abspath $(BIN))/pytest-reflex loop status courses-api
 
 SUITE := -m pytest -n 2 --dist loadfile --hypothesis-profile=gate -p randomly --randomly-seed=$(SEED)
+# Of long tables of variants a third is tried, another one with each of three seeds.
+SHARE ?= $(SEED)/3
 
-test: $(VENV)/dev-ready ## run the tests (SEED=2: in another order)
-	$(BIN)/python $(SUITE) $(PYTEST_ARGS)
+test: $(VENV)/dev-ready ## run the tests (SEED=2: in another order; SHARE=1/1: all variants of long tables)
+	$(BIN)/python $(SUITE) --share=$(SHARE) $(PYTEST_ARGS)
 
 fuzz: $(VENV)/dev-ready ## try the property tests with new examples for SECONDS (default: 900)
 	$(BIN)/python -m tests.fuzz $(SECONDS) $(PYTEST_ARGS)

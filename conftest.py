@@ -40,6 +40,38 @@ settings.register_profile(
 )
 settings.load_profile("gate")
 
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--share",
+        metavar="N/M",
+        default="1/1",
+        help="of tables marked `variants`: try the Nth of M parts",
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what of long tables is not in the share: variants of one kind, by real processes.
+
+    The shares of one table have no variant in common, and all of them together have each.
+    """
+    number, parts = map(int, config.getoption("share").split("/"))
+    tables: dict[str, list[str]] = {}
+    for item in items:
+        if item.get_closest_marker("variants") and "[" in item.nodeid:
+            tables.setdefault(item.nodeid.partition("[")[0], []).append(item.nodeid)
+    left = {
+        node
+        for nodes in tables.values()
+        for place, node in enumerate(sorted(nodes))
+        if len(nodes) >= parts and place % parts != number % parts
+    }
+    if left:
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left])
+        items[:] = [item for item in items if item.nodeid not in left]
+
+
 TEMPORARY = pytest.StashKey[Path]()
 PACKAGE = Path(__file__).parent / "pytest_reflex"
 # Until the tests run, see `pytest_collection_finish`.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -120,6 +121,39 @@ def test_make_test_fixes_examples_and_order() -> None:
     ).stdout
     for option in ("--dist loadfile", "--hypothesis-profile=gate", "--randomly-seed=1"):
         assert option in told
+    assert "--share=1/3" in told
+
+
+TABLE = """\
+import pytest
+pytestmark = pytest.mark.variants
+@pytest.mark.parametrize("n", range(7))
+def test_long(n): pass
+@pytest.mark.parametrize("n", range(2))
+def test_short(n): pass
+def test_alone(): pass
+"""
+
+
+def test_the_shares_of_a_table_have_each_variant_once(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest((ROOT / "conftest.py").read_text(encoding="utf-8"))
+    pytester.makepyfile(TABLE)
+    pytester.makeini("[pytest]\nmarkers = variants\n")
+    run: list[list[str]] = []
+    for share in ("1/3", "2/3", "3/3"):
+        done = pytester.runpytest_subprocess("-v", "-p", "no:randomly", f"--share={share}")
+        assert done.ret == 0
+        run.append(re.findall(r"::(test_\S+) PASSED", str(done.stdout)))
+    long = [name for names in run for name in names if name.startswith("test_long")]
+    assert sorted(long) == [f"test_long[{n}]" for n in range(7)]
+    assert all({"test_alone", "test_short[0]", "test_short[1]"} <= set(names) for names in run)
+
+
+def test_without_a_share_all_variants_run(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest((ROOT / "conftest.py").read_text(encoding="utf-8"))
+    pytester.makepyfile(TABLE)
+    pytester.makeini("[pytest]\nmarkers = variants\n")
+    pytester.runpytest_subprocess("-p", "no:randomly").assert_outcomes(passed=10)
 
 
 def test_a_loop_without_an_end_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

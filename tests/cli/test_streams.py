@@ -12,6 +12,8 @@ import pytest
 
 from tests.slim import slim_python
 
+pytestmark = pytest.mark.variants
+
 CRITERIA = """\
 name: words
 rules:

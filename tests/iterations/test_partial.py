@@ -17,6 +17,8 @@ from pytest_reflex.cli.main import main
 from pytest_reflex.contracts.validate import problems
 from tests.faults.driven import wait_until
 
+pytestmark = pytest.mark.variants
+
 TEXT = "# Paid for\n" + "half of it, ünfinished\n" * 200
 LARGE = "0123456789abcde\n" * 200_000
 TOOL = """\

@@ -18,6 +18,8 @@ from pytest_reflex.reports.history import event_line
 from tests.judged.jurors import case, configured, judge
 from tests.slim import slim_python
 
+pytestmark = pytest.mark.variants
+
 TONE = """\
 name: tone
 rules:

@@ -12,6 +12,8 @@ from tests.judged.test_votes_kept import begun, history, loop, votes_of
 from tests.loops.forged import Records, rewrite
 from tests.slim import slim_python
 
+pytestmark = pytest.mark.variants
+
 # What is asked for after {most} votes would be a fail.
 PASSES = """\
 verdict = "pass" if counted() <= {most} else "fail"

@@ -14,6 +14,8 @@ import pytest
 from pytest_reflex.cli.main import main
 from tests.loops.test_kill import wait_for
 
+pytestmark = pytest.mark.variants
+
 TEXT = "# Paid for\n" + "alpha, but not to the end\n" * 200
 ISSUE = {"rule_id": "b.x.beta", "problem": "p", "fix_instruction": "f", "expected_effect": "e"}
 OTHER = json.dumps({"plan": ["a", "b", "c"], "issues": [ISSUE]})

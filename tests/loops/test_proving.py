@@ -25,6 +25,8 @@ from tests.criteria.writing import load
 from tests.loops.stage import Script, Stage
 from tests.slim import slim_python
 
+pytestmark = pytest.mark.variants
+
 TEXT = "# Title\n\nSome words about alpha.\n\n## Use\n\nRun it, and see.\n"
 PROSE = """\
 name: prose

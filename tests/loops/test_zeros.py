@@ -12,6 +12,8 @@ import pytest
 
 from pytest_reflex.cli.main import main
 
+pytestmark = pytest.mark.variants
+
 Change = Callable[[list[bytes]], bytes]
 RULE = {"id": "a.x.r", "description": "d", "severity": "fail"}
 CRITERIA = {"name": "c", "rules": [{**RULE, "check": {"type": "content", "search": "alpha"}}]}

@@ -6,6 +6,8 @@ import pytest
 
 from tests.plugin.conftest import Run
 
+pytestmark = pytest.mark.variants
+
 OTHER = """
 @pytest.mark.reflex_rule(id="b.own.other", weight=99)
 def test_other(): pass

@@ -7,6 +7,8 @@ import pytest
 from tests.plugin.conftest import SUITE, Run, write
 from tests.plugin.test_hidden import MARK, OTHER, _no_suite
 
+pytestmark = pytest.mark.variants
+
 __all__ = ["_no_suite"]
 
 MODULE = f"import pytest\n{MARK}\ndef test_it(): pass\n"

@@ -12,6 +12,8 @@ import pytest
 from pytest_reflex.process.run import run
 from tests.process.zoo import ON_LINUX, PYTHON, marked, python, shell
 
+pytestmark = pytest.mark.variants
+
 linux = pytest.mark.skipif(not ON_LINUX, reason="looks into /proc")
 
 

@@ -13,6 +13,8 @@ import pytest
 from tests.treeloop.stage import TESTS, Project, wait_for_change
 from tests.treeloop.test_tampering import TOOLS, path
 
+pytestmark = pytest.mark.variants
+
 __all__ = ["path"]
 
 WRITES_LATER = """

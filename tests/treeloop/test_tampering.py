@@ -10,6 +10,8 @@ import pytest
 
 from tests.treeloop.stage import TESTS, Project
 
+pytestmark = pytest.mark.variants
+
 TOOLS = (
     f"VERSION = {pytest.__version__!r}\n"
     """\
