@@ -6,6 +6,8 @@ INPUT ?= examples/courses/draft.md
 # The order of tests inside a file goes by the seed; which file goes beside which is left open.
 SEED ?= 1
 SECONDS ?= 900
+# More than there are cores: many tests wait for processes that they started.
+WORKERS ?= 4
 
 .PHONY: help demo test fuzz matrix coverage lint bench faults bench-rules mutants real-claude real-codex real-model changelog clean
 
@@ -38,7 +40,7 @@ demo: $(VENV)/demo-ready ## watch a draft being evaluated, critiqued and refined
 	  --output result.md --yes
 	@cd .demo && echo && $(abspath $(BIN))/pytest-reflex loop status courses-api
 
-SUITE := -m pytest -n 2 --dist loadfile --hypothesis-profile=gate -p randomly --randomly-seed=$(SEED)
+SUITE := -m pytest -n $(WORKERS) --dist loadfile --hypothesis-profile=gate -p randomly --randomly-seed=$(SEED)
 # Of long tables of variants a third is tried, another one with each of three seeds.
 SHARE ?= $(SEED)/3
 
