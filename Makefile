@@ -6,8 +6,10 @@ INPUT ?= examples/courses/draft.md
 # The order of tests inside a file goes by the seed; which file goes beside which is left open.
 SEED ?= 1
 SECONDS ?= 900
+# More than there are cores: many tests wait for processes that they started.
+WORKERS ?= 4
 
-.PHONY: help demo test fuzz coverage lint bench faults bench-rules real-claude real-codex real-model changelog clean
+.PHONY: help demo test fuzz matrix coverage lint bench faults bench-rules mutants real-claude real-codex real-model changelog clean
 
 help: ## show this page
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -24,6 +26,10 @@ $(VENV)/demo-ready: $(VENV)/pip-ready pyproject.toml
 
 $(VENV)/dev-ready: $(VENV)/pip-ready pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all]" --group dev
+	@touch $@ $(VENV)/demo-ready # all of it is there too
+
+$(VENV)/matrix-ready: $(VENV)/dev-ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group matrix
 	@touch $@
 
 demo: $(VENV)/demo-ready ## watch a draft being evaluated, critiqued and refined until it passes (INPUT=FILE: another draft)
@@ -34,13 +40,20 @@ demo: $(VENV)/demo-ready ## watch a draft being evaluated, critiqued and refined
 	  --output result.md --yes
 	@cd .demo && echo && $(abspath $(BIN))/pytest-reflex loop status courses-api
 
-SUITE := -m pytest -n 2 --dist loadfile --hypothesis-profile=gate -p randomly --randomly-seed=$(SEED)
+SUITE := -m pytest -n $(WORKERS) --dist loadfile --hypothesis-profile=gate -p randomly --randomly-seed=$(SEED)
+# Of long tables of variants a third is tried, another one with each of three seeds.
+SHARE ?= $(SEED)/3
 
-test: $(VENV)/dev-ready ## run the tests (SEED=2: in another order)
-	$(BIN)/python $(SUITE) $(PYTEST_ARGS)
+test: $(VENV)/dev-ready ## run the tests (SEED=2: in another order; SHARE=1/1: all variants of long tables)
+	$(BIN)/python $(SUITE) --share=$(SHARE) $(PYTEST_ARGS)
 
 fuzz: $(VENV)/dev-ready ## try the property tests with new examples for SECONDS (default: 900)
 	$(BIN)/python -m tests.fuzz $(SECONDS) $(PYTEST_ARGS)
+
+matrix: $(VENV)/matrix-ready ## run the tests on each Python that is found, with the lowest and the newest dependencies (ONLY="3.11-lowest": some of these)
+	@rm -rf .nox/reports && mkdir -p .nox/reports
+	@$(BIN)/python -m nox $(if $(ONLY),--session $(ONLY)) --report .nox/reports/cells.json -- $(SUITE) $(PYTEST_ARGS); \
+	  status=$$?; $(BIN)/python -m tests.matrix .nox/reports && exit $$status
 
 coverage: $(VENV)/dev-ready ## run the tests and print the coverage, in half as much time again
 	@rm -f .coverage .coverage.*
@@ -61,6 +74,9 @@ bench-rules: $(VENV)/dev-ready ## judge good and broken documents by the stock t
 
 faults: $(VENV)/dev-ready ## print the whole scorecard of faults (long; NAMES="races zoo": some figures)
 	$(BIN)/python -m tests.faults $(NAMES)
+
+mutants: $(VENV)/dev-ready ## change the core in small ways and see whether a test notices (SAMPLE=300 SEED=1: some; JOBS=2)
+	nice -n 10 $(BIN)/python -m tests.mutants --sample $(or $(SAMPLE),0) --seed $(SEED) --jobs $(or $(JOBS),1)
 
 # Real clients and a real model lie in .real/ and are nothing that `make test` needs.
 NPM := .real/npm/node_modules/.bin
@@ -90,4 +106,4 @@ changelog: $(VENV)/dev-ready ## show what the next release says
 	@$(BIN)/python -m towncrier build --draft --version next
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) .demo .real .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .nox .demo .real .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis .mutants

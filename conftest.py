@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import compileall
 import os
 import shutil
 import signal
+import sys
 import tempfile
 import threading
 import time
@@ -38,9 +40,47 @@ settings.register_profile(
 )
 settings.load_profile("gate")
 
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--share",
+        metavar="N/M",
+        default="1/1",
+        help="of tables marked `variants`: try the Nth of M parts",
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what of long tables is not in the share: variants of one kind, by real processes.
+
+    The shares of one table have no variant in common, and all of them together have each.
+    """
+    number, parts = map(int, config.getoption("share").split("/"))
+    tables: dict[str, list[str]] = {}
+    for item in items:
+        if item.get_closest_marker("variants") and "[" in item.nodeid:
+            tables.setdefault(item.nodeid.partition("[")[0], []).append(item.nodeid)
+    left = {
+        node
+        for nodes in tables.values()
+        for place, node in enumerate(sorted(nodes))
+        if len(nodes) >= parts and place % parts != number % parts
+    }
+    if left:
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left])
+        items[:] = [item for item in items if item.nodeid not in left]
+
+
 TEMPORARY = pytest.StashKey[Path]()
+PACKAGE = Path(__file__).parent / "pytest_reflex"
+# Until the tests run, see `pytest_collection_finish`.
+CACHES_NOTHING, sys.dont_write_bytecode = sys.dont_write_bytecode, False
 PATIENCE = float(os.environ.get("TESTS_PATIENCE", "10"))
 """Seconds in which what a killed process had is cleared away behind it."""
+MEMORY = "/dev/shm"
+ROOM = 2 * 1024**3
+"""Bytes that have to be free there: several times what a run of all tests leaves."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -49,17 +89,61 @@ def pytest_configure(config: pytest.Config) -> None:
     A job in the background ignores signals, and its children inherit that. Workers inherit the
     folder, so whoever starts them looks at the end whether anything stayed in it.
     """
+    if config.getoption("--hypothesis-profile", None) != "fuzz":
+        _leave_constants_out()
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)
         if hasattr(signal, "SIGQUIT"):
             signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     if not hasattr(config, "workerinput"):
-        system = tempfile.gettempdir()
-        folder = Path(tempfile.mkdtemp(prefix="tests-of-reflex-"))
+        system = _fast_folder() or tempfile.gettempdir()
+        folder = Path(tempfile.mkdtemp(prefix="tests-of-reflex-", dir=system))
         folder.chmod(0o1777)  # as the system's own is: some tests run as another user
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", system)  # where `tmp_path` lies
         os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
         config.stash[TEMPORARY] = folder
+        compileall.compile_dir(PACKAGE, quiet=2)
+
+
+def pytest_collection_finish() -> None:
+    """Go back to what PYTHONDONTWRITEBYTECODE says: it is meant for the folders of tests.
+
+    The byte code of our own modules is kept by then, as Python and as pytest make it. Hundreds of
+    programs that tests start would else compile all of them anew.
+    """
+    sys.dont_write_bytecode = CACHES_NOTHING
+
+
+def _leave_constants_out() -> None:
+    """Have no example taken from the code that is loaded.
+
+    Hypothesis reads the constants of each local module in `sys.modules`: the examples of a test
+    would depend on which files ran before it in this process, and the first test would pay for it.
+    """
+    from hypothesis.internal.conjecture import providers
+
+    assert callable(providers._get_local_constants)
+    none = providers._local_constants
+    providers._get_local_constants = lambda: none
+
+
+def _fast_folder() -> str | None:
+    """Return a folder in memory with room for all that tests write, where nobody chose another.
+
+    Most of what a test writes is small and short-lived: a disk costs it half of its time.
+    """
+    chosen = {"TMPDIR", "TEMP", "TMP", "PYTEST_DEBUG_TEMPROOT"} & os.environ.keys()
+    if chosen or not os.access(MEMORY, os.W_OK | os.X_OK):
+        return None
+    system = os.statvfs(MEMORY)
+    roomy = min(system.f_bavail * system.f_frsize, _free_memory()) >= ROOM
+    return MEMORY if roomy and not system.f_flag & os.ST_NOEXEC else None
+
+
+def _free_memory() -> int:
+    """Return the bytes that can be had without swapping."""
+    known = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
+    return int(known["MemAvailable"].split()[0]) * 1024
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import site
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing
@@ -16,6 +18,7 @@ import pytest
 from pytest_reflex.drivers.iterate.driver import IterateDriver, Iteration
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.model.events import Event
+from tests.slim import make_slim_python
 
 NOBODY = 65534
 MOST_STEPS = 1_000
@@ -61,4 +64,28 @@ def steps_are_bounded() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ReflexLoop, "events", bounded_events)
         patch.setattr(IterateDriver, "perform", bounded_iteration)
+        yield
+
+
+_site_packages = site.getsitepackages
+
+
+@pytest.fixture
+def installed_packages_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Show a loop the installed packages that the processes of a test have, too."""
+    monkeypatch.setattr(site, "getsitepackages", _site_packages)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def installed_packages_are_few(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Show a loop few installed packages: it looks at each file of all of them.
+
+    What a development environment has costs three quarters of the time of a loop in this process.
+    """
+    in_environment = sys.prefix != sys.base_prefix
+    packages = tmp_path_factory.mktemp("installed")
+    if in_environment:
+        packages = make_slim_python(packages / "slim")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(site, "getsitepackages", lambda: [str(packages)])
         yield

@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "pytest_reflex"
@@ -45,39 +44,50 @@ def room(module: str) -> str:
     return parts[1] if len(parts) > 1 else ""
 
 
-def imports(path: Path) -> Iterator[str]:
-    """Yield the modules of the package that a file imports at run time, at whatever depth."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    typing_only = {
-        inner
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-        for inner in ast.walk(node)
-    }
-    for node in ast.walk(tree):
-        if node in typing_only:
-            continue
-        if isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            if node.module == "pytest_reflex":
-                yield from (f"pytest_reflex.{alias.name}" for alias in node.names)
-        elif isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+@cache
+def text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(text_of(path))
+
+
+@cache
+def imports(path: Path) -> tuple[str, ...]:
+    """Return the modules of the package that a file imports at run time, at whatever depth."""
+    return tuple(_imports_below(tree_of(path)))
+
+
+def _imports_below(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+        return
+    if isinstance(node, ast.ImportFrom) and node.module:
+        yield node.module
+        if node.module == "pytest_reflex":
+            yield from (f"pytest_reflex.{alias.name}" for alias in node.names)
+    elif isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    for child in ast.iter_child_nodes(node):
+        yield from _imports_below(child)
 
 
 def name_of(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_a_module_imports_downwards(path: Path) -> None:
-    own = room(name_of(path))
-    if path.name == "__init__.py" and path.parent == PACKAGE:
-        return
-    for module in imports(path):
-        other = room(module) if module.startswith("pytest_reflex.") else ""
-        if other in RANKS and other != own:
-            assert RANKS[other] < RANKS[own], f"{own} (rank {RANKS[own]}) imports {module}"
+def test_a_module_imports_downwards() -> None:
+    upwards = []
+    for path in MODULES:
+        own = room(name_of(path))
+        if path.name == "__init__.py" and path.parent == PACKAGE:
+            continue
+        for module in imports(path):
+            other = room(module) if module.startswith("pytest_reflex.") else ""
+            if other in RANKS and other != own and RANKS[other] >= RANKS[own]:
+                upwards.append(f"{name_of(path)} (rank {RANKS[own]}) imports {module}")
+    assert upwards == []
 
 
 def test_every_room_has_a_rank() -> None:
@@ -93,28 +103,37 @@ def test_one_room_starts_processes() -> None:
     assert found == {"process"}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_a_module_stays_small(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    functions = [
-        n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))
+def functions_of(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield node
+
+
+def test_a_module_stays_small() -> None:
+    long_functions = [
+        f"{name_of(path)}.{function.name}: {length} lines"
+        for path in MODULES
+        for function in functions_of(path)
+        if (length := (function.end_lineno or function.lineno) - function.lineno + 1) > 60
     ]
-    longest = max((f.end_lineno - f.lineno + 1 for f in functions if f.end_lineno), default=0)
-    assert longest <= 60
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 350
+    assert long_functions == []
+    long_modules = [
+        f"{name_of(path)}: {length} lines"
+        for path in MODULES
+        if (length := len(text_of(path).splitlines())) > 350
+    ]
+    assert long_modules == []
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_a_module_says_what_it_is_for(path: Path) -> None:
-    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+def test_a_module_says_what_it_is_for() -> None:
+    assert [name_of(path) for path in MODULES if not ast.get_docstring(tree_of(path))] == []
 
 
 FORBIDDEN = re.compile(r"\bimport pickle\b|\beval\(|\bexec\(|yaml\.load\(|\bshell=True")
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_nothing_is_evaluated_as_code(path: Path) -> None:
-    assert not FORBIDDEN.search(path.read_text(encoding="utf-8"))
+def test_nothing_is_evaluated_as_code() -> None:
+    assert [name_of(path) for path in MODULES if FORBIDDEN.search(text_of(path))] == []
 
 
 def test_architecture_names_every_room() -> None:

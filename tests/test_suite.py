@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pytest_reflex.drivers.reflex import driver
 from pytest_reflex.drivers.reflex.decide import Act, Decision
@@ -75,12 +78,82 @@ def test_examples_are_the_same_in_each_run(pytestconfig: pytest.Config) -> None:
     assert (settings().derandomize, settings().deadline, settings().database) == (True, None, None)
 
 
+WORDS = {
+    "a module": "ODD = 'qvxz-wombat'\n",
+    "many words": "".join(f"W{n} = 'qvxz-{n}'\n" for n in range(200)),
+    "numbers in a function": "def odd():\n    return (918273645, 'qvxz')\n",
+}
+
+
+@pytest.mark.parametrize("source", WORDS.values(), ids=WORDS.keys())
+def test_examples_do_not_depend_on_what_else_is_loaded(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    pytestconfig: pytest.Config,
+    source: str,
+) -> None:
+    if pytestconfig.getoption("--hypothesis-profile") == "fuzz":
+        pytest.skip("words of the code are welcome there")
+    before = examples()
+    (tmp_path / "odd_words.py").write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(sys.modules, "odd_words", importlib.import_module("odd_words"))
+    after = examples()
+    assert "qvxz" not in repr(after)
+    assert after == before
+
+
+def examples() -> list[object]:
+    found: list[object] = []
+
+    @given(st.text() | st.integers())
+    @settings(derandomize=True, database=None, deadline=None, max_examples=200)
+    def take(value: object) -> None:
+        found.append(value)
+
+    take()
+    return found
+
+
 def test_make_test_fixes_examples_and_order() -> None:
     told = subprocess.run(
         ["make", "-n", "-o", ".venv/dev-ready", "test"], cwd=ROOT, capture_output=True, text=True
     ).stdout
     for option in ("--dist loadfile", "--hypothesis-profile=gate", "--randomly-seed=1"):
         assert option in told
+    assert "--share=1/3" in told
+
+
+TABLE = """\
+import pytest
+pytestmark = pytest.mark.variants
+@pytest.mark.parametrize("n", range(7))
+def test_long(n): pass
+@pytest.mark.parametrize("n", range(2))
+def test_short(n): pass
+def test_alone(): pass
+"""
+
+
+def test_the_shares_of_a_table_have_each_variant_once(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest((ROOT / "conftest.py").read_text(encoding="utf-8"))
+    pytester.makepyfile(TABLE)
+    pytester.makeini("[pytest]\nmarkers = variants\n")
+    run: list[list[str]] = []
+    for share in ("1/3", "2/3", "3/3"):
+        done = pytester.runpytest_subprocess("-v", "-p", "no:randomly", f"--share={share}")
+        assert done.ret == 0
+        run.append(re.findall(r"::(test_\S+) PASSED", str(done.stdout)))
+    long = [name for names in run for name in names if name.startswith("test_long")]
+    assert sorted(long) == [f"test_long[{n}]" for n in range(7)]
+    assert all({"test_alone", "test_short[0]", "test_short[1]"} <= set(names) for names in run)
+
+
+def test_without_a_share_all_variants_run(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest((ROOT / "conftest.py").read_text(encoding="utf-8"))
+    pytester.makepyfile(TABLE)
+    pytester.makeini("[pytest]\nmarkers = variants\n")
+    pytester.runpytest_subprocess("-p", "no:randomly").assert_outcomes(passed=10)
 
 
 def test_a_loop_without_an_end_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,14 +10,14 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pytest_reflex.agents.answers import STDOUT, Source
 from pytest_reflex.agents.limits import Mark
-from pytest_reflex.agents.outcome import MAX_ANSWER, MAX_OUTPUT, Outcome
+from pytest_reflex.agents.outcome import MAX_ANSWER, MAX_OUTPUT, Outcome, unfinished_text
 from pytest_reflex.agents.patience import Patience, Pause, patiently, wait_or_cancel
 from pytest_reflex.agents.prompts import prompt_for
 from pytest_reflex.agents.surroundings import (
@@ -37,6 +37,7 @@ STEP = "PYTEST_REFLEX_STEP"
 RUN_DIR = "PYTEST_REFLEX_RUN_DIR"
 # How the tool ended where it did not end well, in the details of an answer.
 END = "end"
+PARTIAL = "partial"  # in the details: the unfinished answer, where that is no output
 LEFT = "left"  # in the details: it left processes running, which were killed
 NOT_STARTED, TIMED_OUT, STOPPED, BAD_EXIT = "not started", "timed out", "stopped", "exit"
 MAX_ARGUMENT = 128 * 1024 - 1  # bytes; the kernel counts the closing NUL
@@ -99,6 +100,7 @@ class CommandAgent:
                 seconds_left=request.seconds_left,
                 cancel=request.cancel,
                 tell=request.tell,
+                keep_partial=request.keep_partial,
             )
         )
 
@@ -117,7 +119,14 @@ class CommandAgent:
 
         try:
             with temporary_folder("reflex-") as folder:
-                finished = self._run(question, folder, ours)
+                answer = folder / "answer" if self.answer.kind == "file" else None
+
+                def keep(stdout: bytes) -> None:
+                    question.keep_partial(redact(unfinished_text(answer, stdout)))
+
+                finished = self._run(question, folder, ours, keep)
+                if finished.cancelled:  # the run is ending: nobody waits for the answer
+                    keep(finished.stdout)
                 outcome = Outcome.of(
                     finished, self, folder / "answer", redact, verbatim=question.verbatim
                 )
@@ -138,6 +147,7 @@ class CommandAgent:
                 **_end(finished, self.success),
                 **_limit(outcome),
                 **({"silent": True} if outcome.silent else {}),
+                **({PARTIAL: outcome.partial} if outcome.partial else {}),
                 **({LEFT: True} if finished.left_children else {}),
             },
         )
@@ -147,7 +157,13 @@ class CommandAgent:
         note = self.note.replace("{answer_file}", answer_file)
         return prompt + (f"\n{note}\n" if note else "")
 
-    def _run(self, question: Question, folder: Path, ours: Mapping[str, str]) -> Finished:
+    def _run(
+        self,
+        question: Question,
+        folder: Path,
+        ours: Mapping[str, str],
+        keep_partial: Callable[[bytes], object],
+    ) -> Finished:
         prompt = self.noted(question.prompt, str(folder / "answer"))
         try:
             data = prompt.encode()
@@ -174,6 +190,7 @@ class CommandAgent:
             tail=_TAIL,
             hard_cap=MAX_OUTPUT,
             cancel=question.cancel,
+            keep_partial=keep_partial,
         )
 
 

@@ -62,7 +62,8 @@ class Outcome:
     """`text` is the answer, or where there is an `error` whatever the tool wrote.
 
     `retry_after` is in seconds, None where the tool does not say. `silent` where the tool did all
-    that it had to but answer: a tool that changes files need not say anything.
+    that it had to but answer: a tool that changes files need not say anything. `partial` is the
+    answer file of a tool that failed.
     """
 
     text: str
@@ -74,6 +75,7 @@ class Outcome:
     limited: bool = False
     retry_after: float | None = None
     silent: bool = False
+    partial: str = ""
 
     @classmethod
     def of(
@@ -102,9 +104,10 @@ class Outcome:
                 if not readable(text).strip() and (words := _last_words(output)):
                     error += f": {one_line(words, _SHOWN)}"
         said = (_message(tool, output) or _last_words(output)) if error else text
-        if finished.timed_out and tool.answer.kind == "file":  # paid for, whatever it is worth
-            with suppress(ValueError):
-                text = redact(_text(_written(answer_file)))
+        partial = ""
+        if error and tool.answer.kind == "file":  # paid for, whatever it is worth
+            partial = redact(unfinished_text(answer_file, b""))
+            text = partial or text if finished.timed_out else text
         told = bool(error) and may_be_limit_notice(_message(tool, output))
         limit = limited or (not finished.stopped and (told or is_limit_notice(said)))
         if limit:
@@ -121,7 +124,17 @@ class Outcome:
             limited=limited,
             retry_after=retry_after(tool.retry_after, output) if limited else None,
             silent=silent and not limit,
+            partial=partial,
         )
+
+
+def unfinished_text(answer_file: Path | None, stdout: bytes) -> str:
+    """Return what a tool has written of its answer: to its file, else to its output."""
+    if answer_file is not None:
+        with suppress(ValueError):
+            if written := _text(_written(answer_file)):
+                return written
+    return _text(stdout)
 
 
 def _text(data: bytes) -> str:

@@ -195,7 +195,10 @@ class _Search:
         for part in parts:
             if len(part.text) > MOST:
                 continue
-            spans = relaxed.spans(part.text, limit=1, seconds=0.1)
+            try:
+                spans = relaxed.spans(part.text, limit=1, seconds=0.1)
+            except SearchError:  # a hint is not worth more time
+                continue
             if spans:
                 return "nearest: " + lines_at(part, [spans[0][0]])
         return ""

@@ -256,6 +256,13 @@ def _extras() -> list[dict[str, Any]]:
     return found
 
 
+def _recovered(root: Path) -> list[str]:
+    """Return what a crash left in histories of loops that took no event with it."""
+    from pytest_reflex.drivers.reflex.survey import survey
+
+    return [line for one in survey(root) if one.run for line in one.run.recovered]
+
+
 def _state(root: Path, problems: list[str]) -> dict[str, Any]:
     """Return whether runs can be kept in their folder, or in what is there of the way to it."""
     from pytest_reflex.store.filesystem import is_remote, kind_of, nearest_folder, why_no_lock
@@ -265,6 +272,7 @@ def _state(root: Path, problems: list[str]) -> dict[str, Any]:
     writable = os.access(folder, mode, effective_ids=os.access in os.supports_effective_ids)
     found: dict[str, Any] = {"root": str(root), "writable": writable, "locks": None}
     found["file_system"] = kind = kind_of(folder)
+    found["recovered"] = _recovered(root)
     found["remote"] = is_remote(kind)
     if not writable:
         problems.append(f"{root}: no run can be kept there: {folder} is not writable")

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from pytest_reflex.cli.given import refuse_repeated
+from pytest_reflex.cli.streams import give
 
 
 class LazyGroup(click.Group):
@@ -28,6 +29,13 @@ class LazyGroup(click.Group):
         command = getattr(importlib.import_module(f"pytest_reflex.cli.{module}"), name)
         assert isinstance(command, click.Command)
         return command
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        # Releases of click differ in what a group without arguments does.
+        if not args and not ctx.resilient_parsing:
+            give(ctx.get_help())
+            ctx.exit()
+        return super().parse_args(ctx, args)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

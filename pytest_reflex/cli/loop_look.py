@@ -41,7 +41,7 @@ def status(alias: str | None, as_json: bool, watch: str | None) -> int:
         if not as_json:
             return ExitCode.OK
     if as_json:
-        give_json({**run_json(run.state), "verified": run.verified})
+        give_json({**run_json(run.state), "verified": run.verified, **run.recovered_json})
     else:
         give(status_text(run))
     return ExitCode.OK
@@ -68,6 +68,8 @@ def list_(as_json: bool) -> int:
         return ExitCode.OK
     rows = [one.to_json() for one in found]
     give(table(rows) if sys.stdout.isatty() else plain_lines(rows))
+    for line in (line for one in found if one.run for line in one.run.recovered):
+        say(visible(line))
     return ExitCode.OK
 
 
@@ -98,7 +100,7 @@ def history(alias: str | None, as_json: bool, stable: bool) -> int:
     from pytest_reflex.drivers.reflex.statefile import HISTORY
     from pytest_reflex.model.events import Event
     from pytest_reflex.reports.history import event_line
-    from pytest_reflex.store.journal import damaged, read_journal
+    from pytest_reflex.store.journal import damaged, read_journal, recovered
 
     path = find_folder(state_root(), alias) / HISTORY
     content = read_journal(path)
@@ -115,8 +117,8 @@ def history(alias: str | None, as_json: bool, stable: bool) -> int:
             give(f"{record['seq']:>4}  not an event of a loop")
     if not content.whole:
         raise damaged(path, content)
-    for one in content.zeros:
-        say(visible(f"{path}: {one}; no event is missing"))
+    for line in recovered(path, content):
+        say(visible(line))
     return ExitCode.OK
 
 

@@ -10,7 +10,7 @@ import click
 from pytest_reflex.cli.aliases import alias_argument, state_root
 from pytest_reflex.cli.configured import configured
 from pytest_reflex.cli.loop_manage import json_option
-from pytest_reflex.cli.streams import give, give_json, verdict
+from pytest_reflex.cli.streams import give, give_json, say, verdict
 from pytest_reflex.errors import ExitCode
 from pytest_reflex.model.plain import visible
 
@@ -42,6 +42,8 @@ def verify(alias: str | None, accept_changes: bool, as_json: bool) -> int:
 
     run = find_run(state_root(), alias)
     verifying.refuse_unverifiable(run)
+    for line in run.recovered:
+        say(visible(line))
     found = verifying.verify(run, hooks_of(run), Path.cwd(), accept_changes=accept_changes)
     status = _status_of(found)
     with verdict(status):

@@ -59,8 +59,8 @@ class Narrator:
             self._wrapped(unread_text(unread))
         if warning := lock_warning(self.loop.files.folder):
             self._wrapped(warning)
-        for line in self.loop.files.zeros:
-            self._wrapped(f"{line}; no event is missing")
+        for line in self.loop.files.recovered:
+            self._wrapped(line)
         for path in self.loop.files.aside:
             self._wrapped(
                 f"Recovered from the history; what could not be read is kept as {path.name}"

@@ -18,7 +18,7 @@ import click
 
 from pytest_reflex.checks.saves import Look, look, next_save
 from pytest_reflex.cli.narrator import wrapped
-from pytest_reflex.cli.streams import give, say
+from pytest_reflex.cli.streams import flush, give, say
 from pytest_reflex.cli.watching import draw
 from pytest_reflex.errors import ReflexError
 from pytest_reflex.model.plain import visible
@@ -114,6 +114,7 @@ class OnSave:
             give(_on_one_line(document))
         elif sys.stdout.isatty():
             click.clear()
+            flush()  # the fault goes to stderr, and click 8.1 leaves the order open
         _complain(str(problem) for problem in error.problems)
         if waiting := self._waiting():
             give(waiting.lstrip("\n"))

@@ -82,12 +82,6 @@ def _explain(error: BaseException) -> int:
     from pytest_reflex.errors import ExitCode, ReflexError
 
     match error:
-        case click.exceptions.NoArgsIsHelpError():
-            try:
-                give(error.format_message())
-            except (ReflexError, BrokenPipeError) as unwritten:
-                return _explain(unwritten)
-            return ExitCode.OK
         case click.exceptions.Exit():
             return error.exit_code
         case click.exceptions.Abort() if isinstance(error.__cause__, KeyboardInterrupt):

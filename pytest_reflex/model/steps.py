@@ -38,7 +38,8 @@ class StepRequest:
     when the driver is leaving: a process started for the step has to end then. With `files`, the
     `artifact` is the difference of all that was changed in them so far. `orders` is a
     person's text in the place of our own. `tell` takes a line
-    about what takes long, `seconds_left` is what is left of the budget in seconds.
+    about what takes long, `seconds_left` is what is left of the budget in seconds. `keep_partial`
+    takes what an agent had written where the run ends before it does: nobody gets a Reply then.
     """
 
     step: Step
@@ -63,6 +64,7 @@ class StepRequest:
     seconds_left: float | None = None
     cancel: Event = field(default_factory=Event, compare=False, repr=False)
     tell: Callable[[str], object] = field(default=_nobody, compare=False, repr=False)
+    keep_partial: Callable[[str], object] = field(default=_nobody, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +81,7 @@ class Question:
     seconds_left: float | None = None
     cancel: Event = field(default_factory=Event, compare=False, repr=False)
     tell: Callable[[str], object] = field(default=_nobody, compare=False, repr=False)
+    keep_partial: Callable[[str], object] = field(default=_nobody, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,9 +10,8 @@ from __future__ import annotations
 import os
 import site
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from glob import escape, glob
 from importlib.util import cache_from_source
 from pathlib import Path
 
@@ -30,24 +29,47 @@ def bytecode_of(sources: Iterable[str], project: Path) -> dict[str, bytes]:
     """
     base = os.path.realpath(project) + os.sep
     installed = tuple(os.path.realpath(one) + os.sep for one in site.getsitepackages())
-    found = {}
+    found: dict[str, bytes] = {}
+    folders = _Folders()
     for source in sources:
-        real = os.path.realpath(source)
+        real = folders.realpath(source)
         if real.startswith(base) and not real.startswith(installed):
             continue
         folder = os.path.dirname(os.path.abspath(source))
         with suppress(OSError, NotImplementedError):
-            for path in _compiled(cache_from_source(source)):
+            for path in folders.compiled(cache_from_source(source)):
                 with open(path, "rb") as file:
                     found[os.path.join(folder, os.path.basename(path))] = file.read()
     return found
 
 
-def _compiled(path: str) -> Iterator[str]:
-    """Yield the path of a module's byte code, and that of what pytest made of it, if any."""
-    if os.path.exists(path):
-        yield path
-    yield from glob(f"{escape(path.removesuffix('.pyc'))}-pytest-*.pyc")
+class _Folders:
+    """What is asked of folders for each of their modules, found out once for each folder."""
+
+    def __init__(self) -> None:
+        self._real: dict[str, str] = {}
+        self._names: dict[str, dict[str, list[str]]] = {}
+
+    def realpath(self, path: str) -> str:
+        """Return what `os.path.realpath` does."""
+        if os.path.islink(path):
+            return os.path.realpath(path)
+        folder, name = os.path.split(path)
+        if folder not in self._real:
+            self._real[folder] = os.path.realpath(folder)
+        return os.path.join(self._real[folder], name)
+
+    def compiled(self, path: str) -> list[str]:
+        """Return the path of a module's byte code, and that of what pytest made of it, if any."""
+        folder, name = os.path.split(path)
+        if folder not in self._names:
+            names = self._names[folder] = {}
+            for found in os.listdir(folder):
+                stem, _, tail = found.rpartition(".")
+                if tail == "pyc":
+                    names.setdefault(stem.partition("-pytest-")[0], []).append(found)
+        known = self._names[folder].get(name.removesuffix(".pyc"), ())
+        return [os.path.join(folder, found) for found in known]
 
 
 def write_bytecode(prefix: Path, found: Mapping[str, bytes]) -> None:

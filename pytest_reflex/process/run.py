@@ -83,13 +83,15 @@ def run(
     tail: int = KEPT,
     hard_cap: int = HARD_CAP,
     cancel: Event | None = None,
+    keep_partial: Callable[[bytes], object] | None = None,
 ) -> Finished:
     """Run `argv` without a shell and return how it ended.
 
     `env` is its whole environment. `stdin` is written and closed, None is /dev/null. `timeout` and
     `grace` are seconds: at the deadline the group gets TERM, after the grace KILL. Of each stream
     `head` and `tail` bytes are kept; a child that writes more than `hard_cap` is killed. Setting
-    `cancel` ends it like a time-out. Raises SpawnError where it cannot be started.
+    `cancel` ends it like a time-out. Where we are interrupted, `keep_partial` is given what stdout
+    had until then. Raises SpawnError where it cannot be started.
     """
     started = time.monotonic()
     deadline = Deadline(timeout, float("inf") if cancel is None else _CANCEL_POLL)
@@ -113,21 +115,10 @@ def run(
     except BaseException:
         # Interrupted while it was being started, it is known by its mark only.
         kill_marked(mark)
+        if keep_partial is not None:
+            keep_partial(out.data())
         raise
-    return Finished(
-        returncode=child.returncode,
-        stdout=out.data(),
-        stderr=err.data(),
-        stdout_total=out.total,
-        stderr_total=err.total,
-        stdout_truncated=out.truncated,
-        stderr_truncated=err.truncated,
-        seconds=time.monotonic() - started,
-        timed_out=why is _Why.TIMED_OUT,
-        cancelled=why is _Why.CANCELLED,
-        overflow=why is _Why.OVERFLOW,
-        left_children=left,
-    )
+    return _finished(child.returncode, out, err, time.monotonic() - started, why, left)
 
 
 def kill_running() -> None:
@@ -144,6 +135,25 @@ class _Why(Enum):
     TIMED_OUT = auto()
     CANCELLED = auto()
     OVERFLOW = auto()
+
+
+def _finished(
+    returncode: int | None, out: Capture, err: Capture, seconds: float, why: _Why, left: bool
+) -> Finished:
+    return Finished(
+        returncode=returncode,
+        stdout=out.data(),
+        stderr=err.data(),
+        stdout_total=out.total,
+        stderr_total=err.total,
+        stdout_truncated=out.truncated,
+        stderr_truncated=err.truncated,
+        seconds=seconds,
+        timed_out=why is _Why.TIMED_OUT,
+        cancelled=why is _Why.CANCELLED,
+        overflow=why is _Why.OVERFLOW,
+        left_children=left,
+    )
 
 
 @contextmanager

@@ -91,6 +91,7 @@ def _state(found: Mapping[str, Any]) -> Iterator[str]:
         yield (
             "  WARNING: locks may not be seen by other machines; drive a loop from one of them only"
         )
+    yield from (f"  WARNING: {line}" for line in found["recovered"])
 
 
 def _problems(problems: Sequence[str]) -> Iterator[str]:

@@ -18,6 +18,12 @@ from pytest_reflex.seals.patterns import escaped
 MOST_FILES = 10_000
 MOST_BYTES = 16_000_000
 _OF_SYSTEM = ("/dev/", "/proc/", "/sys/")
+_ORDINARY = ("/dev/shm/",)
+
+
+def is_of_system(path: str) -> bool:
+    """Return whether a path is one of the kernel's own: what lies there changes all the time."""
+    return path.startswith(_OF_SYSTEM) and not path.startswith(_ORDINARY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +43,7 @@ class Behind:
             place
             for place in found
             if not _is_looked_at(place, base)
-            and not place.startswith(_OF_SYSTEM)
+            and not is_of_system(place)
             and not own.startswith(place + os.sep)
         ]
         return cls(

@@ -28,10 +28,15 @@ class Packages:
     def take(self) -> None:
         """Know everything as it is now."""
         self._files, self._folders = {}, {}
+        self._fingerprint = ""
         self._walk(self.folder)
 
     def fingerprint(self) -> str:
         """Return one hash over everything that is known."""
+        self._fingerprint = self._fingerprint or self._hash()
+        return self._fingerprint
+
+    def _hash(self) -> str:
         digest = hashlib.sha256()
         for path, stamp in sorted(self._files.items()):
             digest.update(f"{path}\0{stamp}\n".encode("utf-8", "surrogateescape"))

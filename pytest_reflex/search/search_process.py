@@ -16,6 +16,8 @@ from pytest_reflex.process.environment import inherited
 from pytest_reflex.process.worker import DiedError, LateError, Worker, serving
 from pytest_reflex.search import search_child
 
+_STARTING = 60.0
+
 
 class SearchError(Exception):
     """The search could not be brought to its end; the message says why."""
@@ -99,6 +101,7 @@ class SearchProcess:
         if self._worker is None:
             self._text = None
             self._worker = Worker(serving(search_child.__file__, site=False), env=inherited())
+            self._worker.ask(b"", _STARTING)  # starting up is not the pattern's fault
         return self._worker
 
 

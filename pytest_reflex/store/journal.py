@@ -24,14 +24,14 @@ from pytest_reflex.store.lines import NO_LINE, Content, Damage, decode, digest_o
 from pytest_reflex.store.lock import is_locked, let_go_in_forks, take_lock
 from pytest_reflex.store.regular import open_regular, read_all, read_file, status_of
 
-__all__ = ["Journal", "damaged", "is_locked", "read_journal"]
+__all__ = ["Journal", "damaged", "is_locked", "read_journal", "recovered"]
 
 
 class Journal:
     """A journal held for writing. Make one with `create` or `open`; close it, or use `with`.
 
     `aside` is where `open` kept an unfinished last line; `torn_lines` how many there ever were;
-    `zeros` are lines of which NUL bytes were left out.
+    `recovered` says where NUL bytes are that took no event with them.
     """
 
     def __init__(self, path: Path, descriptor: int, data: bytes, content: Content) -> None:
@@ -39,7 +39,7 @@ class Journal:
         self.records = list(content.records)
         self.aside: Path | None = None
         self._descriptor = descriptor
-        self.zeros = content.zeros
+        self.recovered = recovered(path, content)
         self.torn_lines = len(content.sealed) + bool(content.torn)
         self._last = digest_of(content.torn) if content.torn else content.last
         # Written with the next line: alone, it would turn an unfinished line into a damaged one.
@@ -190,6 +190,11 @@ def read_journal(path: Path) -> Content:
     A `torn` end may be a line that another process is writing at this moment.
     """
     return decode(read_file(path))
+
+
+def recovered(path: Path, content: Content) -> tuple[str, ...]:
+    """Return what a crash left in a journal that took no event with it, a sentence each."""
+    return tuple(f"{path}: {one}; no event is missing" for one in content.zeros)
 
 
 def damaged(path: Path, content: Content) -> StateError:

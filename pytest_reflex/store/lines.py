@@ -38,8 +38,8 @@ class Content:
 
     `damages` are lines that gave no record; `breaks` lines that do not follow the line before;
     `sealed` numbers of torn lines that a later writer found and wrote on after; `zeros` lines with
-    NUL bytes, as a crash leaves them, of which nothing else is missing; `torn` the bytes of a last
-    line that was never finished. `last` is the digest that the next line has to name.
+    NUL bytes, as a crash leaves them, that took no event with them; `torn` the bytes of a last line
+    that was never finished. `last` is the digest that the next line has to name.
     """
 
     records: tuple[dict[str, Any], ...] = ()
@@ -82,6 +82,8 @@ def decode(data: bytes) -> Content:
         if record is not None:  # whole but for its line end
             reader.take(len(lines) + 1, rest)
             rest = b""
+        elif b"\0" in rest:
+            reader.unfinished(len(lines) + 1, rest)
     return reader.content(rest)
 
 
@@ -117,7 +119,7 @@ class _Reader:
         self._breaks: list[Damage] = []
         self._sealed: list[int] = []
         self._zeros: list[Damage] = []
-        self._void = ("", 0)
+        self._void: tuple[str | None, int] = (None, 0)
         self._line = b""
         self._last = NO_LINE
         self._chained = False
@@ -126,13 +128,15 @@ class _Reader:
         if b"\0" in line:  # in JSON it is an escape
             rest = line.replace(b"\0", b"")
             if not rest or parse(rest)[0] is not None:
-                count = len(line) - len(rest)
-                self._zeros.append(Damage(number, f"{count} NUL bytes were left out"))
+                was = "was" if line.count(b"\0") == 1 else "were"
+                self._zeros.append(Damage(number, f"{_nul_bytes(line)} {was} left out"))
                 if not rest:
                     self._void = (digest_of(line), number)
                     return
                 line = rest
         record, reason = parse(line)
+        if b"\0" in line:
+            reason = f"it holds {_nul_bytes(line)}, and a part of its event is lost"
         if record is not None and self._chained and "prev" not in record:
             record, reason = None, "it is not linked to the line before"
         if record is None:
@@ -153,17 +157,24 @@ class _Reader:
         void, line = self._void
         if void == record["prev"]:  # a writer found the zeros as an unfinished line
             self._sealed.append(line)
-            self._last = void
+            self._last = record["prev"]
         follows = record["prev"] == self._last and seq == expected
         if self._damages and self._damages[-1].line == number - 1:
             # A writer that finds an unfinished line goes on behind it and names it.
             if follows and not _CRC.search(self._line):
                 self._sealed.append(self._damages.pop().line)
+                if b"\0" in self._line:
+                    self.unfinished(number - 1, self._line)
         elif not follows and void and line == number - 1:  # the zeros stand in an event's place
             self._zeros = [zeros for zeros in self._zeros if zeros.line != line]
             self._damages.append(Damage(line, "it holds NUL bytes and nothing else"))
         elif not follows:
             self._breaks.append(Damage(number, "it does not follow the line before"))
+
+    def unfinished(self, number: int, line: bytes) -> None:
+        """Note the NUL bytes of a line that was never finished."""
+        found = f"it was never finished, holds {_nul_bytes(line)}, and was left out"
+        self._zeros.append(Damage(number, found))
 
     def content(self, torn: bytes) -> Content:
         return Content(
@@ -175,6 +186,11 @@ class _Reader:
             torn=torn,
             last=self._last,
         )
+
+
+def _nul_bytes(line: bytes) -> str:
+    count = line.count(b"\0")
+    return "1 NUL byte" if count == 1 else f"{count} NUL bytes"
 
 
 def digest_of(line: bytes) -> str:

@@ -165,8 +165,8 @@ def test_tool_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 def test_tool_that_hangs_is_ended(tmp_path: Path) -> None:
     program = "import time; print('one', flush=True); time.sleep(60)"
-    reply = answer(tool(tmp_path, program, timeout=1, grace=0.2))
-    assert reply.error == "no answer within 1 s (the timeout of agents.tool)"
+    reply = answer(tool(tmp_path, program, timeout=3, grace=0.2))
+    assert reply.error == "no answer within 3 s (the timeout of agents.tool)"
     assert reply.text == "one\n"
 
 
@@ -174,8 +174,8 @@ def test_b086_limit_in_an_echoed_prompt_is_a_time_out(tmp_path: Path) -> None:
     program = (
         "import sys, time; print('You have hit your 5-hour limit', flush=True); time.sleep(60)"
     )
-    reply = answer(tool(tmp_path, program, timeout=1, grace=0.2))
-    assert reply.error == "no answer within 1 s (the timeout of agents.tool)"
+    reply = answer(tool(tmp_path, program, timeout=3, grace=0.2))
+    assert reply.error == "no answer within 3 s (the timeout of agents.tool)"
     assert "limit" not in reply.details
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,8 +11,9 @@ from hypothesis import strategies as st
 
 from pytest_reflex.checks.content import ContentCheck
 from pytest_reflex.errors import CriteriaError, Place
+from pytest_reflex.model.targets import CheckContext
 from pytest_reflex.model.words import Outcome
-from tests.checks.building import content, search
+from tests.checks.building import content, document, search
 from tests.checks.text_table import ARTIFACTS, TextCase
 
 MARKDOWN = """# Title
@@ -102,9 +104,59 @@ def test_message_and_evidence_tell_what_was_found() -> None:
     assert result.location == Place("a.md", 3, 11)
 
 
-def test_counting_ends_somewhere() -> None:
-    message = search("x" * 5000, search="x", negate=True).message
-    assert message == "'x' is there at least 1001 times, first at line 1; it must not be there"
+@pytest.mark.parametrize(
+    ("params", "count", "told"),
+    [
+        pytest.param({"negate": True}, 5000, "at least 1001 times", id="not there"),
+        pytest.param({"max_count": 0}, 1000, "1000 times", id="none, the last that is counted"),
+        pytest.param({"max_count": 0}, 1001, "at least 1001 times", id="none, one more"),
+        pytest.param({"max_count": 2}, 1002, "1002 times", id="two, the last that is counted"),
+        pytest.param({"max_count": 2}, 1003, "at least 1003 times", id="two, one more"),
+        pytest.param({"min_count": 3}, 1002, "1002 times", id="three, the last that is counted"),
+        pytest.param({"min_count": 3}, 9999, "at least 1003 times", id="three, many more"),
+    ],
+)
+def test_counting_ends_a_thousand_beyond_what_decides(
+    params: dict[str, Any], count: int, told: str
+) -> None:
+    message = search("x" * count, search="x", **params).message
+    assert message.partition(";")[0] == f"'x' is there {told}, first at line 1"
+
+
+@pytest.mark.parametrize("literal", [False, True])
+def test_one_match_is_enough_where_their_number_does_not_matter(literal: bool) -> None:
+    result = search(MARKDOWN, search="kind", block="yaml", literal=literal)
+    assert result.message == "'kind' is at line 10"
+    assert result.location == Place("a.md", 10, 1)
+
+
+@pytest.mark.parametrize("params", [{"min_count": 2}, {"max_count": 1}])
+def test_the_place_is_that_of_the_first_of_several_blocks(params: dict[str, int]) -> None:
+    result = search(MARKDOWN, search="kind", block="yaml", **params)
+    assert result.message.startswith("'kind' is there 2 times, first at line 10")
+    assert result.location == Place("a.md", 10, 1)
+
+
+@pytest.mark.parametrize("text", ["a" * 40 + "b", "```c\n" + "a" * 40 + "b\n```\n"])
+def test_a_pattern_that_would_never_end_is_stopped(text: str) -> None:
+    spec = content(search=r"(a+)+\1$", **({"block": "c"} if "```" in text else {}))
+    result = ContentCheck().compile(spec, {})(
+        document(text), CheckContext(root=Path("/"), pattern_seconds=0.3)
+    )
+    assert result.outcome is ERROR
+    assert result.message.startswith("the search ran longer than 0.")
+
+
+def test_what_was_sought_is_shown_up_to_80_characters() -> None:
+    assert search("", search="x" * 80).message == f"'{'x' * 80}' is not there"
+    assert "x" * 80 not in search("", search="x" * 81).message
+
+
+@pytest.mark.parametrize("name", ["min_count", "max_count"])
+def test_a_count_goes_up_to_a_million(name: str) -> None:
+    assert list(ContentCheck().problems(content(search="x", **{name: 1_000_000}))) == []
+    (problem,) = ContentCheck().problems(content(search="x", **{name: 1_000_001}))
+    assert f"{name} must be a whole number from 0 to 1000000, not 1000001" in str(problem)
 
 
 def test_place_in_a_block_of_a_section_is_that_in_the_document() -> None:
@@ -115,6 +167,44 @@ def test_place_in_a_block_of_a_section_is_that_in_the_document() -> None:
 
 def test_near_miss_is_shown() -> None:
     assert search(MARKDOWN, search="## USAGE").evidence == "nearest: 5 | ## Usage"
+
+
+def test_a_near_miss_of_several_lines_is_shown_by_its_first() -> None:
+    result = search(MARKDOWN, search="## USAGE\n\nCall", literal=True)
+    assert result.evidence == "nearest: 5 | ## Usage"
+
+
+@pytest.mark.parametrize(("size", "shown"), [(1_000_000, True), (1_000_001, False)])
+def test_a_near_miss_is_sought_in_up_to_a_million_characters(size: int, shown: bool) -> None:
+    result = search("Wanted\n".ljust(size, "-"), search="wanted")
+    assert result.outcome is FAIL
+    assert result.evidence == ("nearest: 1 | Wanted" if shown else "")
+
+
+@pytest.mark.parametrize("size", [200, 800, 2000])
+def test_a_near_miss_that_takes_too_long_is_not_shown(size: int) -> None:
+    # RE2 does not take an É of any case, and Python's `re` takes too long.
+    result = search("w" * 999_999, search="W" * size + "É", literal=True)
+    assert (result.outcome, result.evidence) == (FAIL, "")
+    assert "is not there" in result.message
+
+
+def test_a_near_miss_is_found_behind_a_block_in_which_it_takes_too_long() -> None:
+    wanted = "W" * 200 + "É"
+    text = f"```a\n{'w' * 999_000}\n```\n\n```a\n{wanted.lower()}\n```\n"
+    result = search(text, search=wanted, literal=True, block="a")
+    assert result.outcome is FAIL
+    assert result.evidence.startswith("nearest: 6 | www")
+
+
+@pytest.mark.parametrize("length", [60, 61])
+@pytest.mark.parametrize("where", ["block", "section"])
+def test_a_place_is_named_by_up_to_60_characters(where: str, length: int) -> None:
+    name = "n" * length
+    result = search(f"## {name}\n\n```{name}\n```\n", search="gone", **{where: name})
+    assert ("n" * 60 in result.message) is (length == 60)
+    words = {"block": " in blocks of nnn", "section": " in section 'nnn"}
+    assert result.message.startswith(f"'gone' is not there{words[where]}")
 
 
 @pytest.mark.parametrize("text", ["Hello {{ name }} {% if %}", "{0} {!r} %d", r"\d+ [x", "$HOME"])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from pytest_reflex.errors import Place
+from pytest_reflex.model.left_out import LeftOut, Reason
 from pytest_reflex.model.words import Outcome
 from tests.checks.building import folder, search
 
@@ -80,6 +82,78 @@ def test_a_folder_needs_files_or_a_word_on_all_of_them(
     assert search(TEXTS, **params).outcome is outcome
 
 
+BINARY_FIRST = folder(a_png=b"\x89PNG\0", b_md="yes\n", c_md="no\n")
+
+
+@pytest.mark.parametrize(
+    ("params", "outcome", "message"),
+    [
+        ({"search": "yes", "files": "*"}, PASS, "b.md: 'yes' is at line 1"),
+        ({"search": "yes", "each": True}, FAIL, "c.md: 'yes' is not there"),
+        ({"search": "no", "negate": True}, FAIL, "c.md: 'no' is at line 1; it must not be there"),
+        ({"search": "oh", "files": "*"}, ERROR, "a.png: a.png is binary: a NUL"),
+    ],
+)
+def test_a_file_that_cannot_be_judged_hides_none_that_decides(
+    params: dict[str, Any], outcome: Outcome, message: str
+) -> None:
+    result = search(BINARY_FIRST, **params)
+    assert result.outcome is outcome
+    assert result.message.startswith(message)
+
+
+UNREAD = LeftOut(path="z.md", reason=Reason.UNREADABLE, detail="Permission denied")
+
+
+@pytest.mark.parametrize(
+    ("params", "outcome", "message", "notes"),
+    [
+        pytest.param({"search": "two", "files": "*"}, PASS, "b.md: 'two' is", True, id="one"),
+        pytest.param({"search": "yes", "each": True}, ERROR, "not checked: ", False, id="each"),
+        pytest.param({"search": "two", "each": True}, FAIL, "a.md: 'two' is", True, id="not each"),
+        pytest.param({"search": "X", "negate": True}, ERROR, "not checked: ", False, id="in none"),
+        pytest.param({"search": "TODO", "negate": True}, FAIL, "b.md: 'TOD", True, id="in one"),
+        pytest.param(
+            {"search": "XXX", "files": "*"},
+            FAIL,
+            "'XXX' is not there in any of 2 files; not checked: ",
+            False,
+            id="in no file that was read",
+        ),
+        pytest.param(
+            {"search": "X", "files": "z.*"},
+            FAIL,
+            "no file of docs matches z.*; not checked: ",
+            False,
+            id="no file that was read",
+        ),
+        pytest.param(
+            {"search": "X", "files": "z.*", "negate": True},
+            ERROR,
+            "no file of docs matches z.*; not checked: ",
+            False,
+            id="no file that was read, negated",
+        ),
+        pytest.param(
+            {"search": "X", "files": "z.*", "each": True},
+            ERROR,
+            "not checked: ",
+            False,
+            id="no file that was read, each",
+        ),
+    ],
+)
+def test_a_file_that_was_not_read_is_told_of_and_may_decide(
+    params: dict[str, Any], outcome: Outcome, message: str, notes: bool
+) -> None:
+    result = search(replace(TEXTS, left_out=(UNREAD,)), **params)
+    assert result.outcome is outcome
+    assert result.message.startswith(message)
+    told = [note for note in result.notes if note.startswith("not checked: ") and "z.md" in note]
+    assert len(told) == notes
+    assert ("z.md" in result.message) is not notes
+
+
 def test_place_names_folder_and_file() -> None:
     result = search(DOCS, search="TODO", files="*.md", negate=True)
     assert result.location == Place("docs/sub/b.md", 2, 9)
@@ -89,6 +163,29 @@ def test_place_names_folder_and_file() -> None:
 def test_message_tells_how_many_files_were_searched() -> None:
     assert search(DOCS, search="zz", files="*.md").message == "'zz' is not there in any of 2 files"
     assert search(DOCS, search="yes", files="*.md", each=True).message == "holds in all 2 files"
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"search": "two", "files": "a.md"}, "a.md: 'two' is not there"),
+        ({"search": "one", "files": "a.md", "each": True}, "a.md: 'one' is at line 1"),
+    ],
+)
+def test_message_names_the_only_file_that_was_searched(
+    params: dict[str, Any], message: str
+) -> None:
+    assert search(TEXTS, **params).message == message
+
+
+@pytest.mark.parametrize(
+    ("section", "message"),
+    [("One", "'x' is not there in section 'One'"), ("Two", "there is no section 'Two'")],
+)
+def test_message_of_no_file_that_passes_is_that_of_the_first(section: str, message: str) -> None:
+    files = folder(a_md="# One\n", b_md="# Two\n", c_md="# One\n# Two\n")
+    result = search(files, search="x", files="[ab].md", section=section)
+    assert result.message == f"{message} in any of 2 files"
 
 
 def test_message_tells_that_no_file_matched() -> None:

@@ -60,7 +60,7 @@ def test_missing_file_is_told(tmp_path: Path) -> None:
     [
         pytest.param("/dev/zero", "/dev/zero is a device, not a file", id="device"),
         pytest.param("/dev/null", "/dev/null is a device, not a file", id="null"),
-        pytest.param("a\0b", "cannot be read: embedded null byte", id="nul"),
+        pytest.param("a\0b", "cannot be read: .*embedded null", id="nul"),
         pytest.param("x" * 300, "cannot be read: File name too long", id="long"),
     ],
 )

@@ -13,6 +13,8 @@ import pytest
 
 from pytest_reflex.model.plain import visible, visible_json
 
+pytestmark = pytest.mark.variants
+
 LIVE = re.compile(r"(?m)^\s*::|##\[|##vso\[|##teamcity\[", re.IGNORECASE)
 COMMANDS = [
     "::error::x",

@@ -12,6 +12,8 @@ import pytest
 
 from pytest_reflex.cli.main import main
 
+pytestmark = pytest.mark.variants
+
 ODD = "{a} {{b}} %s %(x)s $HOME"
 
 

@@ -6,10 +6,13 @@ import json
 import os
 import pty
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.slim import slim_python
+
+pytestmark = pytest.mark.variants
 
 CRITERIA = """\
 name: words
@@ -17,7 +20,7 @@ rules:
   - {id: a.x.alpha, description: "says it ― ä", severity: fail, check: {type: content, search: al}}
 """
 NEW = [
-    *(sys.executable, "-m", "pytest_reflex", "loop", "new", "say it", "--alias", "run"),
+    *("-m", "pytest_reflex", "loop", "new", "say it", "--alias", "run"),
     *("--criteria", "words.yaml", "--input", "draft.md", "--yes"),
 ]
 DRAFT = "# ä ― 🎉\nalpha\x1b]0;title\x07\x1b[2J\n"
@@ -34,7 +37,7 @@ def project(tmp_path: Path) -> Path:
 def run(
     project: Path, *flags: str, redirect: str = "", **environment: str
 ) -> subprocess.CompletedProcess[bytes]:
-    argv = ["sh", "-c", f'exec "$@" {redirect}', "sh", *NEW, *flags]
+    argv = ["sh", "-c", f'exec "$@" {redirect}', "sh", slim_python(), *NEW, *flags]
     env = {**os.environ, **environment}
     return subprocess.run(argv, cwd=project, env=env, capture_output=True, timeout=60)
 
@@ -71,7 +74,7 @@ def test_f12_a_reader_of_stdout_that_goes_away_changes_no_verdict(
     (project / "draft.md").write_text("alpha\n" * 20_000)
     script = '{ "$@"; echo $? >&2; } | head -c 1'
     done = subprocess.run(
-        ["sh", "-c", script, "sh", *NEW, *CORE, "--quiet"],
+        ["sh", "-c", script, "sh", slim_python(), *NEW, *CORE, "--quiet"],
         cwd=project,
         env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
         capture_output=True,
@@ -121,13 +124,13 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (project / "pytest-reflex.toml").write_text(
         '[iterate]\nagent = "tool"\nunchanged = 0\n[agents.tool]\ncommand = ["echo", "done"]\n'
     )
-    subprocess.run([*NEW, *CORE], cwd=project, capture_output=True, timeout=60)
+    subprocess.run([slim_python(), *NEW, *CORE], cwd=project, capture_output=True, timeout=60)
     return project
 
 
 def left(project: Path, arguments: list[str], redirect: str) -> int:
     """Return the exit status of a command whose outputs go where a shell leads them."""
-    argv = [sys.executable, "-m", "pytest_reflex", *arguments]
+    argv = [slim_python(), "-m", "pytest_reflex", *arguments]
     script = f'exec "$@" {redirect}'
     if redirect == "|":
         script = '{ "$@"; echo $? > status; } | true; while [ ! -s status ]; do sleep 0.05; done'
@@ -167,7 +170,7 @@ def test_f12_a_reader_of_stderr_that_goes_away_stops_nothing(project: Path) -> N
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(
-        [*NEW, *CORE], cwd=project, stdout=subprocess.PIPE, stderr=writer, timeout=60
+        [slim_python(), *NEW, *CORE], cwd=project, stdout=subprocess.PIPE, stderr=writer, timeout=60
     )
     os.close(writer)
     assert (done.returncode, status(project)) == (0, "completed")
@@ -188,7 +191,11 @@ def test_f32_what_an_encoding_lacks_is_shown_escaped(project: Path) -> None:
 def test_t06_a_terminal_gets_no_control_characters_of_an_artifact(project: Path) -> None:
     ours, theirs = pty.openpty()
     done = subprocess.run(
-        [*NEW, *CORE, "--quiet"], cwd=project, stdout=theirs, stderr=theirs, timeout=60
+        [slim_python(), *NEW, *CORE, "--quiet"],
+        cwd=project,
+        stdout=theirs,
+        stderr=theirs,
+        timeout=60,
     )
     os.close(theirs)
     shown = os.read(ours, 10_000)
@@ -201,7 +208,10 @@ def test_t06_a_terminal_gets_no_control_characters_of_an_artifact(project: Path)
 def test_f32_a_working_directory_that_is_gone_is_told(project: Path) -> None:
     script = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"'
     done = subprocess.run(
-        ["sh", "-c", script, "sh", *NEW], cwd=project, capture_output=True, timeout=60
+        ["sh", "-c", script, "sh", slim_python(), *NEW],
+        cwd=project,
+        capture_output=True,
+        timeout=60,
     )
     assert done.returncode == 4
     assert b"the working directory cannot be used: No such file or directory" in done.stderr
@@ -212,7 +222,7 @@ def test_b062_words_that_are_no_utf8_are_refused_and_nothing_is_written(
     flag: str, project: Path
 ) -> None:
     done = subprocess.run(
-        [*map(os.fsencode, NEW), flag.encode(), b"caf\xe9"],
+        [*map(os.fsencode, [slim_python(), *NEW]), flag.encode(), b"caf\xe9"],
         cwd=project,
         capture_output=True,
         timeout=60,
@@ -224,6 +234,6 @@ def test_b062_words_that_are_no_utf8_are_refused_and_nothing_is_written(
 def test_b062_a_draft_whose_name_is_no_utf8_is_refined(project: Path) -> None:
     name = b"caf\xe9.md"
     (project / os.fsdecode(name)).write_text("alpha\n")
-    argv = [*map(os.fsencode, [*NEW, *CORE]), b"--in-place", b"--input", name]
+    argv = [*map(os.fsencode, [slim_python(), *NEW, *CORE]), b"--in-place", b"--input", name]
     done = subprocess.run(argv, cwd=project, capture_output=True, timeout=60)
     assert (done.returncode, status(project)) == (0, "completed")

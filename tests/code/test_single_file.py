@@ -147,3 +147,39 @@ def test_f17_code_that_is_too_long_is_an_error() -> None:
     result = judge("x = 1\n" * 170_000, "functions")
     assert result.outcome is Outcome.ERROR
     assert "has 1,020,000 characters, the limit is 1,000,000 (split it, or" in result.message
+
+
+DYING = {
+    "an exit status alone": ("", 1),
+    "a traceback": ("raise MemoryError('no more')", 1),
+    "an empty report": ("print('[]')", 1),
+    "no report": ("", 0),
+    "half a report": ("print('[{')", 1),
+}
+
+
+@pytest.mark.parametrize(
+    ("aspect", "tool", "how"),
+    [
+        *(("logging", "ruff", how) for how in DYING),
+        *(("types", "mypy", how) for how in DYING if how != "no report"),
+    ],
+)
+def test_tool_that_dies_without_a_report_is_no_pass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, aspect: str, tool: str, how: str
+) -> None:
+    deed, status = DYING[how]
+    (tmp_path / tool).mkdir()
+    (tmp_path / tool / "__init__.py").touch()
+    (tmp_path / tool / "__main__.py").write_text(f"{deed}\nraise SystemExit({status})\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    result = judge("def f(a: int) -> str:\n    print(a)\n    return a\n", aspect)
+    assert result.outcome is Outcome.ERROR
+    assert f"{tool} could not judge" in result.message
+
+
+def test_types_are_judged_anew_behind_a_run_that_was_cut_short() -> None:
+    wrong = "def f(a: int) -> str:\n    return a\n"
+    before = judge(wrong, "types").message
+    assert judge(wrong, "types", timeout=0.05).outcome is Outcome.ERROR
+    assert judge(wrong, "types").message == before

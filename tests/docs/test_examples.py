@@ -1,4 +1,4 @@
-"""Every example in the documentation does what the page says."""
+"""What holds of the examples on every page; `test_examples_of_*.py` run them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs.examples import group_of
 from tests.docs.pages import DATA_LANGUAGES, ROOT, blocks_of, exchanges, page_paths
-from tests.docs.running import run_page
 
 PAGES = page_paths()
 NAMES = [path.relative_to(ROOT).as_posix() for path in PAGES]
@@ -15,16 +15,13 @@ RUN = ("console", "python")
 MOST_EXCUSES = 8
 
 
-@pytest.mark.parametrize("page", PAGES, ids=NAMES)
-def test_examples_do_what_the_page_says(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "project").mkdir()
-    monkeypatch.chdir(tmp_path / "project")
-    monkeypatch.syspath_prepend(tmp_path / "project")
-    text = page.read_text(encoding="utf-8")
-    found = [f"{page.name}, {deviation}" for deviation in run_page(text, tmp_path)]
-    assert not found, "\n\n".join(found)
+def test_each_page_is_run_by_one_file_of_tests() -> None:
+    groups = {module.removeprefix("test_examples_of_") for module in modules_of_groups()}
+    assert groups == {group_of(page) for page in PAGES}
+
+
+def modules_of_groups() -> set[str]:
+    return {path.stem for path in Path(__file__).parent.glob("test_examples_of_*.py")}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)

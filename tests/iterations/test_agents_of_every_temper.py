@@ -9,6 +9,8 @@ import pytest
 from pytest_reflex.cli.main import main
 from tests.iterations.project import Project, told
 
+pytestmark = pytest.mark.variants
+
 FAILING = "[iterate.gates.tests]\ncommand = 'exit 1'\n"
 
 

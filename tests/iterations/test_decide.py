@@ -108,6 +108,18 @@ def test_wall_time_ends_a_sitting(seconds: float, ending: StopReason | None) -> 
     assert reason(NEW, ENDLESS, seconds=seconds) is ending
 
 
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        Bounds(wall_time=1),
+        Bounds(unchanged=1, stop_unchanged=True),
+        Bounds(wall_time=0, unchanged=0, stop_unchanged=True),
+    ],
+)
+def test_a_sitting_that_has_just_begun_is_neither_long_nor_without_change(bounds: Bounds) -> None:
+    assert reason(NEW, bounds) is None
+
+
 @pytest.mark.parametrize(("unchanged", "ending"), [(9, None), (10, StopReason.UNCHANGED)])
 def test_b074_rounds_without_a_change_end_an_endless_run(
     unchanged: int, ending: StopReason | None

@@ -12,6 +12,8 @@ import pytest
 from pytest_reflex.cli.main import main
 from tests.iterations.test_tampering import AGENT
 
+pytestmark = pytest.mark.variants
+
 LINES = "".join(f"line {number}\n" for number in range(20))
 ALL_REASONS = (
     "changed 2 files, at most 1 allowed; changed other.md, which the gate denies; "

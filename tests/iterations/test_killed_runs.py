@@ -14,6 +14,8 @@ import pytest
 
 from pytest_reflex.contracts.schemas import schema
 
+pytestmark = pytest.mark.variants
+
 PYTHON = sys.executable
 FAILING = "import sys\nsys.exit(1)\n"
 RULES = """\

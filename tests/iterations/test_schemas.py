@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -49,6 +50,8 @@ def everything() -> list[dict[str, Any]]:
     for cause in Cause:
         ended = Round(number=2, seconds=1, cause=cause, detail="d", usd=0.5, tokens=7, changed=True)
         tape.log.round_ended(ended, 0, failures=1, threshold=3)
+    tape.log.partial(2, path=Path("log/x.iteration-2.partial-1"))
+    tape.log.partial(2, problem="the disk is full")
     tape.log.unchanged(3, 10)
     for tell in (tape.log.info, tape.log.warning, tape.log.error):
         tell("text")

@@ -13,6 +13,8 @@ import pytest
 
 from pytest_reflex.cli.main import main
 
+pytestmark = pytest.mark.variants
+
 PYTHON = sys.executable
 CRITERIA = """\
 name: words

@@ -11,6 +11,8 @@ import pytest
 
 from pytest_reflex.cli.main import main
 
+pytestmark = pytest.mark.variants
+
 PYTHON = sys.executable
 AGENT = """\
 import os, pathlib

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from pytest_reflex.agents.configure import agent_from_table
 from pytest_reflex.agents.judge import AgentJudge
 from pytest_reflex.model.judged import Ballot, Case, Ruling, Vote
+from tests.slim import slim_python
 
 HEAD = """\
 import json, re, sys, time
@@ -53,7 +53,7 @@ def program(folder: Path, body: str) -> list[str]:
     """Return the command of a judge; `body` is one of BODIES, or Python."""
     path = folder / "judge.py"
     path.write_text(HEAD + BODIES.get(body, body) + "\n")
-    return [sys.executable, "-I", "-S", str(path)]  # it starts sooner so
+    return [slim_python(), "-I", "-S", str(path)]  # it starts sooner so
 
 
 def judge(folder: Path, body: str, **table: Any) -> AgentJudge:

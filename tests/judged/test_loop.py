@@ -12,6 +12,8 @@ import pytest
 from pytest_reflex.cli.main import main
 from tests.judged.jurors import configured, program
 
+pytestmark = pytest.mark.variants
+
 TONE = """\
 name: tone
 commands: {}

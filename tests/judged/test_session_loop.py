@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 from tests.judged.jurors import program
+from tests.slim import slim_python
 from tests.treeloop.conftest import project
 from tests.treeloop.stage import Project
 
@@ -30,7 +30,7 @@ def test_votes_decide_and_are_paid_for(project: Project) -> None:
     judge = program(folder, "polite")
     config = (folder / "pytest-reflex.toml").read_text()
     project.write("pytest-reflex.toml", f"{config}[agents.jury]\ncommand = {judge}\n")
-    assert sys.executable in judge
+    assert slim_python() in judge
     assert project.play("--reflex-judge=jury") == 0
     state = project.state()
     assert state["spend"]["calls"] == project.calls() + 2

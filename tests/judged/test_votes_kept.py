@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,9 @@ from pytest_reflex.model.events import Event
 from pytest_reflex.model.judged import Cast, Ruling
 from pytest_reflex.reports.history import event_line
 from tests.judged.jurors import case, configured, judge
+from tests.slim import slim_python
+
+pytestmark = pytest.mark.variants
 
 TONE = """\
 name: tone
@@ -39,7 +41,7 @@ TABLE = {"answer": '"json:answer"', "cost": '"json:usd"'}
 
 def loop(folder: Path, *words: str) -> int:
     """Run a command of the loop, whose number stands in `pid`; return its exit status."""
-    argv = [sys.executable, "-m", "pytest_reflex", "loop", *words, "--quiet"]
+    argv = [slim_python(), "-m", "pytest_reflex", "loop", *words, "--quiet"]
     with subprocess.Popen(argv, cwd=folder, stdout=-3, stderr=-3) as process:
         (folder / "pid.new").write_text(str(process.pid))
         (folder / "pid.new").rename(folder / "pid")

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.judged.test_votes_kept import begun, history, loop, votes_of
 from tests.loops.forged import Records, rewrite
+from tests.slim import slim_python
+
+pytestmark = pytest.mark.variants
 
 # What is asked for after {most} votes would be a fail.
 PASSES = """\
@@ -57,7 +59,7 @@ def killed(folder: Path, body: str, evaluator: str) -> None:
 
 
 def verify(folder: Path) -> tuple[int, str]:
-    argv = [sys.executable, "-m", "pytest_reflex", "loop", "verify", "tone"]
+    argv = [slim_python(), "-m", "pytest_reflex", "loop", "verify", "tone"]
     done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, timeout=120)
     return done.returncode, done.stdout + done.stderr
 

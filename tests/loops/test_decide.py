@@ -107,6 +107,14 @@ def test_stagnation_without_blockers_counts_small_rises() -> None:
     assert decide(history.round(B_SHOULD, sha="3").state).reason is StopReason.STAGNATION
 
 
+def test_one_small_rise_is_no_stagnation_yet() -> None:
+    limits = Limits(no_major_issues="never", oscillation=False, max_iterations=9)
+    history = History(criteria(rule("b.x.must"), rule("b.x.should", "warn")), limits)
+    history.round(B_SHOULD, sha="1").refined("2").advanced().round(B_SHOULD, sha="2")
+    assert history.state.stagnation_count == 1
+    assert decide(history.state).step is Step.CRITIQUE
+
+
 def test_no_major_issues_never_goes_on() -> None:
     limits = Limits(no_major_issues="never")
     history = History(limits=limits).round().switched().prepared().evaluated(A_SHOULD)
@@ -144,6 +152,17 @@ def test_a_budget_used_up_stops_before_the_next_step() -> None:
     history.events[-1].payload["cost"] = cost  # type: ignore[index]
     assert decide(history.state).reason is StopReason.BUDGET_EXCEEDED
     assert exhausted(history.state) == "calls: 1 of 1 used"
+
+
+@pytest.mark.parametrize(("elapsed", "detail"), [(0.0, None), (59.6, None), (60.0, "60 s of 60 s")])
+def test_a_sitting_ends_when_its_time_is_spent(elapsed: float, detail: str | None) -> None:
+    state = History(limits=Limits(wall_time=60)).state
+    decision = decide(state, elapsed=elapsed)
+    reason = StopReason.BUDGET_EXCEEDED if detail else None
+    assert (decision.reason, decision.act is Act.STOP) == (reason, detail is not None)
+    assert decision.detail == (f"wall time: {detail} in one sitting" if detail else "")
+    assert decide(History(limits=Limits(wall_time=1)).state).act is Act.STEP
+    assert decide(History(limits=Limits(wall_time=0)).state, elapsed=9e9).act is Act.STEP
 
 
 def test_a_run_that_ended_has_nothing_to_do() -> None:
@@ -208,6 +227,20 @@ def test_an_artifact_that_something_changes_for_ever_does_not_keep_a_run_from_it
         history.produced(number, by="hand").evaluated(A_MUST, sha=number)
     state = history.produced("6", by="hand").state
     assert decide(state, stop_requested="").reason is StopReason.USER_STOP
+
+
+@pytest.mark.parametrize("judged", [4, 5, 6])
+def test_an_artifact_that_something_changes_for_ever_is_judged_five_times(judged: int) -> None:
+    history = History(limits=LIMITS).planned().prepared()
+    for number in range(judged):
+        history.produced(str(number), by="hand").evaluated(A_MUST, sha=str(number))
+    assert decide(history.state).step is Step.CRITIQUE, "the evaluation stands"
+    decision = decide(history.produced("9", by="hand").state)
+    if judged < 5:
+        assert (decision.act, decision.step) == (Act.STEP, Step.EVALUATE)
+    else:
+        assert decision.reason is StopReason.STAGNATION
+        assert decision.detail == "artifact.md was changed from outside 5 times in one iteration"
 
 
 def test_what_was_judged_before_its_stop_is_critiqued_when_the_run_goes_on() -> None:

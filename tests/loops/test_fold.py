@@ -108,6 +108,12 @@ def test_what_differs_from_the_evaluated_artifact_is_what_the_change_says_of_it(
     assert (state.changed["added"], state.changed["modified"]) == (["# New"], ["# T"])
 
 
+def test_after_a_switch_nothing_is_prepared_or_evaluated() -> None:
+    before, after = (h.state for h in (History().round(), History().round().switched()))
+    assert (before.level, before.prepared, before.evaluated, before.checks) == ("A", True, True, ())
+    assert (after.level, after.prepared, after.evaluated, after.checks) == ("B", False, False, None)
+
+
 def test_an_evaluation_says_that_plan_and_artifact_are_there() -> None:
     history = History().round("a.x.must").refined("2").advanced().evaluated("a.x.must", sha="2")
     assert history.state.step == "CRITIQUE"

@@ -14,6 +14,8 @@ import pytest
 
 from tests.loops.shell_project import RUN, ShellProject
 
+pytestmark = pytest.mark.variants
+
 # The artifact says alpha, and each of these checks keeps to that.
 SAYS_ALPHA = f"grep -q alpha {RUN}/artifact.md"
 TEST = f"""\

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from pytest_reflex.cli.main import main
+from tests.loops.test_kill import wait_for
+
+pytestmark = pytest.mark.variants
 
 TEXT = "# Paid for\n" + "alpha, but not to the end\n" * 200
 ISSUE = {"rule_id": "b.x.beta", "problem": "p", "fix_instruction": "f", "expected_effect": "e"}
 OTHER = json.dumps({"plan": ["a", "b", "c"], "issues": [ISSUE]})
 AGENT = """\
-import os, sys, time
+import os, signal, sys, time
 step = os.environ["PYTEST_REFLEX_STEP"]
 late = step == open("late").read() and not os.path.exists("once")
 text = {text!r} if step in ("PRODUCE", "REFINE") else {other!r}
@@ -23,7 +29,13 @@ if late:
     open("once", "w").close()
     out.write({text!r})
     out.flush()
-    time.sleep(60)
+    open("written", "w").close()
+    match open("deed").read():
+        case "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        case "raise":
+            raise RuntimeError("no more")
+    time.sleep(600)
 out.write(text)
 out.flush()
 """
@@ -35,7 +47,10 @@ rules:
 """
 
 
-def play(folder: Path, late: str, *, by_file: bool) -> int:
+def prepare(
+    folder: Path, late: str, *, by_file: bool, deed: str = "hang", seconds: int = 2
+) -> None:
+    (folder / "deed").write_text(deed)
     (folder / "agent.py").write_text(AGENT.format(text=TEXT, other=OTHER))
     (folder / "late").write_text(late)
     (folder / "c.yaml").write_text(RULES)
@@ -43,10 +58,18 @@ def play(folder: Path, late: str, *, by_file: bool) -> int:
     answer = 'answer = "file"\n' if by_file else ""
     (folder / "pytest-reflex.toml").write_text(
         f'[agents.own]\ncommand = ["{sys.executable}", "agent.py"{place}]\n{answer}'
-        "timeout = 2\ngrace = 0.2\n"
+        f"timeout = {seconds}\ngrace = 0.2\n"
+        '[loop]\nmay_change = ["once", "written"]\n'
     )
-    words = ["loop", "new", "say it", "--alias", "run", "--criteria", "c.yaml", "--yes"]
-    return main([*words, "--agent", "own", "--max-iterations", "2"])
+
+
+NEW = ["loop", "new", "say it", "--alias", "run", "--criteria", "c.yaml", "--yes"]
+NEW += ["--agent", "own", "--max-iterations", "2"]
+
+
+def play(folder: Path, late: str, *, by_file: bool, deed: str = "hang") -> int:
+    prepare(folder, late, by_file=by_file, deed=deed)
+    return main(NEW)
 
 
 @pytest.mark.parametrize(
@@ -78,3 +101,84 @@ def test_b087_what_came_in_time_is_not_kept_twice(
     monkeypatch.chdir(tmp_path)
     play(tmp_path, "NOTHING", by_file=False)
     assert not list((tmp_path / ".ai-factory/evolution/run").glob("*.partial-*"))
+
+
+@pytest.mark.parametrize("deed", ["kill", "raise"])
+@pytest.mark.parametrize("late", ["PRODUCE", "REFINE"])
+def test_b087_an_agent_that_dies_leaves_what_it_had_written(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    late: str,
+    deed: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    play(tmp_path, late, by_file=False, deed=deed)
+    name = f"{late.lower()}.partial-1"
+    assert (tmp_path / ".ai-factory/evolution/run" / name).read_text() == TEXT
+    assert f"kept in {name}" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    ("late", "by_file"), [("CRITIQUE", False), ("REFINE", True), ("PRODUCE", False)]
+)
+def test_b087_an_interrupted_agent_leaves_what_it_had_written(
+    tmp_path: Path, late: str, by_file: bool
+) -> None:
+    prepare(tmp_path, late, by_file=by_file, seconds=600)
+    argv = [sys.executable, "-m", "pytest_reflex", *NEW]
+    env = {**os.environ, "COLUMNS": "200"}
+    with subprocess.Popen(
+        argv, cwd=tmp_path, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as process:
+        wait_for((tmp_path / "written").exists)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate()
+    assert process.returncode == 130
+    name = f"{late.lower()}.partial-1"
+    assert (tmp_path / ".ai-factory/evolution/run" / name).read_text() == TEXT
+    assert f"{late}: what it had written is kept in {name}" in " ".join(err.split())
+
+
+def alone(folder: Path, step: str, *, deed: str, by_file: bool = False, seconds: int = 2) -> str:
+    """Prepare a draft and an agent that fails in each call of a step; return the verb."""
+    prepare(folder, step, by_file=by_file, deed=deed, seconds=seconds)
+    agent = folder / "agent.py"
+    agent.write_text(agent.read_text().replace(' and not os.path.exists("once")', ""))
+    (folder / "draft.md").write_text("alpha\n")
+    return step.lower()
+
+
+@pytest.mark.parametrize("deed", ["hang", "kill", "raise"])
+@pytest.mark.parametrize(("step", "by_file"), [("CRITIQUE", False), ("REFINE", True)])
+def test_b087_a_single_step_keeps_partial_output_beside_the_artifact(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    deed: str,
+    step: str,
+    by_file: bool,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    verb = alone(tmp_path, step, deed=deed, by_file=by_file)
+    assert main([verb, "draft.md", "--criteria", "c.yaml", "--agent", "own"]) == 9
+    (kept,) = tmp_path.glob("*.partial-*")
+    assert kept.read_text() == TEXT
+    out, err = capsys.readouterr()
+    assert f"is kept in draft.md.{verb}.partial-1 beside draft.md" in err
+    assert "(the artifact is as it was)" in err
+    assert not out
+    assert (tmp_path / "draft.md").read_text() == "alpha\n"
+
+
+def test_b087_an_interrupted_single_step_keeps_what_was_written(tmp_path: Path) -> None:
+    verb = alone(tmp_path, "REFINE", deed="hang", seconds=600)
+    argv = [sys.executable, "-m", "pytest_reflex", verb, "draft.md"]
+    argv += ["--criteria", "c.yaml", "--agent", "own"]
+    with subprocess.Popen(argv, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+        wait_for((tmp_path / "written").exists)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate()
+    assert process.returncode == 130
+    assert (tmp_path / "draft.md.refine.partial-1").read_text() == TEXT
+    assert "REFINE: what it had written is kept in draft.md.refine.partial-1" in err

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,9 @@ from pytest_reflex.reports.history import event_line
 from pytest_reflex.reports.iteration import proof_lines
 from tests.criteria.writing import load
 from tests.loops.stage import Script, Stage
+from tests.slim import slim_python
+
+pytestmark = pytest.mark.variants
 
 TEXT = "# Title\n\nSome words about alpha.\n\n## Use\n\nRun it, and see.\n"
 PROSE = """\
@@ -341,7 +343,7 @@ timeout = 30
 
 
 def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    argv = [sys.executable, "-m", "pytest_reflex", "loop", *words]
+    argv = [slim_python(), "-m", "pytest_reflex", "loop", *words]
     return subprocess.run(argv, cwd=folder, capture_output=True, text=True, timeout=120)
 
 
@@ -354,7 +356,7 @@ def test_a_loop_of_processes_finds_it_whoever_judges_and_dies(
     (tmp_path / "agent.py").write_text(AGENT)
     (tmp_path / "die").write_text(dies)
     (tmp_path / "prose.yaml").write_text(PROSE)
-    config = CONFIG.format(evaluator=evaluator, python=sys.executable)
+    config = CONFIG.format(evaluator=evaluator, python=slim_python())
     (tmp_path / "pytest-reflex.toml").write_text(config)
     done = run(tmp_path, "new", "say", "--alias", "words", "--criteria", "prose.yaml", "--yes")
     if dies:

@@ -16,7 +16,7 @@ from pytest_reflex.drivers.reflex.pointer import read_pointer
 from pytest_reflex.drivers.reflex.survey import running
 from pytest_reflex.errors import UsageError
 from tests.loops.stage import Script, Stage, story
-from tests.loops.test_kill import Project, runs, wait_for
+from tests.loops.test_kill import LONG, Project, runs, wait_for
 
 
 @pytest.fixture
@@ -72,6 +72,34 @@ def test_what_was_refined_and_not_judged_is_judged_before_the_stop(stage: Stage)
     assert (stage.artifact(), run["last_score"]) == ("alpha beta\n", 1.0)
     assert "restored_from" not in run["stop"]
     assert not run["stop"]["passed"]  # phase B was not judged
+
+
+@pytest.mark.parametrize(
+    ("last", "again"), [("evaluation_done", [False]), ("refinement_done", [False, False])]
+)
+def test_a_pass_that_was_found_and_holds_is_told_once_and_so_is_what_is_new(
+    stage: Stage, last: str, again: list[bool]
+) -> None:
+    produced = "alpha beta\n" if last == "evaluation_done" else "alpha\n"
+    with stage.begin(Script(produce=produced, refine="alpha beta\n")) as loop:
+        next(event for event in loop.events() if event.kind == last)
+    assert stop_judging(stage).done
+    lines = (stage.root / "words/history.jsonl").read_text("utf-8").splitlines()
+    events = [event for event in map(json.loads, lines) if event["event"] == "evaluation_done"]
+    assert [bool(event["payload"].get("again")) for event in events] == again
+
+
+def test_what_could_not_be_judged_before_the_stop_is_told(stage: Stage) -> None:
+    leave(stage, events=7)
+
+    def no_hooks() -> None:
+        raise UsageError("the judge is away")
+
+    stopping.stop(
+        run_of(stage), "enough", now=False, patience=0, project=stage.project, hooks=no_hooks
+    )
+    detail = stage.run_json()["stop"]["detail"]
+    assert detail == "enough (the last artifact was not evaluated: the judge is away)"
 
 
 def test_where_the_rules_were_changed_nothing_is_judged_before_the_stop(stage: Stage) -> None:
@@ -202,7 +230,7 @@ def test_stop_now_ends_the_agent_and_is_no_failure(step: str, tmp_path: Path) ->
     done = project.run(project.command("stop", "too slow", "--now", "--json"))
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["stop"]["detail"] == "too slow"
-    assert process.wait(20) == 2
+    assert process.wait(LONG) == 2
     wait_for(lambda: not runs(project.hanging()))
     assert project.state()["stop"]["reason"] == "user_stop"
     assert project.state()["spend"]["calls"] == len(project.calls())
@@ -218,7 +246,7 @@ def test_a_driver_that_is_killed_leaves_the_stop_to_who_asked(tmp_path: Path) ->
     wait_for(lambda: "stop_requested" in current.read_text())
     process.kill()
     process.wait()
-    assert asking.wait(20) == 0
+    assert asking.wait(LONG) == 0
     assert project.state()["stop"]["reason"] == "user_stop"
 
 

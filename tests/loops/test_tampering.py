@@ -18,6 +18,8 @@ import pytest
 
 from tests.loops.shell_project import RUN, SAYS_BETA, ShellProject
 
+pytestmark = pytest.mark.variants
+
 PYTEST = ["PYTHON", "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_a.py"]
 TESTS = {
     "tests/test_a.py": f"""\

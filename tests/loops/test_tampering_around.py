@@ -11,6 +11,8 @@ import pytest
 
 from tests.loops.shell_project import RUN, SAYS_BETA, ShellProject
 
+pytestmark = pytest.mark.variants
+
 EVIL = "#!/bin/sh\nexit 0\n"
 LINT = {"lint.py": "import os\n"}
 RUFF = ["PYTHON", "-m", "ruff", "check", "lint.py"]

@@ -5,21 +5,26 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.loops.test_kill import Project, wait_for
+from tests.loops.test_kill import LONG, Project, wait_for
 
 
 @pytest.fixture
-def hanging(tmp_path: Path) -> tuple[Project, subprocess.Popen[bytes]]:
+def hanging(tmp_path: Path) -> Iterator[tuple[Project, subprocess.Popen[bytes]]]:
     """A loop whose agent hangs in CRITIQUE, and the process that drives it."""
     project = Project(tmp_path / "p")
     (project.folder / "hang-CRITIQUE").touch()
     driver = project.start(project.new())
-    wait_for(lambda: (project.folder / "hanging").exists() and project.hanging() > 0)
-    return project, driver
+    try:
+        wait_for(lambda: (project.folder / "hanging").exists() and project.hanging() > 0)
+        yield project, driver
+    finally:
+        driver.kill()
+        driver.wait()
 
 
 def test_a_pipe_gets_each_state_once(
@@ -37,7 +42,7 @@ def test_a_pipe_gets_each_state_once(
         driver.send_signal(signal.SIGINT)
         rest = watching.stdout.read()
     assert watching.returncode == 0
-    assert driver.wait(20) == 130
+    assert driver.wait(LONG) == 130
     assert rest.count("Loop: run") == rest.count("Loop: run (running (interrupted))") == 1
 
 
@@ -49,9 +54,9 @@ def test_with_json_only_the_end_is_printed(
         project.command("status", "--watch", "--json"), cwd=project.folder, stdout=subprocess.PIPE
     ) as watching:
         project.run(project.command("stop", "seen enough", "--now"))
-        told, _ = watching.communicate(timeout=60)
+        told, _ = watching.communicate(timeout=LONG)
     assert json.loads(told)["stop"]["detail"] == "seen enough"
-    assert driver.wait(20) == 2
+    assert driver.wait(LONG) == 2
 
 
 def test_ctrl_c_ends_the_watching_and_nothing_else(
@@ -64,7 +69,7 @@ def test_ctrl_c_ends_the_watching_and_nothing_else(
         assert watching.stdout is not None
         watching.stdout.readline()
         watching.send_signal(signal.SIGINT)
-        assert watching.wait(20) == 130
+        assert watching.wait(LONG) == 130
     assert driver.poll() is None
     driver.send_signal(signal.SIGINT)
-    assert driver.wait(20) == 130
+    assert driver.wait(LONG) == 130

@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import _ruamel_yaml
 import pytest
+import tabulate
+from xdist import dsession, workermanage
 
 from pytest_reflex import plugin
-from pytest_reflex.checks import content, executable, structure
+from pytest_reflex.checks import content, executable, session, structure, withheld
+from pytest_reflex.checks.code import check as code
+from pytest_reflex.checks.reported import xml_reports
 from pytest_reflex.session import controller
 
 # A session in this process forgets the modules that it imported. These need not come again, and
 # the C parser must not: a second copy does not know the event classes of the first.
-KEPT = (content, executable, structure, controller, _ruamel_yaml)
+KEPT = (
+    *(content, executable, session, structure, withheld, code, xml_reports, controller),
+    *(_ruamel_yaml, tabulate, dsession, workermanage),
+)
 
+WITH_WORKERS = ("-p", "xdist", "-p", "pytest_reflex.plugin", "-n", "2")
 NO_PYC = "PYTHONDONTWRITEBYTECODE"  # set, it makes each worker compile everything anew
 
 SUITE = """\
@@ -92,13 +102,39 @@ def run(project: pytest.Pytester) -> Run:
 
 @pytest.fixture
 def run_workers(project: pytest.Pytester) -> Run:
-    """Run pytest with two xdist workers."""
+    """Run pytest with two xdist workers: processes of their own, which this process controls."""
 
     def session(*arguments: str) -> pytest.RunResult:
-        plugins = ("-p", "xdist", "-p", "pytest_reflex.plugin")
-        return project.runpytest_subprocess(*plugins, "-n", "2", *arguments, timeout=120)
+        with at_most(120):
+            return project.runpytest_inprocess(*WITH_WORKERS, *arguments, plugins=[plugin])
 
     return session
+
+
+@pytest.fixture
+def run_workers_apart(project: pytest.Pytester) -> Run:
+    """Run pytest with two xdist workers and a controller that is a process of its own, too."""
+
+    def session(*arguments: str) -> pytest.RunResult:
+        return project.runpytest_subprocess(*WITH_WORKERS, *arguments, timeout=120)
+
+    return session
+
+
+@contextmanager
+def at_most(seconds: int) -> Iterator[None]:
+    """Fail a session that has not ended after so many seconds."""
+
+    def fail(*_: object) -> None:
+        raise TimeoutError(f"the session has not ended after {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, fail)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @pytest.fixture

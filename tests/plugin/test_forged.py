@@ -6,6 +6,8 @@ import pytest
 
 from tests.plugin.conftest import BAD, GOOD, Run, edit, write
 
+pytestmark = pytest.mark.variants
+
 RULE = "mini.reflex.yaml::a.x.install::0"
 
 FORGE = '''

@@ -55,7 +55,7 @@ def test_f22_checks_end_with_a_controller_that_was_killed(
             time.sleep(0.01)
         assert process.poll() is None
         process.send_signal(number)
-        process.wait(30)
+        process.wait(120)
         assert gone_within(30, living), living()
         assert gone_within(30, lambda: _ours(temporary)), _ours(temporary)
 

@@ -11,6 +11,8 @@ import pytest
 
 from tests.plugin.conftest import Run, write
 
+pytestmark = pytest.mark.variants
+
 Make = Callable[[Path], object]
 Read = Callable[[str], dict[str, Any]]
 

@@ -6,6 +6,8 @@ import pytest
 
 from tests.plugin.conftest import BAD, Run, write
 
+pytestmark = pytest.mark.variants
+
 PASSED = "def test_it(): pass\n"
 NAMES = ("reflex-gate", "reflex-checks", "reflex_gate", "pytest_reflex-gate", "Controller")
 

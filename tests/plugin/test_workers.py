@@ -191,23 +191,23 @@ plan.hand_over = lambda found, folder: None
 
 
 def test_suites_are_read_again_where_no_worker_can_hand_over_its_plan(
-    project: pytest.Pytester, run: Run, run_workers: Run, document: Read
+    project: pytest.Pytester, run: Run, run_workers_apart: Run, document: Read
 ) -> None:
     edit(project, "[api.md]", '["*.md"]')
     write(project, "bad.md", BAD)
     run("-k", "not world", "--reflex-json=out.json")
     project.makeconftest(FAR)
-    result = run_workers("-n1", "-k", "not world", "--reflex-json=two.json")
+    result = run_workers_apart("-n1", "-k", "not world", "--reflex-json=two.json")
     assert result.ret == 1
     assert document("out.json") == document("two.json")
 
 
 def test_results_without_known_rules_are_not_a_pass(
-    project: pytest.Pytester, run_workers: Run
+    project: pytest.Pytester, run_workers_apart: Run
 ) -> None:
     project.makeconftest(FAR)
     project.makepyfile(MARKED.replace("3]", "2]"))
-    result = run_workers("-n1")
+    result = run_workers_apart("-n1")
     assert result.ret == 1
     result.stdout.fnmatch_lines(
         ["GATE        ERROR: results came in for session, whose rules are not known here*"]

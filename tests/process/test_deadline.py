@@ -17,7 +17,7 @@ SLEEPS = """
 import os, sys
 from pytest_reflex.process.run import run
 print("up", flush=True)
-done = run(["sleep", "1.5"], cwd="/", env=dict(os.environ), timeout=2)
+done = run(["sleep", "1.5"], cwd="/", env=dict(os.environ), timeout=3)
 print(done.timed_out, done.returncode)
 """
 
@@ -77,4 +77,4 @@ def test_f23_a_command_is_not_late_because_we_were_stopped() -> None:
     os.kill(owner.pid, signal.SIGSTOP)
     time.sleep(3.5)
     os.kill(owner.pid, signal.SIGCONT)
-    assert owner.communicate(timeout=30)[0] == "False 0\n"
+    assert owner.communicate(timeout=120)[0] == "False 0\n"

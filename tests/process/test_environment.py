@@ -8,6 +8,7 @@ from pytest_reflex.process.environment import inherited
 
 
 def test_what_belongs_to_this_session_stays_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PYTEST_ARGS", raising=False)  # of `make test`
     for name in ("PYTEST_CURRENT_TEST", "PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER", "KEPT"):
         monkeypatch.setenv(name, "1")
     monkeypatch.setenv("PYTEST_REFLEX_ARTIFACT", "of an outer check")

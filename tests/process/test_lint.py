@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,6 @@ OF_INTEREST = re.compile(
     r"\b(?:eval|exec|compile|__import__|execfile|yaml\.|shell=|typ=|subprocess\.|os\.|kill|signal\."
     r"|pickle|marshal|shelve|dill|joblib|codeop|imp\b|pty\b)"
 )
-MODULES = {path: ast.parse(text) for path, text in SOURCES.items() if OF_INTEREST.search(text)}
 
 AS_CODE = {"eval", "exec", "compile", "__import__", "execfile"}
 LOADERS = {
@@ -28,11 +27,15 @@ STARTS_BY_OS = ("fork", "system", "popen", "exec", "spawn", "posix_spawn")
 UNSAFE_YAML = {"load", "load_all", "unsafe_load", "full_load", "dump"}
 
 
-def names_called(tree: ast.Module) -> Iterator[tuple[str, ast.Call]]:
-    """Yield each call with the dotted name of what is called."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
-            yield ast.unparse(node.func), node
+@cache
+def modules() -> dict[str, ast.Module]:
+    return {path: ast.parse(text) for path, text in SOURCES.items() if OF_INTEREST.search(text)}
+
+
+@cache
+def names_called(tree: ast.Module) -> list[tuple[str, ast.Call]]:
+    """Return each call with the dotted name of what is called."""
+    return [(ast.unparse(node.func), node) for node in ast.walk(tree) if isinstance(node, ast.Call)]
 
 
 def imported(tree: ast.Module) -> set[str]:
@@ -47,7 +50,7 @@ def imported(tree: ast.Module) -> set[str]:
 
 def runs_data(tree: ast.Module) -> bool:
     """Return whether a module could run what is data: as code, by a shell, or by loading it."""
-    calls = list(names_called(tree))
+    calls = names_called(tree)
     names = {name for name, _ in calls}
     keywords = [keyword for _, call in calls for keyword in call.keywords]
     return bool(
@@ -64,7 +67,7 @@ NAMED = {"checks/code/sources.py"}
 
 
 def test_t22_nothing_runs_what_is_data() -> None:
-    assert {path for path, tree in MODULES.items() if runs_data(tree)} == NAMED
+    assert {path for path, tree in modules().items() if runs_data(tree)} == NAMED
 
 
 @pytest.mark.parametrize(
@@ -79,7 +82,7 @@ def test_t22_the_gate_sees_what_it_looks_for(source: str) -> None:
 def test_p8_two_modules_start_programs() -> None:
     found = {
         path
-        for path, tree in MODULES.items()
+        for path, tree in modules().items()
         for name, _ in names_called(tree)
         if name in {f"subprocess.{start}" for start in STARTS}
     }
@@ -89,7 +92,7 @@ def test_p8_two_modules_start_programs() -> None:
 def test_p8_one_module_forks_and_nothing_else_replaces_processes() -> None:
     found = {
         path
-        for path, tree in MODULES.items()
+        for path, tree in modules().items()
         for name, _ in names_called(tree)
         if name.startswith("os.") and name[3:].startswith(STARTS_BY_OS)
     }
@@ -100,7 +103,7 @@ def test_p7_who_may_send_signals() -> None:
     senders = ("os.kill", "signal.pidfd_send_signal", "signal.raise_signal")
     found = {
         path
-        for path, tree in MODULES.items()
+        for path, tree in modules().items()
         for name, call in names_called(tree)
         if name.startswith(senders) or any(ast.unparse(a).startswith(senders) for a in call.args)
     }

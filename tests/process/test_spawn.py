@@ -51,7 +51,7 @@ def test_script_without_an_interpreter_line_is_told(tmp_path: Path) -> None:
     script = tmp_path / "script"
     script.write_bytes(b"echo hello\n")
     script.chmod(0o755)
-    with pytest.raises(SpawnError, match="script: it is neither a program nor a script"):
+    with pytest.raises(SpawnError, match="it is neither a program nor a script"):
         start(str(script))
 
 

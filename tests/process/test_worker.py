@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -121,3 +124,60 @@ def test_a_served_module_ends_when_it_was_idle(tmp_path: Path) -> None:
     with pytest.raises(DiedError):
         worker._receive(1, time.monotonic() + 30)
     worker.close()
+
+
+BUSY = """
+import os, time
+def read(n):
+    data = b""
+    while len(data) < n:
+        data += os.read(0, n - len(data)) or exit()
+    return data
+while True:
+    seconds = float(read(int.from_bytes(read(8), "big")))
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+    os.write(1, (2).to_bytes(8, "big") + b"ok")
+"""
+
+
+@pytest.fixture
+def busy() -> Iterator[Worker]:
+    worker = Worker([sys.executable, "-I", "-S", "-c", BUSY], env=dict(os.environ))
+    worker.ask(b"0", 60)
+    yield worker
+    worker.close()
+
+
+@pytest.mark.skipif(not ON_LINUX, reason="the processor's time of a child is read from /proc")
+@pytest.mark.parametrize("seconds", [0.2, 0.5])
+def test_a_question_has_its_seconds_of_the_processor(busy: Worker, seconds: float) -> None:
+    """A child that gets a fraction of the processor answers late by the clock, and is heard."""
+    with slowed(busy._process.pid):
+        assert busy.ask(b"%g" % seconds, seconds + 0.3) == b"ok"
+
+
+def test_a_question_gets_no_more_of_the_processor_than_that(busy: Worker) -> None:
+    with pytest.raises(LateError):
+        busy.ask(b"600", 0.3)
+
+
+@contextmanager
+def slowed(pid: int) -> Iterator[None]:
+    """Let a process have a tenth of the time, as on a machine with ten times the work."""
+    over = threading.Event()
+
+    def hold() -> None:
+        while not over.wait(0.01):
+            os.kill(pid, signal.SIGSTOP)
+            over.wait(0.09)
+            os.kill(pid, signal.SIGCONT)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    try:
+        yield
+    finally:
+        over.set()
+        holder.join()

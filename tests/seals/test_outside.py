@@ -118,5 +118,6 @@ def test_what_is_accepted_is_known(places: list[Path]) -> None:
     assert outside.changes() == ()
 
 
+@pytest.mark.usefixtures("installed_packages_as_they_are")
 def test_this_python_is_held(tmp_path: Path) -> None:
     assert any(folder.startswith(sys.prefix) for folder in package_folders((), tmp_path))

@@ -197,6 +197,44 @@ def test_damaged_journal_is_not_written_on(
     assert path.read_bytes() == b"".join(lines)
 
 
+@pytest.mark.parametrize("count", [4, 5, 6, 9])
+def test_damage_is_told_of_five_lines_and_that_there_is_more(path: Path, count: int) -> None:
+    lines = [line.replace(b'"n":', b'"m":') for line in written(path, count).splitlines(True)]
+    path.write_bytes(b"".join(lines))
+    with pytest.raises(StateError) as caught:
+        Journal.open(path)
+    (problem,) = caught.value.problems
+    reason = "its sum is wrong: it was changed after it was written"
+    named = "; ".join(f"line {n}: {reason}" for n in range(1, min(count, 5) + 1))
+    assert problem.message == f"{path} is damaged: {named}{'; ...' if count > 5 else ''}"
+
+
+def test_damage_and_breaks_are_told_in_the_order_of_their_lines(path: Path) -> None:
+    lines = written(path, 6).splitlines(keepends=True)
+    lines[4] = b"\xff\n"
+    path.write_bytes(b"".join([lines[0], *lines[2:]]))
+    with pytest.raises(StateError, match=r"line 2: it does not follow .*; line 4: it is not UTF-8"):
+        Journal.open(path)
+
+
+def test_an_unfinished_line_behind_a_damaged_one_is_told_apart(path: Path) -> None:
+    lines = written(path, 4).splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:3]) + lines[3][:20])
+    with Journal.open(path) as journal:
+        journal.append(record(4))
+    data = path.read_bytes().splitlines(keepends=True)
+    data[0] = data[0].replace(b'"n":0', b'"n":8')
+    content = decode(b"".join(data))
+    assert [damage.line for damage in content.damages] == [1]
+    assert content.sealed == (4,)
+
+
+@pytest.mark.parametrize("prev", ["", "0", NO_LINE, NO_LINE * 2])
+def test_a_line_that_names_no_line_follows_none(path: Path, prev: str) -> None:
+    data = written(path, 2) + encode(record(2), 3, prev)
+    assert list(map(str, decode(data).breaks)) == ["line 3: it does not follow the line before"]
+
+
 def test_lost_line_is_told(path: Path) -> None:
     lines = written(path, 3).splitlines(keepends=True)
     content = decode(lines[0] + lines[2])
@@ -304,7 +342,7 @@ def test_b116_only_a_plain_file_becomes_a_journal(path: Path, kind: str) -> None
     assert not path.with_name("nowhere").exists()
 
 
-@pytest.mark.parametrize("change", ["grown", "replaced", "removed"])
+@pytest.mark.parametrize("change", ["grown", "replaced", "linked", "removed"])
 def test_change_by_another_program_is_noticed(path: Path, change: str) -> None:
     with Journal.create(path) as journal:
         journal.append(record(0))
@@ -314,7 +352,9 @@ def test_change_by_another_program_is_noticed(path: Path, change: str) -> None:
             path.rename(path.with_name("moved"))
             if change == "replaced":
                 path.write_bytes(path.with_name("moved").read_bytes())
-        word = "changed" if change == "grown" else change
+            elif change == "linked":
+                path.symlink_to(path.with_name("moved"))
+        word = {"grown": "changed", "linked": "replaced"}.get(change, change)
         with pytest.raises(StateError, match=rf"history\.jsonl was {word}"):
             journal.append(record(1))
 
@@ -333,6 +373,41 @@ def test_closed_journal_is_not_written(path: Path) -> None:
     journal.close()
     with pytest.raises(StateError, match=r"history\.jsonl is closed"):
         journal.append({})
+
+
+def test_a_journal_is_written_and_let_go_where_there_is_no_standard_input(path: Path) -> None:
+    standard_input = os.dup(0)
+    os.close(0)
+    try:
+        with Journal.create(path) as journal:
+            journal.append({"n": 1})
+            assert os.path.samestat(os.fstat(0), path.stat())
+            assert is_locked(path)
+        held = is_locked(path)
+    finally:
+        os.dup2(standard_input, 0)
+        os.close(standard_input)
+    assert not held
+    assert [r["n"] for r in read_journal(path).records] == [1]
+
+
+@pytest.mark.parametrize("call", ["fchmod", "fsync"])
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(5, "Input/output error")])
+def test_a_journal_that_is_not_made_leaves_no_file_open(
+    path: Path, call: str, error: BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(descriptor: int, *mode: int) -> None:
+        raise error
+
+    kind = StateError if isinstance(error, OSError) else type(error)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, call, fail)
+        with pytest.raises(kind) as caught:
+            Journal.create(path)
+    if kind is StateError:
+        assert str(caught.value).endswith("history.jsonl could not be made: Input/output error")
+    assert not is_locked(path)
+    Journal.open(path).close()
 
 
 def test_disk_that_fills_up_is_told_and_mended_by_the_next_writer(path: Path) -> None:

@@ -47,7 +47,7 @@ def test_b111_events_behind_zeros_are_used(path: Path, change: Change, line: int
     content = read_journal(path)
     assert content.whole
     assert [record["event"] for record in content.records] == ["e1", "e2", "e3", "e4", "e5"]
-    assert [(zeros.line, "NUL bytes" in zeros.reason) for zeros in content.zeros] == [(line, True)]
+    assert [(zeros.line, "NUL byte" in zeros.reason) for zeros in content.zeros] == [(line, True)]
     with Journal.open(path) as journal:
         journal.append({"event": "e6"})
     assert [r["event"] for r in read_journal(path).records][-2:] == ["e5", "e6"]
@@ -69,7 +69,11 @@ def test_b111_zeros_at_the_end_are_an_unfinished_line(path: Path, tail: bytes) -
 def test_b111_zeros_in_the_place_of_an_event_are_damage(path: Path, lost: int) -> None:
     events = path.read_bytes().splitlines(keepends=True)
     events[lost] = b"\0" * (len(events[lost]) - 1) + b"\n"
-    assert not decode(b"".join(events)).whole
+    content = decode(b"".join(events))
+    assert [str(one) for one in (*content.damages, *content.breaks)] == [
+        f"line {lost + 1}: it holds NUL bytes and nothing else"
+    ]
+    assert content.zeros == ()
 
 
 KEEPS = """

@@ -7,6 +7,8 @@ import pytest
 from tests.templates.planted import Defect, defects, good_documents, red_rules
 from tests.templates.test_stock import RULES
 
+pytestmark = pytest.mark.variants
+
 DEFECTS = {f"{d.document}: {d.what}": d for d in defects()}
 
 

@@ -10,6 +10,8 @@ import pytest
 
 from tests.treeloop.stage import CONFIG, RIGHT, Project, wait_for_change
 
+pytestmark = pytest.mark.variants
+
 Capture = pytest.CaptureFixture[str]
 
 WRITES_A_REPORT = """\

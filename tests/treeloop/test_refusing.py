@@ -12,6 +12,8 @@ from pytest_reflex.drivers.pytest_loop.files import open_run, project_of
 from tests.treeloop.stage import CODE, RIGHT, Project
 from tests.treeloop.test_files import OLD, commit, folder, found
 
+pytestmark = pytest.mark.variants
+
 __all__ = ["folder"]
 
 LINK = "os.remove('sums.py'); os.symlink({!r}, 'sums.py')"

@@ -13,6 +13,8 @@ from pytest_reflex.errors import UnreadableError
 from tests.faults.read_side import ReadSide
 from tests.loops.test_unreadable import ERRORS, Failing
 
+pytestmark = pytest.mark.variants
+
 
 @pytest.fixture
 def territory(tmp_path: Path) -> Territory:

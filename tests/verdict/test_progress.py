@@ -15,6 +15,7 @@ from pytest_reflex.verdict.progress import (
     mark_of,
     oscillates,
     stagnation_after,
+    stagnation_of,
     stuck_on_blockers,
 )
 from tests.verdict.sets import evaluation, rule
@@ -55,6 +56,11 @@ STAGNATION = {
 @pytest.mark.parametrize(("marks", "expected"), STAGNATION.values(), ids=STAGNATION.keys())
 def test_stagnation_count(marks: list[Mark], expected: int) -> None:
     assert count(*marks) == expected
+    assert stagnation_of(marks) == expected
+
+
+def test_nothing_is_no_stagnation() -> None:
+    assert stagnation_of([]) == 0
 
 
 def test_three_equal_blocked_evaluations_are_stuck() -> None:
@@ -83,6 +89,8 @@ STUCK = {
     ),
     "no blocker": ([mark("0.5", "one")] * 3, 3, False),
     "nothing yet": ([], 3, False),
+    "what blocks now counts": ([mark("0.5", "one"), mark("0.5", "one", blocked=True)], 2, True),
+    "not what did": ([mark("0.5", "one", blocked=True), mark("0.5", "one")], 2, False),
 }
 
 
@@ -144,6 +152,18 @@ OSCILLATION = {
     "it changed and then stayed": (artifacts("x", "y", "y"), False),
     "back after two": (artifacts("x", "y", "x"), True),
     "two are too few": (artifacts("x", "x"), False),
+    "it had come back in the phase before": (
+        [*artifacts("x", "y", "x"), mark("1", sha="z", level="B")],
+        False,
+    ),
+    "it came back in the second phase": (
+        [mark("1", sha="w"), *(mark("1", sha=sha, level="B") for sha in "xyx")],
+        True,
+    ),
+    "it came back in the second phase from the first": (
+        [*artifacts("x", "y"), *(mark("1", sha=sha, level="B") for sha in "vwx")],
+        False,
+    ),
     "nothing yet": ([], False),
 }
 
@@ -156,7 +176,10 @@ def test_oscillation(marks: list[Mark], expected: bool) -> None:
 BEST = {
     "B over A": ([mark("0.9"), mark("0.1", level="B")], 1),
     "higher score": ([mark("0.9"), mark("0.1")], 0),
+    "the first of three": ([mark("0.9"), mark("0.1"), mark("0.2")], 0),
+    "the only one": ([mark("0.1")], 0),
     "fewer blockers": ([mark("0.5", "r", blocked=True), mark("0.5", "r")], 1),
+    "the later of two that differ otherwise": ([mark("0.5", sha="x"), mark("0.5", sha="y")], 1),
     "the later of equals": ([mark("0.5"), mark("0.5")], 1),
     "passed over a higher score": ([replace(mark("0.5"), passed=True), mark("0.9")], 0),
     "passed over a later one": ([replace(mark("0.5"), passed=True), mark("0.5")], 0),
@@ -189,3 +212,10 @@ def test_flips_tell_fixed_broken_and_still_failing() -> None:
 def test_the_first_evaluation_of_a_phase_has_no_flips() -> None:
     assert flips_between([mark("0.5", "a.x")]) is None
     assert flips_between([mark("1", level="A"), mark("0.5", "b.x", level="B")]) is None
+    assert flips_between([*failing("a", "b"), mark("0.5", "b.x", level="B")]) is None
+
+
+def test_flips_are_those_of_the_last_two_of_many() -> None:
+    flips = flips_between([mark("1"), *failing("x", "y", level="B")])
+    assert flips
+    assert (flips.fixed, flips.broken, flips.still) == (("x",), ("y",), ())

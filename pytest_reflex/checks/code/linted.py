@@ -18,6 +18,7 @@ from pytest_reflex.checks.code.tool import (
 from pytest_reflex.checks.finding import Finding
 from pytest_reflex.model.extras import missing
 from pytest_reflex.model.targets import CheckCommand, CheckContext
+from pytest_reflex.process.run import Finished
 
 SELECTED: dict[str, tuple[str, ...]] = {
     "bugs": (
@@ -63,20 +64,35 @@ def judge(reading: Reading, context: CheckContext) -> Seen:
     try:
         with laid_out(reading) as folder:
             finished = run_module("ruff", _arguments(reading.params), reading, context, folder)
-            if finished.returncode not in (0, 1):
-                said = finished.stderr.decode("utf-8", "replace").strip().splitlines()
-                raise ToolError(f"ruff could not judge: {said[0] if said else 'no reason given'}")
-            found = list(_read(finished.stdout, str(folder.resolve()), reading, aspect))
+            entries = _entries(finished)
+            found = list(_read(entries, str(folder.resolve()), reading, aspect))
     except ToolError as error:
         return Seen(trouble=str(error))
     return Seen(found, f"ruff finds nothing ({aspect})")
 
 
-def _read(output: bytes, folder: str, reading: Reading, aspect: str) -> Iterator[Found]:
+def _entries(finished: Finished) -> list[dict[str, Any]]:
+    """Return what ruff reports; raises ToolError where it has not done its work.
+
+    A Python that cannot start it ends with status 1 too, but reports nothing.
+    """
+    said = finished.stderr.decode("utf-8", "replace").strip().splitlines()
+    code = finished.returncode
+    if code not in (0, 1):
+        raise ToolError(f"ruff could not judge: {said[0] if said else 'no reason given'}")
     try:
-        entries: list[dict[str, Any]] = json.loads(output or b"[]")
+        entries: list[dict[str, Any]] = json.loads(finished.stdout) if finished.stdout else []
     except ValueError:
         raise ToolError("ruff could not judge: what it wrote is no JSON") from None
+    if bool(entries) != bool(code) or not finished.stdout:
+        why = said[-1] if said else "it gives no report"
+        raise ToolError(f"ruff could not judge: exit status {code}, {why}")
+    return entries
+
+
+def _read(
+    entries: list[dict[str, Any]], folder: str, reading: Reading, aspect: str
+) -> Iterator[Found]:
     by_name = {source.name: source for source in reading.sources}
     for entry in entries:
         path = PurePath(entry["filename"])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -55,11 +56,14 @@ def judge(reading: Reading, context: CheckContext) -> Seen:
     try:
         with laid_out(reading) as folder:
             environment = {"MYPYPATH": str(folder)}
-            with _ALONE:
-                arguments = _arguments(str(_learnt()), files)
+            with _ALONE, _whole_cache() as cache:
+                arguments = _arguments(str(cache), files)
                 finished = run_module("mypy", arguments, reading, context, folder, environment)
-            found = list(_read(finished.stdout, reading))
-            if finished.returncode not in (0, 1) and not found:
+            errors = [one for one in _entries(finished.stdout) if one.get("severity") == "error"]
+            found = list(_read(errors, reading))
+            # A Python that cannot start it ends with status 1 too, but reports nothing.
+            judged = finished.returncode in ((0, 1) if errors else (0,))
+            if not judged and not found:
                 said = finished.stderr.decode("utf-8", "replace").strip().splitlines()
                 raise ToolError(f"mypy could not judge: {said[-1] if said else 'no reason given'}")
     except ToolError as error:
@@ -74,15 +78,33 @@ def _learnt() -> Path:
     return folder
 
 
-def _read(output: bytes, reading: Reading) -> Iterator[Found]:
-    by_name = {source.name: source for source in reading.sources}
+@contextmanager
+def _whole_cache() -> Iterator[Path]:
+    """Yield the folder of what mypy learnt; a run that was cut short leaves it to nobody."""
+    folder = _learnt()
+    try:
+        yield folder
+    except BaseException:
+        _learnt.cache_clear()
+        remove_folder(folder)
+        raise
+
+
+def _entries(output: bytes) -> Iterator[dict[str, Any]]:
     for line in output.decode("utf-8", "replace").split("\n"):
         try:
             entry = json.loads(line)
         except ValueError:
             continue  # a word of mypy about itself
+        if isinstance(entry, dict):
+            yield entry
+
+
+def _read(errors: Sequence[Mapping[str, Any]], reading: Reading) -> Iterator[Found]:
+    by_name = {source.name: source for source in reading.sources}
+    for entry in errors:
         source = by_name.get(entry.get("file", ""))
-        if entry.get("severity") == "error" and source is not None:
+        if source is not None:
             column = entry["column"] + 1 if entry.get("column", -1) >= 0 else 0
             message = f"{entry['message']} ({entry.get('code') or 'mypy'})"
             yield source.told(Finding(message, max(entry.get("line", 0), 0), column))

@@ -17,6 +17,7 @@ from pathlib import Path
 from threading import Event
 
 from pytest_reflex.agents.command import LEFT
+from pytest_reflex.agents.partial import partial_output, was_killed
 from pytest_reflex.checks.command_run import LEFT_TEXT
 from pytest_reflex.drivers.common import limits
 from pytest_reflex.drivers.common.control import Control
@@ -28,6 +29,7 @@ from pytest_reflex.drivers.iterate.decide import decide
 from pytest_reflex.drivers.iterate.gate_start import starts_from_json
 from pytest_reflex.drivers.iterate.gates import ITERATION_VARIABLE, Gates
 from pytest_reflex.drivers.iterate.log import Log
+from pytest_reflex.drivers.iterate.logfile import keep_partial
 from pytest_reflex.drivers.iterate.model import Bounds, Cut, GateResult, Procedure, Round, State
 from pytest_reflex.drivers.iterate.outcome import (
     doubt,
@@ -39,7 +41,7 @@ from pytest_reflex.drivers.iterate.protection import modified_text
 from pytest_reflex.drivers.iterate.store import IterateStore
 from pytest_reflex.drivers.iterate.tree import Watch
 from pytest_reflex.drivers.iterate.wording import unpassable
-from pytest_reflex.errors import ExitCode, ReflexError
+from pytest_reflex.errors import ExitCode, ReflexError, StateError
 from pytest_reflex.model.cost import cost_of
 from pytest_reflex.model.plain import boundary, one_line
 from pytest_reflex.model.steps import Askable, Question, Reply
@@ -142,6 +144,7 @@ class IterateDriver:
             seconds_left=self._seconds_left(),
             cancel=self._cancel,
             tell=self._log.warning,
+            keep_partial=partial(self._keep_partial, number),
         )
 
     def _seconds_left(self) -> float | None:
@@ -152,10 +155,24 @@ class IterateDriver:
             left.append(bounds.wall_time - (self._clock() - self._began))
         return min(left, default=None)
 
+    def _keep_partial(self, number: int, text: str) -> None:
+        """Keep what a tool had written when it was stopped or failed: it was paid for."""
+        if not text.strip():
+            return
+        try:
+            kept = keep_partial(self._work.folder, self._store.state.started_at, number, text)
+        except StateError as error:
+            self._log.partial(number, problem=error.problems[0].message)
+        else:
+            self._log.partial(number, path=kept)
+
     def _judged(self, number: int, reply: Reply, started: float) -> Round:
         """Decide what a round came to: the answer first, and behind a good one the gates."""
         changed = self._watch.changed()
         self._work.gates.after_agent()
+        text = partial_output(reply)
+        # The log has the end of what a tool wrote that failed by itself.
+        self._keep_partial(number, text if was_killed(reply) or len(text) > _KEPT else "")
         offered = self._work.procedure.success
         if reply.details.get(LEFT):
             self._log.warning(f"AI CLI {LEFT_TEXT}")

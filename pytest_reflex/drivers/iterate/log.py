@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import IntEnum, StrEnum
+from pathlib import Path
 from typing import Any
 
 from pytest_reflex.drivers.iterate import wording
@@ -199,6 +200,18 @@ class Log:
                 message=wording.unchanged_text(count, limit),
                 level=Severity.WARNING,
                 fields={"rounds": count, "phase": "end"},
+            )
+        )
+
+    def partial(self, number: int, *, path: Path | None = None, problem: str = "") -> None:
+        """Tell where the partial output of a tool is kept, or why it is not."""
+        fields: dict[str, Any] = {"iteration": number, "phase": "agent"}
+        self._tell(
+            _Record(
+                event="partial_output",
+                message=wording.partial_text(number, path, problem),
+                level=Severity.WARNING,
+                fields=fields | ({"path": str(path)} if path else {}),
             )
         )
 

@@ -31,8 +31,25 @@ def log_path(root: Path, procedure: str, started_at: str) -> Path:
 
     `started_at` is the start that its state file names: a resumed run goes on in the same file.
     """
-    stamp = "".join(char for char in started_at if char.isalnum())
-    return root / "log" / procedure / f"{stamp}.jsonl"
+    return root / "log" / procedure / f"{_stamp(started_at)}.jsonl"
+
+
+def _stamp(started_at: str) -> str:
+    return "".join(char for char in started_at if char.isalnum())
+
+
+def keep_partial(folder: Path, started_at: str, number: int, text: str) -> Path:
+    """Keep what the tool of an iteration had written, beside the log of its run.
+
+    `folder` is that of the logs of a procedure. Returns the new file; raises StateError.
+    """
+    place = folder / f"{_stamp(started_at)}.iteration-{number}"
+    try:
+        refuse_links(folder.parent.parent, folder)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise StateError(f"{folder} could not be made: {error.strerror}") from None
+    return keep_aside(place, text.encode("utf-8", "backslashreplace"), "partial")
 
 
 class LogFile:

@@ -29,7 +29,8 @@ class Standing:
 
     `state` is None where there is none, or where its file cannot be read: `problem` says why then.
     `driven` is whether a process drives it now, `configured` whether there is a procedure of that
-    name still. `last` is the last line that a log has of it.
+    name still. `last` is the last line that a log has of it; `log_problem` says what a crash left
+    in the log.
     """
 
     procedure: str
@@ -39,6 +40,7 @@ class Standing:
     problem: str = ""
     log: Path | None = None
     last: str = ""
+    log_problem: str = ""
 
     @property
     def interrupted(self) -> bool:
@@ -87,7 +89,8 @@ class Standing:
                 "seconds": round(sum(self.state.elapsed), 3),
                 "statistics": statistics_of(self.state.elapsed).to_json(),
             }
-        optional = {"log": str(self.log or ""), "last": self.last, "next": self.next_step}
+        optional = {"log": str(self.log or ""), "log_problem": self.log_problem}
+        optional |= {"last": self.last, "next": self.next_step}
         return wire | {key: value for key, value in optional.items() if value}
 
 
@@ -106,12 +109,14 @@ def standing_of(root: Path, procedure: str) -> Standing:
         told = str(error)
         return Standing(procedure=procedure, driven=driven, problem=told)
     log = _log_of(root, procedure, state)
+    data = _bytes_of(log) if log else b""
     return Standing(
         procedure=procedure,
         state=state,
         driven=driven,
         log=log,
-        last=_last_message(log) if log else "",
+        last=_last_message(data),
+        log_problem=_nul_bytes_in(data),
     )
 
 
@@ -130,15 +135,28 @@ def _log_of(root: Path, procedure: str, state: State | None) -> Path | None:
     return max((root / "log" / procedure).glob("*.jsonl"), default=None)
 
 
-def _last_message(log: Path) -> str:
-    """Return the message of the last whole line of a log, in one line."""
+def _bytes_of(log: Path) -> bytes:
     try:
-        tail = read_file(log, _MOST_BYTES)[-_TAIL:]
+        return read_file(log, _MOST_BYTES)
     except (StateError, OSError):
+        return b""
+
+
+def _nul_bytes_in(data: bytes) -> str:
+    """Return where a log has NUL bytes, as a crash of the machine leaves them."""
+    first = data.find(b"\0")
+    if first < 0:
         return ""
-    for line in reversed(tail.split(b"\n")):
+    many, line = data.count(b"\0"), data.count(b"\n", 0, first) + 1
+    held = "1 NUL byte" if many == 1 else f"{many} NUL bytes"
+    return f"line {line}: {held} of a crash; other lines are whole"
+
+
+def _last_message(data: bytes) -> str:
+    """Return the message of the last whole line of a log, in one line."""
+    for line in reversed(data[-_TAIL:].split(b"\n")):
         try:
-            found = json.loads(line)
+            found = json.loads(line.replace(b"\0", b""))
         except (ValueError, RecursionError):
             continue
         if isinstance(found, dict) and isinstance(found.get("message"), str):
@@ -167,6 +185,7 @@ def _rows(standing: Standing) -> Iterator[tuple[str, str]]:
             figures = str(statistics_of(state.elapsed)).partition(", ")[2]
             yield "Time", f"{lasted(sum(state.elapsed))} ({figures})"
     yield "Log", visible(str(standing.log or ""))
+    yield "Log problem", standing.log_problem
     yield "Last line", standing.last
     yield "Next", standing.next_step
     if not standing.configured:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from pytest_reflex.drivers.iterate.model import (
     Bounds,
     Cause,
@@ -102,6 +104,12 @@ def last_words(round_: Round) -> str:
     lines = readable(round_.output).strip().splitlines()
     said = one_line(lines[-1].strip(), _SAID_AT_MOST) if lines else ""
     return "" if said in round_.detail else said
+
+
+def partial_text(number: int, path: Path | None, problem: str) -> str:
+    """Return where the output of a tool is that did not come to its end."""
+    what = f"What the tool had written in iteration {number}"
+    return f"{what} is kept in {path}" if path else f"{what} could not be kept: {problem}"
 
 
 def limited_text(procedure: str) -> str:

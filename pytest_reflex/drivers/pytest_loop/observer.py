@@ -19,8 +19,6 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.checks.commands import commands_of_rules
-from pytest_reflex.drivers.reflex.scopes import writes_in
 from pytest_reflex.errors import ReflexError
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.rules import FORMAT, Rule
@@ -136,6 +134,9 @@ def _starts(config: pytest.Config, target: Target | None) -> tuple[list[list[str
     """Return what the checks of a target start, and what they declare to write."""
     if target is None:
         return [], []
+    from pytest_reflex.checks.commands import commands_of_rules
+    from pytest_reflex.drivers.reflex.scopes import writes_in
+
     registry = config.stash[Desk.key].registry_for(config.rootpath)
     criteria = target.criteria
     try:

@@ -55,8 +55,8 @@ class Teller:
 
     def begin(self, loop: ReflexLoop) -> None:
         """Tell what could not be read when the run was taken up."""
-        for line in loop.files.zeros:
-            self.note(f"{line}; no event is missing")
+        for line in loop.files.recovered:
+            self.note(line)
         for path in loop.files.aside:
             self.note(f"Recovered from the history; what could not be read is kept as {path.name}")
         self._refused(loop)

@@ -24,6 +24,7 @@ from pytest_reflex.drivers.reflex.decide import Act, Decision, calls_left, decid
 from pytest_reflex.drivers.reflex.ending import stopped
 from pytest_reflex.drivers.reflex.guard import guarded
 from pytest_reflex.drivers.reflex.judging import evaluate
+from pytest_reflex.drivers.reflex.partial import keep_in_run
 from pytest_reflex.drivers.reflex.project_watch import ProjectWatch
 from pytest_reflex.drivers.reflex.recorded import judged_at
 from pytest_reflex.drivers.reflex.requests import request_for
@@ -162,7 +163,12 @@ class ReflexDriver:
             events=loop.files.latest_events(),
             cancel=loop.cancel,
         )
-        request = replace(request, tell=loop.notice, seconds_left=seconds_left(state))
+        request = replace(
+            request,
+            tell=loop.notice,
+            seconds_left=seconds_left(state),
+            keep_partial=partial(self._keep_partial, step),
+        )
         done = perform(
             step,
             state,
@@ -172,6 +178,12 @@ class ReflexDriver:
             project=loop.project,
         )
         return guarded(done, state, loop.files.latest_events())
+
+    def _keep_partial(self, step: Step, text: str) -> None:
+        """Keep what an agent had written where the run ends before it does."""
+        if text.strip():
+            told = keep_in_run(self._loop.files.folder, step, text)[1]
+            self._loop.notice(f"{step.value}: {told}")
 
     def _produce_and_prepare(self) -> Iterator[Done]:
         """Run PRODUCE beside PREPARE; both depend on the plan only, each is durable when done."""

@@ -12,12 +12,12 @@ from pytest_reflex.checks.commands import commands_of_rules
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.errors import is_transient
 from pytest_reflex.model.rules import Criteria
+from pytest_reflex.seals.behind import is_of_system
 from pytest_reflex.seals.patterns import ANY_DEPTH, escaped
 
 Command = str | Sequence[str]
 
 _SELF = "pytest_reflex"
-_OF_SYSTEM = ("/dev/", "/proc/", "/sys/")
 _OUTPUTS = ("-o", "--out", "--output", "--output-file")
 
 
@@ -103,7 +103,7 @@ def files_beyond(commands: Iterable[Command], project: Path) -> Iterator[str]:
     """Yield patterns of the files outside the project that commands name, also through a link."""
     base = project.resolve()
     for word in _words(commands):
-        if "/" not in word or word.startswith(_OF_SYSTEM):
+        if "/" not in word or is_of_system(word):
             continue
         try:
             full = (project / word).resolve()

@@ -24,7 +24,7 @@ from pytest_reflex.model.run import EMPTY_SHA256, RunState
 from pytest_reflex.model.stop import RunStatus, is_extendable
 from pytest_reflex.reports.advice import extend_command
 from pytest_reflex.store.folders import is_alias, run_folder
-from pytest_reflex.store.journal import damaged, read_journal
+from pytest_reflex.store.journal import damaged, read_journal, recovered
 from pytest_reflex.store.lock import is_locked
 from pytest_reflex.store.regular import names_in, read_if_regular
 from pytest_reflex.verdict.figures import plain, shown_score
@@ -34,11 +34,15 @@ NOT_VERIFIED = "not verified"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A run as its history has it; `alive` is whether a process holds it now."""
+    """A run as its history has it; `alive` is whether a process holds it now.
+
+    `recovered` says what a crash left in the history that took no event with it.
+    """
 
     folder: Path
     state: RunState
     alive: bool
+    recovered: tuple[str, ...] = ()
 
     @property
     def alias(self) -> str:
@@ -52,6 +56,11 @@ class Run:
     def verified(self) -> bool | None:
         """Whether a pass that the files claim is known to be one: never, and None without one."""
         return False if claims_pass(self.state) else None
+
+    @property
+    def recovered_json(self) -> dict[str, list[str]]:
+        """What JSON documents say of the history itself, where there is something to say."""
+        return {"recovered": list(self.recovered)} if self.recovered else {}
 
     @property
     def copied(self) -> bool:
@@ -161,7 +170,7 @@ def read_run(folder: Path) -> Run:
         if found not in (state.artifact_sha256, hash_before_last_change(events)):
             by_hand = {**state.changed, "by": "hand"}
             state = replace(state, artifact_sha256=found, changed=by_hand)
-    return Run(folder=folder, state=state, alive=alive)
+    return Run(folder=folder, state=state, alive=alive, recovered=recovered(path, content))
 
 
 def status_text(run: Run) -> str:
@@ -176,6 +185,7 @@ def status_text(run: Run) -> str:
         f"Score: {_score(state)}",
         f"Artifact: {_artifact(run)}",
     ]
+    lines += [f"Recovered: {visible(one)}" for one in run.recovered]
     if state.feedback:
         lines.append(f"Feedback: {len(state.feedback)} waiting for the next critique")
     if claims_pass(state) and not run.alive and not is_of_session(state):

@@ -23,7 +23,7 @@ from pytest_reflex.drivers.reflex.history import (
     hash_before_last_change,
     read_events,
 )
-from pytest_reflex.drivers.reflex.partial import keep_partial
+from pytest_reflex.drivers.reflex.partial import keep_in_run, with_partial
 from pytest_reflex.drivers.reflex.pointer import Pointer, change_pointer, follow, read_pointer
 from pytest_reflex.drivers.reflex.recorded import RecordedRun
 from pytest_reflex.drivers.reflex.runjson import run_json
@@ -90,7 +90,7 @@ class RunFiles(RecordedRun):
         self._written: bytes | None = None
         self._forgery = ""
         self.aside = [journal.aside] if journal.aside else []
-        self.zeros = tuple(f"{journal.path}: {one}" for one in journal.zeros)
+        self.recovered = journal.recovered
 
     @classmethod
     def create(
@@ -134,7 +134,7 @@ class RunFiles(RecordedRun):
         if done.artifact is not None:
             payload |= self._change(done.artifact, initial=self._text == "")
         if done.partial:
-            payload |= keep_partial(self.folder, done)
+            payload = with_partial(payload, keep_in_run(self.folder, done.step, done.partial))
         event = self._event(done.kind, done.step, payload)
         try:
             self._journal.append(event.to_json())

@@ -1,6 +1,7 @@
 """CRITIQUE and REFINE by themselves, as a loop performs them, for who builds another loop.
 
-Promises: nothing is written; contracts and the one retry are those of the loop.
+Promises: nothing is written but what an agent had when it was stopped, beside the artifact;
+contracts and the one retry are those of the loop.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 
 from pytest_reflex.drivers.reflex.asking import ask
 from pytest_reflex.drivers.reflex.decide import MAX_TRIES
+from pytest_reflex.drivers.reflex.partial import keep_beside, with_partial
 from pytest_reflex.drivers.reflex.requests import request_for
 from pytest_reflex.drivers.reflex.steps import Done, perform, refused_by_limit
 from pytest_reflex.errors import LimitError, StepError
@@ -33,7 +35,7 @@ class Alone:
     """An artifact outside of any run, what it is held to, and the hooks that answer.
 
     `project` is the working directory of formatters; `notice` is called with a line about what
-    takes long.
+    takes long, or is kept.
     """
 
     artifact: Artifact
@@ -100,6 +102,8 @@ def _perform(step: Step, state: RunState, alone: Alone) -> tuple[Done, tuple[Cos
         done = perform(step, state, request, answer, allow_commands=False, project=project)
         if cost := done.payload.get("cost"):
             costs.append(cost)
+        if done.partial:
+            done = _keep(alone, done)
         if done.kind is not EventKind.PHASE_ERROR:
             return done, tuple(costs)
         if limited := refused_by_limit(done):
@@ -109,8 +113,15 @@ def _perform(step: Step, state: RunState, alone: Alone) -> tuple[Done, tuple[Cos
     agent = done.payload.get("agent", "")
     raise StepError(
         f"{step.value} failed twice, by agent {agent}: {refusal_of(done.payload)}",
-        hint="nothing was written",
+        hint="the artifact is as it was" if "partial" in done.payload else "nothing was written",
     )
+
+
+def _keep(alone: Alone, done: Done) -> Done:
+    """Keep partial output, and say so at once: the second try may be a good one."""
+    kept = keep_beside(alone.artifact.path, done.step, done.partial)
+    alone.notice(f"{done.step.value}: {kept[1]}")
+    return replace(done, payload=with_partial(done.payload, kept))
 
 
 def _request(step: Step, state: RunState, alone: Alone) -> StepRequest:
@@ -123,4 +134,9 @@ def _request(step: Step, state: RunState, alone: Alone) -> StepRequest:
         events=(),
         cancel=Signal(),
     )
-    return replace(request, tell=alone.notice)
+
+    def keep(text: str) -> None:
+        if text.strip():
+            alone.notice(f"{step.value}: {keep_beside(artifact.path, step, text)[1]}")
+
+    return replace(request, tell=alone.notice, keep_partial=keep)

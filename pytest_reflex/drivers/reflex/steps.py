@@ -37,12 +37,14 @@ from pytest_reflex.process.secrecy import hide, own_secrets
 
 Ask = Callable[[StepRequest], Reply]
 
+_ANSWER = 2_000  # characters of a refused answer that its event keeps
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
     """What a step came to: an event to commit, and the new artifact where there is one.
 
-    `partial` is what an agent had written when its time was up: never used, but paid for.
+    `partial` is what an agent had written when it was stopped or failed: never used, but paid for.
     """
 
     kind: EventKind
@@ -83,7 +85,7 @@ def phase_error(step: Step, message: str, reply: Reply | None = None) -> Done:
     """Return the event of a step that gave nothing usable; the start of its text is evidence."""
     payload: dict[str, Any] = {"step": step.value, "message": message}
     if reply is not None:
-        answer = hide(reply.text, own_secrets())[:2000]
+        answer = hide(reply.text, own_secrets())[:_ANSWER]
         payload |= {"agent": reply.agent, "answer": answer, "cost": cost_of(reply)}
         if reply.details.get("limited"):
             payload["limited"] = True
@@ -92,10 +94,11 @@ def phase_error(step: Step, message: str, reply: Reply | None = None) -> Done:
 
 
 def _partial(reply: Reply) -> str:
-    from pytest_reflex.agents.command import END, TIMED_OUT
+    from pytest_reflex.agents.partial import partial_output, was_killed
 
-    in_time = reply.details.get(END) != TIMED_OUT
-    return "" if in_time or not reply.text.strip() else reply.text
+    text = partial_output(reply)
+    # A short one of a tool that left by itself is whole in the event.
+    return text if was_killed(reply) or len(text) > _ANSWER else ""
 
 
 def refused_by_limit(done: Done) -> str:

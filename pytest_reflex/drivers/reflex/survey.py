@@ -60,6 +60,7 @@ class Found:
             "score_exact": f"{judged.score.numerator}/{judged.score.denominator}" if judged else "",
             "passed": judged.passed if judged else None,
             "verified": self.run.verified,
+            **self.run.recovered_json,
             "task": state.task,
             "created_at": state.created_at,
             "updated_at": state.updated_at,

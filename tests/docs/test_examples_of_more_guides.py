@@ -1,0 +1,16 @@
+"""Every example in the guides after the longest does what the page says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.docs.examples import pages_of, run_examples
+
+
+@pages_of("more_guides")
+def test_examples_do_what_the_page_says(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_examples(page, tmp_path, monkeypatch)
