@@ -318,7 +318,8 @@ def test_feedback_that_the_driver_took_up_before_it_ended_counts_as_heard(
     def end_meanwhile(seconds: float) -> None:
         """Let the driver go on and end while it is waited for."""
         if read_pointer(stage.root).asked_of(run.state.run_id) == Requests():
-            return pause(seconds)
+            pause(seconds)
+            return
         monkeypatch.undo()
         told.extend(story(list(events)))
         driven.__exit__(None, None, None)
