@@ -53,7 +53,8 @@ class Lines:
     def choose(self, module: str, lines: Iterable[int]) -> list[list[str]]:
         """Return the tests to run, in two turns: some fast ones of few files, then the others.
 
-        The first turn kills most, and imports little. A line that no test runs is one of an import; then all tests of its module are meant.
+        The first turn kills most, and has little to import. A line that no test runs is one of an
+        import; then all tests of its module are meant.
         """
         of_module = self.tests.get(module, {})
         found = frozenset().union(*(of_module.get(line, ()) for line in lines))
