@@ -161,7 +161,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def _run(size: int, seed: int, jobs: int) -> int:
     started = time.monotonic()
-    tests = copies.digest(core.test_files())
+    tests = copies.digest([*core.test_files(), Path(core.__file__), Path(lines.__file__)])
     folders = [copies.renew(str(number)) for number in range(1, jobs + 1)]
     measured = lines.measured(folders[0], jobs)
     database = session.opened()

@@ -21,10 +21,8 @@ from tests.mutants.copies import digest, environment_of
 from tests.mutants.core import CACHE, MODULES, ROOT
 
 MOST_SECONDS = 20.0
-MOST_TESTS = 200
+MOST_TESTS = 400
 """What one mutant is given: the fastest tests of its line, up to so many."""
-
-_OF_ONE_FILE = 10
 
 _FIRST_TESTS, _FIRST_FILES = 30, 3
 _FASTEST = 60
@@ -67,16 +65,20 @@ class Lines:
         return [turn for turn in (first, then) if turn]
 
     def _affordable(self, found: Iterable[str]) -> list[str]:
-        """Return as many tests as a mutant is given, the fastest first, and some of each file."""
-        ranked: list[tuple[int, str]] = []
-        seen: Counter[str] = Counter()
+        """Return as many tests as a mutant is given, the fastest first.
+
+        The time is shared among the files: one of many fast tests gets as much of it as one of few
+        slow ones, and none takes it all.
+        """
+        spent: dict[str, float] = {}
+        ranked: list[tuple[float, str]] = []
         for test in sorted(found, key=self._pace):
-            ranked.append((seen[_file(test)] // _OF_ONE_FILE, test))
-            seen[_file(test)] += 1
-        ranked.sort(key=lambda row: row[0])  # ten of each file come before more of one
+            file = _file(test)
+            spent[file] = spent.get(file, 0.0) + self.seconds[test]
+            ranked.append((spent[file], test))
         chosen: list[str] = []
         left = MOST_SECONDS
-        for _, test in ranked[:MOST_TESTS]:
+        for _, test in sorted(ranked)[:MOST_TESTS]:
             if not chosen or self.seconds[test] <= left:
                 chosen.append(test)
                 left -= self.seconds[test]

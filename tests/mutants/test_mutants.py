@@ -95,6 +95,20 @@ def test_fast_tests_of_few_files_come_first_and_slow_ones_may_be_left_out() -> N
     assert known.choose("other.py", [1]) == []
 
 
+def test_the_time_is_shared_among_the_files_of_a_line() -> None:
+    many = [f"tests/many.py::test_{number:03}" for number in range(150)]
+    slow = [f"tests/{name}.py::test_{number}" for name in "abcdefghi" for number in range(9)]
+    known = lines.Lines(
+        tests={"m.py": {7: frozenset([*many, *slow])}},
+        seconds=dict.fromkeys(many, 0.01) | dict.fromkeys(slow, 0.8),
+    )
+    chosen = [test for turn in known.choose("m.py", [7]) for test in turn]
+    assert {test for test in chosen if test in many} == set(many)
+    counts = [sum(test.startswith(f"tests/{name}.py") for test in chosen) for name in "abcdefghi"]
+    assert set(counts) == {2, 3}
+    assert sum(known.seconds[test] for test in chosen) <= lines.MOST_SECONDS
+
+
 def test_annotations_decorators_of_classes_and_stars_are_not_mutated() -> None:
     source = Source("@dataclass(frozen=True)\nclass A:\n    b: int | None = 1 | 2\n\n\nf(*x)\n")
     kept = [
