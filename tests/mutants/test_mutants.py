@@ -177,41 +177,25 @@ main(sys.stdin, sys.stdout)
     return [json.loads(line) for line in process.stdout.splitlines()]
 
 
+def request(old: str, new: str, *turns: tuple[str, int]) -> dict[str, Any]:
+    """Return a request to try a change of the module by tests, each in a turn with its seconds."""
+    return {
+        "path": "part.py",
+        "source": SOURCE,
+        "mutated": SOURCE.replace(old, new),
+        "turns": [[[f"test_part.py::{test}"], seconds] for test, seconds in turns],
+    }
+
+
 def test_a_mutant_is_killed_by_a_test_an_import_or_a_hang_and_leaves_no_trace(folder: Path) -> None:
-    turns = [[["test_part.py::test_few"], 60], [["test_part.py::test_many"], 60]]
-    short = [[tests, 2] for tests, _ in turns]
+    turns = ("test_few", 60), ("test_many", 60)
     replies = tried(
         folder,
-        {
-            "path": "part.py",
-            "source": SOURCE,
-            "mutated": SOURCE.replace("= 2", "= 1"),
-            "turns": turns,
-        },
-        {
-            "path": "part.py",
-            "source": SOURCE,
-            "mutated": SOURCE.replace("= 2", "= 3"),
-            "turns": turns,
-        },
-        {
-            "path": "part.py",
-            "source": SOURCE,
-            "mutated": SOURCE.replace("= 2", "= x"),
-            "turns": turns,
-        },
-        {
-            "path": "part.py",
-            "source": SOURCE,
-            "mutated": SOURCE.replace("return False", "while True: pass"),
-            "turns": short,
-        },
-        {
-            "path": "part.py",
-            "source": SOURCE,
-            "mutated": SOURCE.replace("= 2", "= 3"),
-            "turns": [[["test_part.py::test_gone"], 60]],
-        },
+        request("= 2", "= 1", *turns),
+        request("= 2", "= 3", *turns),
+        request("= 2", "= x", *turns),
+        request("return False", "while True: pass", ("test_few", 2)),
+        request("= 2", "= 3", ("test_gone", 60)),
         {"tests": ["test_part.py"], "seconds": 60},
     )
     assert replies == [
