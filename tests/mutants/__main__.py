@@ -126,7 +126,7 @@ def _worker(folder: Path) -> Iterator[subprocess.Popen[str]]:
         try:
             yield worker
         finally:
-            worker.kill()
+            worker.terminate()  # it ends what it runs
             worker.wait()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -13,6 +14,7 @@ import pytest
 
 pytest.importorskip("cosmic_ray")
 
+from tests.loops.test_kill import wait_for
 from tests.mutants import copies, core, equivalents, lines, listing
 from tests.mutants.core import MODULES, ROOT
 from tests.mutants.equivalents import Equivalent
@@ -158,23 +160,24 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def tried(folder: Path, *requests: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return what the process that tries mutants replies, in a folder of its own."""
+def start(folder: Path) -> subprocess.Popen[str]:
+    """Start the process that tries mutants, in a folder of its own."""
     program = f"""import sys
 sys.path[:0] = [{str(ROOT)!r}, {str(folder)!r}]
 from tests.mutants.trial import main
 main(sys.stdin, sys.stdout)
 """
-    process = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=folder,
-        input="".join(json.dumps(one) + "\n" for one in requests),
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=120,
-    )
-    return [json.loads(line) for line in process.stdout.splitlines()]
+    command = [sys.executable, "-c", program]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, cwd=folder, stdin=pipe, stdout=pipe, text=True)
+
+
+def tried(folder: Path, *requests: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return what the process replies."""
+    with start(folder) as process:
+        output, _ = process.communicate("".join(json.dumps(one) + "\n" for one in requests), 120)
+    assert process.returncode == 0
+    return [json.loads(line) for line in output.splitlines()]
 
 
 def request(old: str, new: str, *turns: tuple[str, int]) -> dict[str, Any]:
@@ -208,6 +211,20 @@ def test_a_mutant_is_killed_by_a_test_an_import_or_a_hang_and_leaves_no_trace(fo
     ]
     assert (folder / "part.py").read_text() == SOURCE
     assert [path.name for path in folder.rglob("*.pyc") if path.name.startswith("part.")] == []
+
+
+def test_who_is_told_to_end_ends_what_hangs_and_leaves_no_mutant(folder: Path) -> None:
+    hang = "open('pid.new', 'w').write(str(os.getpid())); os.rename('pid.new', 'pid')"
+    hang = f"import os; {hang}\n        while True: pass"
+    with start(folder) as process:
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(request("return False", hang, ("test_few", 60))) + "\n")
+        process.stdin.flush()
+        wait_for((folder / "pid").exists)
+        process.terminate()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((folder / "pid").read_text()), 0)
+    assert (folder / "part.py").read_text() == SOURCE
 
 
 LINE = "return bool(known) or self.gate.status is GateStatus.ERROR"
