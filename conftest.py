@@ -93,8 +93,9 @@ def pytest_configure(config: pytest.Config) -> None:
         _leave_constants_out()
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        if hasattr(signal, "SIGQUIT"):
-            signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+        for name in ("SIGQUIT", "SIGHUP"):
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), signal.SIG_DFL)
     if not hasattr(config, "workerinput"):
         system = _fast_folder() or tempfile.gettempdir()
         folder = Path(tempfile.mkdtemp(prefix="tests-of-reflex-", dir=system))

@@ -116,8 +116,14 @@ def examples() -> list[object]:
 
 
 def test_make_test_fixes_examples_and_order() -> None:
+    # A `make test SEED=2` that runs this hands its variables on.
+    own = ("MAKEFLAGS", "MAKEOVERRIDES", "MFLAGS", "SEED", "SHARE", "WORKERS")
     told = subprocess.run(
-        ["make", "-n", "-o", ".venv/dev-ready", "test"], cwd=ROOT, capture_output=True, text=True
+        ["make", "-n", "-o", ".venv/dev-ready", "test"],
+        cwd=ROOT,
+        env={name: value for name, value in os.environ.items() if name not in own},
+        capture_output=True,
+        text=True,
     ).stdout
     for option in ("--dist loadfile", "--hypothesis-profile=gate", "--randomly-seed=1"):
         assert option in told

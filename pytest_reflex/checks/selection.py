@@ -31,7 +31,7 @@ def over_files(
     judge: Callable[[Artifact], CheckResult],
     *,
     each: bool,
-    negative: bool = False,
+    negative: bool,
 ) -> CheckResult:
     """Judge a file, or the files of a folder that match one of the globs (None: not given).
 

@@ -119,7 +119,7 @@ class _Reader:
         self._breaks: list[Damage] = []
         self._sealed: list[int] = []
         self._zeros: list[Damage] = []
-        self._void: tuple[str | None, int] = (None, 0)
+        self._void: tuple[str, int] | None = None
         self._line = b""
         self._last = NO_LINE
         self._chained = False
@@ -154,10 +154,10 @@ class _Reader:
         if "prev" not in record:
             return
         self._chained = True
-        void, line = self._void
-        if void == record["prev"]:  # a writer found the zeros as an unfinished line
+        void, line = self._void or ("", number)
+        if self._void and void == record["prev"]:  # a writer found the zeros as an unfinished line
             self._sealed.append(line)
-            self._last = record["prev"]
+            self._last = void
         follows = record["prev"] == self._last and seq == expected
         if self._damages and self._damages[-1].line == number - 1:
             # A writer that finds an unfinished line goes on behind it and names it.
@@ -165,7 +165,7 @@ class _Reader:
                 self._sealed.append(self._damages.pop().line)
                 if b"\0" in self._line:
                     self.unfinished(number - 1, self._line)
-        elif not follows and void and line == number - 1:  # the zeros stand in an event's place
+        elif not follows and line == number - 1:  # the zeros stand in an event's place
             self._zeros = [zeros for zeros in self._zeros if zeros.line != line]
             self._damages.append(Damage(line, "it holds NUL bytes and nothing else"))
         elif not follows:

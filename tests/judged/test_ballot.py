@@ -20,6 +20,7 @@ TABLE = {
     "enough before the last": ("pass pass", 3, 2, "pass"),
     "lost before the last": ("fail fail", 3, 2, "fail"),
     "open": ("pass fail", 3, 2, None),
+    "open, and only to a pass": ("pass void", 3, 2, None),
     "a tie of two": ("pass fail", 2, 2, "fail"),
     "a tie of four": ("pass pass fail fail", 4, 3, "fail"),
     "void keeps from the quorum": ("pass void void", 3, 2, "undecided"),

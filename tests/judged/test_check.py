@@ -158,7 +158,6 @@ def test_secrets_in_what_a_judge_says_are_hidden(
 
 FAULTS = {
     "an unknown key": ({"rubrik": "x"}, "'rubrik' is no key of a check of type judged"),
-    "too many votes": ({"votes": 10}, "votes must be a whole number from 1 to 9, not 10"),
     "no vote": ({"votes": 0}, "votes must be a whole number from 1 to 9, not 0"),
     "an empty rubric": ({"rubric": ""}, "rubric must be a non-empty string, not ''"),
     "a quorum beyond": ({"votes": 2, "quorum": 3}, "quorum is 3, more than votes, which is 2"),
@@ -172,6 +171,12 @@ def test_a_mistake_is_told_before_anybody_is_asked(params: dict[str, Any], told:
     assert told in "; ".join(map(str, JudgedCheck().problems(spec)))
     with pytest.raises(CriteriaError, match=r"votes|rubric|rubrik|quorum"):
         JudgedCheck().compile(spec, {})
+
+
+def test_up_to_nine_votes_may_be_asked_for() -> None:
+    assert JudgedCheck().compile(judged(votes=9), {}).size == 9
+    with pytest.raises(CriteriaError, match="votes must be a whole number from 1 to 9, not 10"):
+        JudgedCheck().compile(judged(votes=10), {})
 
 
 def test_a_session_that_ends_leaves_no_verdict(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -304,3 +305,40 @@ def test_feedback_is_not_heard_because_other_feedback_was(stage: Stage) -> None:
     run = run_of(stage)
     with stage.resume(Script()):  # its driver is alive, and does not look
         assert stopping.tell(run, "softer", patience=0).done is False
+
+
+def test_feedback_that_the_driver_took_up_before_it_ended_counts_as_heard(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driven = stage.begin(Script(produce="alpha beta gamma\n"))
+    events = driven.__enter__().events()
+    next(events)
+    run, pause = run_of(stage), time.sleep
+    told: list[str] = []
+
+    def end_meanwhile(seconds: float) -> None:
+        """Let the driver go on and end while it is waited for."""
+        if read_pointer(stage.root).asked_of(run.state.run_id) == Requests():
+            pause(seconds)
+            return
+        monkeypatch.undo()
+        told.extend(story(list(events)))
+        driven.__exit__(None, None, None)
+
+    monkeypatch.setattr(time, "sleep", end_meanwhile)
+    answer = stopping.tell(run, "louder", patience=30)
+    assert answer.done
+    assert (told.count("feedback_given"), told[-1]) == (1, "stopped")
+
+
+@pytest.mark.parametrize("other", [{}, {"run_id": "another"}])
+def test_whether_a_run_has_ended_is_not_taken_from_the_run_json_of_another(
+    stage: Stage, other: dict[str, str]
+) -> None:
+    leave(stage, alias="other", events=1)
+    with stage.begin(Script(produce="alpha beta gamma\n")) as loop:
+        list(loop.events())
+        written = stage.run_json("other") | other
+        (stage.root / "words/run.json").write_text(json.dumps(written))
+        assert stop(stage).done
+        assert loop.state.run_id not in json.dumps(pointer(stage))

@@ -11,19 +11,19 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from cosmic_ray.work_db import WorkDB
-from cosmic_ray.work_item import TestOutcome, WorkerOutcome, WorkResult
 
-from tests.mutants import copies, core, equivalents, lines, listing, report
+from tests.mutants import copies, core, equivalents, lines, listing, report, session
 from tests.mutants.core import MODULES
 from tests.mutants.listing import Mutant
 from tests.mutants.report import Result
-from tests.mutants.trial import IMPORT, KILLED, SURVIVED, TIMEOUT, UNKNOWN
+from tests.mutants.trial import KILLED, UNKNOWN
 
 _SLOWER = 4.0
 _START = 20.0
@@ -40,31 +40,20 @@ class Trials:
     results: dict[str, Result]
     total: int
     sources: dict[str, str]
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def try_all(self, left: Sequence[Mutant], folders: Sequence[Path]) -> None:
         """Try mutants in as many copies as there are; each result is kept at once."""
         waiting: queue.SimpleQueue[Mutant] = queue.SimpleQueue()
         for mutant in left:
             waiting.put(mutant)
-        with ExitStack() as stack:
+        # The workers end first, whatever ends this: then no thread waits for one.
+        with ThreadPoolExecutor(len(folders)) as pool, ExitStack() as stack:
             workers = [stack.enter_context(_worker(folder)) for folder in folders]
-            lock = threading.Lock()
-            threads = [
-                threading.Thread(target=self._work, args=(waiting, worker, lock), daemon=True)
-                for worker in workers
-            ]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                while thread.is_alive():
-                    thread.join(0.2)  # an interrupt comes through
+            for ended in [pool.submit(self._work, waiting, worker) for worker in workers]:
+                ended.result()
 
-    def _work(
-        self,
-        waiting: queue.SimpleQueue[Mutant],
-        worker: subprocess.Popen[str],
-        lock: threading.Lock,
-    ) -> None:
+    def _work(self, waiting: queue.SimpleQueue[Mutant], worker: subprocess.Popen[str]) -> None:
         while True:
             try:
                 mutant = waiting.get_nowait()
@@ -76,7 +65,7 @@ class Trials:
                 result = Result(outcome=report.INVALID)
             else:
                 result = self._tried(mutant, source, new, worker)
-            with lock:
+            with self.lock:
                 self.keep(mutant, result)
                 report.progress(len(self.results), self.total, mutant, result)
 
@@ -107,16 +96,12 @@ class Trials:
     def keep(self, mutant: Mutant, result: Result) -> None:
         """Keep a result in the session, so that an interrupt loses the one at hand alone."""
         self.results[mutant.job] = result
-        self.database.set_result(mutant.job, kept(result, self.tests))
+        session.keep(self.database, mutant.job, result, self.tests)
 
     def unsteady(self, folder: Path) -> list[str]:
         """Return those tests that killed a mutant and fail without one, too."""
-        killers = {
-            result.first if result.by in (IMPORT, TIMEOUT) else result.by
-            for result in self.results.values()
-            if result.outcome == KILLED
-        } & self.lines.seconds.keys()
-        tests = sorted(killers)
+        killed = [one for one in self.results.values() if one.outcome == KILLED]
+        tests = sorted({one.killer for one in killed})
         if not tests:
             return []
         with _worker(folder) as worker:
@@ -124,32 +109,6 @@ class Trials:
         if reply["status"] not in (0, 1):
             raise SystemExit(f"the tests that killed mutants cannot be run: {reply}")
         return [str(test) for test in reply["failed"]]
-
-
-def kept(result: Result, tests: str) -> WorkResult:
-    """Return a result as a session of cosmic-ray keeps it; `tests` is the digest of the tests."""
-    invalid, tried = result.outcome == report.INVALID, result.outcome in (KILLED, SURVIVED)
-    return WorkResult(
-        worker_outcome=WorkerOutcome.SKIPPED if invalid else WorkerOutcome.NORMAL,
-        test_outcome=TestOutcome(result.outcome if tried else TestOutcome.INCOMPETENT),
-        output=json.dumps({"tests": tests, "result": result.to_json()}),
-        diff=result.diff,
-    )
-
-
-def known(database: WorkDB, tests: str) -> dict[str, Result]:
-    """Return what an earlier run found out: a kill stays, survivors are tried by changed tests."""
-    found = {}
-    for job, row in database.results:
-        note = json.loads(row.output or "null")
-        if not note:
-            continue
-        result = Result.of_json(note["result"])
-        if result.outcome in (KILLED, report.INVALID) or (
-            result.outcome == SURVIVED and note["tests"] == tests
-        ):
-            found[job] = result
-    return found
 
 
 @contextmanager
@@ -167,16 +126,23 @@ def _worker(folder: Path) -> Iterator[subprocess.Popen[str]]:
         try:
             yield worker
         finally:
-            worker.kill()
+            worker.terminate()  # it ends what it runs
             worker.wait()
 
 
 def _ask(worker: subprocess.Popen[str], **request: Any) -> dict[str, Any]:
     assert worker.stdin is not None
     assert worker.stdout is not None
-    worker.stdin.write(json.dumps(request) + "\n")
-    worker.stdin.flush()
-    reply: dict[str, Any] = json.loads(worker.stdout.readline())
+    line = ""
+    with suppress(BrokenPipeError):
+        worker.stdin.write(json.dumps(request) + "\n")
+        worker.stdin.flush()
+        line = worker.stdout.readline()
+    if not line:
+        raise SystemExit(
+            "a process that tries mutants has died; the same command goes on from here"
+        )
+    reply: dict[str, Any] = json.loads(line)
     return reply
 
 
@@ -187,26 +153,29 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=1, help="how many at a time (default: 1)")
     options = parser.parse_args(argv)
     with copies.only_one():
-        return _run(options.sample, options.seed, max(1, options.jobs))
+        try:
+            return _run(options.sample, options.seed, max(1, options.jobs))
+        except KeyboardInterrupt:
+            raise SystemExit("interrupted; the same command goes on from here") from None
 
 
 def _run(size: int, seed: int, jobs: int) -> int:
     started = time.monotonic()
+    tests = copies.digest([*core.test_files(), Path(core.__file__), Path(lines.__file__)])
     folders = [copies.renew(str(number)) for number in range(1, jobs + 1)]
     measured = lines.measured(folders[0], jobs)
-    tests = copies.digest(core.test_files())
-    database = listing.session()
+    database = session.opened()
     every = listing.mutants(database)
     chosen = listing.sample(every, size, seed)
-    jobs_chosen = {mutant.job for mutant in chosen}
-    before = {job: row for job, row in known(database, tests).items() if job in jobs_chosen}
+    old = session.known(database, tests, measured.seconds)
+    before = {one.job: old[one.job] for one in chosen if one.job in old}
     sources = {module: (folders[0] / module).read_text("utf-8") for module in MODULES}
     trials = Trials(database, measured, tests, before, len(chosen), sources)
     print(f"{len(chosen)} of {len(every)} mutants, {len(before)} of them tried before", flush=True)
     trials.try_all([mutant for mutant in chosen if mutant.job not in before], folders)
     for test in trials.unsteady(folders[0]):
         for mutant in chosen:
-            if test in (trials.results[mutant.job].by, trials.results[mutant.job].first):
+            if trials.results[mutant.job].killer == test:
                 trials.keep(mutant, Result(outcome=UNKNOWN, by=test))
     whole = report.Report(
         mutants=chosen, results=trials.results, table=equivalents.table(), every=every

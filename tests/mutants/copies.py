@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -80,7 +80,7 @@ def environment_of(folder: Path) -> dict[str, str]:
     }
 
 
-def digest(paths: Iterator[Path] | list[Path]) -> str:
+def digest(paths: Iterable[Path]) -> str:
     """Return a digest of the content of files, by their names inside the project."""
     total = sha256()
     for path in sorted(paths):

@@ -32,7 +32,7 @@ TESTS = (
     "tests/verdict",
     "tests/checks",
     "tests/store",
-    "tests/judged",
+    *(f"tests/judged/test_{name}.py" for name in ("ballot", "check", "evaluate")),
     *(
         f"tests/loops/test_{name}.py"
         for name in (

@@ -21,10 +21,13 @@ from tests.mutants.copies import digest, environment_of
 from tests.mutants.core import CACHE, MODULES, ROOT
 
 MOST_SECONDS = 20.0
-MOST_TESTS = 200
+MOST_TESTS = 400
 """What one mutant is given: the fastest tests of its line, up to so many."""
 
-_FIRST_TESTS, _FIRST_FILES, _OF_ONE_FILE = 30, 3, 10
+_FIRST_TESTS, _FIRST_FILES = 30, 3
+_FASTEST = 60
+"""The first turn: so many tests of the files that most of the fastest tests are in."""
+
 _FOLDER = CACHE / "lines"
 _CONFIGURATION = """\
 [run]
@@ -48,30 +51,38 @@ class Lines:
     def choose(self, module: str, lines: Iterable[int]) -> list[list[str]]:
         """Return the tests to run, in two turns: some fast ones of few files, then the others.
 
-        A line that no test runs is one of an import; then all tests of its module are meant.
+        The first turn kills most, and has little to import. A line that no test runs is one of an
+        import; then all tests of its module are meant.
         """
         of_module = self.tests.get(module, {})
         found = frozenset().union(*(of_module.get(line, ()) for line in lines))
         found = found or frozenset().union(*of_module.values())
-        fast = sorted((test for test in found if test in self.seconds), key=self._pace)
-        seen: Counter[str] = Counter()
-        ranked: list[tuple[int, str]] = []
-        for test in fast:  # some of each file come before many of one
-            ranked.append((seen[_file(test)] // _OF_ONE_FILE, test))
-            seen[_file(test)] += 1
-        chosen, total = [], 0.0
-        for _, test in sorted(ranked, key=lambda row: row[0])[:MOST_TESTS]:
-            if not chosen or total + self.seconds[test] <= MOST_SECONDS:
-                chosen.append(test)
-                total += self.seconds[test]
-        chosen.sort(key=self._pace)
-        files: dict[str, int] = {}
-        for test in chosen[: 2 * _FIRST_TESTS]:
-            files[_file(test)] = files.get(_file(test), 0) + 1
-        most = sorted(files, key=lambda file: -files[file])[:_FIRST_FILES]
+        chosen = self._affordable(test for test in found if test in self.seconds)
+        files = Counter(_file(test) for test in chosen[:_FASTEST])
+        most = {file for file, _ in files.most_common(_FIRST_FILES)}
         first = [test for test in chosen if _file(test) in most][:_FIRST_TESTS]
-        others = set(first)
-        return [turn for turn in (first, [one for one in chosen if one not in others]) if turn]
+        then = [test for test in chosen if test not in first]
+        return [turn for turn in (first, then) if turn]
+
+    def _affordable(self, found: Iterable[str]) -> list[str]:
+        """Return as many tests as a mutant is given, the fastest first.
+
+        The time is shared among the files: one of many fast tests gets as much of it as one of few
+        slow ones, and none takes it all.
+        """
+        spent: dict[str, float] = {}
+        ranked: list[tuple[float, str]] = []
+        for test in sorted(found, key=self._pace):
+            file = _file(test)
+            spent[file] = spent.get(file, 0.0) + self.seconds[test]
+            ranked.append((spent[file], test))
+        chosen: list[str] = []
+        left = MOST_SECONDS
+        for _, test in sorted(ranked)[:MOST_TESTS]:
+            if not chosen or self.seconds[test] <= left:
+                chosen.append(test)
+                left -= self.seconds[test]
+        return sorted(chosen, key=self._pace)
 
     def _pace(self, test: str) -> tuple[float, str]:
         return round(self.seconds[test], 2), test

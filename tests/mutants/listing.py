@@ -1,23 +1,20 @@
-"""The mutants there are: cosmic-ray lists them in its session, which also keeps the results."""
+"""The mutants there are, what each changes, and a sample of them."""
 
 from __future__ import annotations
 
 import ast
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from cosmic_ray.commands.init import init
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator
 from cosmic_ray.work_db import WorkDB
 from cosmic_ray.work_item import WorkItem
 
-from tests.mutants.copies import digest
-from tests.mutants.core import CACHE, MODULES, OPERATORS, ROOT
+from tests.mutants.core import MODULES, OPERATORS, ROOT
 
 Place = tuple[int, int]
 
@@ -72,37 +69,8 @@ def change(source: str, new: str) -> Change:
     return Change(line=first + 1, old=cut[0], new=cut[1])
 
 
-def session() -> WorkDB:
-    """Return the session of today's sources, with the results of modules that did not change."""
-    path, stamp = CACHE / "session.sqlite", CACHE / "sources.json"
-    digests = {module: digest([ROOT / module]) for module in MODULES}
-    former = json.loads(stamp.read_text("utf-8")) if stamp.exists() and path.exists() else {}
-    if former == digests:
-        return WorkDB(path, WorkDB.Mode.open)
-    fresh = path.with_suffix(".new")
-    fresh.unlink(missing_ok=True)
-    database = WorkDB(fresh, WorkDB.Mode.create)
-    init([Path(module) for module in MODULES], database, {})
-    if former:
-        _carry(WorkDB(path, WorkDB.Mode.open), database, former, digests)
-    database.close()
-    stamp.unlink(missing_ok=True)
-    fresh.replace(path)
-    stamp.write_text(json.dumps(digests), "utf-8")
-    return WorkDB(path, WorkDB.Mode.open)
-
-
-def _carry(old: WorkDB, new: WorkDB, former: dict[str, str], digests: dict[str, str]) -> None:
-    names = {item.job_id: _mutant(item).name for item in old.work_items}
-    jobs = {_mutant(item).name: item.job_id for item in new.work_items}
-    for job, result in old.results:
-        module = names[job][0]
-        if former.get(module) == digests.get(module) and names[job] in jobs:
-            new.set_result(jobs[names[job]], result)
-    old.close()
-
-
-def _mutant(item: WorkItem) -> Mutant:
+def mutant_of(item: WorkItem) -> Mutant:
+    """Return a mutant as cosmic-ray's session has it."""
     (spec,) = item.mutations
     return Mutant(
         module=str(spec.module_path), start=tuple(spec.start_pos), end=tuple(spec.end_pos),
@@ -114,7 +82,7 @@ def mutants(database: WorkDB) -> list[Mutant]:
     """Return the mutants that change behaviour, in the order of their places."""
     wanted = {f"core/{name}" for name in OPERATORS}
     sources = {module: Source((ROOT / module).read_text("utf-8")) for module in MODULES}
-    found = (_mutant(item) for item in database.work_items)
+    found = (mutant_of(item) for item in database.work_items)
     return sorted(
         one for one in found if one.operator in wanted and not sources[one.module].declares(one)
     )

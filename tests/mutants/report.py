@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from dataclasses import asdict, dataclass
+from functools import cache, cached_property
 from typing import Any
 
 from tests.mutants import equivalents
 from tests.mutants.core import ROOT
 from tests.mutants.equivalents import Equivalent
 from tests.mutants.listing import Change, Mutant, Source
-from tests.mutants.trial import KILLED, SURVIVED
+from tests.mutants.trial import IMPORT, KILLED, SURVIVED, TIMEOUT
 
 INVALID = "invalid"
 """It does not even compile, and does not count."""
@@ -31,6 +31,11 @@ class Result:
     change: Change | None = None
     tests: int = 0
     seconds: float = 0.0
+
+    @property
+    def killer(self) -> str:
+        """The test that killed it, or the first of those that could not be run to their end."""
+        return self.first if self.by in (IMPORT, TIMEOUT) else self.by
 
     @property
     def diff(self) -> str:
@@ -63,7 +68,6 @@ class Report:
     results: Mapping[str, Result]
     table: Sequence[Equivalent]
     every: Sequence[Mutant]
-    _sources: dict[str, Source] = field(default_factory=dict)
 
     def _result(self, mutant: Mutant) -> Result:
         return self.results[mutant.job]
@@ -77,15 +81,17 @@ class Report:
         return [one for one in self.tried if self._result(one).outcome == KILLED]
 
     @cached_property
+    def survivors(self) -> list[Mutant]:
+        return [one for one in self.tried if self._result(one).outcome != KILLED]
+
+    @cached_property
     def explained(self) -> dict[str, Equivalent]:
         """The survivors of which the table says why they survive."""
-        found = ((one.job, self._entry(one)) for one in self.tried if one not in set(self.killed))
-        return {job: entry for job, entry in found if entry}
+        return {one.job: entry for one in self.survivors if (entry := self._entry(one))}
 
     @cached_property
     def unexplained(self) -> list[Mutant]:
-        others = {one.job for one in self.killed} | self.explained.keys()
-        return [one for one in self.tried if one.job not in others]
+        return [one for one in self.survivors if one.job not in self.explained]
 
     @cached_property
     def out_of_date(self) -> list[str]:
@@ -99,13 +105,8 @@ class Report:
     def _entry(self, mutant: Mutant) -> Equivalent | None:
         found = self._result(mutant).change
         return found and equivalents.of(
-            self.table, mutant.module, self._function(mutant.module, found.line), found
+            self.table, mutant.module, _function(mutant.module, found.line), found
         )
-
-    def _function(self, module: str, line: int) -> str:
-        if module not in self._sources:
-            self._sources[module] = Source((ROOT / module).read_text("utf-8"))
-        return self._sources[module].function(line)
 
     @property
     def share(self) -> float:
@@ -117,9 +118,8 @@ class Report:
 
     def lines(self, seed: int | None, seconds: float) -> Iterator[str]:
         """Yield what to print: survivors, entries out of date, each module, the sum."""
-        for mutant in self.tried:
-            if mutant.job in self.explained or mutant in self.unexplained:
-                yield from self._survivor(mutant)
+        for mutant in self.survivors:
+            yield from self._survivor(mutant)
         for row in self.out_of_date:
             yield f"out of date in {equivalents.TABLE.relative_to(ROOT)}: {row}"
         total = Counter(one.module for one in self.tried)
@@ -136,7 +136,7 @@ class Report:
     def _survivor(self, mutant: Mutant) -> Iterator[str]:
         result = self._result(mutant)
         line = result.change.line if result.change else mutant.start[0]
-        yield f"{mutant.module}:{line} in {self._function(mutant.module, line) or 'the module'}"
+        yield f"{mutant.module}:{line} in {_function(mutant.module, line) or 'the module'}"
         yield from (f"    {row}" for row in result.diff.splitlines())
         if entry := self.explained.get(mutant.job):
             yield f"    equivalent: {entry.reason}"
@@ -144,3 +144,12 @@ class Report:
             yield f"    survived {result.tests} tests"
         else:
             yield f"    unknown: {result.by} fails without it, too"
+
+
+@cache
+def _source(module: str) -> Source:
+    return Source((ROOT / module).read_text("utf-8"))
+
+
+def _function(module: str, line: int) -> str:
+    return _source(module).function(line)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -13,6 +14,7 @@ import pytest
 
 pytest.importorskip("cosmic_ray")
 
+from tests.loops.test_kill import wait_for
 from tests.mutants import copies, core, equivalents, lines, listing
 from tests.mutants.core import MODULES, ROOT
 from tests.mutants.equivalents import Equivalent
@@ -95,6 +97,20 @@ def test_fast_tests_of_few_files_come_first_and_slow_ones_may_be_left_out() -> N
     assert known.choose("other.py", [1]) == []
 
 
+def test_the_time_is_shared_among_the_files_of_a_line() -> None:
+    many = [f"tests/many.py::test_{number:03}" for number in range(150)]
+    slow = [f"tests/{name}.py::test_{number}" for name in "abcdefghi" for number in range(9)]
+    known = lines.Lines(
+        tests={"m.py": {7: frozenset([*many, *slow])}},
+        seconds=dict.fromkeys(many, 0.01) | dict.fromkeys(slow, 0.8),
+    )
+    chosen = [test for turn in known.choose("m.py", [7]) for test in turn]
+    assert {test for test in chosen if test in many} == set(many)
+    counts = [sum(test.startswith(f"tests/{name}.py") for test in chosen) for name in "abcdefghi"]
+    assert set(counts) == {2, 3}
+    assert sum(known.seconds[test] for test in chosen) <= lines.MOST_SECONDS
+
+
 def test_annotations_decorators_of_classes_and_stars_are_not_mutated() -> None:
     source = Source("@dataclass(frozen=True)\nclass A:\n    b: int | None = 1 | 2\n\n\nf(*x)\n")
     kept = [
@@ -144,60 +160,45 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def tried(folder: Path, *requests: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return what the process that tries mutants replies, in a folder of its own."""
+def start(folder: Path) -> subprocess.Popen[str]:
+    """Start the process that tries mutants, in a folder of its own."""
     program = f"""import sys
 sys.path[:0] = [{str(ROOT)!r}, {str(folder)!r}]
 from tests.mutants.trial import main
 main(sys.stdin, sys.stdout)
 """
-    process = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=folder,
-        input="".join(json.dumps(one) + "\n" for one in requests),
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=120,
-    )
-    return [json.loads(line) for line in process.stdout.splitlines()]
+    command = [sys.executable, "-c", program]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, cwd=folder, stdin=pipe, stdout=pipe, text=True)
+
+
+def tried(folder: Path, *requests: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return what the process replies."""
+    with start(folder) as process:
+        output, _ = process.communicate("".join(json.dumps(one) + "\n" for one in requests), 120)
+    assert process.returncode == 0
+    return [json.loads(line) for line in output.splitlines()]
+
+
+def request(old: str, new: str, *turns: tuple[str, int]) -> dict[str, Any]:
+    """Return a request to try a change of the module by tests, each in a turn with its seconds."""
+    return {
+        "path": "part.py",
+        "source": SOURCE,
+        "mutated": SOURCE.replace(old, new),
+        "turns": [[[f"test_part.py::{test}"], seconds] for test, seconds in turns],
+    }
 
 
 def test_a_mutant_is_killed_by_a_test_an_import_or_a_hang_and_leaves_no_trace(folder: Path) -> None:
-    turns = [[["test_part.py::test_few"], 60], [["test_part.py::test_many"], 60]]
-    short = [[tests, 2] for tests, _ in turns]
+    turns = ("test_few", 60), ("test_many", 60)
     replies = tried(
         folder,
-        {
-            "path": "part.py",
-            "source": SOURCE,
-            "mutated": SOURCE.replace("= 2", "= 1"),
-            "turns": turns,
-        },
-        {
-            "path": "part.py",
-            "source": SOURCE,
-            "mutated": SOURCE.replace("= 2", "= 3"),
-            "turns": turns,
-        },
-        {
-            "path": "part.py",
-            "source": SOURCE,
-            "mutated": SOURCE.replace("= 2", "= x"),
-            "turns": turns,
-        },
-        {
-            "path": "part.py",
-            "source": SOURCE,
-            "mutated": SOURCE.replace("return False", "while True: pass"),
-            "turns": short,
-        },
-        {
-            "path": "part.py",
-            "source": SOURCE,
-            "mutated": SOURCE.replace("= 2", "= 3"),
-            "turns": [[["test_part.py::test_gone"], 60]],
-        },
+        request("= 2", "= 1", *turns),
+        request("= 2", "= 3", *turns),
+        request("= 2", "= x", *turns),
+        request("return False", "while True: pass", ("test_few", 2)),
+        request("= 2", "= 3", ("test_gone", 60)),
         {"tests": ["test_part.py"], "seconds": 60},
     )
     assert replies == [
@@ -210,6 +211,20 @@ def test_a_mutant_is_killed_by_a_test_an_import_or_a_hang_and_leaves_no_trace(fo
     ]
     assert (folder / "part.py").read_text() == SOURCE
     assert [path.name for path in folder.rglob("*.pyc") if path.name.startswith("part.")] == []
+
+
+def test_who_is_told_to_end_ends_what_hangs_and_leaves_no_mutant(folder: Path) -> None:
+    hang = "open('pid.new', 'w').write(str(os.getpid())); os.rename('pid.new', 'pid')"
+    hang = f"import os; {hang}\n        while True: pass"
+    with start(folder) as process:
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(request("return False", hang, ("test_few", 60))) + "\n")
+        process.stdin.flush()
+        wait_for((folder / "pid").exists)
+        process.terminate()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((folder / "pid").read_text()), 0)
+    assert (folder / "part.py").read_text() == SOURCE
 
 
 LINE = "return bool(known) or self.gate.status is GateStatus.ERROR"

@@ -48,16 +48,17 @@ def run(tests: list[str], seconds: float, options: tuple[str, ...] = _OPTIONS) -
     if not child:
         _in_child(tests, write, options)
     os.close(write)
-    deadline = time.monotonic() + seconds
-    while True:
-        ended, status = os.waitpid(child, os.WNOHANG)
-        if ended or time.monotonic() > deadline:
-            break
-        time.sleep(0.02)
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(child, signal.SIGKILL)
-    if not ended:
-        os.waitpid(child, 0)
+    deadline, ended = time.monotonic() + seconds, 0
+    try:
+        while not ended and time.monotonic() < deadline:
+            time.sleep(0.02)
+            ended, status = os.waitpid(child, os.WNOHANG)
+    finally:  # also where this process is told to end
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(child, signal.SIGKILL)
+        if not ended:
+            os.kill(child, signal.SIGKILL)  # before it led a group
+            os.waitpid(child, 0)
     os.set_blocking(read, False)
     try:
         failed = os.read(read, 1 << 16).decode()
@@ -72,6 +73,7 @@ def run(tests: list[str], seconds: float, options: tuple[str, ...] = _OPTIONS) -
 def _in_child(tests: list[str], pipe: int, options: tuple[str, ...]) -> None:
     code = 99
     try:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.setsid()
         nothing = os.open(os.devnull, os.O_RDWR)
         for number in (0, 1, 2):
@@ -108,6 +110,7 @@ def failing(tests: list[str], seconds: float) -> dict[str, Any]:
 
 
 def main(requests: TextIO, replies: TextIO) -> None:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     for name in _WARM:
         importlib.import_module(name)
     for line in requests:

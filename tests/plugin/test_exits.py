@@ -6,6 +6,7 @@ import pytest
 
 from pytest_reflex.session.exits import exit_status
 from pytest_reflex.verdict.gate import Gate, GateStatus
+from tests.plugin.conftest import BAD, Run, write
 
 PASSED, FAILED = Gate(status=GateStatus.PASSED), Gate(status=GateStatus.FAILED)
 PARTIAL, INCOMPLETE = Gate(status=GateStatus.PARTIAL), Gate(status=GateStatus.INCOMPLETE)
@@ -34,3 +35,25 @@ PARTIAL, INCOMPLETE = Gate(status=GateStatus.PARTIAL), Gate(status=GateStatus.IN
 )
 def test_exit_status(current: int, gate: Gate | None, faults: bool, final: int) -> None:
     assert exit_status(current, gate, criteria_faults=faults) == final
+
+
+@pytest.mark.parametrize(("ci", "status"), [("", 0), ("1", 1)])
+def test_what_a_project_makes_a_look_is_none_in_ci(
+    project: pytest.Pytester,
+    run: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    ci: str,
+    status: int,
+) -> None:
+    project.makeini("[pytest]\naddopts = --collect-only\n")
+    monkeypatch.setenv("CI", ci)
+    assert run().ret == status
+
+
+def test_a_session_without_the_plugin_that_offers_a_look_has_its_gate(
+    project: pytest.Pytester, run: Run
+) -> None:
+    write(project, "api.md", BAD)
+    result = run("-p", "no:setuponly")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["GATE        FAILED: api.md: blocked by a.x.install*"])

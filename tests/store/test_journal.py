@@ -229,8 +229,8 @@ def test_an_unfinished_line_behind_a_damaged_one_is_told_apart(path: Path) -> No
     assert content.sealed == (4,)
 
 
-@pytest.mark.parametrize("prev", ["", "0", NO_LINE, NO_LINE * 2])
-def test_a_line_that_names_no_line_follows_none(path: Path, prev: str) -> None:
+@pytest.mark.parametrize("prev", ["", "0", NO_LINE, NO_LINE * 2, None, 0, False, []])
+def test_a_line_that_names_no_line_follows_none(path: Path, prev: Any) -> None:
     data = written(path, 2) + encode(record(2), 3, prev)
     assert list(map(str, decode(data).breaks)) == ["line 3: it does not follow the line before"]
 
