@@ -200,7 +200,6 @@ def _equipment(
 
     def equip(files: RunFiles) -> TreeSteps:
         return TreeSteps(
-            hooks=host.hooks,
             runner=runner(files),
             watch=watch_of(project_of(files)),
             files=project_of(files),
