@@ -5,7 +5,7 @@ Import it as ``import pytest_reflex``: the names are there without importing any
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,8 @@ from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Level
+
+Events = Generator[Event, None, None]
 
 if TYPE_CHECKING:
     from pytest_reflex.drivers.common.arguments import Budget
@@ -113,7 +115,7 @@ def run_loop(
     variables: Mapping[str, Any] | None = None,
     plugins: Iterable[object] = (),
     project: str | Path | None = None,
-) -> Iterator[Event]:
+) -> Events:
     """Start a Reflex loop and yield its events, each of them durable already.
 
     `agent` answers all steps, `agents` name others by step (``{"refine": "claude"}``). `budget` is
@@ -162,7 +164,7 @@ def resume_loop(
     budget: Budget | None = None,
     plugins: Iterable[object] = (),
     project: str | Path | None = None,
-) -> Iterator[Event]:
+) -> Events:
     """Continue an interrupted loop (default: the current one) and yield its further events.
 
     Agents and named plugins are those with which it was begun; `agent` and `agents` take their
@@ -202,7 +204,7 @@ def resume_loop(
     return _drive(again, watched=bool(named or objects))
 
 
-def _drive(run: AbstractContextManager[ReflexLoop], *, watched: bool) -> Iterator[Event]:
+def _drive(run: AbstractContextManager[ReflexLoop], *, watched: bool) -> Events:
     """Yield the events of a run; `watched` has every step looked at: objects may answer them."""
     from dataclasses import replace
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import chdir
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,8 @@ from pytest_reflex.drivers.iterate.statefile import read_state
 from pytest_reflex.errors import UsageError
 from pytest_reflex.host import open_host
 
+Events = Generator[DriverEvent, None, None]
+
 
 def run_iterate(
     procedure: str,
@@ -32,7 +34,7 @@ def run_iterate(
     fresh: bool = False,
     project: str | Path | None = None,
     say: Callable[[str], None] | None = None,
-) -> Iterator[DriverEvent]:
+) -> Events:
     """Run a procedure and yield its events, each of them durable already.
 
     `agent` names the AI tool, or `ai_command` is its command; `contexts` are texts or files that
@@ -63,7 +65,7 @@ def resume_iterate(
     reset_failures: bool = False,
     project: str | Path | None = None,
     say: Callable[[str], None] | None = None,
-) -> Iterator[DriverEvent]:
+) -> Events:
     """Continue the run of a procedure and yield its further events.
 
     Tool, limits and contexts are those with which it was begun, unless they are given; a `budget`
@@ -121,7 +123,7 @@ def _work(
     return work, folder / settings["iterate.root"]
 
 
-def _inside(folder: Path, events: Generator[DriverEvent, None, None]) -> Iterator[DriverEvent]:
+def _inside(folder: Path, events: Events) -> Events:
     """Yield events; the folder is the working directory while they come about."""
     try:
         while True:

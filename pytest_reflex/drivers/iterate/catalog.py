@@ -79,23 +79,24 @@ def _logged(path: Path, procedure: str) -> RunRow:
         lines = read_file(path, _MOST_BYTES).splitlines()
     except (ReflexError, OSError) as error:
         return RunRow(driver=DRIVER, name=procedure, status=DAMAGED, problem=str(error))
-    last = next(filter(None, map(_object, reversed(lines))), {})
-    if not isinstance(last.get("time"), str):
+    found = [line for line in map(_object, lines) if isinstance(line.get("time"), str)]
+    if not found:
         problem = f"{path} holds no line of a log"
         return RunRow(driver=DRIVER, name=procedure, status=DAMAGED, problem=problem)
-    ended = last if last.get("event") == "ended" else {}
     # Runs that begin in one second share a file: the last one counts.
-    begun = [one for one in map(_object, lines) if one.get("event") in _BEGUN]
-    first = next((one for one in reversed(begun) if one["event"] == "started"), {})
+    begun = [line for line in found if line.get("event") in _BEGUN]
+    starts = [line for line in begun if line["event"] == "started"] or found
+    done = [line for line in found if line.get("event") == "iteration_completed"]
+    ended = found[-1] if found[-1].get("event") == "ended" else {}
     limit = _number(begun[-1].get("max_iterations")) if begun else None
     return RunRow(
         driver=DRIVER,
         name=procedure,
         status=_text(ended.get("status")) or "interrupted",
         interrupted=not ended,
-        started_at=_second(first.get("time")),
-        changed_at=_second(last.get("time")),
-        iteration=_number(ended.get("iterations", last.get("iteration"))),
+        started_at=_second(starts[-1]["time"]),
+        changed_at=_second(found[-1]["time"]),
+        iteration=_number(ended.get("iterations", done[-1].get("iteration") if done else 0)),
         max_iterations=limit or 0,
         spend=_spend(ended.get("spend")),
     )
