@@ -70,7 +70,8 @@ def events(work: Work, begin: Begin, *, root: Path, say: Say) -> Generator[Drive
         else:
             log.starting(work.bounds)
         if left := file.lease.end_leftovers():
-            troubles.append(f"ended {left} process(es) that an earlier run had left behind")
+            many = "1 process" if left == 1 else f"{left} processes"
+            troubles.append(f"ended {many} that an earlier run had left behind")
         for text in (*troubles, lock_warning(root), beyond_limit(state)):
             if text:
                 log.warning(text)
