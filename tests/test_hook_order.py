@@ -256,6 +256,22 @@ def test_a_plugin_answers_also_where_the_agent_is_offline(session: Project, spy:
     assert session.read() == f"# Sums\n{RIGHT}"
 
 
+def test_a_plugin_answers_where_the_agent_is_offline_and_there_are_no_fixes(
+    session: Project, spy: Spy
+) -> None:
+    spy.answers["refine"] = reply(FILES)
+    assert session.play("--reflex-agent=offline") == 0
+    assert session.read() == RIGHT
+
+
+def test_without_any_plugin_that_refines_the_offline_agent_is_refused(
+    session: Project, spy: Spy, capfd: pytest.CaptureFixture[str]
+) -> None:
+    del spy.module.pytest_reflex_refine
+    assert session.play("--reflex-agent=offline") == 4
+    assert "the agent offline can only apply fixes" in capfd.readouterr().err
+
+
 @pytest.mark.parametrize("deed", ["sums.py", "other"])
 def test_an_evaluation_of_files_that_a_plugin_changed_meanwhile_counts_for_nothing(
     session: Project, spy: Spy, deed: str

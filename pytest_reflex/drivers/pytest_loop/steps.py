@@ -116,6 +116,12 @@ def register_steps(host: Host, steps: TreeSteps) -> None:
         host.manager.register(one)
 
 
+def has_refining_plugin(host: Host) -> bool:
+    """Return whether a plugin may answer REFINE; asked before the hooks of a run are registered."""
+    implementations = host.hooks.pytest_reflex_refine.get_hookimpls()
+    return any(not isinstance(one.plugin, _ASKED_LAST) for one in implementations)
+
+
 def _free(text: str, agent: str) -> Reply:
     return Reply(text=text, agent=agent, usd=0.0, tokens=0, details=FREE)
 
