@@ -1,12 +1,11 @@
-"""The stable Python interface: the same evaluation and the same loop as on the command line.
+"""The stable Python interface: the same evaluation and the same loops as on the command line.
 
 Import it as ``import pytest_reflex``: the names are there without importing anything heavy first.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,8 +17,11 @@ from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Level
 
+Events = Generator[Event, None, None]
+
 if TYPE_CHECKING:
-    from pytest_reflex.settings import Settings
+    from pytest_reflex.drivers.common.arguments import Budget
+    from pytest_reflex.drivers.reflex.driver import ReflexLoop
 
 
 def evaluate(
@@ -106,62 +108,105 @@ def run_loop(
     criteria: str | Path,
     draft: str | Path | None = None,
     agent: str | None = None,
+    agents: Mapping[str, str] | None = None,
     alias: str | None = None,
     max_iterations: int | None = None,
+    budget: Budget | None = None,
+    variables: Mapping[str, Any] | None = None,
+    plugins: Iterable[object] = (),
     project: str | Path | None = None,
-) -> Iterator[Event]:
+) -> Events:
     """Start a Reflex loop and yield its events, each of them durable already.
 
+    `agent` answers all steps, `agents` name others by step (``{"refine": "claude"}``). `budget` is
+    a mapping with seconds, usd, tokens or calls, or an amount in usd. `plugins` are names of
+    modules, or objects with hooks; they are asked before those of the configuration.
     Calling it is the confirmation of criteria and limits. Close the iterator at any time: the run
     stays on disk, and `resume_loop` continues it.
     """
     from dataclasses import replace
 
+    from pytest_reflex.drivers.common.arguments import budget_of, by_step_of, parted, settings_of
     from pytest_reflex.drivers.reflex.setup import NewLoop, begin, propose
     from pytest_reflex.host import employ, judge_command, judge_name, open_host
 
     folder = Path(project) if project else Path.cwd()
-    settings = _settings(folder, {"agent": agent, "loop.max_iterations": max_iterations})
-    host = open_host(settings["plugins"], folder)
+    named, objects = parted(plugins)
+    flags = {
+        "agent": agent,
+        "loop.max_iterations": max_iterations,
+        "loop.budget": budget_of(budget),
+    }
+    settings = settings_of(folder, flags, named)
+    host = open_host((*settings["plugins"], *objects), folder)
     order = NewLoop(
         task=task,
         criteria=str(criteria),
         alias=alias,
         draft=Path(draft) if draft else None,
+        variables=variables or {},
         confirmed_by="python",
     )
     proposal = propose(order, settings=settings, registry=host.registry, project=folder)
-    agents = employ(host, settings)
+    names = employ(host, settings, by_step_of(None, agents))
     order = replace(order, judge=judge_name(host), judge_command=judge_command(host))
     proposal = replace(proposal, order=order)
-    run = begin(proposal, settings=settings, project=folder, hooks=host.hooks, agents=agents)
-    return _drive(run)
+    run = begin(proposal, settings=settings, project=folder, hooks=host.hooks, agents=names)
+    return _drive(run, watched=bool(objects))
 
 
-def resume_loop(alias: str | None = None, *, project: str | Path | None = None) -> Iterator[Event]:
-    """Continue an interrupted loop (default: the current one) and yield its further events."""
+def resume_loop(
+    alias: str | None = None,
+    *,
+    agent: str | None = None,
+    agents: Mapping[str, str] | None = None,
+    max_iterations: int | str | None = None,
+    budget: Budget | None = None,
+    plugins: Iterable[object] = (),
+    project: str | Path | None = None,
+) -> Events:
+    """Continue an interrupted loop (default: the current one) and yield its further events.
+
+    Agents and named plugins are those with which it was begun; `agent` and `agents` take their
+    place, and `plugins` that were given as objects are to be given again. With `max_iterations` or
+    `budget` a loop that had stopped goes on, as by ``pytest-reflex loop extend``; ``"+2"`` is two
+    more.
+    """
+    from pytest_reflex.drivers.common.arguments import by_step_of, pairs_of, parted, settings_of
+    from pytest_reflex.drivers.reflex.overview import find_run
+    from pytest_reflex.drivers.reflex.reopening import More, extended, reopen
     from pytest_reflex.drivers.reflex.setup import resumable, take_up
     from pytest_reflex.host import employ, open_host
 
     folder = Path(project) if project else Path.cwd()
-    settings = _settings(folder)
-    run = resumable(folder / settings["loop.root"], alias)
-    host = open_host(settings["plugins"], folder)
+    settings = settings_of(folder)
+    root = folder / settings["loop.root"]
+    more = More(
+        max_iterations=None if max_iterations is None else str(max_iterations),
+        budget=pairs_of(budget),
+    )
+    goes_further = more != More()
+    run = find_run(root, alias) if goes_further else resumable(root, alias)
+    if goes_further:
+        extended(run.state, more)
     setup = run.state.setup
-    employ(host, settings, recorded=setup["agents"], judge=setup.get("judge", ""))
-    return _drive(take_up(run.folder, project=folder, hooks=host.hooks))
+    settings = settings_of(folder, {"loop.evaluator": setup.get("evaluator")})
+    recorded, judge = setup["agents"], setup.get("judge", "")
+    named, objects = parted(plugins)
+    known = dict.fromkeys((*setup.get("plugins", ()), *named))
+    host = open_host((*known, *objects), folder)
+    names = employ(host, settings, by_step_of(agent, agents), recorded, judge=judge)
+    common = {"project": folder, "hooks": host.hooks, "agents": names}
+    if goes_further:
+        again = reopen(run.folder, more, confirmed_by="python", **common)
+    else:
+        again = take_up(run.folder, **common)
+    return _drive(again, watched=bool(named or objects))
 
 
-def _settings(project: Path, flags: Mapping[str, Any] | None = None) -> Settings:
-    """Return the settings in force; a key that nobody reads is a UserWarning."""
-    from pytest_reflex.settings import load
+def _drive(run: AbstractContextManager[ReflexLoop], *, watched: bool) -> Events:
+    """Yield the events of a run; `watched` has every step looked at: objects may answer them."""
+    from dataclasses import replace
 
-    settings = load(project, flags)
-    for problem in settings.unknown:
-        warnings.warn(str(problem), stacklevel=3)
-    return settings
-
-
-def _drive(run: AbstractContextManager[Any]) -> Iterator[Event]:
     with run as loop:
-        yield from loop.events()
+        yield from (replace(loop, free=frozenset()) if watched else loop).events()

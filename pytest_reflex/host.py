@@ -111,18 +111,18 @@ class PytestEvaluator:
         return evaluate_by_pytest(target, self.registry)
 
 
-def open_host(plugins: Iterable[str] = (), project: Path | None = None) -> Host:
-    """Return a host with the named plugins, asked first, and the built-ins.
+def open_host(plugins: Iterable[object] = (), project: Path | None = None) -> Host:
+    """Return a host with the plugins, asked first (the last one before all), and the built-ins.
 
-    Plugins may lie in the `project` folder too, behind everything that is installed. Raises
-    UsageError for a plugin that cannot be imported.
+    A plugin is an object with hooks, or the name of a module, which may lie in the `project` folder
+    too, behind everything that is installed. Raises UsageError where one cannot be imported.
     """
     manager = HookManager("pytest")
     manager.add_hookspecs(hookspecs)
     for built_in in (_BuiltInReporters(), _BuiltInAgents(), _BuiltInChecks()):
         manager.register(built_in)
-    for name in plugins:
-        _register(manager, name, _import(name, project))
+    for one in plugins:
+        _register(manager, one, _import(one, project) if isinstance(one, str) else one)
     registry = checks.Registry()
     with _named("pytest_reflex_register_checks"):
         manager.hook.pytest_reflex_register_checks(register=registry.register)
@@ -132,10 +132,10 @@ def open_host(plugins: Iterable[str] = (), project: Path | None = None) -> Host:
     return Host(manager, registry, reporters)
 
 
-def _register(manager: HookManager, name: str, plugin: object) -> None:
+def _register(manager: HookManager, name: object, plugin: object) -> None:
     """Register a plugin; a hook that there is not, or with other parameters, is refused."""
     try:
-        manager.register(plugin, name=name)
+        manager.register(plugin, name=name if isinstance(name, str) else None)
         manager.check_pending()
     except pluggy.PluginValidationError as error:
         reason = " ".join(str(error).split())

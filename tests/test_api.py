@@ -85,5 +85,5 @@ def test_a_loop_that_was_left_can_be_resumed(words: Path) -> None:
         "say it", criteria=words / "words.yaml", draft=words / "good.md", project=words, alias="say"
     )
     next(events)
-    events.close()  # type: ignore[attr-defined]
+    events.close()
     assert [e.kind.value for e in pytest_reflex.resume_loop("say", project=words)][-1] == "stopped"

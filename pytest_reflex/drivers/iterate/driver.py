@@ -8,7 +8,7 @@ or none where there is nothing left to do.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -22,10 +22,12 @@ from pytest_reflex.checks.command_run import LEFT_TEXT
 from pytest_reflex.drivers.common import limits
 from pytest_reflex.drivers.common.control import Control
 from pytest_reflex.drivers.common.drive import Inputs, Stop, drive
+from pytest_reflex.drivers.common.events import DriverEvent
 from pytest_reflex.drivers.common.lease import RUN_DIR
 from pytest_reflex.drivers.common.snapshot import SnapshotFile
 from pytest_reflex.drivers.iterate.budget import is_over, over_budget_text
 from pytest_reflex.drivers.iterate.decide import decide
+from pytest_reflex.drivers.iterate.events import started
 from pytest_reflex.drivers.iterate.gate_start import starts_from_json
 from pytest_reflex.drivers.iterate.gates import ITERATION_VARIABLE, Gates
 from pytest_reflex.drivers.iterate.log import Log
@@ -246,6 +248,15 @@ class IterationLoop:
 
         A KeyboardInterrupt comes through, with the state saved as interrupted; see `interrupted`.
         """
+        for _ in self.events():
+            pass
+        return self._store.exit_code
+
+    def events(self) -> Generator[DriverEvent, None, None]:
+        """Drive the loop to its end; yield each event when it is durable.
+
+        Closing the generator leaves a run that a resume continues.
+        """
         control = Control(self._store.requests, self._cancel)
         driver = IterateDriver(
             self._work,
@@ -258,15 +269,15 @@ class IterationLoop:
         try:
             self._store.begin()
             self._tell_modified()
-            for _ in drive(driver, self._store, control, clock=self._clock):
-                pass
+            yield started(self.state)
+            yield from drive(driver, self._store, control, clock=self._clock)
         except BaseException as error:
             self._cancel.set()
             self._store.leave()
-            if isinstance(error, Exception):
+            gone = isinstance(error, GeneratorExit) and not self._store.has_ended
+            if gone or isinstance(error, Exception):
                 self.interrupted()
             raise
-        return self._store.exit_code
 
     def interrupted(self) -> None:
         """Tell how an interrupted loop goes on; who has a KeyboardInterrupt does that then."""

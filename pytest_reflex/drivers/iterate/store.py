@@ -8,7 +8,9 @@ from dataclasses import replace
 from pytest_reflex.drivers.common.control import Requests
 from pytest_reflex.drivers.common.control_file import ControlFile
 from pytest_reflex.drivers.common.drive import Stop
+from pytest_reflex.drivers.common.events import DriverEvent
 from pytest_reflex.drivers.common.snapshot import SnapshotFile
+from pytest_reflex.drivers.iterate import events
 from pytest_reflex.drivers.iterate.decide import apply, ended, exit_code
 from pytest_reflex.drivers.iterate.log import Log
 from pytest_reflex.drivers.iterate.model import Cut, Round, State
@@ -34,7 +36,7 @@ class IterateStore:
         self._state, self._file, self._log = state, file, log
         self._modified, self._now = modified, now
         self._control = ControlFile.beside(file.path)
-        self._left = False
+        self.has_ended = self._left = False
         self.exit_code = ExitCode.OK
 
     @property
@@ -60,7 +62,7 @@ class IterateStore:
         """Return what people ask of this run."""
         return self._control.read()
 
-    def poll(self) -> Iterator[None]:
+    def poll(self) -> Iterator[DriverEvent]:
         """Make durable what people say of the work, once."""
         asked = self._control.read().feedback
         if new := {key: text for key, text in asked.items() if key not in self._state.feedback}:
@@ -68,16 +70,16 @@ class IterateStore:
             if not self._file.save(self._state):
                 return
             self._log.feedback(list(new.values()))
-            yield
+            yield events.feedback_taken(self._state, len(new))
         self._control.take(asked)
 
-    def commit(self, outcome: Round | Cut) -> Iterator[None]:
+    def commit(self, outcome: Round | Cut) -> Iterator[DriverEvent]:
         """Count an iteration and save that; who interrupts us finds it done, or not begun."""
         self._state = self._with_modified(apply(self._state, outcome, self._now()))
         self._file.save(self._state)
-        yield
+        yield from events.of_outcome(self._state, outcome)
 
-    def end(self, stop: Stop) -> Iterator[None]:
+    def end(self, stop: Stop) -> Iterator[DriverEvent]:
         """Save the end, or remove the state where there is nothing left to do."""
         yield from self.poll()
         self._state = ended(self._state, stop.reason)
@@ -89,7 +91,8 @@ class IterateStore:
         self._control.clear()
         self._log.ended(stop.reason, self._state, saved=self._file.saved, detail=stop.detail)
         self.exit_code = code if self._file.saved or code else ExitCode.NOT_PERSISTED
-        yield
+        self.has_ended = self._left = True  # whoever goes away now leaves nothing under way
+        yield events.stopped(self._state, stop, self.exit_code)
 
     def leave(self) -> None:
         """Save the state as interrupted."""

@@ -16,7 +16,7 @@ from pytest_reflex.drivers.pytest_loop.files import open_run, project_of
 from pytest_reflex.drivers.pytest_loop.order import Order, chosen_agents, order_of, usual_agents
 from pytest_reflex.drivers.pytest_loop.recording import close_recording, recorder_again, recorder_of
 from pytest_reflex.drivers.pytest_loop.setup import Equip, begin, runner_of, take_up, watch_of
-from pytest_reflex.drivers.pytest_loop.steps import TreeSteps
+from pytest_reflex.drivers.pytest_loop.steps import TreeSteps, has_refining_plugin
 from pytest_reflex.drivers.pytest_loop.survey import NothingToDoError, survey
 from pytest_reflex.drivers.pytest_loop.telling import Teller
 from pytest_reflex.drivers.reflex.attending import BEAT, Progress
@@ -91,7 +91,7 @@ def _new(config: pytest.Config, order: Order, teller: Teller) -> int:
             teller.note(str(error))
             return status
         raise
-    if names[Step.REFINE] == "offline" and not found.mendable:
+    if names[Step.REFINE] == "offline" and not (found.mendable or has_refining_plugin(host)):
         raise UsageError(
             "the agent offline can only apply fixes that rules of suites carry, and none does",
             hint="name an agent: --reflex-agent NAME",
@@ -200,7 +200,6 @@ def _equipment(
 
     def equip(files: RunFiles) -> TreeSteps:
         return TreeSteps(
-            hooks=host.hooks,
             runner=runner(files),
             watch=watch_of(project_of(files)),
             files=project_of(files),

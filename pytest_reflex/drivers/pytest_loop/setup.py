@@ -25,7 +25,7 @@ from pytest_reflex.drivers.pytest_loop.files import (
 )
 from pytest_reflex.drivers.pytest_loop.refusing import links_of
 from pytest_reflex.drivers.pytest_loop.sealed import TreeWatch, configurations
-from pytest_reflex.drivers.pytest_loop.steps import TreeSteps
+from pytest_reflex.drivers.pytest_loop.steps import TreeSteps, register_steps
 from pytest_reflex.drivers.pytest_loop.survey import Survey
 from pytest_reflex.drivers.pytest_loop.territory import Territory
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
@@ -94,7 +94,7 @@ def begin(
         started = files.commit(replace(begun, payload=payload))
         steps = equip(files)
         steps.first = (digest(document(found.texts, found.texts)), found.session)
-        host.manager.register(steps)
+        register_steps(host, steps)
         yield ReflexLoop(
             files=files,
             opening=(started,),
@@ -193,7 +193,7 @@ def take_up(
         # We hold the lock: whoever works in this run's name works for nobody.
         leftovers = kill_abandoned(f"PYTEST_REFLEX_RUN_DIR={files.folder}")
         steps = equip(files)
-        host.manager.register(steps)
+        register_steps(host, steps)
         record = files.state.setup.get("record", "")
         scope = _scope(tree.project, files, tree.territory, record)
         watch = ProjectWatch.resume(scope, files.latest_events())

@@ -1,58 +1,52 @@
 """The steps of a loop over a session, as hooks: what judges is pytest, the artifact is the files.
 
 PLAN and CRITIQUE need no agent that costs. REFINE is the agent's: it edits the files itself, or
-answers with their new texts.
+answers with their new texts. Plugins are asked before these hooks, which stand before the agents
+(`register_steps`).
 """
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from pytest_reflex import fixes
-from pytest_reflex.contracts.steps import ContractError, read_files
-from pytest_reflex.criteria.formatting import Formatting
+from pytest_reflex.agents.router import AgentRouter
 from pytest_reflex.drivers.pytest_loop.child import Runner, Session
 from pytest_reflex.drivers.pytest_loop.combined import (
     artifact_of,
-    commands_of,
-    fixes_of,
     results_of,
     speaks_for_others,
 )
-from pytest_reflex.drivers.pytest_loop.difference import document
 from pytest_reflex.drivers.pytest_loop.files import ProjectFiles
+from pytest_reflex.drivers.pytest_loop.plugin_answers import AroundPlugins
+from pytest_reflex.drivers.pytest_loop.refining import Refining, relative
 from pytest_reflex.drivers.pytest_loop.sealed import TreeWatch
-from pytest_reflex.drivers.reflex.asking import TOLD, ask
 from pytest_reflex.drivers.reflex.history import digest
-from pytest_reflex.errors import ReflexError
+from pytest_reflex.hookspecs import hookimpl
+from pytest_reflex.host import CoreEvaluator, Host, PytestEvaluator
 from pytest_reflex.model.results import Evaluation, RuleResult
-from pytest_reflex.model.steps import Files, Reply, StepRequest
+from pytest_reflex.model.steps import Reply, StepRequest
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Severity
 from pytest_reflex.verdict.score import judge
 
 MOST_ISSUES = 5
-MOST_TEXT = 200_000
 _LONGEST_WORDS = 3_500
+_ASKED_LAST = (AgentRouter, CoreEvaluator, PytestEvaluator)
 FREE: Mapping[str, Any] = {"free": True}
-Texts = Mapping[str, str]
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class TreeSteps:
     """The hooks of one run.
 
-    `hooks` is the relay by which the agent is asked. `first` is a session that was run before the
-    first EVALUATE: it serves once, where the files are still the same. `offline` are the names of
-    the steps that no agent is paid for. `begin` is called before a session is run, `show` with one
-    that was.
+    `first` is a session that was run before the first EVALUATE: it serves once, where the files are
+    still the same. `offline` are the names of the steps that no agent is paid for. `begin` is
+    called before a session is run, `show` with one that was.
     """
 
-    hooks: Any
     runner: Runner
     watch: TreeWatch
     files: ProjectFiles
@@ -61,10 +55,12 @@ class TreeSteps:
     show: Callable[[Session], object]
     first: tuple[str, Session] | None = None
 
+    @hookimpl(trylast=True)
     def pytest_reflex_produce(self, request: StepRequest) -> Reply:
         """Take the files as they are for the first artifact."""
         return _free(self.files.document(), "files")
 
+    @hookimpl(trylast=True)
     def pytest_reflex_evaluate(self, target: Target) -> Evaluation:
         """Run the session, and judge by what it reported; never by what it printed."""
         session = self._session(digest(self.files.document()), target.environment)
@@ -84,6 +80,7 @@ class TreeSteps:
             return session
         return known[1]
 
+    @hookimpl(trylast=True)
     def pytest_reflex_critique(self, request: StepRequest) -> Reply | None:
         """Make the critique of what failed, unless an agent was named for it."""
         if "critique" not in self.offline or request.evaluation is None:
@@ -97,93 +94,36 @@ class TreeSteps:
     def _where(self, row: RuleResult) -> str:
         """Return what is to be changed for a rule: its artifact, or whatever may be."""
         artifact = artifact_of(row.rule)
-        return self._relative(artifact) or ", ".join(self.files.territory.patterns)
+        return relative(self.files, artifact) or ", ".join(self.files.territory.patterns)
 
-    def _relative(self, path: str) -> str:
-        return os.path.relpath(path, self.files.project).replace(os.sep, "/") if path else ""
-
+    @hookimpl(trylast=True)
     def pytest_reflex_refine(self, request: StepRequest) -> Reply | None:
-        """Apply the fixes that rules carry, then let the agent mend what remains.
-
-        The request for the agent has `files`: that one is for whoever is asked next.
-        """
-        if request.files is not None:
+        """Leave what `Refining` asks for to the agent; without one, take the files as they are."""
+        if request.files is None or "refine" not in self.offline:
             return None
-        try:
-            texts, remaining = self._fixed(request)
-            if "refine" in self.offline or not (remaining or request.feedback):
-                return _free(document(self.files.beginning, texts), "fixes")
-            return self._mended(replace(request, issues=tuple(remaining)), texts)
-        except ReflexError as error:
-            return Reply(text="", agent="files", error=error.problems[0].message)
+        return _free(self.files.document(), "fixes")
 
-    def _fixed(self, request: StepRequest) -> tuple[Texts, list[Mapping[str, str]]]:
-        """Return the texts with the fixes, on disk already, and the issues that they leave."""
-        before, remaining = self.files.territory.read(), []
-        texts = dict(before)
-        for issue in request.issues:
-            rule = request.criteria.rule(issue["rule_id"])
-            path = self._relative(artifact_of(rule)) if rule else ""
-            safe = fixes_of(rule) if rule else ()
-            old = texts.get(path)
-            if safe and old is not None:
-                assert rule is not None
-                formatter = Formatting(
-                    commands=commands_of(rule),
-                    name=path,
-                    root=self.files.project,
-                    cancel=request.cancel,
-                )
-                texts[path], _ = fixes.apply_all(safe, old, formatter)
-            if texts.get(path) == old:
-                remaining.append(issue)
-        if texts != before:
-            self.files.territory.write(texts)
-        return texts, remaining
 
-    def _mended(self, request: StepRequest, texts: Texts) -> Reply:
-        """Ask the agent; what it did to the files counts, else what it answered."""
-        shown = replace(
-            request,
-            artifact=document(self.files.beginning, texts),
-            files=_shown(self.files.territory.patterns, texts),
-        )
-        reply = ask(self.hooks, shown)
-        reply = replace(reply, details={**reply.details, TOLD: True})
-        silent = bool(reply.details.get("silent"))
-        if reply.error and not silent:
-            return reply
-        if objection := self.files.objection():
-            self.files.put_back()
-            return replace(reply, error=objection)
-        now = self.files.territory.read()
-        if now == texts and silent:
-            return replace(reply, error="no file was changed, and it answered nothing")
-        if now == texts:
-            try:
-                answered = read_files(reply.text, self.files.territory.covers)
-            except ContractError as error:
-                return replace(reply, error=f"no file was changed, and {error}")
-            now = {**texts, **answered}
-        return replace(reply, text=document(self.files.beginning, now), error="")
+def register_steps(host: Host, steps: TreeSteps) -> None:
+    """Register the hooks of a run: behind the plugins, and before agents and evaluator."""
+    plugins = [plugin for _, plugin in host.manager.list_name_plugin()]
+    last = [plugin for plugin in plugins if isinstance(plugin, _ASKED_LAST)]
+    for plugin in last:
+        host.manager.unregister(plugin)
+    refining = Refining(host.hooks, steps.files, has_to_change="refine" not in steps.offline)
+    # Of hooks that are tried last, the one that was registered first is asked first.
+    for one in (steps, *last, refining, AroundPlugins(steps.files)):
+        host.manager.register(one)
+
+
+def has_refining_plugin(host: Host) -> bool:
+    """Return whether a plugin may answer REFINE; asked before the hooks of a run are registered."""
+    implementations = host.hooks.pytest_reflex_refine.get_hookimpls()
+    return any(not isinstance(one.plugin, _ASKED_LAST) for one in implementations)
 
 
 def _free(text: str, agent: str) -> Reply:
     return Reply(text=text, agent=agent, usd=0.0, tokens=0, details=FREE)
-
-
-def _shown(patterns: Sequence[str], texts: Texts) -> Files:
-    """Return what an agent is shown: as many texts as there is room for, short ones first."""
-    shown, room = set[str](), MOST_TEXT
-    for path in sorted(texts, key=lambda path: (len(texts[path]), path)):
-        room -= len(texts[path])
-        if room >= 0:
-            shown.add(path)
-    return Files(
-        patterns=tuple(patterns),
-        texts={path: text for path, text in texts.items() if path in shown},
-        left_out=tuple(path for path in texts if path not in shown),
-    )
 
 
 def _urgency(row: RuleResult) -> tuple[Any, ...]:

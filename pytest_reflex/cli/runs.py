@@ -1,0 +1,94 @@
+"""``pytest-reflex runs``: the runs of all drivers in one list; it looks and writes nothing."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pytest_reflex.cli.configured import configured
+from pytest_reflex.cli.streams import give_json, say
+from pytest_reflex.errors import ExitCode, ReflexError, UsageError, did_you_mean
+from pytest_reflex.model.plain import visible
+
+if TYPE_CHECKING:
+    from pytest_reflex.drivers.common.catalog import ListRuns, RunRow
+    from pytest_reflex.settings import Settings
+
+# module below `drivers` that has `list_runs`: the drivers whose runs it lists.
+LISTS = {
+    "reflex.catalog": ("loop", "pytest-loop"),
+    "iterate.catalog": ("iterate",),
+}
+DRIVERS = tuple(name for names in LISTS.values() for name in names)
+
+
+@click.command(short_help="List the runs of all drivers.")
+@click.option("--driver", metavar="|".join(DRIVERS), help="Those of one driver.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option(
+    "--watch",
+    metavar="[SECONDS]",
+    is_flag=False,
+    flag_value="1",
+    help="Look again every second, or so many, until no run is at work.",
+)
+def runs(driver: str | None, as_json: bool, watch: str | None) -> int:
+    """List the runs in this folder: of `loop`, `pytest --reflex-loop` and `iterate`.
+
+    A terminal gets a table, a pipe lines with tabs between the fields. Runs that are damaged are
+    listed with what is wrong. With --watch every change is shown; with --json too, only the end is.
+    """
+    from pytest_reflex.cli.watching import draw, pause_and_alias
+
+    pause, word = pause_and_alias(watch, None)
+    if word is not None:
+        raise UsageError(f"--watch {word!r}: expected seconds, such as 2")
+    if driver is not None and driver not in DRIVERS:
+        raise UsageError(f"there is no driver {driver!r}", hint=did_you_mean(driver, DRIVERS))
+    settings, shown = configured(), ""
+    found = _found(settings, driver)
+    while pause is not None and any(one.driven for one in found):
+        if not as_json and (text := _text(found)) != shown:
+            draw(text, again=bool(shown))
+            shown = text
+        time.sleep(pause)
+        found = _found(settings, driver)
+    if as_json:
+        give_json({"root": str(Path.cwd()), "runs": [one.to_json() for one in found]})
+    elif not found:
+        say(f"There are no runs in {visible(str(Path.cwd()))}.")
+    elif (text := _text(found)) != shown:
+        draw(text, again=bool(shown))
+    return ExitCode.OK
+
+
+def _found(settings: Settings, driver: str | None) -> list[RunRow]:
+    """Return the rows of one driver, or of all."""
+    found: list[RunRow] = []
+    for module, names in LISTS.items():
+        if driver is None or driver in names:
+            found += _rows(module, settings, names[0])
+    return [one for one in found if driver in (None, one.driver)]
+
+
+def _rows(module: str, settings: Settings, driver: str) -> list[RunRow]:
+    """Return what a module lists; where its folder cannot be read, a row that says why."""
+    from pytest_reflex.drivers.common.catalog import DAMAGED, RunRow
+
+    listed: ListRuns = importlib.import_module(f"pytest_reflex.drivers.{module}").list_runs
+    try:
+        return list(listed(Path.cwd(), settings))
+    except (ReflexError, OSError) as error:
+        return [RunRow(driver=driver, name="", status=DAMAGED, problem=str(error))]
+
+
+def _text(found: list[RunRow]) -> str:
+    from pytest_reflex.reports.runs import plain_lines, table
+
+    rows = [one.to_json() for one in found]
+    return table(rows) if sys.stdout.isatty() else plain_lines(rows)

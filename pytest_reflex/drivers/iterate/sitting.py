@@ -1,0 +1,84 @@
+"""One sitting of a run for a program: it begins or goes on, and yields its events."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator
+from contextlib import closing
+from pathlib import Path
+
+from pytest_reflex.drivers.common.events import DriverEvent
+from pytest_reflex.drivers.common.snapshot import SnapshotFile
+from pytest_reflex.drivers.iterate import opening
+from pytest_reflex.drivers.iterate.driver import IterationLoop, Work, utc_now
+from pytest_reflex.drivers.iterate.gate_start import refuse_other_gates, starts_from_json
+from pytest_reflex.drivers.iterate.log import Log
+from pytest_reflex.drivers.iterate.logfile import LogFile, log_path
+from pytest_reflex.drivers.iterate.model import State
+from pytest_reflex.drivers.iterate.state import beyond_limit
+from pytest_reflex.drivers.iterate.statefile import state_file
+from pytest_reflex.process.secrecy import secrets
+from pytest_reflex.store.filesystem import lock_warning
+
+Say = Callable[[str], None]
+# Returns the state to begin with, and whether it is that of a run that goes on.
+Begin = Callable[[SnapshotFile[State]], tuple[State, bool]]
+
+
+def begin_new(work: Work, options: opening.Options, *, fresh: bool) -> Begin:
+    """Return what begins a run; it refuses to where one was interrupted, unless `fresh`."""
+    name = work.procedure.name
+
+    def begin(file: SnapshotFile[State]) -> tuple[State, bool]:
+        found = file.read()
+        if found is not None and opening.is_unfinished(found) and not fresh:
+            raise opening.unfinished(found)
+        return opening.fresh(name, work.bounds, options, utc_now()), False
+
+    return begin
+
+
+def begin_again(work: Work, options: opening.Options, *, reset_failures: bool) -> Begin:
+    """Return what lets a run go on; it refuses to where there is none."""
+    name = work.procedure.name
+
+    def begin(file: SnapshotFile[State]) -> tuple[State, bool]:
+        found = file.read()
+        state = opening.taken_up(found, name, work.bounds, options, reset_failures=reset_failures)
+        starts = starts_from_json(state.gates_at_start, "gates_at_start")
+        refuse_other_gates(starts, work.gates.declared(), name)
+        return state, True
+
+    return begin
+
+
+def events(work: Work, begin: Begin, *, root: Path, say: Say) -> Generator[DriverEvent, None, None]:
+    """Own the run, drive it, and yield its events; `say` gets the lines of its log.
+
+    Raises LockedError where another process drives it.
+    """
+    name, troubles = work.procedure.name, list[str]()
+    tell: list[Callable[[str], object]] = [troubles.append]
+    with state_file(root, name, lambda text: tell[0](text)) as file:
+        state, goes_on = begin(file)
+        path = log_path(root, name, state.started_at)
+        hidden = secrets(os.environ, os.environ, ())
+        log = Log(name, say, hidden=hidden, file=LogFile(path, say, root=root))
+        tell[0] = log.error
+        if goes_on:
+            log.resuming(state, work.bounds)
+        else:
+            log.starting(work.bounds)
+        if left := file.lease.end_leftovers():
+            many = "1 process" if left == 1 else f"{left} processes"
+            troubles.append(f"ended {many} that an earlier run had left behind")
+        for text in (*troubles, lock_warning(root), beyond_limit(state)):
+            if text:
+                log.warning(text)
+        loop = IterationLoop(work, state=state, file=file, log=log)
+        with closing(loop.events()) as found:
+            try:
+                yield from found
+            except KeyboardInterrupt:
+                loop.interrupted()
+                raise
