@@ -11,7 +11,7 @@ from typing import Any
 from pytest_reflex.cli.configured import configured
 from pytest_reflex.cli.one_artifact import Asked, open_target
 from pytest_reflex.cli.streams import say
-from pytest_reflex.drivers.reflex.setup import read_draft
+from pytest_reflex.drivers.reflex.draft import read_draft
 from pytest_reflex.drivers.reflex.single import Alone
 from pytest_reflex.errors import ArtifactError, ReflexError, UsageError
 from pytest_reflex.model.artifact import Artifact

@@ -61,8 +61,8 @@ def feedback(alias: str | None, text: str | None, patience: float, as_json: bool
     `loop extend`.
     """
     from pytest_reflex.drivers.reflex import stopping
+    from pytest_reflex.drivers.reflex.draft import check_text
     from pytest_reflex.drivers.reflex.overview import find_run
-    from pytest_reflex.drivers.reflex.setup import check_text
 
     root = state_root()
     if text is None:

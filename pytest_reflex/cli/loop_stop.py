@@ -38,9 +38,9 @@ def stop(
     has ended or, with --wait 0, was asked; 11 it goes on.
     """
     from pytest_reflex.drivers.reflex import stopping
+    from pytest_reflex.drivers.reflex.draft import check_text
     from pytest_reflex.drivers.reflex.kinds import is_of_session
     from pytest_reflex.drivers.reflex.overview import find_run
-    from pytest_reflex.drivers.reflex.setup import check_text
     from pytest_reflex.drivers.reflex.survey import has_ended
     from pytest_reflex.model.stop import RunStatus
 

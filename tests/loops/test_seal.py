@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.checks.registry import built_in
-from pytest_reflex.drivers.reflex.judges import commands_in, files_of_commands
+from pytest_reflex.drivers.common.judging_files import commands_in, files_of_commands
 from pytest_reflex.errors import PausedError, StateError, TamperedError
 from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.steps import StepRequest

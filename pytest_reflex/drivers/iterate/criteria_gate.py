@@ -8,10 +8,10 @@ from fractions import Fraction
 from pathlib import Path
 
 from pytest_reflex.checks.registry import Registry
+from pytest_reflex.drivers.common.judging_files import commands_in
 from pytest_reflex.drivers.iterate.gate_files import relied_on
 from pytest_reflex.drivers.iterate.gate_verdict import ERROR, FAIL, PASS, SUMMARY, Attempt, Verdict
 from pytest_reflex.drivers.iterate.model import Gate
-from pytest_reflex.drivers.reflex.judges import commands_in
 from pytest_reflex.errors import ReflexError, UsageError
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import Evaluation

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_reflex.criteria.suite import artifact_patterns
+from pytest_reflex.drivers.common.judging_files import files_of_commands
 from pytest_reflex.drivers.pytest_loop.child import Session
 from pytest_reflex.drivers.pytest_loop.combined import criteria_of, fixes_of
 from pytest_reflex.drivers.pytest_loop.order import Order
 from pytest_reflex.drivers.pytest_loop.sealed import Start
 from pytest_reflex.drivers.pytest_loop.territory import Territory, as_patterns
-from pytest_reflex.drivers.reflex.judges import files_of_commands
 from pytest_reflex.drivers.reflex.setup import limits_of
 from pytest_reflex.errors import UsageError
 from pytest_reflex.model.rules import Criteria

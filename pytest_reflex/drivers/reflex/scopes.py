@@ -14,7 +14,7 @@ from typing import Any
 
 from pytest_reflex.checks.commands import commands_of_rules
 from pytest_reflex.checks.registry import Registry
-from pytest_reflex.drivers.reflex.judges import (
+from pytest_reflex.drivers.common.judging_files import (
     Command,
     commands_in,
     files_beyond,

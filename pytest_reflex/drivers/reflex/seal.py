@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePath
 from typing import Any
 
-from pytest_reflex.drivers.reflex.judges import (
+from pytest_reflex.drivers.common.judging_files import (
     loaded_from,
     patterns_of,
     sources_of,

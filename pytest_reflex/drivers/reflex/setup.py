@@ -13,10 +13,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.checks.reading import read_artifact
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.checks.run import compile_checks
 from pytest_reflex.criteria.load import read_criteria
+from pytest_reflex.drivers.reflex.draft import check_text, read_draft
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.drivers.reflex.kinds import refuse_session
 from pytest_reflex.drivers.reflex.overview import Run, find_run
@@ -37,8 +37,7 @@ from pytest_reflex.drivers.reflex.seal import holds_rules, manifest_of, rule_fil
 from pytest_reflex.drivers.reflex.statefile import ARTIFACT
 from pytest_reflex.drivers.reflex.steps import Done
 from pytest_reflex.drivers.reflex.survey import has_ended
-from pytest_reflex.errors import ArtifactError, UsageError
-from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.errors import UsageError
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import Limits
@@ -163,33 +162,6 @@ def refuse_record(record: str | None, project: Path, root: Path) -> None:
             f"no recording can be written to {record}: loops keep their own state there",
             hint="give another --record",
         )
-
-
-def check_text(what: str, text: str) -> None:
-    """Refuse bytes of the command line that are no text: no agent and no file could take them."""
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        place = f"at character {error.start + 1}"
-        raise UsageError(f"the {what} is not UTF-8 text {place}", hint="give it in UTF-8") from None
-
-
-def read_draft(path: Path) -> Artifact:
-    """Return a file that agents can be given: text. Raises UsageError or ArtifactError."""
-    artifact = read_artifact(path)
-    if artifact.is_folder:
-        raise UsageError(f"{path} is a folder", hint="a loop refines one file")
-    try:
-        artifact.raw_text.encode()
-    except ArtifactError as error:
-        raise ArtifactError(error.problems[0].message, hint=_NO_TEXT) from None
-    return artifact
-
-
-_NO_TEXT = (
-    "a loop refines UTF-8 text: save it so; what is no text can be judged, by "
-    "`pytest-reflex evaluate` and executable checks"
-)
 
 
 def limits_of(settings: Settings) -> Limits:

@@ -1,0 +1,36 @@
+"""Texts that a person gives to a run: they have to be UTF-8, since agents and files take no other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pytest_reflex.checks.reading import read_artifact
+from pytest_reflex.errors import ArtifactError, UsageError
+from pytest_reflex.model.artifact import Artifact
+
+
+def check_text(what: str, text: str) -> None:
+    """Refuse bytes of the command line that are no text: no agent and no file could take them."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        place = f"at character {error.start + 1}"
+        raise UsageError(f"the {what} is not UTF-8 text {place}", hint="give it in UTF-8") from None
+
+
+def read_draft(path: Path) -> Artifact:
+    """Return a file that agents can be given: text. Raises UsageError or ArtifactError."""
+    artifact = read_artifact(path)
+    if artifact.is_folder:
+        raise UsageError(f"{path} is a folder", hint="a loop refines one file")
+    try:
+        artifact.raw_text.encode()
+    except ArtifactError as error:
+        raise ArtifactError(error.problems[0].message, hint=_NO_TEXT) from None
+    return artifact
+
+
+_NO_TEXT = (
+    "a loop refines UTF-8 text: save it so; what is no text can be judged, by "
+    "`pytest-reflex evaluate` and executable checks"
+)
