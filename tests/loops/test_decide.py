@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_reflex.drivers.reflex.decide import Act, decide, exhausted
+from pytest_reflex.drivers.common.limits import exhausted
+from pytest_reflex.drivers.reflex.decide import Act, decide
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import Limits
 from pytest_reflex.model.stop import StopReason
@@ -148,10 +149,12 @@ def test_a_budget_used_up_stops_before_the_next_step() -> None:
     history = History(limits=Limits(budget={"calls": 1}))
     cost = {"calls": 1, "seconds": 2.0, "usd": None, "tokens": None}
     history.events[0].payload["cost"] = cost  # type: ignore[index]
-    assert exhausted(history.planned().state) == ""
+    state = history.planned().state
+    assert exhausted(state.limits.budget, state.spend) == ""
     history.events[-1].payload["cost"] = cost  # type: ignore[index]
     assert decide(history.state).reason is StopReason.BUDGET_EXCEEDED
-    assert exhausted(history.state) == "calls: 1 of 1 used"
+    state = history.state
+    assert exhausted(state.limits.budget, state.spend) == "calls: 1 of 1 used"
 
 
 @pytest.mark.parametrize(("elapsed", "detail"), [(0.0, None), (59.6, None), (60.0, "60 s of 60 s")])

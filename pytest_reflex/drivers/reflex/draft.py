@@ -1,4 +1,4 @@
-"""Texts that a person gives to a run: they have to be UTF-8, since agents and files take no other."""
+"""Texts that people give to a run: UTF-8, since agents and files take nothing else."""
 
 from __future__ import annotations
 
