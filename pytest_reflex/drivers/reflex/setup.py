@@ -17,6 +17,7 @@ from pytest_reflex.checks.reading import read_artifact
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.checks.run import compile_checks
 from pytest_reflex.criteria.load import read_criteria
+from pytest_reflex.drivers.common.asking import check_text
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.drivers.reflex.kinds import refuse_session
 from pytest_reflex.drivers.reflex.overview import Run, find_run
@@ -163,15 +164,6 @@ def refuse_record(record: str | None, project: Path, root: Path) -> None:
             f"no recording can be written to {record}: loops keep their own state there",
             hint="give another --record",
         )
-
-
-def check_text(what: str, text: str) -> None:
-    """Refuse bytes of the command line that are no text: no agent and no file could take them."""
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        place = f"at character {error.start + 1}"
-        raise UsageError(f"the {what} is not UTF-8 text {place}", hint="give it in UTF-8") from None
 
 
 def read_draft(path: Path) -> Artifact:
