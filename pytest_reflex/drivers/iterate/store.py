@@ -9,7 +9,7 @@ from pytest_reflex.drivers.common.control import Requests
 from pytest_reflex.drivers.common.control_file import ControlFile
 from pytest_reflex.drivers.common.drive import Stop
 from pytest_reflex.drivers.common.snapshot import SnapshotFile
-from pytest_reflex.drivers.iterate.decide import apply, ended, exit_code
+from pytest_reflex.drivers.iterate.decide import apply, ended, exit_code, is_complete
 from pytest_reflex.drivers.iterate.log import Log
 from pytest_reflex.drivers.iterate.model import Cut, Round, State
 from pytest_reflex.drivers.iterate.protection import Modified
@@ -69,7 +69,12 @@ class IterateStore:
             return Requests()
 
     def poll(self) -> Iterator[None]:
-        """Make durable what people say of the work, once: who asks may do so again."""
+        """Make durable what people say of the work, once: who asks may do so again.
+
+        Where no iteration follows, nothing is taken.
+        """
+        if is_complete(self._state):
+            return
         asked = self.requests().feedback
         known = self._heard | self._state.feedback.keys()
         if new := {key: text for key, text in asked.items() if key not in known}:
@@ -102,10 +107,9 @@ class IterateStore:
 
     def end(self, stop: Stop) -> Iterator[None]:
         """Save the end, or remove the state where there is nothing left to do."""
+        yield from self.poll()
         if stop.reason in _REMOVED:
             self._tell_unheard()
-        else:
-            yield from self.poll()
         self._state = ended(self._state, stop.reason)
         code = exit_code(stop.reason, self._state)
         if stop.reason in _REMOVED:
