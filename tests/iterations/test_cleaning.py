@@ -61,7 +61,7 @@ def test_all_are_removed(project: Project, capsys: Captured) -> None:
     assert json.loads(capsys.readouterr().out) == {
         "removed": ["audit", "build", "plan"], "left": [],
     }  # fmt: skip
-    assert [path for path in (project.folder / ".rooda").rglob("*.json*")] == []
+    assert list((project.folder / ".rooda").rglob("*.json*")) == []
     assert main(["iterate", "clean", "--all", "--yes"]) == 0
     assert capsys.readouterr().out == "Nothing was removed.\n"
 
