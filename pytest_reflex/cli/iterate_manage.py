@@ -149,7 +149,13 @@ def clean(procedure: str | None, every: bool, yes: bool, as_json: bool) -> int:
     if procedure and known(procedure, root, kept) not in kept:
         raise UsageError(f"nothing is kept of {procedure} in {root}")
     found = [procedure] if procedure else kept
-    held = [name for name in found if is_driven(root, name)]
+    left: dict[str, ReflexError] = {}
+    held = []
+    for name in found:
+        try:
+            held += [name] if is_driven(root, name) else []
+        except ReflexError as error:
+            left[name] = error
     if procedure and held:
         raise LockedError(
             f"{procedure} is driven by another process",
@@ -157,16 +163,16 @@ def clean(procedure: str | None, every: bool, yes: bool, as_json: bool) -> int:
         )
     for name in held:
         say(f"Left alone, because a process drives it: {name}")
-    going = [name for name in found if name not in held]
+    going = [name for name in found if name not in (*held, *left)]
     lost = {name: what_is_lost(root, name) for name in going}
     confirm_removal(lost, "run", yes=yes)
-    left: dict[str, ReflexError] = {}
     for name in going:
         try:
             remove(root, name, say)
         except ReflexError as error:
             left[name] = error
-            say(f"Left alone: {error}")
+    for why in left.values():
+        say(f"Left alone: {why}")
     gone = [name for name in going if name not in left]
     if as_json:
         give_json({"removed": gone, "left": [*held, *left]})

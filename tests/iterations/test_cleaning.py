@@ -149,3 +149,16 @@ def test_what_cannot_be_removed_is_said(
     assert main(["iterate", "clean", *words, "--yes"]) == 4
     assert said in capsys.readouterr().err
     assert of(project, "") == before
+
+
+def test_with_all_a_lock_that_is_a_link_is_named_and_the_rest_goes(
+    project: Project, capsys: Captured
+) -> None:
+    lock = project.folder / ".rooda/state/plan.lock"
+    lock.unlink()
+    lock.symlink_to(project.folder / "elsewhere")
+    assert main(["iterate", "clean", "--all", "--yes"]) == 12
+    out, err = capsys.readouterr()
+    assert out.splitlines()[-2:] == ["Removed: audit", "Removed: build"]
+    assert "plan.lock is a symbolic link" in err
+    assert not (project.folder / "elsewhere").exists()

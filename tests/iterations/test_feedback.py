@@ -10,8 +10,15 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
+from pytest_reflex.drivers.common.control import Requests
+from pytest_reflex.drivers.common.control_file import ControlFile
+from pytest_reflex.drivers.iterate.model import Bounds
+from pytest_reflex.drivers.iterate.statefile import state_path
+from pytest_reflex.errors import ExitCode
+from pytest_reflex.model.steps import Question, Reply
 from tests.faults.driven import wait_until
 from tests.iterations.project import Project, left_behind, told
+from tests.iterations.stage import GOOD, Script, Stage
 
 Captured = pytest.CaptureFixture[str]
 # Keeps the prompt of each call.
@@ -156,3 +163,33 @@ def test_without_a_name_two_runs_are_too_many(project: Project, capsys: Captured
     project.state_file.with_name("plan.json").write_text(json.dumps(other))
     assert main(["iterate", "feedback", "x"]) == 4
     assert "2 procedures have a run: build, plan (name one: " in capsys.readouterr().err
+
+
+def test_feedback_that_cannot_be_removed_is_heard_once(as_user: Path) -> None:
+    root = as_user / "root"
+    control = ControlFile.beside(state_path(root, "build"))
+
+    def ask(question: Question) -> Reply:
+        control.ask(Requests(feedback={"a1": "do less"}))
+        control.path.parent.chmod(0o500)
+        return GOOD
+
+    on = Stage(root, Script([ask, GOOD]), bounds=Bounds(max_iterations=4))
+    try:
+        assert on.run() is ExitCode.NOT_PERSISTED
+    finally:
+        control.path.parent.chmod(0o700)
+    heard = [number for number, one in enumerate(on.script.asked, 1) if "do less" in one.prompt]
+    assert heard == [2]
+
+
+@pytest.mark.parametrize(
+    "damage", [b"[]", b'{"feedback": [7]}', b"\xff{", b'{"feedback": {"a": 1}}']
+)
+def test_a_control_file_of_another_form_asks_nothing(tmp_path: Path, damage: bytes) -> None:
+    control = ControlFile.beside(state_path(tmp_path, "build"))
+    control.path.parent.mkdir(parents=True)
+    control.path.write_bytes(damage)
+    on = Stage(tmp_path, Script([GOOD]), bounds=Bounds(max_iterations=2))
+    assert on.run() is ExitCode.OK
+    assert len(on.script.asked) == 2
