@@ -105,9 +105,10 @@ def test_one_whose_tool_removed_the_lock_is_refused(project: Project, capsys: Ca
     driver = project.start("run", "build", "--fresh")
     project.wait_for("hanging")
     (project.folder / ".rooda/log/build").mkdir(parents=True)
-    assert main(["iterate", "clean", "build", "--yes"]) == 11
+    status = main(["iterate", "clean", "build", "--yes"])
     driver.kill()
     driver.communicate()
+    assert status == 11
 
 
 @pytest.mark.parametrize("where", ["log/build", "state/build.json", "log/build/run.jsonl"])

@@ -161,9 +161,9 @@ def test_a_run_that_is_driven_is_running(project: Project, capsys: Captured) -> 
     driver = project.start("run", "build", "-n", "2")
     wait_until(lambda: len(project.calls()) == 2)
     (run,) = document(capsys)["runs"]
-    assert (run["driven"], run["outcome"], run["iterations"]) == (True, None, 1)
     driver.kill()
     driver.communicate()
+    assert (run["driven"], run["outcome"], run["iterations"]) == (True, None, 1)
     assert document(capsys, "build")["runs"][0]["driven"] is False
 
 
