@@ -10,7 +10,14 @@ VERBS = {
     "resume": ("iterate_drive:resume", "Continue a run that was interrupted or aborted."),
     "list": ("iterate_look:list_", "List the procedures."),
     "info": ("iterate_look:info", "Show everything about a procedure."),
+    "history": ("iterate_history:history", "Show past runs, or the iterations of one."),
     "status": ("iterate_status:status", "Show where a procedure stands, or all of them."),
+    "stop": ("iterate_manage:stop", "Ask a run to stop."),
+    "feedback": (
+        "iterate_manage:feedback",
+        "Say what the next iteration has to take into account.",
+    ),
+    "clean": ("iterate_manage:clean", "Remove state and logs of procedures."),
 }
 
 iterate = LazyGroup(

@@ -40,9 +40,9 @@ Opening = Callable[["SnapshotFile[State]", "Work"], tuple["State", bool]]
 def run(procedure: str, fresh: bool, **given: Any) -> int:
     """Run PROCEDURE: each round gives its prompt to a fresh process of the AI tool.
 
-    Exit status: 0 limit reached or success signal, 6 limit reached by a failed round, 16 too many
-    failures in a row, 7 nothing changes, 8 wall time, 11 driven by another process, 129, 130,
-    131 and 143 interrupted (see `resume`).
+    Exit status: 0 limit reached or success signal, 2 stopped by `iterate stop`, 6 limit reached by
+    a failed round, 16 too many failures in a row, 7 nothing changes, 8 wall time or budget, 11
+    driven by another process, 129, 130, 131 and 143 interrupted (see `resume`).
     """
     from pytest_reflex.drivers.iterate import driver, opening
     from pytest_reflex.drivers.iterate.procedures import check_name
@@ -65,7 +65,7 @@ def run(procedure: str, fresh: bool, **given: Any) -> int:
 
 
 @click.command(cls=OwnOptions, short_help="Continue a run that was interrupted or aborted.")
-@procedure_argument(resumable=True)
+@procedure_argument(wanted="resumable")
 @click.option("--reset-failures", is_flag=True, help="Count failures from 0 again.")
 @driving_options
 def resume(procedure: str, reset_failures: bool, **given: Any) -> int:
@@ -187,7 +187,7 @@ def _drive(
         troubles += filter(None, [lock_warning(root), beyond_limit(state)])
         for text in troubles:
             log.warning(text)
-        loop = IterationLoop(work, state=state, file=file, log=log)
+        loop = IterationLoop(work, state=state, file=file, log=log, fresh=not goes_on)
         try:
             live = not (given["quiet"] or _is_json(settings))
             with voice.showing(progress, log, live=live):

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 import click
 
 from pytest_reflex.cli.configured import configured
-from pytest_reflex.cli.iterate_names import procedure_argument
+from pytest_reflex.cli.iterate_names import iterate_root, known, procedure_argument
+from pytest_reflex.cli.request_options import json_option
 from pytest_reflex.cli.streams import give, give_json, say
-from pytest_reflex.errors import ExitCode, UsageError, did_you_mean
+from pytest_reflex.cli.watching import pause_and_name, watch_option, watched
+from pytest_reflex.errors import ExitCode
 from pytest_reflex.model.plain import visible
 
 if TYPE_CHECKING:
@@ -21,31 +23,51 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Show where a procedure stands, or all of them.")
 @procedure_argument(required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def status(procedure: str | None, as_json: bool) -> int:
+@json_option
+@watch_option("no process drives a run")
+def status(procedure: str | None, as_json: bool, watch: str | None) -> int:
     """Show where the run of PROCEDURE stands, or those of all procedures that have a state.
 
     A run whose process is gone is shown as "running (interrupted)". All of them are a table on a
-    terminal, and lines with tabs between the fields in a pipe.
+    terminal, and lines with tabs between the fields in a pipe. With --watch every change is shown;
+    with --json too, only the end is.
     """
-    from pytest_reflex.drivers.iterate import status as looking
+    from pytest_reflex.drivers.iterate.status import procedures_with_state
 
-    root = Path.cwd() / configured()["iterate.root"]
-    if procedure is not None:
-        standing = _standing(root, _known(procedure, root))
-        if as_json:
-            give_json(standing.to_json())
-        else:
-            give(looking.standing_text(standing))
-        return ExitCode.OK
-    found = [_standing(root, name) for name in looking.procedures_with_state(root)]
+    pause, procedure = pause_and_name(watch, procedure)
+    root = iterate_root()
+    alone = known(procedure, root) if procedure is not None else None
+
+    def look() -> list[Standing]:
+        names = procedures_with_state(root) if alone is None else [alone]
+        return [_standing(root, name) for name in names]
+
+    if pause is None:
+        found = look()
+    else:
+        found = watched(
+            look,
+            show=lambda found: _text(found, alone),
+            goes_on=lambda found: any(one.driven for one in found),
+            pause=pause,
+            quiet=as_json,
+        )
     if as_json:
-        give_json({"root": str(root), "procedures": [one.to_json() for one in found]})
+        every = [one.to_json() for one in found]
+        give_json({"root": str(root), "procedures": every} if alone is None else every[0])
     elif not found:
         say(f"No procedure has a run under way in {visible(str(root))}.")
-    else:
-        give(looking.table(found) if sys.stdout.isatty() else looking.plain_lines(found))
+    elif pause is None:
+        give(_text(found, alone))
     return ExitCode.OK
+
+
+def _text(found: list[Standing], alone: str | None) -> str:
+    from pytest_reflex.drivers.iterate import status as looking
+
+    if alone is not None:
+        return looking.standing_text(found[0])
+    return looking.table(found) if sys.stdout.isatty() else looking.plain_lines(found)
 
 
 def _standing(root: Path, name: str) -> Standing:
@@ -53,17 +75,6 @@ def _standing(root: Path, name: str) -> Standing:
     from pytest_reflex.drivers.iterate.procedures import procedure_names
     from pytest_reflex.drivers.iterate.status import standing_of
 
-    return replace(standing_of(root, name), configured=name in procedure_names(configured()))
-
-
-def _known(procedure: str, root: Path) -> str:
-    """Return the name of a procedure that there is, or that has a state; raises UsageError."""
-    from pytest_reflex.drivers.iterate.procedures import procedure_names
-    from pytest_reflex.drivers.iterate.status import procedures_with_state
-
-    names = dict.fromkeys((*procedure_names(configured()), *procedures_with_state(root)))
-    if procedure not in names:
-        raise UsageError(
-            f"there is no procedure {procedure!r}", hint=did_you_mean(procedure, names)
-        )
-    return procedure
+    settings = configured()
+    found = standing_of(root, name, budget=settings["iterate.budget"])
+    return replace(found, configured=name in procedure_names(settings))

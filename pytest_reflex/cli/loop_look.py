@@ -10,6 +10,7 @@ import click
 
 from pytest_reflex.cli.aliases import alias_argument, state_root
 from pytest_reflex.cli.streams import give, give_artifact, give_json, say
+from pytest_reflex.cli.watching import pause_and_name, watch_option, watched
 from pytest_reflex.errors import ExitCode, UsageError
 from pytest_reflex.model.plain import visible, visible_json
 from pytest_reflex.store.lines import Content
@@ -18,26 +19,25 @@ from pytest_reflex.store.lines import Content
 @click.command(short_help="Show where a loop stands.")
 @alias_argument()
 @click.option("--json", "as_json", is_flag=True, help="Print run.json as the history has it.")
-@click.option(
-    "--watch",
-    metavar="[SECONDS]",
-    is_flag=False,
-    flag_value="1",
-    help="Look again every second, or so many, until the loop has ended.",
-)
+@watch_option("the loop has ended")
 def status(alias: str | None, as_json: bool, watch: str | None) -> int:
     """Show the loop ALIAS (default: the one that runs, else the newest).
 
     With --watch every change is shown; with --json too, only the end is.
     """
-    from pytest_reflex.cli.watching import pause_and_alias, watched
-    from pytest_reflex.drivers.reflex.overview import find_run, status_text
+    from pytest_reflex.drivers.reflex.overview import find_run, read_run, status_text
     from pytest_reflex.drivers.reflex.runjson import run_json
 
-    pause, alias = pause_and_alias(watch, alias)
+    pause, alias = pause_and_name(watch, alias)
     run = find_run(state_root(), alias)
     if pause is not None:
-        run = watched(run, pause, quiet=as_json)
+        run = watched(
+            lambda: read_run(run.folder),
+            show=status_text,
+            goes_on=lambda run: run.alive,
+            pause=pause,
+            quiet=as_json,
+        )
         if not as_json:
             return ExitCode.OK
     if as_json:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from pytest_reflex.cli.aliases import alias_argument, state_root
+from pytest_reflex.cli.request_options import confirm_removal, json_option, wait_option
 from pytest_reflex.cli.streams import give, give_json, say
 from pytest_reflex.drivers.reflex.survey import Found
 from pytest_reflex.errors import ExitCode, LockedError, UsageError
@@ -18,18 +18,6 @@ from pytest_reflex.model.plain import one_line, visible
 if TYPE_CHECKING:
     from pytest_reflex.drivers.reflex.runfiles import RunFiles
     from pytest_reflex.model.run import RunState
-
-PATIENCE = 15.0
-
-wait_option = click.option(
-    "--wait",
-    "patience",
-    type=click.FloatRange(min=0),
-    default=PATIENCE,
-    metavar="SECONDS",
-    help="How long to wait for the process that drives it (default: 15; 0: do not).",
-)
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
 def opener(state: RunState) -> Callable[[Path], RunFiles]:
@@ -60,8 +48,8 @@ def feedback(alias: str | None, text: str | None, patience: float, as_json: bool
     It joins the next CRITIQUE and the REFINE after it, once. A loop that has stopped keeps it for
     `loop extend`.
     """
+    from pytest_reflex.drivers.common.asking import check_text
     from pytest_reflex.drivers.reflex import stopping
-    from pytest_reflex.drivers.reflex.draft import check_text
     from pytest_reflex.drivers.reflex.overview import find_run
 
     root = state_root()
@@ -130,7 +118,7 @@ def clean(alias: str | None, every: bool, yes: bool, as_json: bool) -> int:
     for one in held:
         say(f"Left alone, because a process drives it: {visible(one.alias)}")
     going = [one for one in found if is_idle(one)]
-    _confirm(going, yes)
+    confirm_removal({one.alias: _what_is_lost(one) for one in going}, "loop", yes=yes)
     left = remove(root, going)
     tidy(root, going)
     for error in left.values():
@@ -141,21 +129,6 @@ def clean(alias: str | None, every: bool, yes: bool, as_json: bool) -> int:
     else:
         give("\n".join(f"Removed: {name}" for name in names) or "Nothing was removed.")
     return next((error.exit_code for error in left.values()), ExitCode.OK)
-
-
-def _confirm(going: Sequence[Found], yes: bool) -> None:
-    """Say what will be lost, and ask on a terminal; elsewhere --yes must have been given."""
-    if not going or yes:
-        return
-    for one in going:
-        say(f"{visible(one.alias)}: {_what_is_lost(one)}")
-    if not sys.stdin.isatty():
-        raise UsageError(
-            "this was not confirmed, and there is no terminal to ask on",
-            hint="add --yes; nothing was removed",
-        )
-    question = "Remove this loop?" if len(going) == 1 else f"Remove these {len(going)} loops?"
-    click.confirm(question, abort=True, err=True)
 
 
 def _what_is_lost(one: Found) -> str:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pytest_reflex.cli.aliases import completer, state_root
-from pytest_reflex.cli.loop_manage import json_option, opener, told, wait_option
+from pytest_reflex.cli.loop_manage import opener, told
 from pytest_reflex.cli.loop_verify import hooks_of
+from pytest_reflex.cli.request_options import json_option, wait_option
 from pytest_reflex.cli.streams import give, give_json
 from pytest_reflex.errors import ExitCode, UsageError
 from pytest_reflex.model.plain import one_line, visible
@@ -37,8 +38,8 @@ def stop(
     one is stopped at once. Exit status: 0 it
     has ended or, with --wait 0, was asked; 11 it goes on.
     """
+    from pytest_reflex.drivers.common.asking import check_text
     from pytest_reflex.drivers.reflex import stopping
-    from pytest_reflex.drivers.reflex.draft import check_text
     from pytest_reflex.drivers.reflex.kinds import is_of_session
     from pytest_reflex.drivers.reflex.overview import find_run
     from pytest_reflex.drivers.reflex.survey import has_ended

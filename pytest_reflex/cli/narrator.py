@@ -23,7 +23,7 @@ from pytest_reflex.model.stop import ENDS, RunStatus
 from pytest_reflex.model.words import Step
 from pytest_reflex.reports import iteration
 from pytest_reflex.reports.refusal import refusal_of
-from pytest_reflex.reports.spending import not_held
+from pytest_reflex.reports.spending import not_held, unknown_of
 from pytest_reflex.store.filesystem import lock_warning
 
 _NARROWEST = 20
@@ -97,7 +97,9 @@ class Narrator:
 
     def _budget(self) -> None:
         """Say once that a budget cannot be held, because a tool does not tell what it counts."""
-        text = not_held(self.loop.state.limits, self.loop.state.spend)
+        limits = self.loop.state.limits
+        others = ["max_iterations", *(["wall_time"] if limits.wall_time else [])]
+        text = not_held(limits.budget, unknown_of(self.loop.state.spend), others)
         if text and not self._told_not_held:
             self._told_not_held = True
             self._wrapped(text)

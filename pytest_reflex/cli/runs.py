@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import importlib
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from pytest_reflex.cli.configured import configured
-from pytest_reflex.cli.streams import give_json, say
+from pytest_reflex.cli.streams import give, give_json, say
+from pytest_reflex.cli.watching import pause_and_name, watch_option, watched
 from pytest_reflex.errors import ExitCode, ReflexError, UsageError, did_you_mean
 from pytest_reflex.model.plain import visible
 
@@ -30,41 +30,38 @@ DRIVERS = tuple(name for names in LISTS.values() for name in names)
 @click.command(short_help="List the runs of all drivers.")
 @click.option("--driver", metavar="|".join(DRIVERS), help="Those of one driver.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option(
-    "--watch",
-    metavar="[SECONDS]",
-    is_flag=False,
-    flag_value="1",
-    help="Look again every second, or so many, until no run is at work.",
-)
+@watch_option("no run is at work")
 def runs(driver: str | None, as_json: bool, watch: str | None) -> int:
     """List the runs in this folder: of `loop`, `pytest --reflex-loop` and `iterate`.
 
     A terminal gets a table, a pipe lines with tabs between the fields. Runs that are damaged are
     listed with what is wrong. With --watch every change is shown; with --json too, only the end is.
     """
-    from pytest_reflex.cli.watching import draw, pause_and_alias
-
-    pause, word = pause_and_alias(watch, None)
+    pause, word = pause_and_name(watch, None)
     if word is not None:
         raise UsageError(f"--watch {word!r}: expected seconds, such as 2")
     if driver is not None and driver not in DRIVERS:
         raise UsageError(f"there is no driver {driver!r}", hint=did_you_mean(driver, DRIVERS))
-    settings, shown = configured(), ""
-    found = _found(settings, driver)
-    while pause is not None and any(one.driven for one in found):
-        if not as_json and (text := _text(found)) != shown:
-            draw(text, again=bool(shown))
-            shown = text
-        time.sleep(pause)
-        found = _found(settings, driver)
+    settings = configured()
+
+    def look() -> list[RunRow]:
+        return _found(settings, driver)
+
+    if pause is None:
+        found = look()
+    else:
+        found = watched(look, show=_text, goes_on=_at_work, pause=pause, quiet=as_json)
     if as_json:
         give_json({"root": str(Path.cwd()), "runs": [one.to_json() for one in found]})
     elif not found:
         say(f"There are no runs in {visible(str(Path.cwd()))}.")
-    elif (text := _text(found)) != shown:
-        draw(text, again=bool(shown))
+    elif pause is None:
+        give(_text(found))
     return ExitCode.OK
+
+
+def _at_work(found: list[RunRow]) -> bool:
+    return any(one.driven for one in found)
 
 
 def _found(settings: Settings, driver: str | None) -> list[RunRow]:
@@ -90,5 +87,7 @@ def _rows(module: str, settings: Settings, driver: str) -> list[RunRow]:
 def _text(found: list[RunRow]) -> str:
     from pytest_reflex.reports.runs import plain_lines, table
 
+    if not found:
+        return ""
     rows = [one.to_json() for one in found]
     return table(rows) if sys.stdout.isatty() else plain_lines(rows)

@@ -1,49 +1,69 @@
-"""``loop status --watch``: shows a loop each time it has changed, until nobody drives it."""
+"""``status --watch``: shows a run each time it has changed, until nobody drives it."""
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import click
 
 from pytest_reflex.cli.streams import give
-from pytest_reflex.drivers.reflex.overview import Run, read_run, status_text
 from pytest_reflex.errors import UsageError
 
+Seen = TypeVar("Seen")
 _LEAST = 0.1
 
 
-def pause_and_alias(watch: str | None, alias: str | None) -> tuple[float | None, str | None]:
-    """Return the seconds between two looks, None without --watch, and the alias.
+def watch_option(until: str) -> Callable[..., Any]:
+    """Return the option --watch; `until` says when the watching ends."""
+    return click.option(
+        "--watch",
+        metavar="[SECONDS]",
+        is_flag=False,
+        flag_value="1",
+        help=f"Look again every second, or so many, until {until}.",
+    )
 
-    The value is optional: a word after `--watch` that is no number is the alias.
+
+def pause_and_name(watch: str | None, name: str | None) -> tuple[float | None, str | None]:
+    """Return the seconds between two looks, None without --watch, and the name of what is watched.
+
+    The value is optional: a word after `--watch` that is no number is the name.
     """
     if watch is None:
-        return None, alias
+        return None, name
     try:
         pause = float(watch)
     except ValueError:
-        if alias is not None:
+        if name is not None:
             raise UsageError(f"--watch {watch!r}: expected seconds, such as 2") from None
         return 1.0, watch
     if not _LEAST <= pause < 10_000:
         raise UsageError(f"--watch {watch}: expected at least {_LEAST} seconds")
-    return pause, alias
+    return pause, name
 
 
-def watched(run: Run, pause: float, *, quiet: bool) -> Run:
-    """Show a run each time it changes (not with `quiet`); return it when nobody drives it."""
+def watched(
+    look: Callable[[], Seen],
+    *,
+    show: Callable[[Seen], str],
+    goes_on: Callable[[Seen], bool],
+    pause: float,
+    quiet: bool,
+) -> Seen:
+    """Show what is seen each time it changes (not with `quiet`); return it when nothing goes on."""
     shown = ""
     while True:
-        text = status_text(run)
-        if text != shown and not quiet:
+        seen = look()
+        text = show(seen)
+        if text and text != shown and not quiet:
             draw(text, again=bool(shown))
         shown = text
-        if not run.alive:
-            return run
+        if not goes_on(seen):
+            return seen
         time.sleep(pause)
-        run = read_run(run.folder)
 
 
 def draw(text: str, *, again: bool) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 
-from pytest_reflex.model.run import Limits, Spend
+from pytest_reflex.model.run import Spend
 
 
 def spend_text(spend: Spend) -> str:
@@ -28,16 +28,35 @@ def _calls(number: int) -> str:
     return f"{number} call" + ("s" if number != 1 else "")
 
 
-def not_held(limits: Limits, spend: Spend) -> str:
-    """Return which limits cannot be held because tools do not tell, and which can; else ""."""
-    unknown: Mapping[str, int] = {"usd": spend.unknown, "tokens": spend.unknown_tokens}
-    words = {"usd": "cost", "tokens": "tokens"}
-    lost = [key for key in words if unknown[key] and key in limits.budget]
+def budget_text(budget: Mapping[str, float], spend: Spend) -> str:
+    """Return how much of each part of a budget is used: "calls 3 of 10, usd 0.12 of 2"."""
+    unknown = {"usd": spend.unknown, "tokens": spend.unknown_tokens}
+    told = []
+    for key, limit in budget.items():
+        amount = f"{getattr(spend, key):g}"
+        used = _known(amount, unknown.get(key, 0), spend.calls) if spend.calls else amount
+        told.append(f"{key} {used or 'unknown'} of {limit:g}")
+    return ", ".join(told)
+
+
+def unknown_of(spend: Spend) -> list[str]:
+    """Return the parts of a budget that some call of an agent did not report."""
+    unknown = {"usd": spend.unknown, "tokens": spend.unknown_tokens}
+    return [key for key, calls in unknown.items() if calls]
+
+
+def not_held(budget: Mapping[str, float], unknown: Collection[str], others: Iterable[str]) -> str:
+    """Return which parts of a budget cannot be held, and what can; empty where all can.
+
+    `unknown` are the parts that tools do not report, `others` the limits beside the budget.
+    """
+    lost = [key for key in _WORDS if key in unknown and key in budget]
     if not lost:
         return ""
-    kept = [key for key in limits.budget if key not in lost]
-    kept += ["max_iterations", *(["wall_time"] if limits.wall_time else [])]
-    told = " and ".join(words[key] for key in lost)
-    return (
-        f"{told} unknown: the budget in {' and '.join(lost)} cannot be held; {', '.join(kept)} can"
-    )
+    told = " and ".join(_WORDS[key] for key in lost)
+    kept = [*(key for key in budget if key not in lost), *others]
+    holds = f"{', '.join(kept)} can" if kept else "no other limit is set"
+    return f"{told} unknown: the budget in {' and '.join(lost)} cannot be held; {holds}"
+
+
+_WORDS = {"usd": "cost", "tokens": "tokens"}

@@ -49,6 +49,26 @@ def remove_run(root: Path, alias: str, journal: str) -> None:
             raise StateError(f"{folder} could not be removed: {error.strerror}") from None
 
 
+def remove_folder(path: Path) -> None:
+    """Remove a folder with all that is in it, or the link in its place; a missing one is fine.
+
+    Call under the lock of whoever writes there. Raises StateError.
+    """
+    try:
+        parent = os.open(path.parent, _FOLDER)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise StateError(f"{path} could not be removed: {error.strerror}") from None
+    try:
+        _remove(path.name, parent)
+        sync(parent)
+    except OSError as error:
+        raise StateError(f"{path} could not be removed: {error.strerror}") from None
+    finally:
+        os.close(parent)
+
+
 def remove_leftovers(root: Path) -> None:
     """Remove what is left of runs whose removal was killed; raises StateError."""
     try:

@@ -93,6 +93,9 @@ def test_a_configuration_that_is_wrong_is_no_matter_of_the_shell(tmp_path: Path)
         (("iterate", "info", "audit-"), ["audit-docs"]),
         (("iterate", "status", "rev"), ["review"]),
         (("iterate", "resume", ""), ["plan"]),
+        (("iterate", "feedback", "p"), ["plan"]),
+        (("iterate", "history", "b"), ["build"]),
+        (("iterate", "clean", ""), ["build", "plan"]),
     ],
     ids=" ".join,
 )
@@ -106,3 +109,13 @@ def test_a_verb_is_completed_with_the_procedures_it_can_take(
     answer = completed(tmp_path, *words)
     found = [line.removeprefix("plain,") for line in answer.stdout.splitlines()]
     assert (answer.returncode, found, answer.stderr) == (0, names, "")
+
+
+def test_stop_is_completed_with_what_is_driven(tmp_path: Path) -> None:
+    root = tmp_path / ".rooda"
+    with state_file(root, "build", pytest.fail) as file:
+        file.save(iteration_state(1, status=Status.INTERRUPTED))
+    with state_file(root, "plan", pytest.fail) as file:
+        file.save(replace(iteration_state(1, status=Status.RUNNING), procedure_name="plan"))
+        answer = completed(tmp_path, "iterate", "stop", "")
+    assert (answer.returncode, answer.stdout.strip(), answer.stderr) == (0, "plain,plan", "")

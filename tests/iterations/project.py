@@ -27,6 +27,8 @@ no) echo "it cannot be done"; echo "<promise>FAILURE</promise>" ;;
 limit) echo "You have hit your limit, resets 5pm" ;;
 echo) cat prompt ;;
 slow) exec sleep 600 ;;
+hold) touch held; while [ ! -e go ]; do sleep 0.01; done; rm held go; echo "went on" ;;
+stubborn) trap "" TERM INT; touch held; while :; do sleep 0.1; done ;;
 flood) yes flood | head -c 3000000 ;;
 leave) setsid sleep 600 > /dev/null 2>&1 &
     (sleep 600 & sleep 600 &) > /dev/null 2>&1; echo "left some" ;;
@@ -90,6 +92,10 @@ class Project:
 
     def wait_for(self, name: str) -> None:
         wait_until((self.folder / name).exists)
+
+    def go(self) -> None:
+        """Let the tool that holds go on."""
+        (self.folder / "go").touch()
 
 
 def left_behind(project: Project, status: str, *, done: int = 5, limit: int = 10) -> None:

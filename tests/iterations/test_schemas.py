@@ -55,7 +55,7 @@ def everything() -> list[dict[str, Any]]:
     tape.log.unchanged(3, 10)
     for tell in (tape.log.info, tape.log.warning, tape.log.error):
         tell("text")
-    tape.log.feedback(["do less"])
+    tape.log.feedback({"a1": "do less"})
     for ending in ENDINGS:
         tape.log.ended(ending, state(1, 2, status=Status.INTERRUPTED))
     return tape.documents

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from pytest_reflex.drivers.common.control import Requests
@@ -48,6 +49,10 @@ class ControlFile:
         taken = tuple(feedback)
         if taken:
             self._change(lambda now: now.without(taken))
+
+    def drop_stop(self) -> None:
+        """Remove a request to stop, and leave feedback for whoever goes on."""
+        self._change(lambda now: replace(now, stop=None, now=False))
 
     def clear(self) -> None:
         """Remove all requests: the run has ended, or begins."""

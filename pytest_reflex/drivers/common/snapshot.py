@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
+from pytest_reflex.drivers.common.control_file import ControlFile
 from pytest_reflex.drivers.common.lease import Lease, mark_of
 from pytest_reflex.errors import LockedError, StateError, UnreadableError, read_or_raise
 from pytest_reflex.store.aside import keep_aside, move_aside
@@ -60,7 +61,16 @@ class SnapshotFile(Generic[State]):
         if self.lease.owned:
             with suppress(OSError):
                 remove_strays(self.path.parent, self.path.name)
+            self._drop_stop()
         return self
+
+    def _drop_stop(self) -> None:
+        """Remove a request to stop that the last owner has not seen any more."""
+        control = ControlFile.beside(self.path)
+        try:
+            control.drop_stop()
+        except (StateError, OSError) as error:
+            self._tell(f"{control.path} could not be changed ({error}): a stop asked there counts")
 
     def __exit__(
         self,

@@ -65,6 +65,12 @@ def _ended_by_itself(state: State, bounds: Bounds) -> StopReason | None:
     return None
 
 
+def is_complete(state: State) -> bool:
+    """Return whether there is no next iteration, nor one in a resume."""
+    bounds = Bounds(max_iterations=state.max_iterations, failure_threshold=state.failure_threshold)
+    return _ended_by_itself(state, bounds) in (StopReason.SUCCESS, StopReason.LIMIT)
+
+
 def apply(state: State, done: Round | Cut, at: str) -> State:
     """Return the state behind an iteration that is finished, or was cut short; `at` is its end.
 

@@ -8,7 +8,7 @@ or none where there is nothing left to do.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from threading import Event
 
-from pytest_reflex.agents.command import LEFT
+from pytest_reflex.agents.command import LEFT, CommandAgent
 from pytest_reflex.agents.partial import partial_output, was_killed
 from pytest_reflex.checks.command_run import LEFT_TEXT
 from pytest_reflex.drivers.common import limits
@@ -48,6 +48,7 @@ from pytest_reflex.model.cost import cost_of
 from pytest_reflex.model.plain import boundary, one_line
 from pytest_reflex.model.steps import Askable, Question, Reply
 from pytest_reflex.model.stop import StopReason
+from pytest_reflex.reports.spending import not_held, unknown_of
 
 _KEPT = 2_000
 
@@ -105,13 +106,21 @@ class IterateDriver:
         self._work, self._log, self._store = work, log, store
         self._control, self._cancel, self._clock = control, cancel, clock
         self._began = clock()
-        self._unchanged = 0
+        self._unchanged, self._told_not_held = 0, False
         self._watch = Watch(work.fingerprint)
 
     def decide(self, state: State, inputs: Inputs) -> Iteration | Stop:
         """Return the next iteration, or why there is none."""
         stop = decide(state, self._work.bounds, inputs, unchanged=self._unchanged)
         return stop or Iteration(state.iteration + 1)
+
+    def tell_not_held(self, unknown: Collection[str]) -> None:
+        """Warn once of the parts of a budget that cannot be held, since they are `unknown`."""
+        bounds = self._work.bounds
+        text = not_held(bounds.budget, unknown, other_limits(bounds))
+        if text and not self._told_not_held:
+            self._told_not_held = True
+            self._log.warning(text)
 
     def perform(self, action: Iteration) -> Iterator[Round | Cut]:
         """Run the tool once, and behind a good answer the gates."""
@@ -128,6 +137,9 @@ class IterateDriver:
             yield Cut(cost=cost_of(reply))
             return
         done = self._judged(number, reply, started)
+        if done.gates and self._control.has_cancelled:  # a gate was cut short: it judged nothing
+            yield Cut(cost=done.cost)
+            return
         yield done
         self._tell(done, total)
 
@@ -214,12 +226,16 @@ class IterateDriver:
             threshold=bounds.failure_threshold,
             aborting=stop is not None and stop.reason is StopReason.FAILURES,
         )
+        self.tell_not_held(unknown_of(state.spend))
         if bounds.unchanged and self._unchanged and self._unchanged % bounds.unchanged == 0:
             self._log.unchanged(self._unchanged, bounds.unchanged)
 
 
 class IterationLoop:
-    """One sitting of a loop: `state` is where it stands, durable in `file` and told to `log`."""
+    """One sitting of a loop: `state` is where it stands, durable in `file` and told to `log`.
+
+    One that is `fresh` begins a run.
+    """
 
     def __init__(
         self,
@@ -230,6 +246,7 @@ class IterationLoop:
         log: Log,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], str] = utc_now,
+        fresh: bool = False,
     ) -> None:
         work.gates.compare_with(starts_from_json(state.gates_at_start, "gates_at_start"))
         work.gates.remember(state.modified_files)
@@ -237,7 +254,9 @@ class IterationLoop:
         state = replace(state, gates_at_start=starts)
         self._work, self._log, self._clock = work, log, clock
         self._cancel = Event()
-        self._store = IterateStore(state, file=file, log=log, modified=work.gates.modified, now=now)
+        self._store = IterateStore(
+            state, file=file, log=log, modified=work.gates.modified, now=now, fresh=fresh
+        )
 
     @property
     def state(self) -> State:
@@ -269,6 +288,7 @@ class IterationLoop:
         try:
             self._store.begin()
             self._tell_modified()
+            driver.tell_not_held(unreported(self._work.agent))
             yield started(self.state)
             yield from drive(driver, self._store, control, clock=self._clock)
         except BaseException as error:
@@ -288,6 +308,24 @@ class IterationLoop:
         with suppress(ReflexError):
             for name, files in self._work.gates.modified().items():
                 self._log.warning(unpassable(one_line(name), modified_text(list(files))))
+
+
+def unreported(agent: object) -> list[str]:
+    """Return the parts of a budget that an agent cannot report, as far as its table says."""
+    if not isinstance(agent, CommandAgent):
+        return []
+    known = {"usd": agent.cost, "tokens": agent.tokens}
+    return [key for key, sources in known.items() if not sources]
+
+
+def other_limits(bounds: Bounds) -> list[str]:
+    """Return the names of the limits that hold whatever a tool reports."""
+    holding = {
+        "max_iterations": bounds.max_iterations,
+        "wall_time": bounds.wall_time,
+        "unchanged": bounds.unchanged if bounds.stop_unchanged else 0,
+    }
+    return [name for name, value in holding.items() if value]
 
 
 def _last_words(reply: Reply) -> str:

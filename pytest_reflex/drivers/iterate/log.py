@@ -7,7 +7,7 @@ environment; nothing that fails here stops a run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import IntEnum, StrEnum
@@ -230,10 +230,10 @@ class Log:
     def error(self, text: str) -> None:
         self._tell(_Record(event="message", message=text, level=Severity.ERROR))
 
-    def feedback(self, texts: Sequence[str]) -> None:
-        """Tell that a person's words were taken up, to be given to the next iteration."""
-        fields = {"count": len(texts), "phase": "start"}
-        text = wording.feedback_text(len(texts))
+    def feedback(self, taken: Mapping[str, str]) -> None:
+        """Tell that a person's words, by their ids, are taken up for the next iteration."""
+        fields = {"count": len(taken), "ids": list(taken), "phase": "start"}
+        text = wording.feedback_text(len(taken))
         self._tell(_Record(event="feedback", message=text, fields=fields))
 
     def ended(

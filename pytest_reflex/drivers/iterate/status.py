@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pytest_reflex.drivers.common.control_file import ControlFile
 from pytest_reflex.drivers.iterate.logfile import log_path
 from pytest_reflex.drivers.iterate.model import State, Status
 from pytest_reflex.drivers.iterate.state import beyond_limit
-from pytest_reflex.drivers.iterate.statefile import is_driven, read_state
+from pytest_reflex.drivers.iterate.statefile import is_driven, read_state, state_path
 from pytest_reflex.drivers.iterate.statistics import statistics_of
-from pytest_reflex.drivers.iterate.wording import RESUME, lasted
+from pytest_reflex.drivers.iterate.wording import RESUME, counted, lasted
 from pytest_reflex.errors import StateError
 from pytest_reflex.model.plain import one_line, visible
+from pytest_reflex.reports.spending import budget_text, spend_text
 from pytest_reflex.settings.procedure_tables import NAME
+from pytest_reflex.settings.readers import budget as read_budget
 from pytest_reflex.store.regular import read_file
 
 _TAIL = 64 * 1024
@@ -27,6 +30,8 @@ _MOST_BYTES = 100_000_000
 class Standing:
     """Where the run of a procedure stands.
 
+    `budget` has the limits of spending, `feedback` what people said that no iteration has been
+    given yet.
     `state` is None where there is none, or where its file cannot be read: `problem` says why then.
     `driven` is whether a process drives it now, `configured` whether there is a procedure of that
     name still. `last` is the last line that a log has of it; `log_problem` says what a crash left
@@ -41,6 +46,8 @@ class Standing:
     log: Path | None = None
     last: str = ""
     log_problem: str = ""
+    budget: Mapping[str, float] = field(default_factory=dict)
+    feedback: tuple[str, ...] = ()
 
     @property
     def interrupted(self) -> bool:
@@ -88,6 +95,9 @@ class Standing:
                 "last_iteration_at": self.state.last_iteration_at,
                 "seconds": round(sum(self.state.elapsed), 3),
                 "statistics": statistics_of(self.state.elapsed).to_json(),
+                "spend": self.state.spend.to_json(),
+                "budget": dict(self.budget),
+                "feedback": list(self.feedback),
             }
         optional = {"log": str(self.log or ""), "log_problem": self.log_problem}
         optional |= {"last": self.last, "next": self.next_step}
@@ -100,8 +110,11 @@ def procedures_with_state(root: Path) -> list[str]:
     return sorted(name for name in found if NAME.fullmatch(name))
 
 
-def standing_of(root: Path, procedure: str) -> Standing:
-    """Return where a procedure stands; `root` is the folder of all that iterate keeps."""
+def standing_of(root: Path, procedure: str, budget: Mapping[str, float] | None = None) -> Standing:
+    """Return where a procedure stands; `root` is the folder of all that iterate keeps.
+
+    `budget` is that of the configuration: the command line of the run counts before it.
+    """
     driven = _is_driven(root, procedure)
     try:
         state = read_state(root, procedure)
@@ -117,7 +130,29 @@ def standing_of(root: Path, procedure: str) -> Standing:
         log=log,
         last=_last_message(data),
         log_problem=_nul_bytes_in(data),
+        budget={**(budget or {}), **_own_budget(state)},
+        feedback=_waiting(root, procedure, state),
     )
+
+
+def _own_budget(state: State | None) -> Mapping[str, float]:
+    """Return what the command line of a run said; what no flag takes is refused by its resume."""
+    said = state.options.get("budget") if state else None
+    try:
+        return read_budget({} if said is None else said)
+    except ValueError:
+        return {}
+
+
+def _waiting(root: Path, procedure: str, state: State | None) -> tuple[str, ...]:
+    """Return what people said that no iteration has been given yet."""
+    if state is None:
+        return ()
+    try:
+        asked = ControlFile.beside(state_path(root, procedure)).read().feedback
+    except StateError:
+        asked = {}
+    return tuple({**state.feedback, **asked}.values())
 
 
 def _is_driven(root: Path, procedure: str) -> bool:
@@ -184,12 +219,19 @@ def _rows(standing: Standing) -> Iterator[tuple[str, str]]:
         if state.elapsed:
             figures = str(statistics_of(state.elapsed)).partition(", ")[2]
             yield "Time", f"{lasted(sum(state.elapsed))} ({figures})"
+        yield "Spent", spend_text(state.spend) if state.spend.calls else ""
+        yield "Budget", budget_text(standing.budget, state.spend)
+        yield "Feedback", _feedback_text(standing.feedback)
     yield "Log", visible(str(standing.log or ""))
     yield "Log problem", standing.log_problem
     yield "Last line", standing.last
     yield "Next", standing.next_step
     if not standing.configured:
         yield "Next", f"there is no procedure {standing.procedure} any more: declare it to go on"
+
+
+def _feedback_text(texts: Sequence[str]) -> str:
+    return f"{counted(len(texts), 'message')} for the next iteration" if texts else ""
 
 
 def table(standings: Sequence[Standing]) -> str:

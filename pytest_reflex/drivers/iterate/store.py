@@ -11,18 +11,22 @@ from pytest_reflex.drivers.common.drive import Stop
 from pytest_reflex.drivers.common.events import DriverEvent
 from pytest_reflex.drivers.common.snapshot import SnapshotFile
 from pytest_reflex.drivers.iterate import events
-from pytest_reflex.drivers.iterate.decide import apply, ended, exit_code
+from pytest_reflex.drivers.iterate.decide import apply, ended, exit_code, is_complete
 from pytest_reflex.drivers.iterate.log import Log
 from pytest_reflex.drivers.iterate.model import Cut, Round, State
 from pytest_reflex.drivers.iterate.protection import Modified
-from pytest_reflex.errors import ExitCode, ReflexError
+from pytest_reflex.drivers.iterate.wording import unheard_feedback_text
+from pytest_reflex.errors import ExitCode, ReflexError, StateError
 from pytest_reflex.model.stop import StopReason
 
 _REMOVED = (StopReason.SUCCESS, StopReason.LIMIT)
 
 
 class IterateStore:
-    """The state while this process owns it. `modified` gives the files of gates that changed."""
+    """The state while this process owns it. `modified` gives the files of gates that changed.
+
+    A run that is `fresh` hears nothing that people said of an earlier one.
+    """
 
     def __init__(
         self,
@@ -32,11 +36,14 @@ class IterateStore:
         log: Log,
         modified: Callable[[], Mapping[str, Modified]],
         now: Callable[[], str],
+        fresh: bool = False,
     ) -> None:
         self._state, self._file, self._log = state, file, log
         self._modified, self._now = modified, now
         self._control = ControlFile.beside(file.path)
         self.has_ended = self._left = False
+        self._fresh = fresh
+        self._heard: set[str] = set()
         self.exit_code = ExitCode.OK
 
     @property
@@ -48,30 +55,52 @@ class IterateStore:
         return self._file.saved
 
     def begin(self) -> None:
-        """Save the state with which the sitting begins; a request to stop was of the last one."""
+        """Save the state with which the sitting begins."""
         self._file.save(self._state)
-        if (asked := self._control.read()).stop is not None:
-            self._control.clear()
-            self._control.ask(Requests(feedback=asked.feedback))
+        if self._fresh:
+            self._forget(lambda: self._control.take(self.requests().feedback))
 
     def keep(self) -> None:
         """See that we still own the run; raises LockedError where another process does."""
         self._file.keep()
 
     def requests(self) -> Requests:
-        """Return what people ask of this run."""
-        return self._control.read()
+        """Return what people ask of this run; what cannot be read now is asked at the next look."""
+        try:
+            return self._control.read()
+        except StateError:
+            return Requests()
 
     def poll(self) -> Iterator[DriverEvent]:
-        """Make durable what people say of the work, once."""
-        asked = self._control.read().feedback
-        if new := {key: text for key, text in asked.items() if key not in self._state.feedback}:
+        """Make durable what people say of the work, once: who asks may do so again.
+
+        Where no iteration follows, nothing is taken.
+        """
+        if is_complete(self._state):
+            return
+        asked = self.requests().feedback
+        known = self._heard | self._state.feedback.keys()
+        if new := {key: text for key, text in asked.items() if key not in known}:
             self._state = replace(self._state, feedback={**self._state.feedback, **new})
-            if not self._file.save(self._state):
-                return
-            self._log.feedback(list(new.values()))
+            self._file.save(self._state)
+            self._heard.update(new)
+            self._log.feedback(new)
             yield events.feedback_taken(self._state, len(new))
-        self._control.take(asked)
+        if self._file.saved:
+            self._forget(lambda: self._control.take(asked))
+
+    def _tell_unheard(self) -> None:
+        """Warn of feedback that came too late: there is no next iteration."""
+        late = {key: "" for key in self.requests().feedback if key not in self._heard}
+        if number := len({**self._state.feedback, **late}):
+            self._log.warning(unheard_feedback_text(number))
+
+    def _forget(self, remove: Callable[[], None]) -> None:
+        """Remove requests that are done with; where that fails, it is told and stops nothing."""
+        try:
+            remove()
+        except (StateError, OSError) as error:
+            self._log.warning(f"{self._control.path} could not be changed ({error}): going on")
 
     def commit(self, outcome: Round | Cut) -> Iterator[DriverEvent]:
         """Count an iteration and save that; who interrupts us finds it done, or not begun."""
@@ -82,13 +111,16 @@ class IterateStore:
     def end(self, stop: Stop) -> Iterator[DriverEvent]:
         """Save the end, or remove the state where there is nothing left to do."""
         yield from self.poll()
+        if stop.reason in _REMOVED:
+            self._tell_unheard()
         self._state = ended(self._state, stop.reason)
         code = exit_code(stop.reason, self._state)
         if stop.reason in _REMOVED:
             self._file.remove()
+            self._forget(self._control.clear)
         else:
             self._file.save(self._state)
-        self._control.clear()
+            self._forget(self._control.drop_stop)
         self._log.ended(stop.reason, self._state, saved=self._file.saved, detail=stop.detail)
         self.exit_code = code if self._file.saved or code else ExitCode.NOT_PERSISTED
         self.has_ended = self._left = True  # whoever goes away now leaves nothing under way

@@ -144,6 +144,10 @@ def feedback_text(count: int) -> str:
     return f"Feedback for the next iteration: {counted(count, 'message')}"
 
 
+def unheard_feedback_text(count: int) -> str:
+    return f"Feedback came too late for an iteration: {counted(count, 'message')}"
+
+
 def ended_text(ending: StopReason, state: State, *, saved: bool, detail: str = "") -> str:
     """Return the last line of a run; `saved` says whether the state could be written.
 

@@ -1,4 +1,4 @@
-"""Texts that people give to a run: UTF-8, since agents and files take nothing else."""
+"""The draft that a run starts from: text, since agents take nothing else."""
 
 from __future__ import annotations
 
@@ -7,15 +7,6 @@ from pathlib import Path
 from pytest_reflex.checks.reading import read_artifact
 from pytest_reflex.errors import ArtifactError, UsageError
 from pytest_reflex.model.artifact import Artifact
-
-
-def check_text(what: str, text: str) -> None:
-    """Refuse bytes of the command line that are no text: no agent and no file could take them."""
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        place = f"at character {error.start + 1}"
-        raise UsageError(f"the {what} is not UTF-8 text {place}", hint="give it in UTF-8") from None
 
 
 def read_draft(path: Path) -> Artifact:

@@ -16,7 +16,8 @@ from typing import Any
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.checks.run import compile_checks
 from pytest_reflex.criteria.load import read_criteria
-from pytest_reflex.drivers.reflex.draft import check_text, read_draft
+from pytest_reflex.drivers.common.asking import check_text
+from pytest_reflex.drivers.reflex.draft import read_draft
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.drivers.reflex.kinds import refuse_session
 from pytest_reflex.drivers.reflex.overview import Run, find_run

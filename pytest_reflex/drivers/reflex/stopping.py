@@ -7,13 +7,13 @@ driver writes the history, and a request that got lost on the way is made again.
 from __future__ import annotations
 
 import secrets
-import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pytest_reflex.drivers.common.asking import act_or_ask
 from pytest_reflex.drivers.common.control import Requests
 from pytest_reflex.drivers.common.drive import Stop
 from pytest_reflex.drivers.reflex import ending
@@ -28,14 +28,12 @@ from pytest_reflex.drivers.reflex.scopes import watch_again
 from pytest_reflex.drivers.reflex.seal import Watch
 from pytest_reflex.drivers.reflex.statefile import HISTORY, RUN, read_object
 from pytest_reflex.drivers.reflex.verifying import Verified, evaluate_again
-from pytest_reflex.errors import LockedError, ReflexError, UsageError
+from pytest_reflex.errors import ReflexError, UsageError
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import RunStatus, StopReason, is_extendable
 from pytest_reflex.store.journal import read_journal
 from pytest_reflex.store.lock import is_locked
-
-_POLL = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,19 +95,14 @@ def _settle(
     patience: float,
 ) -> Answer:
     """Act under the run's lock where it can be had, else ask its driver and wait."""
-    deadline = time.monotonic() + patience
-    while True:
-        try:
-            return alone()
-        except LockedError:
-            pass
-        while is_locked(run.folder / HISTORY):
-            if is_done():
-                return Answer(state=read_run(run.folder).state, done=True)
-            _ask(run, wanted)
-            if time.monotonic() >= deadline:
-                return Answer(state=read_run(run.folder).state, done=False)
-            time.sleep(_POLL)
+    return act_or_ask(
+        alone,
+        ask=lambda: _ask(run, wanted),
+        is_driven=lambda: is_locked(run.folder / HISTORY),
+        is_done=is_done,
+        asked=lambda done: Answer(state=read_run(run.folder).state, done=done),
+        patience=patience,
+    )
 
 
 def _ask(run: Run, wanted: Requests) -> None:

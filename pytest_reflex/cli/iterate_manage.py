@@ -1,0 +1,181 @@
+"""``pytest-reflex iterate stop``, ``feedback`` and ``clean``: what a person does to runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pytest_reflex.cli.iterate_names import is_known, iterate_root, known, procedure_argument
+from pytest_reflex.cli.request_options import (
+    confirm_removal,
+    json_option,
+    now_option,
+    reason_option,
+    wait_option,
+)
+from pytest_reflex.cli.streams import give, give_json, say
+from pytest_reflex.errors import ExitCode, LockedError, ReflexError, UsageError
+
+if TYPE_CHECKING:
+    from pytest_reflex.drivers.iterate.requesting import Handed, Stopped
+
+
+@click.command(short_help="Ask a run to stop.")
+@procedure_argument(required=False, wanted="driven")
+@reason_option
+@now_option
+@wait_option
+@json_option
+def stop(
+    procedure: str | None, reason: str | None, now: bool, patience: float, as_json: bool
+) -> int:
+    """Stop the run of PROCEDURE, or the only one that a process drives.
+
+    It stops before its next iteration, and can be resumed. With --now its tool is ended too: that
+    iteration is not counted. Exit status: 0 it has ended or, with --wait 0, was asked; 11 it goes
+    on.
+    """
+    from pytest_reflex.drivers.common.asking import check_text
+    from pytest_reflex.drivers.iterate import requesting
+
+    root = iterate_root()
+    check_text("reason", reason or "")
+    name = known(procedure, root) if procedure else requesting.driven_procedure(root)
+    answer = requesting.stop(root, name, reason or "", now=now, patience=patience)
+    if as_json:
+        give_json(_stopped_json(answer))
+    else:
+        give(_stopped_text(answer) if answer.done else _asked_text(name, now))
+    return ExitCode.LOCKED if patience and not answer.done else ExitCode.OK
+
+
+def _stopped_json(answer: Stopped) -> dict[str, Any]:
+    return {
+        "procedure": answer.procedure,
+        "ended": answer.done,
+        "outcome": answer.outcome or None,
+        "iterations": answer.iterations,
+        "resumable": answer.resumable,
+    }
+
+
+def _stopped_text(answer: Stopped) -> str:
+    from pytest_reflex.drivers.iterate.wording import RESUME, counted
+    from pytest_reflex.model.stop import StopReason
+
+    name = answer.procedure
+    if answer.outcome == StopReason.USER_STOP:
+        told = f"{name} has stopped"
+        told += "" if answer.iterations is None else f" after {counted(answer.iterations)}"
+    elif answer.outcome:
+        told = f"{name} had ended by itself ({answer.outcome}); the request changed nothing"
+    else:
+        told = f"{name} has ended; its log does not say why"
+    return f"{told}. Resume with: {RESUME} {name}" if answer.resumable else f"{told}."
+
+
+def _asked_text(name: str, now: bool) -> str:
+    if now:
+        return f"{name} was asked to stop now; it stops as soon as its tool has ended."
+    return f"{name} was asked to stop; it does so before its next iteration. --now ends its tool."
+
+
+@click.command(short_help="Say what the next iteration has to take into account.")
+@procedure_argument(required=False, wanted="resumable")
+@click.argument("text", required=False, metavar="TEXT")
+@wait_option
+@json_option
+def feedback(procedure: str | None, text: str | None, patience: float, as_json: bool) -> int:
+    """Hand TEXT to the next iteration of PROCEDURE (default: the only one that has a run).
+
+    It joins the prompt, once. A run that was interrupted or aborted has it when it is resumed.
+    """
+    from pytest_reflex.drivers.common.asking import check_text
+    from pytest_reflex.drivers.iterate import requesting
+
+    root = iterate_root()
+    if text is None:
+        procedure, text = None, _text_alone(root, procedure)
+    check_text("feedback", text)
+    if not text.strip():
+        raise UsageError("the feedback is empty")
+    name = known(procedure, root) if procedure else requesting.procedure_to_tell(root)
+    answer = requesting.give_feedback(root, name, text, patience=patience)
+    if as_json:
+        give_json({"procedure": name, "taken": answer.taken, "driven": answer.driven})
+    else:
+        give(_handed_text(answer))
+    return ExitCode.OK
+
+
+def _text_alone(root: Path, word: str | None) -> str:
+    """Return the one argument, which is the text; raises UsageError for the name of a procedure."""
+    if word is None or is_known(word, root):
+        whom = f" for {word}" if word else ""
+        raise UsageError(f"the feedback{whom} is missing", hint="iterate feedback [PROCEDURE] TEXT")
+    return word
+
+
+def _handed_text(answer: Handed) -> str:
+    from pytest_reflex.drivers.iterate.wording import RESUME
+
+    name = answer.procedure
+    if answer.taken:
+        return f"Recorded; it joins the next iteration of {name}."
+    if answer.driven:
+        return f"Handed to {name}; it joins the next iteration."
+    return f"Recorded; it joins the next iteration after `{RESUME} {name}`."
+
+
+@click.command(short_help="Remove state and logs of procedures.")
+@procedure_argument(required=False, wanted="kept")
+@click.option("--all", "every", is_flag=True, help="Remove those of all that nobody drives.")
+@click.option("--yes", is_flag=True, help="Remove without a question.")
+@json_option
+def clean(procedure: str | None, every: bool, yes: bool, as_json: bool) -> int:
+    """Remove all that is kept of PROCEDURE, or of all procedures: state, requests and logs.
+
+    One that a process drives is refused (exit status 11); with --all it is named and left.
+    """
+    from pytest_reflex.drivers.iterate.cleaning import kept_procedures, remove, what_is_lost
+    from pytest_reflex.drivers.iterate.statefile import is_driven
+
+    root = iterate_root()
+    if bool(procedure) == every:
+        raise UsageError("name one procedure, or --all", hint="see `pytest-reflex iterate status`")
+    kept = kept_procedures(root)
+    if procedure and known(procedure, root, kept) not in kept:
+        raise UsageError(f"nothing is kept of {procedure} in {root}")
+    found = [procedure] if procedure else kept
+    left: dict[str, ReflexError] = {}
+    held = []
+    for name in found:
+        try:
+            held += [name] if is_driven(root, name) else []
+        except ReflexError as error:
+            left[name] = error
+    if procedure and held:
+        raise LockedError(
+            f"{procedure} is driven by another process",
+            hint=f"stop it first: iterate stop {procedure}",
+        )
+    for name in held:
+        say(f"Left alone, because a process drives it: {name}")
+    going = [name for name in found if name not in (*held, *left)]
+    lost = {name: what_is_lost(root, name) for name in going}
+    confirm_removal(lost, "run", yes=yes)
+    for name in going:
+        try:
+            remove(root, name, say)
+        except ReflexError as error:
+            left[name] = error
+    for why in left.values():
+        say(f"Left alone: {why}")
+    gone = [name for name in going if name not in left]
+    if as_json:
+        give_json({"removed": gone, "left": [*held, *left]})
+    else:
+        give("\n".join(f"Removed: {name}" for name in gone) or "Nothing was removed.")
+    return next((error.exit_code for error in left.values()), ExitCode.OK)

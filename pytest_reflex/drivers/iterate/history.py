@@ -1,0 +1,251 @@
+"""What the logs of an iteration loop say of its runs, and of the iterations of each.
+
+Promises: nothing is written; a line that is damaged, or that another program wrote, is counted and
+left out.
+Limits: what a log does not say is unknown (None), as the cost of a tool that does not report one.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from pytest_reflex.drivers.iterate.logfile import log_path
+from pytest_reflex.errors import StateError
+from pytest_reflex.settings.procedure_tables import NAME
+from pytest_reflex.store.regular import names_in, read_file
+
+MOST_BYTES = 100_000_000
+_LOG = ".jsonl"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IterationRecord:
+    """One iteration that is done; `failed_gates` are those that did not pass, required or not."""
+
+    number: int
+    seconds: float | None = None
+    outcome: str = ""
+    cause: str = ""
+    detail: str = ""
+    changed: bool | None = None
+    usd: float | None = None
+    tokens: int | None = None
+    failed_gates: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        wire: dict[str, Any] = {
+            "iteration": self.number,
+            "seconds": self.seconds,
+            "outcome": self.outcome or None,
+            "changed": self.changed,
+            "usd": self.usd,
+            "tokens": self.tokens,
+            "failed_gates": list(self.failed_gates),
+        }
+        return wire | ({"cause": self.cause, "detail": self.detail} if self.cause else {})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRecord:
+    """One run of a procedure; `run` names it by the time at which it began.
+
+    `outcome` is why it ended, empty where its log has no end. `usd` and `tokens` are what the whole
+    run cost, iterations that were cut short included. `unreadable` counts lines of the log that are
+    no events, `problem` says why the whole log cannot be read. `driven` says that a process drives
+    the run now.
+    """
+
+    procedure: str
+    run: str
+    log: Path
+    started_at: str = ""
+    iterations: tuple[IterationRecord, ...] = ()
+    outcome: str = ""
+    usd: float | None = None
+    tokens: int | None = None
+    unreadable: int = 0
+    problem: str = ""
+    driven: bool = False
+
+    @property
+    def seconds(self) -> float:
+        return sum(one.seconds or 0.0 for one in self.iterations)
+
+    @property
+    def shown_outcome(self) -> str:
+        """The outcome in a word, also where the log does not have one."""
+        if self.problem:
+            return "damaged"
+        return self.outcome or ("running" if self.driven else "unknown")
+
+    def to_json(self) -> dict[str, Any]:
+        wire: dict[str, Any] = {
+            "procedure": self.procedure,
+            "run": self.run,
+            "started_at": self.started_at or None,
+            "iterations": len(self.iterations),
+            "outcome": self.outcome or None,
+            "driven": self.driven,
+            "seconds": round(self.seconds, 3),
+            "usd": self.usd,
+            "tokens": self.tokens,
+            "log": str(self.log),
+            "unreadable_lines": self.unreadable,
+        }
+        return wire | ({"problem": self.problem} if self.problem else {})
+
+
+def procedures_with_logs(root: Path) -> list[str]:
+    """Return the names of the procedures that have a folder of logs, sorted."""
+    folder = root / "log"
+    return [one for one in names_in(folder) if NAME.fullmatch(one) and (folder / one).is_dir()]
+
+
+def runs_of(root: Path, procedure: str) -> list[RunRecord]:
+    """Return the runs of a procedure that have a log, the oldest first."""
+    folder = root / "log" / procedure
+    logs = (folder / name for name in names_in(folder) if name.endswith(_LOG))
+    return [run for log in logs for run in runs_in(procedure, log)]
+
+
+def last_run(root: Path, procedure: str, started_at: str) -> RunRecord | None:
+    """Return the last run in the log of a start, None where there is no log of it."""
+    log = log_path(root, procedure, started_at)
+    return runs_in(procedure, log)[-1] if log.is_file() else None
+
+
+def runs_in(procedure: str, log: Path) -> list[RunRecord]:
+    """Return the runs in a log: one, or several that began in the same second."""
+    base = RunRecord(procedure=procedure, run=log.name.removesuffix(_LOG), log=log)
+    try:
+        records, unreadable = read_records(read_file(log, MOST_BYTES))
+    except (StateError, OSError) as error:
+        return [replace(base, problem=str(error))]
+    found = []
+    for number, records_of_run in enumerate(_parted(records), 1):
+        run = base if number == 1 else replace(base, run=f"{base.run}-{number}")
+        found.append(fold(run, records_of_run))
+    return [replace(one, unreadable=unreadable) for one in found]
+
+
+def read_records(data: bytes) -> tuple[list[dict[str, Any]], int]:
+    """Return the events in the lines of a log, and how many lines are none."""
+    records, unreadable = [], 0
+    for line in data.replace(b"\0", b"").split(b"\n"):
+        if not line.strip():
+            continue
+        try:
+            found = json.loads(line)
+        except (ValueError, RecursionError):
+            found = None
+        if isinstance(found, dict) and isinstance(found.get("event"), str):
+            records.append(found)
+        else:
+            unreadable += 1
+    return records, unreadable
+
+
+def _parted(records: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
+    """Yield the events of each run, at least once: a log without a beginning is one run."""
+    part: list[Mapping[str, Any]] = []
+    for record in records:
+        if record["event"] == "started" and part:
+            yield part
+            part = []
+        part.append(record)
+    yield part
+
+
+@dataclass(slots=True)
+class _Fold:
+    """What was read of a run so far; `failed` are the gates of the iteration that goes on."""
+
+    iterations: list[IterationRecord] = field(default_factory=list)
+    outcome: str = ""
+    usd: float | None = None
+    tokens: int | None = None
+    failed: list[str] = field(default_factory=list)
+
+
+def fold(run: RunRecord, records: Iterable[Mapping[str, Any]]) -> RunRecord:
+    """Return a run with what its events say of it. Pure."""
+    so_far, started_at = _Fold(), run.started_at
+    for record in records:
+        started_at = started_at or _text(record, "time")
+        match record["event"]:
+            case "started" | "resumed":
+                so_far.outcome = ""
+            case "iteration_started":
+                so_far.outcome, so_far.failed = "", []
+            case "gate" if record.get("outcome") in ("fail", "error"):
+                so_far.failed.append(_text(record, "gate"))
+            case "iteration_completed":
+                _add_iteration(so_far, record)
+            case "ended":
+                _add_end(so_far, record)
+    return replace(
+        run,
+        started_at=started_at,
+        iterations=tuple(so_far.iterations),
+        outcome=so_far.outcome,
+        usd=so_far.usd,
+        tokens=so_far.tokens,
+    )
+
+
+def _add_iteration(so_far: _Fold, record: Mapping[str, Any]) -> None:
+    number = _whole(record, "iteration")
+    if number is None:
+        return
+    changed, failed = record.get("changed"), record.get("outcome") == "failure"
+    usd, tokens = _amount(record, "usd"), _whole(record, "tokens")
+    so_far.iterations.append(
+        IterationRecord(
+            number=number,
+            seconds=_amount(record, "seconds"),
+            outcome=_text(record, "outcome"),
+            cause=_text(record, "cause") if failed else "",
+            detail=_text(record, "detail") if failed else "",
+            changed=changed if isinstance(changed, bool) else None,
+            usd=usd,
+            tokens=tokens,
+            failed_gates=tuple(filter(None, so_far.failed)),
+        )
+    )
+    so_far.failed = []
+    if usd is not None:
+        so_far.usd = (so_far.usd or 0.0) + usd
+    if tokens is not None:
+        so_far.tokens = (so_far.tokens or 0) + tokens
+
+
+def _add_end(so_far: _Fold, record: Mapping[str, Any]) -> None:
+    """Take the end over, and what all calls cost up to it, where it says so."""
+    so_far.outcome = _text(record, "outcome")
+    spend = record.get("spend")
+    if isinstance(spend, Mapping) and _whole(spend, "calls"):
+        so_far.usd, so_far.tokens = _amount(spend, "usd"), _whole(spend, "tokens")
+
+
+def _text(record: Mapping[str, Any], key: str) -> str:
+    found = record.get(key)
+    return found if isinstance(found, str) else ""
+
+
+def _whole(record: Mapping[str, Any], key: str) -> int | None:
+    found = record.get(key)
+    if isinstance(found, bool) or not isinstance(found, int):
+        return None
+    return found if 0 <= found < 10**15 else None
+
+
+def _amount(record: Mapping[str, Any], key: str) -> float | None:
+    found = record.get(key)
+    if isinstance(found, bool) or not isinstance(found, (int, float)):
+        return None
+    return float(found) if 0 <= found < 1e15 and math.isfinite(found) else None

@@ -1,0 +1,92 @@
+"""Runs and iterations for people: tables for a terminal, lines with tabs for a pipe."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytest_reflex.drivers.iterate.history import IterationRecord, RunRecord
+from pytest_reflex.drivers.iterate.wording import counted, lasted
+from pytest_reflex.model.plain import one_line, visible
+
+_RUNS = ("procedure", "run", "iterations", "outcome", "time", "cost", "tokens")
+_ITERATIONS = ("iteration", "outcome", "time", "changed", "cost", "tokens", "failed gates", "cause")
+_ROOM = 60
+_LONGEST = 2_000
+_CHANGED = {True: "yes", False: "no", None: ""}
+
+
+def runs_table(runs: Sequence[RunRecord]) -> str:
+    return _table(_RUNS, [_run(one) for one in runs])
+
+
+def runs_lines(runs: Sequence[RunRecord]) -> str:
+    """Return a line for each run, its fields separated by tabs; what is unknown is empty."""
+    return "\n".join("\t".join(_run(one)) for one in runs)
+
+
+def run_text(run: RunRecord) -> str:
+    """Return a run on a terminal: how it ended, and a table of its iterations."""
+    spent = ", ".join(filter(None, (_cost(run.usd), _tokens(run.tokens, " tokens"))))
+    done = f"{counted(len(run.iterations))} in {lasted(run.seconds)}"
+    head = f"{run.procedure}, run {run.run}: {one_line(run.shown_outcome)}, {done}"
+    rows = [_iteration(one, _ROOM) for one in run.iterations]
+    lines = [f"{head}, {spent}" if spent else head]
+    return "\n".join([*lines, "", _table(_ITERATIONS, rows)] if rows else lines)
+
+
+def iteration_lines(run: RunRecord) -> str:
+    """Return a line for each iteration of a run, its fields separated by tabs."""
+    return "\n".join("\t".join(_iteration(one, _LONGEST)) for one in run.iterations)
+
+
+def problem_texts(runs: Sequence[RunRecord]) -> list[str]:
+    """Return what could not be read of the logs of some runs, a line for each log."""
+    told = {}
+    for run in runs:
+        if run.problem:
+            told[run.log] = visible(run.problem)
+        elif run.unreadable:
+            lines = counted(run.unreadable, "line")
+            told[run.log] = f"{visible(str(run.log))}: {lines} left out, which no run has written"
+    return list(told.values())
+
+
+def _table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    from tabulate import tabulate
+
+    return tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True)
+
+
+def _run(run: RunRecord) -> tuple[str, ...]:
+    return (
+        run.procedure,
+        one_line(run.run),
+        "" if run.problem else str(len(run.iterations)),
+        one_line(run.shown_outcome),
+        "" if run.problem else lasted(run.seconds),
+        _cost(run.usd),
+        _tokens(run.tokens),
+    )
+
+
+def _iteration(one: IterationRecord, room: int) -> tuple[str, ...]:
+    detail = "" if one.detail.startswith(one.cause) else f"{one.cause}: "
+    cause = f"{detail}{one.detail}" if one.detail else one.cause
+    return (
+        str(one.number),
+        one_line(one.outcome),
+        "" if one.seconds is None else lasted(one.seconds),
+        _CHANGED[one.changed],
+        _cost(one.usd),
+        _tokens(one.tokens),
+        one_line(", ".join(one.failed_gates), room),
+        one_line(cause, room),
+    )
+
+
+def _cost(usd: float | None) -> str:
+    return "" if usd is None else f"${usd:.4f}"
+
+
+def _tokens(number: int | None, unit: str = "") -> str:
+    return "" if number is None else f"{number}{unit}"
