@@ -125,7 +125,7 @@ class CommandAgent:
                     question.keep_partial(redact(unfinished_text(answer, stdout)))
 
                 finished = self._run(question, folder, ours, keep)
-                if finished.cancelled:  # the run is ending: nobody waits for the answer
+                if finished.cancelled:  # the driver may have left: the reply is lost then
                     keep(finished.stdout)
                 outcome = Outcome.of(
                     finished, self, folder / "answer", redact, verbatim=question.verbatim

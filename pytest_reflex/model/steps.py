@@ -39,7 +39,7 @@ class StepRequest:
     `artifact` is the difference of all that was changed in them so far. `orders` is a
     person's text in the place of our own. `tell` takes a line
     about what takes long, `seconds_left` is what is left of the budget in seconds. `keep_partial`
-    takes what an agent had written where the run ends before it does: nobody gets a Reply then.
+    takes what an agent had written where the run ends before the agent does and no Reply is used.
     """
 
     step: Step

@@ -80,7 +80,7 @@ class Child:
         return self.exited
 
     def wait_silence(self, seconds: float) -> bool:
-        """Read until nobody can write to our pipes any more, for at most `seconds`.
+        """Read until no process has our pipes open any more, for at most `seconds`.
 
         What was written by then is read whatever the clock says: a busy machine loses nothing.
         """

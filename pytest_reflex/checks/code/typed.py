@@ -80,7 +80,7 @@ def _learnt() -> Path:
 
 @contextmanager
 def _whole_cache() -> Iterator[Path]:
-    """Yield the folder of what mypy learnt; a run that was cut short leaves it to nobody."""
+    """Yield the cache folder of mypy; it is removed where a run was cut short."""
     folder = _learnt()
     try:
         yield folder
