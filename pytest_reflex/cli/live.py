@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from pytest_reflex.cli.streams import is_coloured
 from pytest_reflex.model.plain import visible
-from pytest_reflex.reports.progress import Line
+from pytest_reflex.reports.lines import Line
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from pytest_reflex.cli.criteria_option import (
     judge_option,
     parse_variables,
 )
+from pytest_reflex.cli.display import events_option, opened, takes_stdout
 from pytest_reflex.cli.dry_option import dry_run_option
 from pytest_reflex.cli.dry_run import show_new, show_resumed, unfinished
 from pytest_reflex.cli.given import GivenPath
@@ -25,7 +26,6 @@ from pytest_reflex.cli.loop_tape import recorder_of, recording_options, tape_of,
 from pytest_reflex.cli.streams import say
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.errors import UsageError
-from pytest_reflex.model.words import Step
 from pytest_reflex.process.signals import Interruptions
 from pytest_reflex.settings import Settings
 
@@ -35,6 +35,7 @@ def running_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option("--quiet", is_flag=True, help="Print the final artifact only."),
         click.option("--json", "as_json", is_flag=True, help="Print run.json at the end."),
+        events_option,
         click.option(
             "--agent",
             "agents",
@@ -122,6 +123,7 @@ def new(
     dry_run: bool,
     quiet: bool,
     as_json: bool,
+    events: str | None,
     agents: tuple[str, ...],
     evaluator: str | None,
     judge: str | None,
@@ -158,7 +160,7 @@ def new(
     _confirm(proposal, names, asked=not yes, quiet=quiet)
     run = begin(proposal, settings=settings, project=Path.cwd(), hooks=host.hooks, agents=names)
     with taped(host):
-        return watch(run, names, quiet=quiet, as_json=as_json)
+        return watch(run, quiet=quiet, as_json=as_json, events=events)
 
 
 def _settings(
@@ -204,6 +206,7 @@ def resume(
     dry_run: bool,
     quiet: bool,
     as_json: bool,
+    events: str | None,
     agents: tuple[str, ...],
     evaluator: str | None,
     judge: str | None,
@@ -230,7 +233,7 @@ def resume(
         accept_changes=accept_changes,
     )
     with taped(host):
-        return watch(again, names, quiet=quiet, as_json=as_json)
+        return watch(again, quiet=quiet, as_json=as_json, events=events)
 
 
 def _confirm(proposal: Any, agents: Any, *, asked: bool, quiet: bool) -> None:
@@ -254,22 +257,24 @@ def _confirm(proposal: Any, agents: Any, *, asked: bool, quiet: bool) -> None:
 
 
 def watch(
-    run: AbstractContextManager[ReflexLoop],
-    agents: Mapping[Step, str],
-    *,
-    quiet: bool,
-    as_json: bool,
+    run: AbstractContextManager[ReflexLoop], *, quiet: bool, as_json: bool, events: str | None
 ) -> int:
-    """Drive a run, tell what happens on stderr, and print the result on stdout."""
+    """Drive a run, tell what happens on stderr, and print the result on stdout.
+
+    `events` says where they are logged; where that is standard output, the result is not printed.
+    """
     from pytest_reflex.cli.narrator import Narrator
 
     interruptions = click.get_current_context().find_object(Interruptions) or Interruptions()
-    with run as driver:
-        narrator = Narrator(driver, quiet=quiet, as_json=as_json)
+    no_stdout = takes_stdout(events)
+    if as_json and no_stdout:
+        raise UsageError("--json and --events - cannot be combined", hint="name a file for events")
+    with opened(events) as log, run as driver:
+        narrator = Narrator(driver, log, quiet=quiet, as_json=as_json, no_stdout=no_stdout)
         narrator.begin()
         try:
-            with narrator.attending(agents) as events:
-                for event in events:
+            with narrator.attending() as happening:
+                for event in happening:
                     narrator.tell(event)
         except KeyboardInterrupt:
             interruptions.deaf = True

@@ -33,6 +33,7 @@ def extend(
     yes: bool,
     quiet: bool,
     as_json: bool,
+    events: str | None,
     agents: tuple[str, ...],
     evaluator: str | None,
     judge: str | None,
@@ -65,7 +66,7 @@ def extend(
         accept_changes=accept_changes,
     )
     with taped(host):
-        return watch(again, names, quiet=quiet, as_json=as_json)
+        return watch(again, quiet=quiet, as_json=as_json, events=events)
 
 
 def _confirm(state: Any, limits: Any, *, asked: bool, quiet: bool) -> None:

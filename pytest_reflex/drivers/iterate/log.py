@@ -7,7 +7,7 @@ environment; nothing that fails here stops a run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import IntEnum, StrEnum
@@ -18,10 +18,10 @@ from pytest_reflex.drivers.iterate import wording
 from pytest_reflex.drivers.iterate.logfile import LogFile
 from pytest_reflex.drivers.iterate.model import Bounds, Cause, GateResult, Round, State
 from pytest_reflex.drivers.iterate.statistics import statistics_of
-from pytest_reflex.drivers.iterate.telling import Progress
 from pytest_reflex.model.plain import visible, visible_json
 from pytest_reflex.model.stop import StopReason
 from pytest_reflex.process.secrecy import hide
+from pytest_reflex.reports.lines import Line, plain
 
 Clock = Callable[[], datetime]
 _FOREIGN = "    | "
@@ -49,7 +49,8 @@ class _Record:
     """One event: a line for people and what else programs may read.
 
     `output` is foreign text, `excerpt` the line of it that is shown where the whole is not.
-    The `last` one is told at any volume, a `silent` one only kept.
+    The `last` one is told at any volume, a `silent` one only kept. `tone` is that of its text
+    where it is not that of its level.
     """
 
     event: str
@@ -60,6 +61,7 @@ class _Record:
     excerpt: str = ""
     last: bool = False
     silent: bool = False
+    tone: str = ""
 
     def is_told(self, volume: Volume) -> bool:
         if self.silent:
@@ -79,7 +81,8 @@ class Log:
 
     `say` takes one line (or more) of text for stderr; `clock` gives aware times, shown in their
     own zone to people and in UTC to programs; `hidden` are values with the references that stand
-    for them (`process.secrecy.secrets`). `progress` is told what begins and ends.
+    for them (`process.secrecy.secrets`). `render` makes text of lines;
+    `gate_done` is told the name of each gate that was tried.
     """
 
     def __init__(
@@ -92,9 +95,10 @@ class Log:
         volume: Volume = Volume.NORMAL,
         hidden: Mapping[str, str] | None = None,
         file: LogFile | None = None,
-        progress: Progress | None = None,
+        render: Callable[[Iterable[Line]], str] = plain,
+        gate_done: Callable[[str], object] = lambda name: None,
     ) -> None:
-        self._progress = progress
+        self._render, self._gate_done = render, gate_done
         self._procedure, self._say, self._clock = procedure, say, clock
         self._as_json, self._volume = as_json, volume
         self._hidden, self._file = hidden or {}, file
@@ -129,16 +133,13 @@ class Log:
         text = f"{wording.place_text(number, total)} starting..."
         fields = {"iteration": number, "phase": "agent"}
         self._tell(_Record(event="iteration_started", message=text, fields=fields))
-        if self._progress:
-            self._progress.begins(number, total)
 
     def gate_ended(self, number: int, result: GateResult) -> None:
         """Tell what a gate came to; a warning where it failed and is not required.
 
         Another one is that it left processes running.
         """
-        if self._progress:
-            self._progress.gate_done(result.gate.name)
+        self._gate_done(result.gate.name)
         alone = not result.passed and not result.gate.required
         is_warning = alone or result.left_children
         fields = {
@@ -166,8 +167,6 @@ class Log:
 
         The round that is `aborting` the run gets no completed line: the end follows.
         """
-        if self._progress:
-            self._progress.ends(round_, failures)
         if round_.failed:
             text = wording.failed_text(round_, failures, threshold)
             fields = {"iteration": round_.number, "phase": _phase(round_), "failures": failures}
@@ -259,6 +258,7 @@ class Log:
                     "spend": state.spend.to_json(),
                 },
                 last=True,
+                tone=_tone_of(ending, state),
             )
         )
         if self._file is not None:
@@ -282,7 +282,8 @@ class Log:
         shown = record.output if self._volume is Volume.VERBOSE else record.excerpt
         if shown:
             lines += [_FOREIGN + line for line in self._safe(shown).split("\n")]
-        return "\n".join(lines)
+        tone = record.tone or _TONES.get(record.level, "")
+        return self._render([(line, tone)] for line in lines)
 
     def _as_line(self, record: _Record, now: datetime) -> str:
         document: dict[str, Any] = {
@@ -302,6 +303,16 @@ class Log:
 
     def _safe(self, text: str) -> str:
         return visible(hide(text, self._hidden).replace("\r\n", "\n"))
+
+
+_TONES = {Severity.WARNING: "mild", Severity.ERROR: "bad"}
+
+
+def _tone_of(ending: StopReason, state: State) -> str:
+    """Return the tone of an end that is a good one, or nearly."""
+    if ending is StopReason.LIMIT and state.consecutive_failures:
+        return "mild"
+    return "good" if ending in (StopReason.LIMIT, StopReason.SUCCESS) else ""
 
 
 _LEVEL_OF = {StopReason.FAILURES: Severity.ERROR, StopReason.UNCHANGED: Severity.WARNING}

@@ -102,6 +102,7 @@ def begin(
             project=order.root,
             watch=watch,
             free=free_steps(agents, settings["plugins"]),
+            agents=agents,
             sequential=True,
             suspicion=steps.watch.tampering,
         )
@@ -203,6 +204,7 @@ def take_up(
             files=files,
             watch=watch,
             free=free_steps(agents, files.state.setup.get("plugins", ())),
+            agents=agents,
             opening=opening,
             leftovers=leftovers,
             hooks=host.hooks,

@@ -6,11 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_reflex.drivers.common.catalog import DAMAGED, RunRow
-from pytest_reflex.drivers.reflex.kinds import is_of_session
+from pytest_reflex.drivers.reflex.kinds import LOOP, driver_of
 from pytest_reflex.drivers.reflex.survey import Found, survey
 from pytest_reflex.settings import Settings
-
-LOOP, PYTEST_LOOP = "loop", "pytest-loop"
 
 
 def list_runs(project: Path, settings: Settings) -> Iterator[RunRow]:
@@ -28,7 +26,7 @@ def _row(found: Found) -> RunRow:
     state = found.run.state
     evaluation = state.evaluation if state.artifact_status == "evaluated" else None
     return RunRow(
-        driver=PYTEST_LOOP if is_of_session(state) else LOOP,
+        driver=driver_of(state),
         name=found.alias,
         status=found.status,
         interrupted=found.run.interrupted,

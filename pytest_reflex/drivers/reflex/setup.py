@@ -213,6 +213,7 @@ def begin(
             project=project,
             watch=watch,
             free=free_steps(agents, settings["plugins"]),
+            agents=agents,
             sequential=order.sequential,
             allow_agent_commands=order.allow_agent_commands,
         )
@@ -317,6 +318,7 @@ def take_up(
             project=project,
             watch=watch,
             free=free_steps(agents or {}, setup.get("plugins", ())),
+            agents=agents or {},
             sequential=setup.get("sequential", False),
             allow_agent_commands=setup.get("allow_agent_commands", False),
         )
