@@ -133,8 +133,7 @@ def new(
     from pytest_reflex.host import employ, judge_command, judge_name, open_host
 
     settings = _settings(max_iterations, evaluator, guard, produce, record, budgets, may_change)
-    if in_place and (output or not draft):
-        raise UsageError("--in-place needs --input and no --output")
+    output = _output(output, draft, in_place=in_place)
     host = open_host(settings["plugins"], Path.cwd())
     recorder = None if dry_run else recorder_of(settings["loop.record"], replay, agents)
     names = employ(host, settings, agents, replay=replay, recorder=recorder, judge=judge)
@@ -143,7 +142,7 @@ def new(
         criteria=chosen_criteria(criteria, template, settings),
         alias=alias,
         draft=draft,
-        output=draft if in_place else output,
+        output=output,
         ideal=ideal,
         sequential=sequential,
         allow_agent_commands=allow_agent_commands,
@@ -161,6 +160,12 @@ def new(
     run = begin(proposal, settings=settings, project=Path.cwd(), hooks=host.hooks, agents=names)
     with taped(host):
         return watch(run, quiet=quiet, as_json=as_json, events=events)
+
+
+def _output(output: Path | None, draft: Path | None, *, in_place: bool) -> Path | None:
+    if in_place and (output or not draft):
+        raise UsageError("--in-place needs --input and no --output")
+    return draft if in_place else output
 
 
 def _settings(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.agents.command import CommandAgent
+from pytest_reflex.drivers.common.workspace import own_paths
 from pytest_reflex.drivers.iterate.bounds import bounds_of, chosen_agent
 from pytest_reflex.drivers.iterate.budget import tokens_of
 from pytest_reflex.drivers.iterate.driver import Work
@@ -37,6 +38,7 @@ def prepare(name: str, options: Options, *, settings: Settings, host: Host, proj
     bounds = bounds_of(procedure, settings, no_caps=options.no_caps)
     agent = agent_for(procedure, options, settings, host)
     root = settings["iterate.root"]
+    own = (root, *own_paths(project, project / root))
     contexts = [from_context(value, project) for value in options.contexts]
     replaced = {
         phase: [from_flag(path, project, f"--{phase.value}") for path in paths]
@@ -55,21 +57,22 @@ def prepare(name: str, options: Options, *, settings: Settings, host: Host, proj
         prompt=prompt,
         tokens=partial(tokens_of, hooks=host.hooks),
         token_budget=settings["iterate.token_budget"],
-        gates=_gates(procedure, settings, host, project),
-        fingerprint=Tree(project, [root]).fingerprint,
+        gates=_gates(procedure, settings, host, project, own),
+        fingerprint=Tree(project, own).fingerprint,
         folder=run_folder(project / root, name),
     )
     work.tokens(work.prompt(1, bounds.max_iterations, ()))
     return work
 
 
-def _gates(procedure: Procedure, settings: Settings, host: Host, project: Path) -> Gates:
+def _gates(
+    procedure: Procedure, settings: Settings, host: Host, project: Path, own: Sequence[str]
+) -> Gates:
     """Return the gates; criteria among them have the judge that is configured."""
     gates = gates_of(procedure, settings)
     if any(gate.criteria for gate in gates):
         employ_judge(host, settings)
-    exclude = [settings["iterate.root"]]
-    return Gates(gates, project=project, registry=host.registry, exclude=exclude)
+    return Gates(gates, project=project, registry=host.registry, exclude=own)
 
 
 def agent_for(procedure: Procedure, options: Options, settings: Settings, host: Host) -> Askable:

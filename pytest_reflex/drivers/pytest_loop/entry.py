@@ -14,6 +14,7 @@ from pytest_reflex.agents.recorder import Recorder
 from pytest_reflex.drivers.common.console import Progress
 from pytest_reflex.drivers.common.event_log import STDOUT, event_log
 from pytest_reflex.drivers.common.events import DriverEvent, Listener
+from pytest_reflex.drivers.common.workspace import own_paths
 from pytest_reflex.drivers.pytest_loop.child import Runner, Session
 from pytest_reflex.drivers.pytest_loop.confirming import by_terminal, confirmed, refuse_unasked
 from pytest_reflex.drivers.pytest_loop.files import open_run, project_of
@@ -29,7 +30,6 @@ from pytest_reflex.drivers.reflex.kinds import is_of_session
 from pytest_reflex.drivers.reflex.overview import NOT_VERIFIED, Run, find_run
 from pytest_reflex.drivers.reflex.reopening import More, extended
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
-from pytest_reflex.drivers.reflex.scopes import own_paths
 from pytest_reflex.errors import LimitError, PausedError, ReflexError, TamperedError, UsageError
 from pytest_reflex.host import Host, employ, open_host
 from pytest_reflex.model.plain import visible

@@ -17,6 +17,7 @@ from pytest_reflex.checks.registry import Registry
 from pytest_reflex.checks.run import compile_checks
 from pytest_reflex.criteria.load import read_criteria
 from pytest_reflex.drivers.common.asking import check_text
+from pytest_reflex.drivers.common.workspace import own_paths
 from pytest_reflex.drivers.reflex.draft import read_draft
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.drivers.reflex.kinds import refuse_session
@@ -31,7 +32,6 @@ from pytest_reflex.drivers.reflex.scopes import (
     accepted,
     free_steps,
     holding_of,
-    own_paths,
     watch_again,
 )
 from pytest_reflex.drivers.reflex.seal import holds_rules, manifest_of, rule_files, seal_of
