@@ -10,14 +10,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Any
 
 import click
 
 from pytest_reflex.drivers.common.events import DriverEvent, Kind
 from pytest_reflex.model.plain import visible
 from pytest_reflex.reports.lines import Line, broken
-from pytest_reflex.reports.progress import LEAVING, SPINNER, Running, asked, clock
+from pytest_reflex.reports.progress import LEAVING, SPINNER, Running, asked, clock, waiting_line
 
 _STYLES: Mapping[str, Mapping[str, Any]] = {
     "good": {"fg": "green", "bold": True},
@@ -41,8 +41,11 @@ def _styled(line: Line) -> str:
     return "".join(click.style(text, **style) if style else text for text, style in pieces)
 
 
-class View(Protocol):
-    """What a driver shows while it works; `beat` are the seconds after which that is told."""
+class View:
+    """What a driver shows while it works; `beat` are the seconds after which that is told.
+
+    `resume` is the command by which the run goes on, `idle` what is said where nothing runs.
+    """
 
     beat: float
     idle: str
@@ -50,27 +53,27 @@ class View(Protocol):
 
     def begins(self, event: DriverEvent) -> Mapping[str, str]:
         """Return what is under way from a waiting event on, with the agents that are asked."""
-        ...
+        steps: Mapping[str, str] = event.fields.get("steps", {})
+        return steps
 
     def hear(self, event: DriverEvent) -> None:
         """Learn of any other event."""
-        ...
 
     def note(self) -> str:
         """Return what is to be said behind what is under way."""
-        ...
+        return ""
 
     def rows(self, run: str) -> list[Line]:
         """Return the lines below; `run` is the time since the sitting began."""
-        ...
+        return []
 
     def started(self, running: Running) -> str:
         """Return the plain line at the start of what may take long; empty for none."""
-        ...
+        return ""
 
     def goes_on(self, running: Sequence[Running]) -> str:
         """Return the plain line that says that it goes on."""
-        ...
+        return waiting_line(running)
 
 
 class Progress:

@@ -107,12 +107,12 @@ class Log:
         """Tell that a fresh run begins, and what ends one without a limit."""
         fields = {"max_iterations": bounds.max_iterations, "phase": "start"}
         text = wording.starting_text(self._procedure, bounds)
-        self._tell(_Record(event="started", message=text, fields=fields))
+        self._tell("started", text, fields=fields)
         self._tell_caps(bounds)
 
     def _tell_caps(self, bounds: Bounds) -> None:
         if caps := wording.caps_text(bounds):
-            self._tell(_Record(event="unlimited", message=caps, fields={"phase": "start"}))
+            self._tell("unlimited", caps, fields={"phase": "start"})
 
     def resuming(self, state: State, bounds: Bounds) -> None:
         """Tell that a run goes on behind the finished rounds of `state`, under its limit."""
@@ -123,16 +123,16 @@ class Log:
             "phase": "start",
         }
         text = wording.resuming_text(state)
-        self._tell(_Record(event="resumed", message=text, fields=fields))
+        self._tell("resumed", text, fields=fields)
         text = wording.previous_text(state)
-        self._tell(_Record(event="previous", message=text, fields=fields))
+        self._tell("previous", text, fields=fields)
         self._tell_caps(bounds)
 
     def round_starts(self, number: int, total: int) -> None:
         """Tell that round `number` (from 1) of `total` (0: no limit) begins."""
         text = f"{wording.place_text(number, total)} starting..."
         fields = {"iteration": number, "phase": "agent"}
-        self._tell(_Record(event="iteration_started", message=text, fields=fields))
+        self._tell("iteration_started", text, fields=fields)
 
     def gate_ended(self, number: int, result: GateResult) -> None:
         """Tell what a gate came to; a warning where it failed and is not required.
@@ -151,13 +151,11 @@ class Log:
             "seconds": round(result.seconds, 3),
         }
         self._tell(
-            _Record(
-                event="gate",
-                message=wording.gate_text(result),
-                level=Severity.WARNING if is_warning else Severity.DEBUG,
-                fields=fields,
-                output=result.output,
-            )
+            "gate",
+            wording.gate_text(result),
+            Severity.WARNING if is_warning else Severity.DEBUG,
+            fields=fields,
+            output=result.output,
         )
 
     def round_ended(
@@ -171,47 +169,39 @@ class Log:
             text = wording.failed_text(round_, failures, threshold)
             fields = {"iteration": round_.number, "phase": _phase(round_), "failures": failures}
             self._tell(
-                _Record(
-                    event="failure",
-                    message=text,
-                    level=Severity.WARNING,
-                    fields=fields | {"cause": round_.cause, "threshold": threshold},
-                    output=round_.output,
-                    excerpt=wording.last_words(round_),
-                )
+                "failure",
+                text,
+                Severity.WARNING,
+                fields=fields | {"cause": round_.cause, "threshold": threshold},
+                output=round_.output,
+                excerpt=wording.last_words(round_),
             )
             if aborting and round_.limited:
                 self.warning(wording.limited_text(self._procedure))
         self._tell(
-            _Record(
-                event="iteration_completed",
-                message=wording.completed_text(round_, total),
-                fields=_round_fields(round_),
-                silent=aborting,
-            )
+            "iteration_completed",
+            wording.completed_text(round_, total),
+            fields=_round_fields(round_),
+            silent=aborting,
         )
 
     def unchanged(self, count: int, limit: int) -> None:
         """Warn that `count` rounds in a row (of `limit`, 0: none) left the tree as it was."""
         self._tell(
-            _Record(
-                event="unchanged",
-                message=wording.unchanged_text(count, limit),
-                level=Severity.WARNING,
-                fields={"rounds": count, "phase": "end"},
-            )
+            "unchanged",
+            wording.unchanged_text(count, limit),
+            Severity.WARNING,
+            fields={"rounds": count, "phase": "end"},
         )
 
     def partial(self, number: int, *, path: Path | None = None, problem: str = "") -> None:
         """Tell where the partial output of a tool is kept, or why it is not."""
         fields: dict[str, Any] = {"iteration": number, "phase": "agent"}
         self._tell(
-            _Record(
-                event="partial_output",
-                message=wording.partial_text(number, path, problem),
-                level=Severity.WARNING,
-                fields=fields | ({"path": str(path)} if path else {}),
-            )
+            "partial_output",
+            wording.partial_text(number, path, problem),
+            Severity.WARNING,
+            fields=fields | ({"path": str(path)} if path else {}),
         )
 
     def passing(self, text: str) -> None:
@@ -221,19 +211,19 @@ class Log:
             self._show(record, self._clock())
 
     def info(self, text: str) -> None:
-        self._tell(_Record(event="message", message=text))
+        self._tell("message", text)
 
     def warning(self, text: str) -> None:
-        self._tell(_Record(event="message", message=text, level=Severity.WARNING))
+        self._tell("message", text, Severity.WARNING)
 
     def error(self, text: str) -> None:
-        self._tell(_Record(event="message", message=text, level=Severity.ERROR))
+        self._tell("message", text, Severity.ERROR)
 
     def feedback(self, taken: Mapping[str, str]) -> None:
         """Tell that a person's words, by their ids, are taken up for the next iteration."""
         fields = {"count": len(taken), "ids": list(taken), "phase": "start"}
         text = wording.feedback_text(len(taken))
-        self._tell(_Record(event="feedback", message=text, fields=fields))
+        self._tell("feedback", text, fields=fields)
 
     def ended(
         self, ending: StopReason, state: State, *, saved: bool = True, detail: str = ""
@@ -244,28 +234,26 @@ class Log:
         if figures.count:
             text = f"Statistics: {figures}"
             told = fields | {"statistics": figures.to_json()}
-            self._tell(_Record(event="statistics", message=text, level=Severity.DEBUG, fields=told))
+            self._tell("statistics", text, Severity.DEBUG, fields=told)
         self._tell(
-            _Record(
-                event="ended",
-                message=wording.ended_text(ending, state, saved=saved, detail=detail),
-                level=_LEVEL_OF.get(ending, Severity.INFO),
-                fields=fields
-                | {
-                    "outcome": ending.value,
-                    "status": state.status.value,
-                    "seconds": round(sum(state.elapsed), 3),
-                    "spend": state.spend.to_json(),
-                },
-                last=True,
-                tone=_tone_of(ending, state),
-            )
+            "ended",
+            wording.ended_text(ending, state, saved=saved, detail=detail),
+            _LEVEL_OF.get(ending, Severity.INFO),
+            fields=fields
+            | {
+                "outcome": ending.value,
+                "status": state.status.value,
+                "seconds": round(sum(state.elapsed), 3),
+                "spend": state.spend.to_json(),
+            },
+            last=True,
+            tone=_tone_of(ending, state),
         )
         if self._file is not None:
             self._file.close()
 
-    def _tell(self, record: _Record) -> None:
-        now = self._clock()
+    def _tell(self, event: str, message: str, level: Severity = Severity.INFO, **more: Any) -> None:
+        record, now = _Record(event=event, message=message, level=level, **more), self._clock()
         if record.is_told(self._volume):
             self._show(record, now)
         if self._file is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from pytest_reflex.drivers.common.console import View
 from pytest_reflex.drivers.common.events import DriverEvent, Kind
 from pytest_reflex.drivers.iterate.statistics import statistics_of
 from pytest_reflex.drivers.iterate.wording import RESUME, lasted, place_text
@@ -13,7 +14,7 @@ from pytest_reflex.reports.progress import Running, bar
 _MARKS = 6
 
 
-class IterateView:
+class IterateView(View):
     """The view of a run: the log tells which gates of an iteration are done, events the rest."""
 
     beat = 60.0
@@ -70,10 +71,6 @@ class IterateView:
         left = self._total - self._number
         to_go = f", about {lasted(mean * left)} to go" if self._total and left > 0 else ""
         return [*line, (f"mean {lasted(mean)}{to_go}", "faint")]
-
-    def started(self, running: Running) -> str:
-        """Nothing: the log has it."""
-        return ""
 
     def goes_on(self, running: Sequence[Running]) -> str:
         return ", ".join(f"{one.name} is at work since {lasted(one.seconds)}" for one in running)
