@@ -23,6 +23,11 @@ def sealed_part(path: str, data: bytes) -> bytes | None:
     return data if reader is None else _read(reader, data)
 
 
+def sealed_parts(files: Mapping[str, bytes]) -> dict[str, bytes | None]:
+    """Return `sealed_part` of each file, by its path."""
+    return {path: sealed_part(path, data) for path, data in files.items()}
+
+
 def chosen_part(path: str, data: bytes, sections: Iterable[str]) -> bytes | None:
     """Return the bytes of some sections of a file, None where it has none of them.
 
@@ -104,3 +109,5 @@ _READERS: Mapping[str, Callable[[str], Mapping[str, Any]]] = {
     "tox.ini": _sections("pytest", "tool:pytest"),
     "entry_points.txt": _sections("pytest11"),
 }
+READ_IN_PARTS = frozenset(_READERS)
+"""Names of files of which not all counts."""

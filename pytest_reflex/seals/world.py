@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from pytest_reflex.seals.patterns import escaped
+from pytest_reflex.seals.patterns import all_escaped
 
 CONFIGURATIONS = (
     "pytest.toml",
@@ -35,11 +35,10 @@ _CUSTOM = (
 _SITE = ("*.pth", "*.dist-info/entry_points.txt", "*.egg-info/entry_points.txt")
 
 
-def pytest_files(folders: Iterable[Path]) -> Iterator[str]:
-    """Yield patterns of what a pytest session in one of the folders would read or import."""
-    for folder in folders:
-        base = escaped(folder)
-        yield from (f"{base}/{name}" for name in ("conftest.py", *CONFIGURATIONS))
+def pytest_files(folders: Iterable[Path]) -> list[str]:
+    """Return patterns of what a pytest session in one of the folders would read or import."""
+    bases = all_escaped(folders)
+    return [f"{base}/{name}" for base in bases for name in ("conftest.py", *CONFIGURATIONS)]
 
 
 def configured_options(project: Path) -> Iterator[str]:
@@ -49,19 +48,15 @@ def configured_options(project: Path) -> Iterator[str]:
             yield (project / name).read_text(encoding="utf-8")
 
 
-def interpreter_files() -> Iterator[str]:
-    """Yield patterns of what every start of this interpreter runs, and of its pytest plugins."""
-    for folder in _site_folders():
-        yield from (f"{escaped(folder)}/{name}" for name in _SITE)
-    for entry in dict.fromkeys(filter(os.path.isdir, sys.path)):
-        yield from (f"{escaped(os.path.abspath(entry))}/{name}" for name in _CUSTOM)
-    yield f"{escaped(sys.prefix)}/pyvenv.cfg"
-
-
-def _site_folders() -> Iterator[str]:
-    yield from site.getsitepackages()
-    if user := site.getusersitepackages():
-        yield user
+def interpreter_files() -> list[str]:
+    """Return patterns of what every start of this interpreter runs, and of its pytest plugins."""
+    user = site.getusersitepackages()
+    sites = [*site.getsitepackages(), *([user] if user else [])]
+    entries = [os.path.abspath(one) for one in dict.fromkeys(filter(os.path.isdir, sys.path))]
+    *bases, prefix = all_escaped([*sites, *entries, sys.prefix])
+    found = [f"{base}/{name}" for base in bases[: len(sites)] for name in _SITE]
+    found += [f"{base}/{name}" for base in bases[len(sites) :] for name in _CUSTOM]
+    return [*found, f"{prefix}/pyvenv.cfg"]
 
 
 def up_to(project: Path, path: Path) -> Iterator[Path]:
