@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from pytest_reflex.documents.data_tree import LONGEST, looks_like_data, whole_tree
@@ -66,6 +66,7 @@ class Parts:
         return self.parts[place].name if place < len(self.parts) else None
 
 
+@lru_cache(maxsize=8)  # each step asks for those of the last artifacts again
 def parts_of(text: str) -> Parts | None:
     """Return the parts of a text; None where it has neither headings nor first keys, or is huge."""
     if not text.strip() or text.count("\n") > MOST_LINES:
