@@ -10,7 +10,7 @@ from pytest_reflex.checks.registry import Registry
 from pytest_reflex.errors import CriteriaError, Problem
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.targets import RunCheck
-from pytest_reflex.model.words import Level
+from pytest_reflex.model.words import ACTIVE_LEVELS, Level
 from pytest_reflex.process.secrecy import own_secrets
 
 Key = tuple[str, int]
@@ -32,7 +32,7 @@ def compile_checks(criteria: Criteria, level: Level, registry: Registry) -> dict
                 run = registry.get(spec.type).compile(spec, criteria.vars)
                 runs_later = starts_process(spec, criteria.vars, registry)
                 run = discreet(run, None if runs_later else known)
-                if rule.level in level.active:
+                if rule.level in ACTIVE_LEVELS[level]:
                     compiled[rule.id, index] = run
             except CriteriaError as error:
                 problems += (

@@ -203,8 +203,8 @@ def test_f15_of_many_that_ask_at_once_each_is_heard(stage: Stage) -> None:
         said = [f"number {n}" for n in range(16)]
         asking = [pool.submit(stopping.tell, run, text, patience=0) for text in said]
         while not all(answer.done() for answer in asking):
-            loop.files.adopt_feedback()
-        loop.files.adopt_feedback()
+            loop.files.adopt_feedback(loop.files.requests().feedback)
+        loop.files.adopt_feedback(loop.files.requests().feedback)
     given = [e.payload["text"] for e in loop.files.latest_events() if e.kind == "feedback_given"]
     assert sorted(given) == sorted(said)
 

@@ -17,7 +17,7 @@ from threading import Event as Signal
 from typing import Any
 
 from pytest_reflex.drivers.common.control import Control
-from pytest_reflex.drivers.common.drive import Inputs, Stop, drive
+from pytest_reflex.drivers.common.drive import Inputs, Polled, Stop, drive
 from pytest_reflex.drivers.reflex.asking import ask, record
 from pytest_reflex.drivers.reflex.calls import Calls
 from pytest_reflex.drivers.reflex.decide import Act, Decision, calls_left, decide, seconds_left
@@ -90,10 +90,8 @@ class ReflexDriver:
         self.verified: Verified = set()
 
     def tampering(self) -> str:
-        """Return what was done to the run's record, to what judges, or in a session."""
-        loop = self._loop
-        found = loop.files.forgery() or self._seal.tampering() or loop.suspicion()
-        return found or self._calls.tampering
+        """Return what was done to what judges, or in a session."""
+        return self._seal.tampering() or self._loop.suspicion() or self._calls.tampering
 
     def decide(self, state: RunState, inputs: Inputs) -> Decision | Stop | None:
         """Return what comes next."""
@@ -227,13 +225,18 @@ class ReflexStore:
     def state(self) -> RunState:
         return self._files.state
 
-    def poll(self) -> Iterator[Event]:
-        """Take up an artifact that was changed by hand, and what people say of it."""
+    def poll(self) -> Generator[Event, None, Polled]:
+        """Take up an artifact that was changed by hand, and what people say of it.
+
+        Whoever is told of that may take time: then everything is looked at again.
+        """
+        files = self._files
         yield from self._untold()
-        self._files.adopt_changes_by_hand()
-        yield from self._untold()
-        self._files.adopt_feedback()
-        yield from self._untold()
+        while True:
+            requests = files.requests()
+            if not files.adopt_changes_by_hand() and not files.adopt_feedback(requests.feedback):
+                return Polled(requests=requests, forgery=files.forgery())
+            yield from self._untold()
 
     def commit(self, outcome: Done) -> Iterator[Event]:
         """Make a step durable; votes that were given in it are so already, and told first."""

@@ -56,6 +56,8 @@ class Pointer:
 
     @classmethod
     def from_json(cls, wire: Mapping[str, Any]) -> Pointer:
+        if not any(key in wire for key in _OURS):
+            return cls(named=wire)
         named = {key: value for key, value in wire.items() if key not in _OURS}
         others = wire.get(OTHERS)
         asked = {
@@ -79,12 +81,12 @@ def change_pointer(root: Path, change: Callable[[Pointer], Pointer], staging: Pa
     between writing and renaming.
     """
     old = read_pointer(root)
-    if change(old).to_json() == old.to_json():
+    if change(old) == old:
         return
     with folder_lock(root):
         old = read_pointer(root)
         new = change(old)
-        if new.to_json() == old.to_json():
+        if new == old:
             return
         if new.named:
             replace_file(root / CURRENT, dump(new.to_json()), staging=staging)

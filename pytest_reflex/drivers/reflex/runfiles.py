@@ -8,7 +8,7 @@ Limits: the whole history is kept in memory.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -89,6 +89,7 @@ class RunFiles(RecordedRun):
         self._journal = journal
         self._written: bytes | None = None
         self._forgery = ""
+        self._is_named = False
         self.aside = [journal.aside] if journal.aside else []
         self.recovered = journal.recovered
 
@@ -219,16 +220,20 @@ class RunFiles(RecordedRun):
         self.forgery()
         self._written = dump(run_json(self.state))
         replace_file(self.folder / RUN, self._written)
-        change = follow(self.folder.parent, self.state, began=kind in BEGINS, moved=kind in MOVES)
+        began, moved = kind in BEGINS, kind in MOVES
+        if not began and not moved and self._is_named and self.state.status is RunStatus.RUNNING:
+            return  # current.json names this run already
+        change = follow(self.folder.parent, self.state, began=began, moved=moved)
         change_pointer(self.folder.parent, change, self.folder)
 
     def requests(self) -> Requests:
         """Return what people ask of this run through current.json."""
-        return read_pointer(self.folder.parent).asked_of(self.state.run_id)
+        pointer = read_pointer(self.folder.parent)
+        self._is_named = pointer.run_id == self.state.run_id
+        return pointer.asked_of(self.state.run_id)
 
-    def adopt_feedback(self) -> list[Event]:
+    def adopt_feedback(self, asked: Mapping[str, str]) -> list[Event]:
         """Make what people say of the artifact durable, once, and take it off current.json."""
-        asked = self.requests().feedback
         events = [
             self.give_feedback(key, text)
             for key, text in asked.items()

@@ -141,7 +141,7 @@ def _stop_idle(held: RunFiles, reason: str, project: Path, hooks: Hooks | None) 
         if files.state.status is not RunStatus.RUNNING:
             return Answer(state=files.state, done=True)
         files.adopt_changes_by_hand()
-        files.adopt_feedback()
+        files.adopt_feedback(files.requests().feedback)
         verified: Verified = set()
         due = decide(files.state, stop_requested=reason, unverified=True)
         if hooks is not None and due.act in (Act.STEP, Act.VERIFY):
@@ -181,7 +181,7 @@ def _tell_idle(held: RunFiles, key: str, text: str) -> Answer:
                 "there is no critique to come",
                 hint="start over with `loop new`",
             )
-        files.adopt_feedback()
+        files.adopt_feedback(files.requests().feedback)
         if not files.has_feedback(key):
             files.give_feedback(key, text)
         return Answer(state=files.state, done=True)
