@@ -30,6 +30,7 @@ class Calls:
             if not self._open:
                 self._watch.refuse_changes(self._alias)
             self._open += 1
+        self._watch.unseen = True
         try:
             reply = ask(request)
         finally:

@@ -144,7 +144,8 @@ class ReflexDriver:
         elif decision.act is Act.VERIFY:
             yield from evaluate_again(loop.files, loop.hooks, loop.project, loop.watch, loop.notice)
         elif decision.step is Step.EVALUATE:
-            yield evaluate(loop.files, loop.hooks, loop.project, loop.watch)
+            alone = Step.EVALUATE in loop.free
+            yield evaluate(loop.files, loop.hooks, loop.project, loop.watch, alone=alone)
         elif decision.step is Step.PRODUCE_PREPARE:
             yield from self._produce_and_prepare()
         else:

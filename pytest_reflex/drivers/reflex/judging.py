@@ -29,17 +29,25 @@ from pytest_reflex.verdict.progress import flips_between
 
 
 def evaluate(
-    files: RunFiles, hooks: Any, project: Path, watch: ProjectWatch, *, again: bool = False
+    files: RunFiles,
+    hooks: Any,
+    project: Path,
+    watch: ProjectWatch,
+    *,
+    again: bool = False,
+    alone: bool = False,
 ) -> Done:
     """Judge the artifact; the verdict binds to the bytes that the history knows.
 
     Checks that an agent made are proved, and what is not proved earns nothing. Votes of a
     judge are durable when they are given, before the event that is returned. `project` is the
     working directory of commands; what changes in it meanwhile and no check declares to write, is
-    an error. With `again` the event takes the place of the last evaluation. Raises ReflexError
-    where nothing can judge, PausedError where a person has to look.
+    an error. With `again` the event takes the place of the last evaluation, after which the project
+    was looked at. Where this program judges `alone`, it is not looked at if nobody else was at
+    work. Raises ReflexError where nothing can judge, PausedError where a person has to look.
     """
-    if refused := watch.before_evaluation(files.alias):
+    alone = alone and not watch.unseen
+    if not again and not alone and (refused := watch.before_evaluation(files.alias)):
         return phase_error(Step.EVALUATE, refused)
     listener, state, votes = Listener(files.commit), files.state, files.state.votes
     if again or state.changed.get("by") == "restore":
@@ -49,7 +57,7 @@ def evaluate(
     listener.end()
     if evaluation is None:
         return done
-    refused, accepted = watch.after_evaluation()
+    refused, accepted = ("", {}) if alone else watch.after_evaluation()
     if refused:
         done = phase_error(Step.EVALUATE, refused)
     elif done.kind is EventKind.EVALUATION_DONE:

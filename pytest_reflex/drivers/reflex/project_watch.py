@@ -95,13 +95,17 @@ class Found:
 
 
 class ProjectWatch:
-    """Compares the project with what is known of it."""
+    """Compares the project with what is known of it.
+
+    `unseen` says that something else than this program may have been at work since the last look.
+    """
 
     def __init__(self, scope: Scope, outside: Outside) -> None:
         self._scope, self._outside = scope, outside
         self._tree = ProjectTree(scope.project, (*STATE, *scope.apart))
         self._lock, self._looked = Lock(), -_SOON
         self._left, self._written = Found(), dict[str, str]()
+        self.unseen = True
 
     @classmethod
     def begin(
@@ -124,7 +128,7 @@ class ProjectWatch:
         above = files_above(scope.project) if programs else ()
         held = (*patterns, *above, *behind.files)
         watch._outside = Outside.take(scope.project, programs, held, behind.folders)
-        watch._looked = time.monotonic()
+        watch._looked, watch.unseen = time.monotonic(), False
         return watch
 
     @classmethod
@@ -178,6 +182,7 @@ class ProjectWatch:
             outside = self._outside.changes(packages=packages)
             if packages:
                 self._looked = time.monotonic()
+            self.unseen = False
             return Found(files, (*self._tree.described(files), *outside))
 
     def accept(self, found: Found) -> dict[str, Any]:
@@ -219,8 +224,8 @@ class ProjectWatch:
         if rest:
             return self._in_evaluation(rest), {}
         self._tree.accept(declared.files)
-        written = {**self._written, **declared.files}
-        return "", {ACCEPTED: {"files": pack(written)}} if written else {}
+        self._written |= declared.files
+        return "", {ACCEPTED: {"files": pack(self._written)}} if self._written else {}
 
     def _apart(self, found: Found) -> tuple[Found, Found]:
         """Return the part of what was found that checks declare to write, and the rest."""

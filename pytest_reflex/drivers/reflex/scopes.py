@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.checks.commands import commands_of_rules
+from pytest_reflex.checks.commands import commands_of_rules, starts_process
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.drivers.common.judging_files import (
     Command,
@@ -26,6 +26,7 @@ from pytest_reflex.drivers.reflex.recorded import RecordedRun
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.steps import Done
 from pytest_reflex.model.events import Event, EventKind
+from pytest_reflex.model.judged import JUDGED
 from pytest_reflex.model.rules import CheckSpec, Criteria
 from pytest_reflex.model.words import Step
 from pytest_reflex.seals.left_out import is_left_out
@@ -42,13 +43,15 @@ class Holding:
     """What is to be known of the checks of a run: `programs` are what they start, as patterns.
 
     The agent may change what `may_change` means, checks may write what `writes` means;
-    `unprotected` are files that checks run and that the agent may change all the same.
+    `unprotected` are files that checks run and that the agent may change all the same; `in_process`
+    says that no check starts a program or asks a judge.
     """
 
     programs: tuple[str, ...] = ()
     may_change: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     unprotected: tuple[str, ...] = ()
+    in_process: bool = False
 
 
 def holding_of(
@@ -78,7 +81,17 @@ def holding_of(
         may_change=scope.may_change,
         writes=writes_in(criteria, registry),
         unprotected=tuple(path for path in named if scope.is_free(path.replace("[[]", "["))),
+        in_process=not any(commands) and not _asks_or_starts(criteria, registry),
     )
+
+
+def _asks_or_starts(criteria: Criteria, registry: Registry) -> bool:
+    """Return whether a check asks a judge, or may start a program; prose may become either."""
+    specs = [spec for rule in criteria.rules for spec in rule.checks]
+    kinds = {each.type for spec in specs for each in spec.alternatives or (spec,)}
+    is_prose = not all(rule.checks for rule in criteria.rules)
+    starts = any(starts_process(spec, criteria.vars, registry) for spec in specs)
+    return is_prose or JUDGED in kinds or starts
 
 
 def writes_in(criteria: Criteria, registry: Registry) -> tuple[str, ...]:
@@ -125,11 +138,19 @@ def _opened_to_write() -> Iterator[str]:
                 yield os.readlink(f"{_DESCRIPTORS}/{name}")
 
 
-def free_steps(agents: Mapping[Step, str], plugins: Iterable[str]) -> frozenset[Step]:
-    """Return the steps that a part of this program answers, where no plugin may answer before."""
+def free_steps(
+    agents: Mapping[Step, str], plugins: Iterable[str], holding: Holding | None = None
+) -> frozenset[Step]:
+    """Return the steps that a part of this program answers, where no plugin may answer before.
+
+    EVALUATE is one of them where all others are, and `holding` says that checks need nobody.
+    """
     if list(plugins):
         return frozenset()
-    return frozenset(step for step, name in agents.items() if name in FREE_AGENTS)
+    free = {step for step, name in agents.items() if name in FREE_AGENTS}
+    if holding and holding.in_process and agents and len(free) == len(agents):
+        free.add(Step.EVALUATE)
+    return frozenset(free)
 
 
 def watch_again(files: RecordedRun, project: Path) -> ProjectWatch:

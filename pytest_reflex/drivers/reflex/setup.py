@@ -212,7 +212,7 @@ def begin(
             hooks=hooks,
             project=project,
             watch=watch,
-            free=free_steps(agents, settings["plugins"]),
+            free=free_steps(agents, settings["plugins"], proposal.holding),
             sequential=order.sequential,
             allow_agent_commands=order.allow_agent_commands,
         )
