@@ -21,9 +21,8 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from pytest_reflex.errors import read_again, read_or_raise
-from pytest_reflex.seals.contents import READ_IN_PARTS, sealed_parts
 from pytest_reflex.seals.patterns import Finder
-from pytest_reflex.seals.world import CONFIGURATIONS
+from pytest_reflex.seals.world import CONFIGURATIONS, READ_IN_PARTS, sealed_parts
 
 NO_FILE = "no regular file"
 UNREADABLE = "unreadable"

@@ -12,9 +12,7 @@ from pytest_reflex.drivers.reflex.steps import Done
 from pytest_reflex.model.events import Event
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.words import Step
-from pytest_reflex.store.merge import merge, moved
-from pytest_reflex.store.parts import parts_of
-from pytest_reflex.store.sections import changed_sections
+from pytest_reflex.store.parts import changed_sections, merge, moved, parts_of
 
 OFF, REPORT, STRICT = "off", "report", "strict"
 GUARDS = (OFF, REPORT, STRICT)

@@ -21,10 +21,9 @@ from pytest_reflex.errors import PausedError, StateError
 from pytest_reflex.model.events import Event
 from pytest_reflex.model.plain import visible
 from pytest_reflex.seals.above import files_above
-from pytest_reflex.seals.behind import Behind
 from pytest_reflex.seals.left_out import STATE
 from pytest_reflex.seals.manifest import Change
-from pytest_reflex.seals.outside import Outside
+from pytest_reflex.seals.outside import Behind, Outside
 from pytest_reflex.seals.patterns import escaped, is_meant
 from pytest_reflex.seals.project import ProjectTree, pack, printable, unpack
 

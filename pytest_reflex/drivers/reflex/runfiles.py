@@ -55,8 +55,8 @@ from pytest_reflex.store.delta import make_delta
 from pytest_reflex.store.folders import create_run_folder
 from pytest_reflex.store.journal import Journal
 from pytest_reflex.store.lock import folder_lock
+from pytest_reflex.store.parts import changed_sections
 from pytest_reflex.store.regular import read_if_regular
-from pytest_reflex.store.sections import changed_sections
 
 _REMOVE = "remove it to have the recorded artifact restored"
 MOVES = (EventKind.ITERATION_ADVANCED, EventKind.PHASE_SWITCHED)

@@ -18,8 +18,14 @@ from pytest_reflex import fixes
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.results import Evaluation, evaluation_from_json
 from pytest_reflex.model.rules import FORMAT, Criteria, Rule
-from pytest_reflex.store.parts import BEFORE_HEADINGS, FRONT_MATTER, Part, Parts, parts_of
-from pytest_reflex.store.sections import changed_sections
+from pytest_reflex.store.parts import (
+    BEFORE_HEADINGS,
+    FRONT_MATTER,
+    Part,
+    Parts,
+    changed_sections,
+    parts_of,
+)
 
 FEEDBACK = "feedback"
 
