@@ -101,7 +101,7 @@ def prepare(
         root=target.root,
         environment={**_variables(criteria), **target.environment},
         cancel=cancel,
-        blocks=BlocksFolder(artifact),
+        blocks=BlocksFolder(artifact) if starting else None,
         judge=_judge(registry, target),
     )
     return Prepared(

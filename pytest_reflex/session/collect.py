@@ -13,8 +13,7 @@ from pytest_reflex.errors import ReflexError
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.rules import Rule
 from pytest_reflex.session.desk import Desk
-from pytest_reflex.session.items import CheckItem, Subject
-from pytest_reflex.session.names import file_id
+from pytest_reflex.session.items import CheckItem, Subject, file_id
 from pytest_reflex.session.suites import expect_suite
 
 
