@@ -26,7 +26,7 @@ def status(alias: str | None, as_json: bool, watch: str | None) -> int:
     With --watch every change is shown; with --json too, only the end is.
     """
     from pytest_reflex.drivers.reflex.overview import find_run, read_run, status_text
-    from pytest_reflex.drivers.reflex.runjson import run_json
+    from pytest_reflex.drivers.reflex.statefile import run_json
 
     pause, alias = pause_and_name(watch, alias)
     run = find_run(state_root(), alias)

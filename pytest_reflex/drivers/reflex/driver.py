@@ -19,19 +19,17 @@ from typing import Any
 from pytest_reflex.drivers.common.control import Control
 from pytest_reflex.drivers.common.drive import Inputs, Polled, Stop, drive
 from pytest_reflex.drivers.reflex.asking import ask, record
-from pytest_reflex.drivers.reflex.calls import Calls
 from pytest_reflex.drivers.reflex.decide import Act, Decision, calls_left, decide, seconds_left
 from pytest_reflex.drivers.reflex.ending import stopped
 from pytest_reflex.drivers.reflex.guard import guarded
+from pytest_reflex.drivers.reflex.history import is_unverified, judged_at
 from pytest_reflex.drivers.reflex.judging import evaluate
 from pytest_reflex.drivers.reflex.partial import keep_in_run
-from pytest_reflex.drivers.reflex.project_watch import ProjectWatch
-from pytest_reflex.drivers.reflex.recorded import judged_at
-from pytest_reflex.drivers.reflex.requests import request_for
+from pytest_reflex.drivers.reflex.project_watch import Calls, ProjectWatch
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.seal import Watch
-from pytest_reflex.drivers.reflex.steps import Done, perform, refused_by_limit
-from pytest_reflex.drivers.reflex.verifying import Verified, evaluate_again, is_unverified
+from pytest_reflex.drivers.reflex.steps import Done, perform, refused_by_limit, request_for
+from pytest_reflex.drivers.reflex.verifying import Verified, evaluate_again
 from pytest_reflex.errors import LimitError
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import RunState

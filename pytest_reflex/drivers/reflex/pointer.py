@@ -13,8 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.drivers.common.control import FEEDBACK, NOW, STOP, Requests
-from pytest_reflex.drivers.reflex.runjson import current_json
-from pytest_reflex.drivers.reflex.statefile import CURRENT, HISTORY, RUN, dump, read_object
+from pytest_reflex.drivers.reflex.statefile import (
+    CURRENT,
+    HISTORY,
+    RUN,
+    current_json,
+    dump,
+    read_object,
+)
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import RunStatus
 from pytest_reflex.store.atomic import remove_file, replace_file

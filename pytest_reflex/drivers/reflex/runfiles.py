@@ -18,6 +18,7 @@ from pytest_reflex.drivers.common.control import Requests
 from pytest_reflex.drivers.common.workspace import TextFile, Workspace
 from pytest_reflex.drivers.reflex.fold import apply
 from pytest_reflex.drivers.reflex.history import (
+    RecordedRun,
     artifact_with,
     digest,
     hash_before_last_change,
@@ -25,8 +26,6 @@ from pytest_reflex.drivers.reflex.history import (
 )
 from pytest_reflex.drivers.reflex.partial import keep_in_run, with_partial
 from pytest_reflex.drivers.reflex.pointer import Pointer, change_pointer, follow, read_pointer
-from pytest_reflex.drivers.reflex.recorded import RecordedRun
-from pytest_reflex.drivers.reflex.runjson import run_json
 from pytest_reflex.drivers.reflex.statefile import (
     ARTIFACT,
     HISTORY,
@@ -34,6 +33,7 @@ from pytest_reflex.drivers.reflex.statefile import (
     dump,
     read_object,
     refuse_newer,
+    run_json,
     tells_of,
 )
 from pytest_reflex.drivers.reflex.steps import Done

@@ -21,8 +21,8 @@ from pytest_reflex.drivers.common.judging_files import (
     files_of_commands,
     outputs_of,
 )
+from pytest_reflex.drivers.reflex.history import RecordedRun
 from pytest_reflex.drivers.reflex.project_watch import ProjectWatch, Scope
-from pytest_reflex.drivers.reflex.recorded import RecordedRun
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.steps import Done
 from pytest_reflex.model.events import Event, EventKind

@@ -18,10 +18,10 @@ from pytest_reflex.drivers.common.control import Requests
 from pytest_reflex.drivers.common.drive import Stop
 from pytest_reflex.drivers.reflex import ending
 from pytest_reflex.drivers.reflex.decide import Act, decide
+from pytest_reflex.drivers.reflex.history import judged_at
 from pytest_reflex.drivers.reflex.judging import evaluate
 from pytest_reflex.drivers.reflex.overview import Run, read_run
 from pytest_reflex.drivers.reflex.pointer import Pointer, change_pointer, read_pointer
-from pytest_reflex.drivers.reflex.recorded import judged_at
 from pytest_reflex.drivers.reflex.result import deliver
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.scopes import watch_again
