@@ -10,9 +10,9 @@ from pytest_reflex.agents.judge_prompt import case_number, judge_prompt
 from pytest_reflex.agents.outcome import without_answer
 from pytest_reflex.contracts.judgement import read_judgement
 from pytest_reflex.contracts.steps import ContractError
-from pytest_reflex.model.cost import Cost, cost_of, total_cost
 from pytest_reflex.model.judged import Case, Ruling, Vote
 from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.run import Cost, cost_of, total_cost
 from pytest_reflex.model.steps import Askable, Question, Reply
 from pytest_reflex.model.words import Step
 

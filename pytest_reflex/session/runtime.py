@@ -18,13 +18,12 @@ from pytest_reflex.errors import ReflexError
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.process.pool import Pool
 from pytest_reflex.session import options, plan, protocol
-from pytest_reflex.session.collect import ArtifactFile, SuiteFile, fault_text
-from pytest_reflex.session.desk import Desk
+from pytest_reflex.session.collect import ArtifactFile, SuiteFile, expect_named, fault_text
 from pytest_reflex.session.items import CheckItem
 from pytest_reflex.session.marks import MarkedTests
 from pytest_reflex.session.options import only_looks
+from pytest_reflex.session.plan import Desk
 from pytest_reflex.session.reporting import Reporting, Sending, stand_inside, stand_outside
-from pytest_reflex.session.suites import expect_named
 
 _Key = tuple[str, str, int]
 

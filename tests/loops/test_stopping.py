@@ -13,7 +13,7 @@ import pytest
 from pytest_reflex.drivers.common.control import Requests
 from pytest_reflex.drivers.reflex import stopping
 from pytest_reflex.drivers.reflex.overview import Run, find_run
-from pytest_reflex.drivers.reflex.pointer import read_pointer
+from pytest_reflex.drivers.reflex.statefile import read_pointer
 from pytest_reflex.drivers.reflex.survey import running
 from pytest_reflex.errors import UsageError
 from tests.loops.stage import Script, Stage, story

@@ -29,7 +29,7 @@ class CriteriaGate:
     """Criteria whose gate has to be passed by every artifact, or a suite that names its own."""
 
     def __init__(self, gate: Gate, project: Path, registry: Registry) -> None:
-        from pytest_reflex.checks.compiled import compile_checks
+        from pytest_reflex.checks.run import compile_checks
         from pytest_reflex.criteria.load import VACUITY_HINT, read_criteria, vacuity
         from pytest_reflex.criteria.suite import default_level
         from pytest_reflex.verdict.score import cannot_fail

@@ -44,8 +44,8 @@ from pytest_reflex.drivers.iterate.store import IterateStore
 from pytest_reflex.drivers.iterate.tree import Watch
 from pytest_reflex.drivers.iterate.wording import unpassable
 from pytest_reflex.errors import ExitCode, ReflexError, StateError
-from pytest_reflex.model.cost import cost_of
 from pytest_reflex.model.plain import boundary, one_line
+from pytest_reflex.model.run import cost_of
 from pytest_reflex.model.steps import Askable, Question, Reply
 from pytest_reflex.model.stop import StopReason
 from pytest_reflex.reports.spending import not_held, unknown_of

@@ -18,18 +18,23 @@ from pytest_reflex.drivers.common.limits import budget_left
 from pytest_reflex.drivers.reflex.asking import judge
 from pytest_reflex.drivers.reflex.fold import AGAIN, marks_with
 from pytest_reflex.drivers.reflex.history import RecordedRun, recorded_votes
-from pytest_reflex.drivers.reflex.prepared import effective
+from pytest_reflex.drivers.reflex.prepared import (
+    Made,
+    effective,
+    made_by_agent,
+    prove,
+    without_unproved,
+)
 from pytest_reflex.drivers.reflex.project_watch import ProjectWatch
-from pytest_reflex.drivers.reflex.proving import Made, made_by_agent, prove, without_unproved
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.steps import Done, phase_error
-from pytest_reflex.model.cost import total_cost
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.judged import Cast, Ruling
 from pytest_reflex.model.results import Evaluation
+from pytest_reflex.model.run import total_cost
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Step
-from pytest_reflex.process.caches import private_caches
+from pytest_reflex.process.temporary import private_caches
 from pytest_reflex.seals.world import configured_options
 from pytest_reflex.store.regular import read_if_regular
 from pytest_reflex.verdict.ballot import ruling_of

@@ -25,13 +25,16 @@ from pytest_reflex.drivers.reflex.history import (
     read_events,
 )
 from pytest_reflex.drivers.reflex.partial import keep_in_run, with_partial
-from pytest_reflex.drivers.reflex.pointer import Pointer, change_pointer, follow, read_pointer
 from pytest_reflex.drivers.reflex.statefile import (
     ARTIFACT,
     HISTORY,
     RUN,
+    Pointer,
+    change_pointer,
     dump,
+    follow,
     read_object,
+    read_pointer,
     refuse_newer,
     run_json,
     tells_of,

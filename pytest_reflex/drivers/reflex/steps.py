@@ -25,15 +25,14 @@ from pytest_reflex.drivers.reflex.prepared import (
     commands_made,
     needs_agent,
     own_checks,
+    refused,
     settle,
     unusable,
 )
-from pytest_reflex.drivers.reflex.proving import refused
 from pytest_reflex.model.artifact import BOM
-from pytest_reflex.model.cost import cost_of
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.rules import Criteria, Rule
-from pytest_reflex.model.run import RunState
+from pytest_reflex.model.run import RunState, cost_of
 from pytest_reflex.model.steps import Reply, StepRequest
 from pytest_reflex.model.words import Step
 from pytest_reflex.process.secrecy import hide, own_secrets

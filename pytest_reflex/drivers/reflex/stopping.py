@@ -21,12 +21,17 @@ from pytest_reflex.drivers.reflex.decide import Act, decide
 from pytest_reflex.drivers.reflex.history import judged_at
 from pytest_reflex.drivers.reflex.judging import evaluate
 from pytest_reflex.drivers.reflex.overview import Run, read_run
-from pytest_reflex.drivers.reflex.pointer import Pointer, change_pointer, read_pointer
 from pytest_reflex.drivers.reflex.result import deliver
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
-from pytest_reflex.drivers.reflex.scopes import watch_again
-from pytest_reflex.drivers.reflex.seal import Watch
-from pytest_reflex.drivers.reflex.statefile import HISTORY, RUN, read_object
+from pytest_reflex.drivers.reflex.seal import Watch, watch_again
+from pytest_reflex.drivers.reflex.statefile import (
+    HISTORY,
+    RUN,
+    Pointer,
+    change_pointer,
+    read_object,
+    read_pointer,
+)
 from pytest_reflex.drivers.reflex.verifying import Verified, evaluate_again
 from pytest_reflex.errors import ReflexError, UsageError
 from pytest_reflex.model.events import EventKind

@@ -18,8 +18,7 @@ from pytest_reflex.drivers.reflex.kinds import is_of_session
 from pytest_reflex.drivers.reflex.overview import Run
 from pytest_reflex.drivers.reflex.project_watch import ProjectWatch, named
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
-from pytest_reflex.drivers.reflex.scopes import watch_again
-from pytest_reflex.drivers.reflex.seal import Watch
+from pytest_reflex.drivers.reflex.seal import Watch, watch_again
 from pytest_reflex.drivers.reflex.statefile import ARTIFACT, HISTORY
 from pytest_reflex.drivers.reflex.steps import Done, phase_error
 from pytest_reflex.errors import LockedError, PausedError, StepError, TamperedError, UsageError
