@@ -36,7 +36,7 @@ Opening = Callable[["SnapshotFile[State]", "Work"], tuple["State", bool]]
 @click.command(cls=OwnOptions, short_help="Run a procedure, round after round.")
 @procedure_argument()
 @click.option("--fresh", is_flag=True, help="Begin anew where a run was interrupted.")
-@driving_options
+@driving_options()
 def run(procedure: str, fresh: bool, **given: Any) -> int:
     """Run PROCEDURE: each round gives its prompt to a fresh process of the AI tool.
 
@@ -67,7 +67,7 @@ def run(procedure: str, fresh: bool, **given: Any) -> int:
 @click.command(cls=OwnOptions, short_help="Continue a run that was interrupted or aborted.")
 @procedure_argument(wanted="resumable")
 @click.option("--reset-failures", is_flag=True, help="Count failures from 0 again.")
-@driving_options
+@driving_options(adds=True)
 def resume(procedure: str, reset_failures: bool, **given: Any) -> int:
     """Continue the run of PROCEDURE; the round that was interrupted is run again.
 

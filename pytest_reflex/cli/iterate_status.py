@@ -11,7 +11,7 @@ import click
 
 from pytest_reflex.cli.configured import configured
 from pytest_reflex.cli.iterate_names import iterate_root, known, procedure_argument
-from pytest_reflex.cli.request_options import json_option
+from pytest_reflex.cli.options import json_option
 from pytest_reflex.cli.streams import give, give_json, say
 from pytest_reflex.cli.watching import pause_and_name, watch_option, watched
 from pytest_reflex.errors import ExitCode

@@ -15,13 +15,18 @@ from pytest_reflex.cli.configured import configured
 from pytest_reflex.cli.criteria_option import (
     chosen_criteria,
     criteria_options,
-    judge_option,
     parse_variables,
 )
-from pytest_reflex.cli.dry_option import dry_run_option
 from pytest_reflex.cli.dry_run import show_new, show_resumed, unfinished
 from pytest_reflex.cli.given import GivenPath
 from pytest_reflex.cli.loop_tape import recorder_of, recording_options, tape_of, taped
+from pytest_reflex.cli.options import (
+    agents_option,
+    budget_option,
+    dry_run_option,
+    judge_option,
+    max_iterations_option,
+)
 from pytest_reflex.cli.streams import say
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.errors import UsageError
@@ -35,13 +40,7 @@ def running_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option("--quiet", is_flag=True, help="Print the final artifact only."),
         click.option("--json", "as_json", is_flag=True, help="Print run.json at the end."),
-        click.option(
-            "--agent",
-            "agents",
-            multiple=True,
-            metavar="[STEP=]NAME",
-            help="Agent of all steps, or of one (default: offline).",
-        ),
+        agents_option,
         click.option(
             "--evaluator",
             metavar="pytest|core",
@@ -68,14 +67,8 @@ def running_options(command: Callable[..., Any]) -> Callable[..., Any]:
     "--in-place", is_flag=True, help="Write the result over the input, if the loop completed."
 )
 @click.option("--ideal", metavar="TEXT", help="What the ideal result is, in words.")
-@click.option("--max-iterations", metavar="N", help="Evaluated iterations at most (default: 4).")
-@click.option(
-    "--budget",
-    "budgets",
-    metavar="KEY=N",
-    multiple=True,
-    help="Limit of spending: seconds, usd, tokens or calls.",
-)
+@max_iterations_option(" (default: 4)")
+@budget_option()
 @click.option(
     "--guard",
     metavar="off|report|strict",

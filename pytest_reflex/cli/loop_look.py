@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from pytest_reflex.cli.aliases import alias_argument, state_root
+from pytest_reflex.cli.options import json_option
 from pytest_reflex.cli.streams import give, give_artifact, give_json, say
 from pytest_reflex.cli.watching import pause_and_name, watch_option, watched
 from pytest_reflex.errors import ExitCode, UsageError
@@ -48,7 +49,7 @@ def status(alias: str | None, as_json: bool, watch: str | None) -> int:
 
 
 @click.command("list", short_help="List all loops.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def list_(as_json: bool) -> int:
     """List all loops by name: status, iteration, phase, score and task.
 
@@ -87,7 +88,7 @@ def _elsewhere(root: Path) -> str:
 
 @click.command(short_help="Show what happened in a loop.")
 @alias_argument()
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 @click.option(
     "--stable", is_flag=True, help="Print JSON lines without times, run id and places: to compare."
 )
@@ -138,7 +139,7 @@ def _stable(path: Path, content: Content) -> int:
 @click.command(short_help="Print the artifact of a loop.")
 @alias_argument()
 @click.option("--iteration", type=int, metavar="N", help="The one that iteration N evaluated.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def show(alias: str | None, iteration: int | None, as_json: bool) -> int:
     """Print the artifact of the loop ALIAS (default: the one that runs, else the newest).
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pytest_reflex.cli.configured import configured
+from pytest_reflex.cli.options import json_option
 from pytest_reflex.cli.streams import give, give_json, say
 from pytest_reflex.cli.watching import pause_and_name, watch_option, watched
 from pytest_reflex.errors import ExitCode, ReflexError, UsageError, did_you_mean
@@ -29,7 +30,7 @@ DRIVERS = tuple(name for names in LISTS.values() for name in names)
 
 @click.command(short_help="List the runs of all drivers.")
 @click.option("--driver", metavar="|".join(DRIVERS), help="Those of one driver.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 @watch_option("no run is at work")
 def runs(driver: str | None, as_json: bool, watch: str | None) -> int:
     """List the runs in this folder: of `loop`, `pytest --reflex-loop` and `iterate`.

@@ -55,7 +55,7 @@ def prepare(name: str, options: Options, *, settings: Settings, host: Host, proj
         prompt=prompt,
         tokens=partial(tokens_of, hooks=host.hooks),
         token_budget=settings["iterate.token_budget"],
-        gates=_gates(procedure, settings, host, project),
+        gates=_gates(procedure, settings, host, project, options.judge),
         fingerprint=Tree(project, [root]).fingerprint,
         folder=run_folder(project / root, name),
     )
@@ -63,11 +63,13 @@ def prepare(name: str, options: Options, *, settings: Settings, host: Host, proj
     return work
 
 
-def _gates(procedure: Procedure, settings: Settings, host: Host, project: Path) -> Gates:
-    """Return the gates; criteria among them have the judge that is configured."""
+def _gates(
+    procedure: Procedure, settings: Settings, host: Host, project: Path, judge: str | None
+) -> Gates:
+    """Return the gates; criteria among them have the judge that is named, else configured."""
     gates = gates_of(procedure, settings)
-    if any(gate.criteria for gate in gates):
-        employ_judge(host, settings)
+    if judge is not None or any(gate.criteria for gate in gates):
+        employ_judge(host, settings, judge)
     exclude = [settings["iterate.root"]]
     return Gates(gates, project=project, registry=host.registry, exclude=exclude)
 
