@@ -36,6 +36,11 @@ class AgentJudge:
         return self.agent.name
 
     @property
+    def command(self) -> tuple[str, ...]:
+        """The command of the agent, none where it is no command."""
+        return self.agent.command if isinstance(self.agent, CommandAgent) else ()
+
+    @property
     def seconds(self) -> float:
         """The longest that one vote may take: two answers, and the waits for a rate limit."""
         agent = self.agent

@@ -124,17 +124,16 @@ def new(
     from pytest_reflex.host import employ, judge_command, judge_name, open_host
 
     settings = _settings(max_iterations, evaluator, guard, produce, record, budgets, may_change)
-    if in_place and (output or not draft):
-        raise UsageError("--in-place needs --input and no --output")
     host = open_host(settings["plugins"], Path.cwd())
     recorder = None if dry_run else recorder_of(settings["loop.record"], replay, agents)
-    names = employ(host, settings, agents, replay=replay, recorder=recorder, judge=judge)
+    tape: dict[str, Any] = {"replay": replay, "recorder": recorder}
+    names = employ(host, settings, agents, judge=judge, runs=not dry_run, **tape)
     order = NewLoop(
         task=task,
         criteria=chosen_criteria(criteria, template, settings),
         alias=alias,
         draft=draft,
-        output=draft if in_place else output,
+        output=_result_path(draft, output, in_place=in_place),
         ideal=ideal,
         sequential=sequential,
         allow_agent_commands=allow_agent_commands,
@@ -152,6 +151,12 @@ def new(
     run = begin(proposal, settings=settings, project=Path.cwd(), hooks=host.hooks, agents=names)
     with taped(host):
         return watch(run, names, quiet=quiet, as_json=as_json)
+
+
+def _result_path(draft: Path | None, output: Path | None, *, in_place: bool) -> Path | None:
+    if in_place and (output or not draft):
+        raise UsageError("--in-place needs --input and no --output")
+    return draft if in_place else output
 
 
 def _settings(
@@ -212,7 +217,8 @@ def resume(
     host = open_host(run.state.setup["plugins"], Path.cwd())
     tape = {"replay": run.state.setup.get("replay")} if dry_run else tape_of(run)
     judge = judge or run.state.setup.get("judge", "")
-    names = employ(host, settings, agents, run.state.setup["agents"], judge=judge, **tape)
+    known, runs = run.state.setup["agents"], not dry_run
+    names = employ(host, settings, agents, known, judge=judge, runs=runs, **tape)
     if dry_run:
         return show_resumed(host, run, names, as_json=as_json)
     again = take_up(

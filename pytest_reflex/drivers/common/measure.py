@@ -7,8 +7,6 @@ environment.
 
 from __future__ import annotations
 
-import os
-import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,7 +16,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from pytest_reflex.checks.command import command_of
+from pytest_reflex.checks.command import command_of, missing_program
 from pytest_reflex.checks.command_run import LEFT_TEXT, stopped
 from pytest_reflex.checks.output import last_lines
 from pytest_reflex.errors import ReflexError, UsageError
@@ -129,7 +127,8 @@ class CommandMeasure:
     """A command (a text for a shell, or an argv) whose end, or output, `read` understands.
 
     It is started in `folder`, and killed with all that it started after `timeout` seconds. Raises
-    UsageError for a command that is none, and for a program that is not there.
+    UsageError for a command that is none, and for a program that is not there; where nothing
+    `runs`, `missing` names that instead.
     """
 
     def __init__(
@@ -139,14 +138,19 @@ class CommandMeasure:
         folder: Path,
         timeout: float,
         read: Reader = by_exit_status,
+        runs: bool = True,
     ) -> None:
         program = command if isinstance(command, str) else "".join(command[:1])
         if not program.strip() or "\0" in "".join(command):
             raise UsageError("its command is empty, or holds a NUL byte")
         self._folder, self._timeout, self._read = folder, timeout, read
         self.environment = inherited()
-        if not isinstance(command, str):
-            _look_for(program, self.environment.get("PATH"))
+        self.missing = missing_program(command, self.environment.get("PATH"))
+        if runs and self.missing and not isinstance(command, str):
+            raise UsageError(
+                f"there is no program {one_line(program)!r}",
+                hint="install it, or correct the command",
+            )
         self._command = command_of(command, "", self.environment)
 
     @property
@@ -170,11 +174,3 @@ class CommandMeasure:
         if not finished.left_children:
             return found
         return replace(found, summary=f"{found.summary}; {LEFT_TEXT}", left_children=True)
-
-
-def _look_for(program: str, path: str | None) -> None:
-    """Raise UsageError for a program that is not there; one given by its path may be made yet."""
-    if os.sep not in program and not shutil.which(program, path=path):
-        raise UsageError(
-            f"there is no program {one_line(program)!r}", hint="install it, or correct the command"
-        )

@@ -79,7 +79,7 @@ class CriteriaMeasure:
 
         return _measurement_of(
             [
-                evaluate(_with(target, attempt.variables), self._registry)
+                evaluate(_with(target, attempt.variables), self._registry, cancel=attempt.cancel)
                 for target in self._targets()
             ]
         )

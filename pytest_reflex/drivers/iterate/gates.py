@@ -55,7 +55,7 @@ class Gates:
     """The gates of one run, ready to be tried after each round.
 
     Raises ReflexError with everything that is wrong with them: criteria that cannot be read, that
-    cannot fail, or that have nothing to judge.
+    cannot fail, or that have nothing to judge. Where nothing `runs`, no program need be installed.
     """
 
     def __init__(
@@ -65,13 +65,14 @@ class Gates:
         project: Path,
         registry: Registry,
         exclude: Iterable[str] = (),
+        runs: bool = True,
     ) -> None:
         self._gates: list[_Made] = []
         self._project = project
         problems: list[Problem] = []
         for gate in gates:
             try:
-                self._gates.append(_made(gate, project, registry, tuple(exclude)))
+                self._gates.append(_made(gate, project, registry, tuple(exclude), runs=runs))
             except ReflexError as error:
                 problems += [
                     replace(problem, message=f"quality gate {gate.name!r}: {problem.message}")
@@ -86,6 +87,11 @@ class Gates:
     def protected(self) -> dict[str, tuple[str, ...]]:
         """Return for each gate the files that may not change while the run lasts."""
         return {made.gate.name: made.protection.files() for made in self._gates}
+
+    def missing(self) -> dict[str, str]:
+        """Return the programs of commands that are not installed, by the names of the gates."""
+        found = {made.gate.name: getattr(made.measure, "missing", "") for made in self._gates}
+        return {name: program for name, program in found.items() if program}
 
     def modified(self) -> dict[str, Modified]:
         """Return for each gate the files that are not as they were at the start, if there are some.
@@ -216,7 +222,9 @@ def _modified(files: Modified) -> Measurement:
     )
 
 
-def _made(gate: Gate, project: Path, registry: Registry, exclude: tuple[str, ...]) -> _Made:
+def _made(
+    gate: Gate, project: Path, registry: Registry, exclude: tuple[str, ...], *, runs: bool
+) -> _Made:
     check_patterns(gate.protect, "protect")
     has_limits = gate.max_files is not None or gate.max_lines is not None or bool(gate.deny)
     if sum((gate.command is not None, bool(gate.criteria), has_limits)) != 1:
@@ -226,7 +234,7 @@ def _made(gate: Gate, project: Path, registry: Registry, exclude: tuple[str, ...
         relied = relied_on(gate, (), project=project, environment={})
         measure = DiffGate(gate, project, exclude)
     elif gate.command is not None:
-        measure = CommandMeasure(gate.command, folder=project, timeout=gate.timeout)
+        measure = CommandMeasure(gate.command, folder=project, timeout=gate.timeout, runs=runs)
         relied = relied_on(
             gate,
             [measure.argv],
