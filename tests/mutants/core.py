@@ -13,6 +13,7 @@ MODULES = (
     "pytest_reflex/verdict/gate.py",
     "pytest_reflex/verdict/progress.py",
     "pytest_reflex/verdict/score.py",
+    "pytest_reflex/drivers/common/limits.py",
     "pytest_reflex/drivers/reflex/decide.py",
     "pytest_reflex/drivers/reflex/fold.py",
     "pytest_reflex/drivers/reflex/stopping.py",
