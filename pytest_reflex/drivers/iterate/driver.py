@@ -45,7 +45,7 @@ from pytest_reflex.drivers.iterate.tree import Watch
 from pytest_reflex.drivers.iterate.wording import unpassable
 from pytest_reflex.errors import ExitCode, ReflexError, StateError
 from pytest_reflex.model.plain import boundary, one_line
-from pytest_reflex.model.run import cost_of
+from pytest_reflex.model.run import cost_of, total_cost
 from pytest_reflex.model.steps import Askable, Question, Reply
 from pytest_reflex.model.stop import StopReason
 from pytest_reflex.reports.spending import not_held, unknown_of
@@ -212,7 +212,7 @@ class IterateDriver:
             changed=changed,
             usd=reply.usd,
             tokens=reply.tokens,
-            cost=cost_of(reply),
+            cost=total_cost([cost_of(reply), *(result.cost for result in results)]),
             output=_last_words(reply) if found.cause and not results else "",
         )
 
