@@ -1,0 +1,198 @@
+"""The command line of a driver of one's own: ``sys.exit(main(MyDriver()))`` is a program of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pytest_reflex.cli.request_options import json_option, now_option, reason_option, wait_option
+from pytest_reflex.cli.root import run_group
+from pytest_reflex.cli.streams import give, give_json, say
+from pytest_reflex.cli.watching import pause_and_name, watch_option, watched
+from pytest_reflex.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from pytest_reflex.drivers.common.events import DriverEvent
+    from pytest_reflex.drivers.common.record import Record
+    from pytest_reflex.drivers.common.running import Events, StepDriver
+    from pytest_reflex.process.signals import Interruptions
+
+_name = click.argument("name", metavar="RUN")
+
+
+def main(driver: StepDriver, argv: list[str] | None = None) -> int:
+    """Run the command line of a driver and return its exit status."""
+    return run_group(lambda: _group(driver), argv, name=driver.name)
+
+
+def _group(driver: StepDriver) -> click.Group:
+    group = click.Group(driver.name, help=(driver.__doc__ or "").strip() or None)
+    for command in (_run, _resume, _status, _stop, _feedback):
+        bound = click.Command(
+            command.name,
+            params=command.params,
+            help=command.help,
+            callback=_bound(command, driver),
+        )
+        group.add_command(bound)
+    return group
+
+
+def _bound(command: click.Command, driver: StepDriver) -> Callable[..., Any]:
+    inner = command.callback
+    assert inner is not None
+    return lambda **given: inner(driver, **given)
+
+
+def _limits(command: Callable[..., Any]) -> Callable[..., Any]:
+    options: list[Any] = [
+        click.option("-n", "--max-iterations", type=click.IntRange(min=0), metavar="N",
+                     help="Iterations at most; 0: no limit."),
+        click.option("--budget", metavar="KEY=N[,KEY=N]",
+                     help="Limits of spending: usd, tokens, calls, seconds; a number alone is usd, "
+                     "+N more in a resume."),
+        click.option("--wall-time", type=click.FloatRange(min=0), metavar="SECONDS",
+                     help="Seconds that one sitting may take; 0: no limit."),
+        click.option("--agent", metavar="NAME", help="The AI tool: a preset, or one of `agents`."),
+        click.option("--json", "as_json", is_flag=True, help="Print the events as JSON lines."),
+    ]  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.command("run")
+@_name
+@click.option("--var", "pairs", multiple=True, metavar="K=V", help="A value for the driver.")
+@click.option("--fresh", is_flag=True, help="Begin anew where a run can go on.")
+@_limits
+def _run(driver: StepDriver, name: str, pairs: tuple[str, ...], as_json: bool, **given: Any) -> int:
+    """Begin a run and drive it to its end."""
+    from pytest_reflex.drivers.common import running
+
+    values = dict(pair.partition("=")[::2] for pair in pairs)
+    events = running.run(driver, name, given=values, say=_warn, **given)
+    return _drive(name, events, as_json)
+
+
+@click.command("resume")
+@_name
+@_limits
+def _resume(driver: StepDriver, name: str, as_json: bool, **given: Any) -> int:
+    """Continue a run that was interrupted, or has met a limit."""
+    from pytest_reflex.drivers.common import running
+
+    return _drive(name, running.resume(driver, name, say=_warn, **given), as_json)
+
+
+def _drive(name: str, events: Events, as_json: bool) -> int:
+    from pytest_reflex.drivers.common.events import Kind
+    from pytest_reflex.model.plain import visible_json
+
+    interruptions: Interruptions = click.get_current_context().obj
+    status = int(ExitCode.OK)
+    try:
+        for event in events:
+            give(visible_json(event.to_json()) if as_json else _told(event))
+            if event.kind is Kind.STOPPED:
+                status = event.fields["exit_code"]
+    except KeyboardInterrupt:
+        interruptions.deaf = True
+        events.close()
+        say(f"Interrupted. The state is saved; go on with: resume {name}")
+        return interruptions.status()
+    return status
+
+
+def _told(event: DriverEvent) -> str:
+    from pytest_reflex.model.plain import one_line
+
+    words = [f"{key}={value}" for key, value in event.fields.items() if value not in ("", None)]
+    return one_line(f"[{event.iteration}] {event.kind.value} {' '.join(words)}".rstrip(), 500)
+
+
+def _warn(text: str) -> None:
+    say(f"warning: {text}")
+
+
+@click.command("status")
+@_name
+@json_option
+@watch_option("no process drives the run")
+def _status(driver: StepDriver, name: str, as_json: bool, watch: str | None) -> int:
+    """Show where a run stands."""
+    from pytest_reflex.drivers.common.record_file import RunFile
+
+    files = RunFile(Path.cwd(), driver.name, name)
+    pause, _ = pause_and_name(watch, name)
+
+    def look() -> tuple[Record, bool]:
+        driven = files.is_driven()
+        return files.found(), driven
+
+    if pause is None:
+        record, driven = look()
+    else:
+        record, driven = watched(
+            look,
+            show=lambda seen: _text(*seen),
+            goes_on=lambda seen: seen[1],
+            pause=pause,
+            quiet=as_json,
+        )
+    if as_json:
+        give_json({**record.to_json(), "driven": driven})
+    elif pause is None:
+        give(_text(record, driven))
+    return ExitCode.OK
+
+
+def _text(record: Record, driven: bool) -> str:
+    from pytest_reflex.drivers.common.record import RUNNING
+    from pytest_reflex.reports.spending import budget_text, spend_text
+
+    killed = record.status == RUNNING and not driven
+    limit = f" of {record.max_iterations}" if record.max_iterations else ""
+    ended = f" ({record.reason}{': ' if record.detail else ''}{record.detail})"
+    lines = [
+        f"Run:       {record.run} of {record.driver}",
+        f"Status:    {'interrupted' if killed else record.status}{ended if record.reason else ''}",
+        f"Iteration: {record.iteration}{limit}",
+        f"Spent:     {spend_text(record.spend)}",
+        f"Budget:    {budget_text(record.budget, record.spend)}" if record.budget else "",
+        f"Started:   {record.started_at}",
+    ]
+    return "\n".join(filter(None, lines))
+
+
+@click.command("stop")
+@_name
+@reason_option
+@now_option
+@wait_option
+def _stop(driver: StepDriver, name: str, reason: str | None, now: bool, patience: float) -> int:
+    """Ask the process that drives a run to stop before its next step."""
+    from pytest_reflex.drivers.common.record_file import RunFile
+
+    files = RunFile(Path.cwd(), driver.name, name)
+    ended = files.stop(reason or "", now=now, patience=patience)
+    give(f"{name} has ended." if ended else f"{name} was asked to stop.")
+    return ExitCode.LOCKED if patience and not ended else ExitCode.OK
+
+
+@click.command("feedback")
+@_name
+@click.argument("text")
+@wait_option
+def _feedback(driver: StepDriver, name: str, text: str, patience: float) -> int:
+    """Say what the next step has to take into account."""
+    from pytest_reflex.drivers.common.record_file import RunFile
+
+    if not text.strip():
+        raise UsageError("the feedback is empty")
+    taken = RunFile(Path.cwd(), driver.name, name).give_feedback(text, patience=patience)
+    give(f"Recorded; {name} has it." if taken else f"Recorded; {name} has it at its next step.")
+    return ExitCode.OK
