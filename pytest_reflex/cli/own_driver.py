@@ -8,13 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_reflex.cli.request_options import json_option, now_option, reason_option, wait_option
+from pytest_reflex.cli.options import (
+    agent_option,
+    budget_option,
+    json_option,
+    max_iterations_option,
+    now_option,
+    reason_option,
+    wait_option,
+)
 from pytest_reflex.cli.root import run_group
-from pytest_reflex.cli.streams import give, give_json, say
-from pytest_reflex.cli.watching import pause_and_name, watch_option, watched
+from pytest_reflex.cli.streams import give, say
+from pytest_reflex.cli.watching import pause_and_name, show, watch_option
 from pytest_reflex.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
+    from pytest_reflex.drivers.common.catalog import RunRow
     from pytest_reflex.drivers.common.events import DriverEvent
     from pytest_reflex.drivers.common.record import Record
     from pytest_reflex.drivers.common.running import Events, StepDriver
@@ -49,16 +58,17 @@ def _bound(command: click.Command, driver: StepDriver) -> Callable[..., Any]:
 
 def _limits(command: Callable[..., Any]) -> Callable[..., Any]:
     options: list[Any] = [
-        click.option("-n", "--max-iterations", type=click.IntRange(min=0), metavar="N",
-                     help="Iterations at most; 0: no limit."),
-        click.option("--budget", metavar="KEY=N[,KEY=N]",
-                     help="Limits of spending: usd, tokens, calls, seconds; a number alone is usd, "
-                     "+N more in a resume."),
-        click.option("--wall-time", type=click.FloatRange(min=0), metavar="SECONDS",
-                     help="Seconds that one sitting may take; 0: no limit."),
-        click.option("--agent", metavar="NAME", help="The AI tool: a preset, or one of `agents`."),
+        max_iterations_option("; 0: no limit", kind=click.IntRange(min=0)),
+        budget_option(adds=True),
+        click.option(
+            "--wall-time",
+            type=click.FloatRange(min=0),
+            metavar="SECONDS",
+            help="Seconds that one sitting may take; 0: no limit.",
+        ),
+        agent_option,
         click.option("--json", "as_json", is_flag=True, help="Print the events as JSON lines."),
-    ]  # fmt: skip
+    ]
     for option in reversed(options):
         command = option(command)
     return command
@@ -74,7 +84,7 @@ def _run(driver: StepDriver, name: str, pairs: tuple[str, ...], as_json: bool, *
     from pytest_reflex.drivers.common import running
 
     values = dict(pair.partition("=")[::2] for pair in pairs)
-    events = running.run(driver, name, given=values, say=_warn, **given)
+    events = running.run(driver, name, given=values, say=_warn, **_with_budget(given))
     return _drive(name, events, as_json)
 
 
@@ -85,7 +95,12 @@ def _resume(driver: StepDriver, name: str, as_json: bool, **given: Any) -> int:
     """Continue a run that was interrupted, or has met a limit."""
     from pytest_reflex.drivers.common import running
 
-    return _drive(name, running.resume(driver, name, say=_warn, **given), as_json)
+    events = running.resume(driver, name, say=_warn, **_with_budget(given))
+    return _drive(name, events, as_json)
+
+
+def _with_budget(given: dict[str, Any]) -> dict[str, Any]:
+    return {**given, "budget": ",".join(given.pop("budgets")) or None}
 
 
 def _drive(name: str, events: Events, as_json: bool) -> int:
@@ -127,45 +142,28 @@ def _status(driver: StepDriver, name: str, as_json: bool, watch: str | None) -> 
     from pytest_reflex.drivers.common.record_file import RunFile
 
     files = RunFile(Path.cwd(), driver.name, name)
-    pause, _ = pause_and_name(watch, name)
-
-    def look() -> tuple[Record, bool]:
-        driven = files.is_driven()
-        return files.found(), driven
-
-    if pause is None:
-        record, driven = look()
-    else:
-        record, driven = watched(
-            look,
-            show=lambda seen: _text(*seen),
-            goes_on=lambda seen: seen[1],
-            pause=pause,
-            quiet=as_json,
-        )
-    if as_json:
-        give_json({**record.to_json(), "driven": driven})
-    elif pause is None:
-        give(_text(record, driven))
-    return ExitCode.OK
+    return show(
+        lambda: (files.found(), files.row()),
+        text=lambda seen: _text(*seen),
+        document=lambda seen: {**seen[0].to_json(), "driven": seen[1].driven},
+        goes_on=lambda seen: seen[1].driven,
+        pause=pause_and_name(watch, name)[0],
+        as_json=as_json,
+    )
 
 
-def _text(record: Record, driven: bool) -> str:
-    from pytest_reflex.drivers.common.record import RUNNING
-    from pytest_reflex.reports.spending import budget_text, spend_text
+def _text(record: Record, row: RunRow) -> str:
+    from pytest_reflex.reports.runs import status_text
 
-    killed = record.status == RUNNING and not driven
-    limit = f" of {record.max_iterations}" if record.max_iterations else ""
-    ended = f" ({record.reason}{': ' if record.detail else ''}{record.detail})"
-    lines = [
-        f"Run:       {record.run} of {record.driver}",
-        f"Status:    {'interrupted' if killed else record.status}{ended if record.reason else ''}",
-        f"Iteration: {record.iteration}{limit}",
-        f"Spent:     {spend_text(record.spend)}",
-        f"Budget:    {budget_text(record.budget, record.spend)}" if record.budget else "",
-        f"Started:   {record.started_at}",
-    ]
-    return "\n".join(filter(None, lines))
+    ended = f"{record.reason}{': ' if record.detail else ''}{record.detail}"
+    return status_text(
+        "Run",
+        {**row.to_json(), "status": row.status if not row.interrupted else "interrupted"},
+        first=[("Driver", record.driver), ("Ended", ended)],
+        spend=record.spend,
+        budget=record.budget,
+        feedback=len(record.feedback),
+    )
 
 
 @click.command("stop")
