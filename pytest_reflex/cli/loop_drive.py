@@ -15,15 +15,20 @@ from pytest_reflex.cli.configured import configured
 from pytest_reflex.cli.criteria_option import (
     chosen_criteria,
     criteria_options,
-    judge_option,
     parse_variables,
 )
 from pytest_reflex.cli.display import events_option, opened, takes_stdout
-from pytest_reflex.cli.dry_option import dry_run_option
 from pytest_reflex.cli.dry_run import show_new, show_resumed, unfinished
 from pytest_reflex.cli.given import GivenPath
 from pytest_reflex.cli.loop_tape import recorder_of, recording_options, tape_of, taped
-from pytest_reflex.cli.request_options import confirm
+from pytest_reflex.cli.options import (
+    agents_option,
+    budget_option,
+    confirm,
+    dry_run_option,
+    judge_option,
+    max_iterations_option,
+)
 from pytest_reflex.cli.streams import say
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.errors import UsageError
@@ -42,13 +47,7 @@ def running_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--quiet", is_flag=True, help="Print the final artifact only."),
         click.option("--json", "as_json", is_flag=True, help="Print run.json at the end."),
         events_option,
-        click.option(
-            "--agent",
-            "agents",
-            multiple=True,
-            metavar="[STEP=]NAME",
-            help="Agent of all steps, or of one (default: offline).",
-        ),
+        agents_option,
         click.option(
             "--evaluator",
             metavar="pytest|core",
@@ -75,14 +74,8 @@ def running_options(command: Callable[..., Any]) -> Callable[..., Any]:
     "--in-place", is_flag=True, help="Write the result over the input, if the loop completed."
 )
 @click.option("--ideal", metavar="TEXT", help="What the ideal result is, in words.")
-@click.option("--max-iterations", metavar="N", help="Evaluated iterations at most (default: 4).")
-@click.option(
-    "--budget",
-    "budgets",
-    metavar="KEY=N",
-    multiple=True,
-    help="Limit of spending: seconds, usd, tokens or calls.",
-)
+@max_iterations_option(" (default: 4)")
+@budget_option()
 @click.option(
     "--guard",
     metavar="off|report|strict",
@@ -116,7 +109,8 @@ def new(task: str, **given: Any) -> int:
         raise UsageError("--in-place needs --input and no --output")
     host, agents, yes = open_host(settings["plugins"], Path.cwd()), given["agents"], given["yes"]
     recorder = None if dry_run else recorder_of(settings["loop.record"], replay, agents)
-    names = employ(host, settings, agents, replay=replay, recorder=recorder, judge=given["judge"])
+    tape: dict[str, Any] = {"replay": replay, "recorder": recorder}
+    names = employ(host, settings, agents, judge=given["judge"], runs=not dry_run, **tape)
     as_given = ("alias", "draft", "ideal", "sequential", "allow_agent_commands", "replay")
     order = NewLoop(
         task=task,
@@ -169,7 +163,7 @@ def resume(alias: str | None, accept_changes: bool, dry_run: bool, **given: Any)
 
     root = Path.cwd() / configured({"loop.evaluator": given["evaluator"]})["loop.root"]
     run = unfinished(root, alias) if dry_run else resumable(root, alias)
-    host, names = employed_again(run, given, tape=not dry_run)
+    host, names = employed_again(run, given, runs=not dry_run)
     if dry_run:
         return show_resumed(host, run, names, as_json=given["as_json"])
     again = take_up(
@@ -183,20 +177,21 @@ def resume(alias: str | None, accept_changes: bool, dry_run: bool, **given: Any)
 
 
 def employed_again(
-    run: Run, given: Mapping[str, Any], *, tape: bool = True
+    run: Run, given: Mapping[str, Any], *, runs: bool = True
 ) -> tuple[Host, Mapping[Step, str]]:
     """Return the host of a run that goes on, and its agents: its own, where no others are given.
 
-    Without its `tape` nothing is recorded.
+    Where nothing `runs`, nothing is recorded and no program need be installed.
     """
     from pytest_reflex.host import employ, open_host
 
     setup = run.state.setup
     settings = configured({"loop.evaluator": given["evaluator"] or setup["evaluator"]})
     host = open_host(setup["plugins"], Path.cwd())
-    played = tape_of(run) if tape else {"replay": setup.get("replay")}
+    played = tape_of(run) if runs else {"replay": setup.get("replay")}
     judge = given["judge"] or setup.get("judge", "")
-    names = employ(host, settings, given["agents"], setup["agents"], judge=judge, **played)
+    known = setup["agents"]
+    names = employ(host, settings, given["agents"], known, judge=judge, runs=runs, **played)
     return host, names
 
 

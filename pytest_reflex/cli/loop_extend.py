@@ -14,23 +14,21 @@ from pytest_reflex.cli.loop_drive import (
     running_options,
     watch,
 )
-from pytest_reflex.cli.request_options import confirm
+from pytest_reflex.cli.options import budget_option, confirm, max_iterations_option
 from pytest_reflex.cli.streams import say
 
 
 @click.command(short_help="Let a loop that has stopped go on.")
 @alias_argument("extends_here")
-@click.option("--max-iterations", metavar="+N", help="So many more, or N: so many in all.")
-@click.option(
-    "--budget", multiple=True, metavar="KEY=+N", help="More seconds, usd, tokens or calls."
-)
+@max_iterations_option(" in all; +N: so many more", "[+]N")
+@budget_option(adds=True)
 @accept_changes_option
 @click.option("--yes", is_flag=True, help="Confirm the limits without a question.")
 @running_options
 def extend(
     alias: str | None,
     max_iterations: str | None,
-    budget: tuple[str, ...],
+    budgets: tuple[str, ...],
     accept_changes: bool,
     yes: bool,
     **given: Any,
@@ -44,7 +42,7 @@ def extend(
     from pytest_reflex.drivers.reflex.reopening import More, extended, reopen
 
     run = find_run(state_root(), alias)
-    more = More(max_iterations=max_iterations, budget=budget)
+    more = More(max_iterations=max_iterations, budget=budgets)
     limits = extended(run.state, more)
     host, names = employed_again(run, given)
     _confirm(run.state, limits, asked=not yes, quiet=given["quiet"])

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from pytest_reflex.drivers.common.console import View
 from pytest_reflex.drivers.common.events import DriverEvent, Kind
 from pytest_reflex.drivers.iterate.statistics import statistics_of
-from pytest_reflex.drivers.iterate.wording import RESUME, lasted, place_text
+from pytest_reflex.drivers.iterate.wording import RESUME, place_text
 from pytest_reflex.reports.lines import Line
 from pytest_reflex.reports.progress import Running, bar
+from pytest_reflex.verdict.figures import lasted
 
 _MARKS = 6
 
