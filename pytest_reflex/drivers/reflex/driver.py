@@ -34,6 +34,7 @@ from pytest_reflex.errors import LimitError
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.words import Level, Step
+from pytest_reflex.process.deadline import Cancel
 from pytest_reflex.process.pool import as_ended, await_all
 from pytest_reflex.process.run import kill_running
 
@@ -60,7 +61,7 @@ class ReflexLoop:
     allow_agent_commands: bool = False
     opening: tuple[Event, ...] = ()
     leftovers: int = 0
-    cancel: Signal = field(default_factory=Signal)
+    cancel: Signal = field(default_factory=Cancel)
     starting: Callable[[Step], object] = lambda step: None
     suspicion: Callable[[], str] = lambda: ""
     notice: Callable[[str], object] = lambda text: None
