@@ -227,13 +227,20 @@ def _disturbed(prepared: Prepared) -> str:
     return f"{one_line(name)} changed while this check ran" if name else ""
 
 
-def evaluate(target: Target, registry: Registry, *, workers: int | None = None) -> Evaluation:
+def evaluate(
+    target: Target,
+    registry: Registry,
+    *,
+    workers: int | None = None,
+    cancel: Event | None = None,
+) -> Evaluation:
     """Judge one target completely.
 
-    `workers` is the number of commands that run at once. Raises CriteriaError and ArtifactError as
-    `prepare` does; nothing else that a check does can raise here.
+    `workers` is the number of commands that run at once; `cancel` ends what runs. Raises
+    CriteriaError and ArtifactError as `prepare` does; nothing else that a check does can raise
+    here.
     """
-    cancel = Cancel()
+    cancel = cancel or Cancel()
     prepared = prepare(target, registry, cancel=cancel)
     try:
         results = _run_all(prepared, workers, cancel)

@@ -16,10 +16,10 @@ from pytest_reflex.cli.configured import configured
 from pytest_reflex.cli.criteria_option import (
     chosen_criteria,
     criteria_options,
-    judge_option,
     parse_variables,
 )
 from pytest_reflex.cli.given import ARTIFACT
+from pytest_reflex.cli.options import judge_option
 from pytest_reflex.cli.streams import give, is_coloured, say, verdict
 from pytest_reflex.errors import ExitCode, UsageError
 from pytest_reflex.model.plain import visible

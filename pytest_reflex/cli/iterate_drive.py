@@ -14,8 +14,8 @@ from pytest_reflex.cli.configured import configured
 from pytest_reflex.cli.given import OwnOptions
 from pytest_reflex.cli.iterate_names import procedure_argument
 from pytest_reflex.cli.iterate_options import driving_options, options_of, settings_of
-from pytest_reflex.cli.streams import give, say
-from pytest_reflex.errors import ExitCode, StateError
+from pytest_reflex.cli.streams import say
+from pytest_reflex.errors import StateError
 from pytest_reflex.process.signals import Interruptions
 from pytest_reflex.settings import Settings
 
@@ -36,7 +36,7 @@ Opening = Callable[["SnapshotFile[State]", "Work"], tuple["State", bool]]
 @click.command(cls=OwnOptions, short_help="Run a procedure, round after round.")
 @procedure_argument()
 @click.option("--fresh", is_flag=True, help="Begin anew where a run was interrupted.")
-@driving_options
+@driving_options()
 def run(procedure: str, fresh: bool, **given: Any) -> int:
     """Run PROCEDURE: each round gives its prompt to a fresh process of the AI tool.
 
@@ -67,7 +67,7 @@ def run(procedure: str, fresh: bool, **given: Any) -> int:
 @click.command(cls=OwnOptions, short_help="Continue a run that was interrupted or aborted.")
 @procedure_argument(wanted="resumable")
 @click.option("--reset-failures", is_flag=True, help="Count failures from 0 again.")
-@driving_options
+@driving_options(adds=True)
 def resume(procedure: str, reset_failures: bool, **given: Any) -> int:
     """Continue the run of PROCEDURE; the round that was interrupted is run again.
 
@@ -120,21 +120,9 @@ def _work(procedure: str, options: Options, settings: Settings) -> Work:
 
 def _show(procedure: str, options: Options, settings: Settings, *, number: int) -> int:
     """Show what a round would be given; nothing is written, nothing is run."""
-    from pytest_reflex.drivers.iterate.dry_run import dry_run_text
+    from pytest_reflex.cli.dry_run import show_iteration
 
-    work = _work(procedure, options, settings)
-    prompt = work.prompt(number, work.bounds.max_iterations, ())
-    give(
-        dry_run_text(
-            work.procedure,
-            agent=work.agent,
-            prompt=prompt,
-            tokens=work.tokens(prompt),
-            budget=work.token_budget,
-            protected=work.gates.protected(),
-        )
-    )
-    return ExitCode.OK
+    return show_iteration(procedure, options, settings, number=number)
 
 
 def _goes_on(procedure: str, root: Path) -> bool:

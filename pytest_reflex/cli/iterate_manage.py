@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pytest_reflex.cli.iterate_names import is_known, iterate_root, known, procedure_argument
-from pytest_reflex.cli.request_options import (
+from pytest_reflex.cli.options import (
     confirm_removal,
     json_option,
     now_option,
     reason_option,
     wait_option,
+    yes_option,
 )
 from pytest_reflex.cli.streams import give, give_json, say
 from pytest_reflex.errors import ExitCode, LockedError, ReflexError, UsageError
@@ -132,7 +133,7 @@ def _handed_text(answer: Handed) -> str:
 @click.command(short_help="Remove state and logs of procedures.")
 @procedure_argument(required=False, wanted="kept")
 @click.option("--all", "every", is_flag=True, help="Remove those of all that nobody drives.")
-@click.option("--yes", is_flag=True, help="Remove without a question.")
+@yes_option
 @json_option
 def clean(procedure: str | None, every: bool, yes: bool, as_json: bool) -> int:
     """Remove all that is kept of PROCEDURE, or of all procedures: state, requests and logs.

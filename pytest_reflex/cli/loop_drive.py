@@ -15,13 +15,18 @@ from pytest_reflex.cli.configured import configured
 from pytest_reflex.cli.criteria_option import (
     chosen_criteria,
     criteria_options,
-    judge_option,
     parse_variables,
 )
-from pytest_reflex.cli.dry_option import dry_run_option
 from pytest_reflex.cli.dry_run import show_new, show_resumed, unfinished
 from pytest_reflex.cli.given import GivenPath
 from pytest_reflex.cli.loop_tape import recorder_of, recording_options, tape_of, taped
+from pytest_reflex.cli.options import (
+    agents_option,
+    budget_option,
+    dry_run_option,
+    judge_option,
+    max_iterations_option,
+)
 from pytest_reflex.cli.streams import say
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.errors import UsageError
@@ -35,13 +40,7 @@ def running_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option("--quiet", is_flag=True, help="Print the final artifact only."),
         click.option("--json", "as_json", is_flag=True, help="Print run.json at the end."),
-        click.option(
-            "--agent",
-            "agents",
-            multiple=True,
-            metavar="[STEP=]NAME",
-            help="Agent of all steps, or of one (default: offline).",
-        ),
+        agents_option,
         click.option(
             "--evaluator",
             metavar="pytest|core",
@@ -68,14 +67,8 @@ def running_options(command: Callable[..., Any]) -> Callable[..., Any]:
     "--in-place", is_flag=True, help="Write the result over the input, if the loop completed."
 )
 @click.option("--ideal", metavar="TEXT", help="What the ideal result is, in words.")
-@click.option("--max-iterations", metavar="N", help="Evaluated iterations at most (default: 4).")
-@click.option(
-    "--budget",
-    "budgets",
-    metavar="KEY=N",
-    multiple=True,
-    help="Limit of spending: seconds, usd, tokens or calls.",
-)
+@max_iterations_option(" (default: 4)")
+@budget_option()
 @click.option(
     "--guard",
     metavar="off|report|strict",
@@ -131,17 +124,16 @@ def new(
     from pytest_reflex.host import employ, judge_command, judge_name, open_host
 
     settings = _settings(max_iterations, evaluator, guard, produce, record, budgets, may_change)
-    if in_place and (output or not draft):
-        raise UsageError("--in-place needs --input and no --output")
     host = open_host(settings["plugins"], Path.cwd())
     recorder = None if dry_run else recorder_of(settings["loop.record"], replay, agents)
-    names = employ(host, settings, agents, replay=replay, recorder=recorder, judge=judge)
+    tape: dict[str, Any] = {"replay": replay, "recorder": recorder}
+    names = employ(host, settings, agents, judge=judge, runs=not dry_run, **tape)
     order = NewLoop(
         task=task,
         criteria=chosen_criteria(criteria, template, settings),
         alias=alias,
         draft=draft,
-        output=draft if in_place else output,
+        output=_result_path(draft, output, in_place=in_place),
         ideal=ideal,
         sequential=sequential,
         allow_agent_commands=allow_agent_commands,
@@ -159,6 +151,12 @@ def new(
     run = begin(proposal, settings=settings, project=Path.cwd(), hooks=host.hooks, agents=names)
     with taped(host):
         return watch(run, names, quiet=quiet, as_json=as_json)
+
+
+def _result_path(draft: Path | None, output: Path | None, *, in_place: bool) -> Path | None:
+    if in_place and (output or not draft):
+        raise UsageError("--in-place needs --input and no --output")
+    return draft if in_place else output
 
 
 def _settings(
@@ -219,7 +217,8 @@ def resume(
     host = open_host(run.state.setup["plugins"], Path.cwd())
     tape = {"replay": run.state.setup.get("replay")} if dry_run else tape_of(run)
     judge = judge or run.state.setup.get("judge", "")
-    names = employ(host, settings, agents, run.state.setup["agents"], judge=judge, **tape)
+    known, runs = run.state.setup["agents"], not dry_run
+    names = employ(host, settings, agents, known, judge=judge, runs=runs, **tape)
     if dry_run:
         return show_resumed(host, run, names, as_json=as_json)
     again = take_up(

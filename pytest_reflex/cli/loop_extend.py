@@ -12,23 +12,22 @@ from pytest_reflex.cli.aliases import alias_argument, state_root
 from pytest_reflex.cli.configured import configured
 from pytest_reflex.cli.loop_drive import accept_changes_option, running_options, watch
 from pytest_reflex.cli.loop_tape import tape_of, taped
+from pytest_reflex.cli.options import budget_option, max_iterations_option
 from pytest_reflex.cli.streams import say
 from pytest_reflex.errors import UsageError
 
 
 @click.command(short_help="Let a loop that has stopped go on.")
 @alias_argument("extends_here")
-@click.option("--max-iterations", metavar="+N", help="So many more, or N: so many in all.")
-@click.option(
-    "--budget", multiple=True, metavar="KEY=+N", help="More seconds, usd, tokens or calls."
-)
+@max_iterations_option(" in all; +N: so many more", "[+]N")
+@budget_option(adds=True)
 @accept_changes_option
 @click.option("--yes", is_flag=True, help="Confirm the limits without a question.")
 @running_options
 def extend(
     alias: str | None,
     max_iterations: str | None,
-    budget: tuple[str, ...],
+    budgets: tuple[str, ...],
     accept_changes: bool,
     yes: bool,
     quiet: bool,
@@ -47,7 +46,7 @@ def extend(
     from pytest_reflex.host import employ, open_host
 
     run = find_run(state_root(), alias)
-    more = More(max_iterations=max_iterations, budget=budget)
+    more = More(max_iterations=max_iterations, budget=budgets)
     limits = extended(run.state, more)
     settings = configured({"loop.evaluator": evaluator or run.state.setup["evaluator"]})
     host = open_host(run.state.setup["plugins"], Path.cwd())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pytest_reflex.cli.aliases import alias_argument, state_root
-from pytest_reflex.cli.request_options import confirm_removal, json_option, wait_option
+from pytest_reflex.cli.options import confirm_removal, json_option, wait_option, yes_option
 from pytest_reflex.cli.streams import give, give_json, say
 from pytest_reflex.drivers.reflex.survey import Found
 from pytest_reflex.errors import ExitCode, LockedError, UsageError
@@ -92,7 +92,7 @@ def _where_it_goes(alias: str, state: Any, *, durable: bool) -> str:
 @click.command(short_help="Remove the files of loops.")
 @alias_argument("is_idle")
 @click.option("--all", "every", is_flag=True, help="Remove all that nobody drives.")
-@click.option("--yes", is_flag=True, help="Remove without a question.")
+@yes_option
 @json_option
 def clean(alias: str | None, every: bool, yes: bool, as_json: bool) -> int:
     """Remove all files of the loop ALIAS, or of all loops.

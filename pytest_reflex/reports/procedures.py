@@ -75,10 +75,10 @@ def _gate(one: Mapping[str, Any]) -> str:
         return str(one["problem"])
     needed = "required" if one["required"] else "told only"
     protected = f", protects {', '.join(one['protect'])}" if one["protect"] else ""
-    return f"{one['name']}: {_judges(one)}  ({needed}{protected}, {one['origin']})"
+    return f"{one['name']}: {gate_text(one)}  ({needed}{protected}, {one['origin']})"
 
 
-def _judges(one: Mapping[str, Any]) -> str:
+def gate_text(one: Mapping[str, Any]) -> str:
     """Return what a gate runs, judges or limits."""
     command = one["command"]
     if command is not None:

@@ -54,7 +54,9 @@ OPTIONS = (
     Option("phase", "level", "level of --reflex-criteria: A is basic, B adds stricter rules"),
     Option("threshold", "text", "threshold of --reflex-criteria, 0 to 1", "F"),
     Option("var", "list", "value of a criteria variable (repeatable)", "K=V", "linelist"),
-    Option("judge", "text", "agent that judges what no program can", "NAME", "string"),
+    Option(
+        "judge", "text", "agent that judges what no program can (default: nobody)", "NAME", "string"
+    ),
     Option("json", "text", "write the verdict to PATH as one JSON document", "PATH", "string"),
     Option(
         "allow-partial",
@@ -80,11 +82,24 @@ OPTIONS = (
         "run the session again and again, an agent mending the artifacts, until its gate passes",
         loops=True,
     ),
-    Option("agent", "list", "agent that mends, or of a step", "[STEP=]NAME", loops=True),
+    Option(
+        "agent",
+        "list",
+        "agent of all steps, or of one: a preset, or a table of `agents` (default: offline)",
+        "[STEP=]NAME",
+        loops=True,
+    ),
     Option("task", "text", "what the agent is told to do", "TEXT", loops=True),
     Option("alias", "text", "name of the loop (default: made from the task)", "NAME", loops=True),
-    Option("max-iterations", "text", "sessions at most (default: 4)", "N", loops=True),
-    Option("budget", "list", "limit of spending (repeatable)", "KEY=N", loops=True),
+    Option("max-iterations", "text", "iterations at most (default: 4)", "N", loops=True),
+    Option(
+        "budget",
+        "list",
+        "limits of spending: usd, tokens, calls, seconds; a number alone is usd; +N adds to a "
+        "limit",
+        "KEY=N[,KEY=N]",
+        loops=True,
+    ),
     Option("yes", "switch", "confirm criteria and limits without a question", loops=True),
     Option(
         "may-change",

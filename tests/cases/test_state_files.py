@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.drivers.reflex.overview import find_run, status_text
+from pytest_reflex.drivers.reflex.catalog import status_text
+from pytest_reflex.drivers.reflex.overview import find_run
 from tests.loops.stage import Script, Stage
 
 CRITERIA = """\

@@ -60,9 +60,9 @@ def listed(capsys: Captured) -> list[list[str]]:
 
 
 def test_a_pipe_gets_a_line_for_each_loop(stage: Stage, capsys: Captured) -> None:
-    assert listed(capsys) == [
-        ["done", "completed, not verified", "2/4", "B", "1.000", "say words"],
-        ["left", "running (interrupted)", "1/4", "A", "0.000", "say many words"],
+    assert [[*row[:3], *row[5:]] for row in listed(capsys)] == [
+        ["loop", "done", "completed, not verified", "2/4", "unknown", "1.000", "say words"],
+        ["loop", "left", "running (interrupted)", "1/4", "unknown", "0.000", "say many words"],
     ]
 
 
@@ -73,6 +73,8 @@ def test_json_is_one_document(stage: Stage, capsys: Captured) -> None:
         "threshold_reached", "1/1", True,
     )  # fmt: skip
     assert (left["status"], left["interrupted"], left["score"]) == ("running", True, 0.0)
+    assert (done["driver"], done["name"], left["driven"]) == ("loop", "done", False)
+    assert done["spend"]["calls"] > 0
 
 
 def damage(folder: Path, how: str) -> None:
@@ -112,16 +114,16 @@ def test_a_damaged_loop_is_listed_with_what_is_wrong(
     how: str, said: str, stage: Stage, capsys: Captured
 ) -> None:
     damage(stage.root / "left", how)
-    rows = {row[1]: row for row in listed(capsys)}
-    assert rows["completed, not verified"][0] == "done"
-    assert said in rows["damaged"][5]
+    rows = {row[2]: row for row in listed(capsys)}
+    assert rows["completed, not verified"][1] == "done"
+    assert said in rows["damaged"][8]
 
 
 def test_what_else_lies_in_the_state_folder_is_no_loop(stage: Stage, capsys: Captured) -> None:
     (stage.root / "notes").mkdir()
     (stage.root / "notes/todo.txt").touch()
     (stage.root / ".hidden").mkdir()
-    assert [row[0] for row in listed(capsys)] == ["done", "left"]
+    assert [row[1] for row in listed(capsys)] == ["done", "left"]
 
 
 def test_no_loops_are_no_error(

@@ -123,11 +123,13 @@ def test_clean_asks_on_a_terminal(key: bytes, gone: bool, stage: Stage) -> None:
 
 
 def test_list_is_a_table_on_a_terminal(stage: Stage) -> None:
-    with Terminal(["loop", "list"], stage.project, columns=100) as terminal:
+    with Terminal(["loop", "list"], stage.project, columns=140) as terminal:
         assert terminal.end() == 0
         lines = [line.split() for line in terminal.everything.splitlines()]
-    assert lines[0] == ["loop", "status", "iteration", "phase", "score", "task"]
-    assert lines[3] == ["left", "running", "(interrupted)", "1/4", "A", "say", "words"]
+    assert lines[0][:5] == ["driver", "name", "status", "started", "duration"]
+    assert lines[0][5:] == ["iteration", "cost", "score", "about"]
+    assert lines[3][:4] == ["loop", "left", "running", "(interrupted)"]
+    assert lines[3][-3:] == ["1/4", "say", "words"]
 
 
 def test_stop_ends_the_loop_that_runs(stage: Stage, capsys: Captured) -> None:
@@ -211,7 +213,7 @@ def test_feedback_says_when_it_is_heeded(
     assert main(["loop", "feedback", alias, "shorter"]) == 0
     assert capsys.readouterr().out == said + "\n"
     main(["loop", "status", alias])
-    assert "Feedback: 1 waiting for the next critique" in capsys.readouterr().out
+    assert "Feedback: 1 message for the next iteration" in capsys.readouterr().out
 
 
 def test_feedback_of_one_word_is_for_the_loop_that_runs(stage: Stage, capsys: Captured) -> None:

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.drivers.reflex.overview import find_run, status_text
+from pytest_reflex.drivers.reflex.catalog import status_text
+from pytest_reflex.drivers.reflex.overview import find_run
 from pytest_reflex.errors import LockedError, UsageError
 from pytest_reflex.model.steps import Reply
 from pytest_reflex.reports.iteration import changed_line

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.drivers.reflex.overview import find_run, status_text
+from pytest_reflex.drivers.reflex.catalog import status_text
+from pytest_reflex.drivers.reflex.overview import find_run
 from pytest_reflex.errors import StateError, UsageError
 from pytest_reflex.model.steps import StepRequest
 from tests.loops.stage import Script, Stage, critique_all

@@ -153,7 +153,7 @@ def test_the_list_says_that_a_completed_run_is_not_verified(
     stage.play(Script(produce=GOOD))
     monkeypatch.chdir(tmp_path)
     assert main(["loop", "list"]) == 0
-    assert capsys.readouterr().out.split("\t")[1] == "completed, not verified"
+    assert capsys.readouterr().out.split("\t")[2] == "completed, not verified"
 
 
 # What holds, and leaves no trace.

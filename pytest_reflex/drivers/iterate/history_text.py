@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_reflex.drivers.iterate.history import IterationRecord, RunRecord
-from pytest_reflex.drivers.iterate.wording import counted, lasted
+from pytest_reflex.drivers.iterate.wording import counted
 from pytest_reflex.model.plain import one_line, visible
+from pytest_reflex.verdict.figures import lasted
 
 _RUNS = ("procedure", "run", "iterations", "outcome", "time", "cost", "tokens")
 _ITERATIONS = ("iteration", "outcome", "time", "changed", "cost", "tokens", "failed gates", "cause")

@@ -31,11 +31,22 @@ AI_COMMAND = "ai-cmd"
 _NAME_A_TOOL = "name an AI tool: --agent NAME, or --ai-cmd COMMAND"
 
 
-def prepare(name: str, options: Options, *, settings: Settings, host: Host, project: Path) -> Work:
-    """Return the work of a procedure; raises ReflexError with what is wrong with any part of it."""
+def prepare(
+    name: str,
+    options: Options,
+    *,
+    settings: Settings,
+    host: Host,
+    project: Path,
+    runs: bool = True,
+) -> Work:
+    """Return the work of a procedure; raises ReflexError with what is wrong with any part of it.
+
+    Where nothing `runs`, no program need be installed.
+    """
     procedure = find_procedure(name, settings, project)
     bounds = bounds_of(procedure, settings, no_caps=options.no_caps)
-    agent = agent_for(procedure, options, settings, host)
+    agent = agent_for(procedure, options, settings, host, runs=runs)
     root = settings["iterate.root"]
     contexts = [from_context(value, project) for value in options.contexts]
     replaced = {
@@ -55,7 +66,7 @@ def prepare(name: str, options: Options, *, settings: Settings, host: Host, proj
         prompt=prompt,
         tokens=partial(tokens_of, hooks=host.hooks),
         token_budget=settings["iterate.token_budget"],
-        gates=_gates(procedure, settings, host, project),
+        gates=_gates(procedure, settings, host, project, options.judge, runs=runs),
         fingerprint=Tree(project, [root]).fingerprint,
         folder=run_folder(project / root, name),
     )
@@ -63,29 +74,45 @@ def prepare(name: str, options: Options, *, settings: Settings, host: Host, proj
     return work
 
 
-def _gates(procedure: Procedure, settings: Settings, host: Host, project: Path) -> Gates:
-    """Return the gates; criteria among them have the judge that is configured."""
+def _gates(
+    procedure: Procedure,
+    settings: Settings,
+    host: Host,
+    project: Path,
+    judge: str | None,
+    *,
+    runs: bool,
+) -> Gates:
+    """Return the gates; criteria among them have the judge that is named, else configured."""
     gates = gates_of(procedure, settings)
-    if any(gate.criteria for gate in gates):
-        employ_judge(host, settings)
+    if judge is not None or any(gate.criteria for gate in gates):
+        employ_judge(host, settings, judge, runs=runs)
     exclude = [settings["iterate.root"]]
-    return Gates(gates, project=project, registry=host.registry, exclude=exclude)
+    return Gates(gates, project=project, registry=host.registry, exclude=exclude, runs=runs)
 
 
-def agent_for(procedure: Procedure, options: Options, settings: Settings, host: Host) -> Askable:
+def agent_for(
+    procedure: Procedure,
+    options: Options,
+    settings: Settings,
+    host: Host,
+    *,
+    runs: bool = True,
+) -> Askable:
     """Return the agent of a procedure; raises UsageError for one that answers no prompts."""
+    make = partial(make_agent, otherwise=_NAME_A_TOOL, runs=runs)
     chosen, kinds = chosen_agent(procedure, settings), agent_kinds(host)
     name = chosen.value
     changes: dict[str, Any] = {"loop.command_timeout": settings["iterate.timeout"]}
     if options.ai_command is None:
         known = name in settings["agents"]
         with _told_where(settings, ("agents", name) if known else chosen.path):
-            agent = make_agent(name, _changed(settings, changes), kinds, otherwise=_NAME_A_TOOL)
+            agent = make(name, _changed(settings, changes), kinds)
     else:
         name = AI_COMMAND
         changes["agents"] = {AI_COMMAND: {"command": options.ai_command}}
         with _told_of_the_flag():
-            agent = make_agent(name, _changed(settings, changes), kinds, otherwise=_NAME_A_TOOL)
+            agent = make(name, _changed(settings, changes), kinds)
     if not isinstance(agent, Askable):
         raise UsageError(
             f"agent {name!r} cannot take the prompt of a procedure",

@@ -11,8 +11,9 @@ from contextlib import suppress
 
 from pytest_reflex.drivers.iterate.model import Round
 from pytest_reflex.drivers.iterate.statistics import statistics_of
-from pytest_reflex.drivers.iterate.wording import RESUME, lasted, place_text
+from pytest_reflex.drivers.iterate.wording import RESUME, place_text
 from pytest_reflex.reports.progress import LEAVING, SPINNER, Line, bar, clock
+from pytest_reflex.verdict.figures import lasted
 
 BEAT = 60.0  # seconds after which a round that goes on is told of in plain lines
 _MARKS = 6

@@ -1,0 +1,101 @@
+"""Options that several verbs share, each made once: limits, agents, requests, and their forms."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import click
+
+from pytest_reflex.cli.streams import say
+from pytest_reflex.errors import UsageError
+from pytest_reflex.model.plain import visible
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def max_iterations_option(more: str, metavar: str = "N", kind: Any = None) -> Decorator:
+    """Return the option of the limit that every driver has; `more` ends its help.
+
+    Its value is text, which the settings read, unless there is a `kind`.
+    """
+    text = f"Iterations at most{more}."
+    return click.option("-n", "--max-iterations", metavar=metavar, type=kind, help=text)
+
+
+def budget_option(*, adds: bool = False) -> Decorator:
+    """Return the option of the limits of spending; where it `adds`, +N is more of one."""
+    more = "; +N adds to a limit." if adds else "."
+    return click.option(
+        "--budget",
+        "budgets",
+        multiple=True,
+        metavar="KEY=N[,KEY=N]",
+        help="Limits of spending: usd, tokens, calls, seconds; a number alone is usd" + more,
+    )
+
+
+agent_option = click.option(
+    "--agent", metavar="NAME", help="Agent of all iterations: a preset, or a table of `agents`."
+)
+agents_option = click.option(
+    "--agent",
+    "agents",
+    multiple=True,
+    metavar="[STEP=]NAME",
+    help="Agent of all steps, or of one: a preset, or a table of `agents` (default: offline).",
+)
+judge_option = click.option(
+    "--judge", metavar="NAME", help="Agent that judges what no program can (default: nobody)."
+)
+
+
+def dry_run_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--dry-run``; where it is given, not even bytecode is written."""
+
+    def settle(context: click.Context, parameter: click.Parameter, value: bool) -> bool:
+        if value:
+            sys.dont_write_bytecode = True
+        return value
+
+    option = click.option(
+        "--dry-run",
+        is_flag=True,
+        is_eager=True,
+        callback=settle,
+        help="Show prompts and commands; write nothing, call no agent.",
+    )
+    return option(command)
+
+
+wait_option = click.option(
+    "--wait",
+    "patience",
+    type=click.FloatRange(min=0),
+    default=15.0,
+    metavar="SECONDS",
+    help="How long to wait for the process that drives it (default: 15; 0: do not).",
+)
+now_option = click.option("--now", is_flag=True, help="End the agent that runs, too.")
+reason_option = click.option("--reason", metavar="TEXT", help="Why; it is recorded.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+yes_option = click.option("--yes", is_flag=True, help="Remove without a question.")
+
+
+def confirm_removal(lost: Mapping[str, str], noun: str, *, yes: bool) -> None:
+    """Say what will be lost, and ask on a terminal; elsewhere --yes must have been given.
+
+    `lost` has what is lost of each thing that goes, by its name; `noun` says what they are.
+    """
+    if not lost or yes:
+        return
+    for name, what in lost.items():
+        say(f"{visible(name)}: {what}")
+    if not sys.stdin.isatty():
+        raise UsageError(
+            "this was not confirmed, and there is no terminal to ask on",
+            hint="add --yes; nothing was removed",
+        )
+    what = f"this {noun}" if len(lost) == 1 else f"these {len(lost)} {noun}s"
+    click.confirm(f"Remove {what}?", abort=True, err=True)
