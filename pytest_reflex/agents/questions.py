@@ -8,8 +8,8 @@ from typing import Generic, TypeVar
 
 from pytest_reflex.agents.outcome import without_answer
 from pytest_reflex.contracts.extract import ContractError
-from pytest_reflex.model.cost import Cost, cost_of, total_cost
 from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.run import Cost, cost_of, total_cost
 from pytest_reflex.model.steps import Askable, Question, Reply
 
 TRIES = 2

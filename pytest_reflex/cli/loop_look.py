@@ -28,7 +28,7 @@ def status(alias: str | None, as_json: bool, watch: str | None) -> int:
     """
     from pytest_reflex.drivers.reflex.catalog import status_text
     from pytest_reflex.drivers.reflex.overview import find_folder, find_run
-    from pytest_reflex.drivers.reflex.runjson import run_json
+    from pytest_reflex.drivers.reflex.statefile import run_json
 
     pause, alias = pause_and_name(watch, alias)
     root = state_root()

@@ -108,8 +108,8 @@ def _only_running(root: Path) -> Run:
 
 
 def _how_it_ended(state: Any) -> str:
+    from pytest_reflex.drivers.reflex.history import claims_pass
     from pytest_reflex.drivers.reflex.overview import NOT_VERIFIED
-    from pytest_reflex.drivers.reflex.recorded import claims_pass
     from pytest_reflex.model.stop import StopReason
 
     reason = state.stop.reason

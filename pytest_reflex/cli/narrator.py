@@ -15,7 +15,7 @@ from pytest_reflex.cli.streams import give, give_artifact, give_json, say, termi
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.drivers.reflex.project_watch import unread_text
 from pytest_reflex.drivers.reflex.result import deliver
-from pytest_reflex.drivers.reflex.runjson import run_json
+from pytest_reflex.drivers.reflex.statefile import run_json
 from pytest_reflex.errors import StateError
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.plain import visible

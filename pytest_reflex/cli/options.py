@@ -15,10 +15,13 @@ from pytest_reflex.model.plain import visible
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-def max_iterations_option(more: str, metavar: str = "N") -> Decorator:
-    """Return the option of the limit that every driver has; `more` ends its help."""
+def max_iterations_option(more: str, metavar: str = "N", kind: Any = None) -> Decorator:
+    """Return the option of the limit that every driver has; `more` ends its help.
+
+    Its value is text, which the settings read, unless there is a `kind`.
+    """
     text = f"Iterations at most{more}."
-    return click.option("-n", "--max-iterations", metavar=metavar, help=text)
+    return click.option("-n", "--max-iterations", metavar=metavar, type=kind, help=text)
 
 
 def budget_option(*, adds: bool = False) -> Decorator:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Callable
 
 import click
 
@@ -36,14 +38,26 @@ VERBS = {
 
 def run(arguments: list[str], *, leaving: bool = False) -> int:
     """Run the command line and return its exit status; with `leaving` the process ends then."""
+    return run_group(_root, arguments, name="pytest-reflex", leaving=leaving)
+
+
+def run_group(
+    make: Callable[[], click.Group],
+    arguments: list[str] | None,
+    *,
+    name: str,
+    leaving: bool | None = None,
+) -> int:
+    """Run a group of commands and return its exit status; by default the program's arguments."""
+    given = sys.argv[1:] if arguments is None else arguments
     prepare()
-    with interruptible(leaving=leaving) as interruptions:
-        status = _run(arguments, interruptions)
+    with interruptible(leaving=arguments is None if leaving is None else leaving) as interruptions:
+        status = _run(make, list(given), name, interruptions)
     finish()
     return status
 
 
-def _run(arguments: list[str], interruptions: Interruptions) -> int:
+def _root() -> click.Group:
     root = LazyGroup(
         VERBS,
         name="pytest-reflex",
@@ -54,14 +68,20 @@ def _run(arguments: list[str], interruptions: Interruptions) -> int:
     root.params.append(
         click.Option(["--version"], is_flag=True, help="Print the version and exit.")
     )
+    return root
+
+
+def _run(
+    make: Callable[[], click.Group], arguments: list[str], name: str, interruptions: Interruptions
+) -> int:
     try:
         if arguments == ["--version"]:
             give(f"pytest-reflex {__version__}")
             return 0
         _check_folder()
         with document_alone("--json" in _options(arguments)):
-            result = root.main(
-                arguments, prog_name="pytest-reflex", standalone_mode=False, obj=interruptions
+            result = make().main(
+                arguments, prog_name=name, standalone_mode=False, obj=interruptions
             )
             flush()
     except (Exception, KeyboardInterrupt, SystemExit) as error:

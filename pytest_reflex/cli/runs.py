@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from pytest_reflex.drivers.common.catalog import ListRuns, RunRow
     from pytest_reflex.settings import Settings
 
-# module below `drivers` that has `list_runs`: the drivers whose runs it lists.
+_FURTHER = "common.record_file"
+# module below `drivers` that has `list_runs`: the drivers whose runs it lists; none: any further.
 LISTS = {
     "reflex.catalog": ("loop", "pytest-loop"),
     "iterate.catalog": ("iterate",),
+    _FURTHER: (),
 }
 DRIVERS = tuple(name for names in LISTS.values() for name in names)
 
@@ -39,9 +41,10 @@ def runs(driver: str | None, as_json: bool, watch: str | None) -> int:
     pause, word = pause_and_name(watch, None)
     if word is not None:
         raise UsageError(f"--watch {word!r}: expected seconds, such as 2")
-    if driver is not None and driver not in DRIVERS:
-        raise UsageError(f"there is no driver {driver!r}", hint=did_you_mean(driver, DRIVERS))
     settings = configured()
+    further = [] if driver in (None, *DRIVERS) else _rows(_FURTHER, settings, "")
+    if driver not in (None, *DRIVERS, *(one.driver for one in further)):
+        raise UsageError(f"there is no driver {driver!r}", hint=did_you_mean(driver, DRIVERS))
 
     def look() -> list[RunRow]:
         return _found(settings, driver)
@@ -61,8 +64,8 @@ def _found(settings: Settings, driver: str | None) -> list[RunRow]:
     """Return the rows of one driver, or of all."""
     found: list[RunRow] = []
     for module, names in LISTS.items():
-        if driver is None or driver in names:
-            found += _rows(module, settings, names[0])
+        if driver is None or driver in names or not names:
+            found += _rows(module, settings, names[0] if names else "")
     return [one for one in found if driver in (None, one.driver)]
 
 

@@ -239,3 +239,32 @@ def in_ci(config: pytest.Config) -> bool:
 def _ini(config: pytest.Config, key: str) -> Any:
     declared = next(option.ini for option in OPTIONS if option.key == key)
     return config.getini(key) if declared else None
+
+
+# Sessions that only look: no item runs, so there is nothing to hold against a gate.
+_ONLY_LOOKS = ("collectonly", "setuponly", "setupplan", "showfixtures", "show_fixtures_per_test")
+
+
+_LOOKING = {
+    "--co",
+    "--collect-only",
+    "--collectonly",
+    "--setup-only",
+    "--setuponly",
+    "--setup-plan",
+    "--setupplan",
+    "--fixtures",
+    "--funcargs",
+    "--fixtures-per-test",
+}
+
+
+def only_looks(config: pytest.Config) -> bool:
+    """Return whether whoever started the session wants to look, and nothing to run.
+
+    In CI only what was typed counts: an option of `addopts` or of PYTEST_ADDOPTS would pass a build
+    in which nothing ran.
+    """
+    looks = any(getattr(config.option, name, False) for name in _ONLY_LOOKS)
+    typed = _LOOKING.intersection(map(str, config.invocation_params.args))
+    return looks and (bool(typed) or not in_ci(config))

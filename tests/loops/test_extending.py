@@ -13,7 +13,7 @@ from pytest_reflex.drivers.reflex.decide import Act, decide
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.drivers.reflex.overview import find_run
 from pytest_reflex.drivers.reflex.reopening import More, extended, reopen
-from pytest_reflex.drivers.reflex.runjson import run_json
+from pytest_reflex.drivers.reflex.statefile import run_json
 from pytest_reflex.errors import UsageError
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import Limits

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_reflex.api import run_loop
 from pytest_reflex.drivers.reflex.project_watch import unread_text
 from pytest_reflex.errors import PausedError, StateError
 from pytest_reflex.model.steps import Reply, StepRequest
@@ -246,7 +247,7 @@ def test_large_files_are_named() -> None:
 def test_programs_of_checks_that_an_agent_may_change_are_named(tmp_path: Path) -> None:
     from pytest_reflex.checks.registry import built_in
     from pytest_reflex.criteria.load import read_criteria
-    from pytest_reflex.drivers.reflex.scopes import holding_of
+    from pytest_reflex.drivers.reflex.seal import holding_of
 
     (tmp_path / "tools").mkdir()
     (tmp_path / "tools/lint.sh").write_text("exit 0\n")
@@ -256,3 +257,44 @@ def test_programs_of_checks_that_an_agent_may_change_are_named(tmp_path: Path) -
         criteria, built_in(), project=tmp_path, artifact=stage.root, may_change=["tools/**"]
     )
     assert held.unprotected == ("tools/lint.sh",)
+
+
+OFFLINE = """\
+name: note
+rules:
+  - id: a.x.usage
+    description: It says how it is used
+    severity: fail
+    check: {type: %s, search: '^## Usage'}
+    fix: {append: {text: "\\n## Usage\\n\\nRun it.\\n"}}
+"""
+CONTENT = OFFLINE % "content"
+COMMAND = CONTENT + WRITING % "true"
+PROSE = CONTENT + "  - {id: a.x.kind, description: it is kind, severity: warn, check: it is kind}\n"
+JUDGE = CONTENT + (
+    "  - {id: a.x.judged, description: it is kind, severity: warn, check: {type: judged}}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("criteria", "looks"), [(CONTENT, 0), (COMMAND, 2), (PROSE, 2), (JUDGE, 2)]
+)
+def test_a_loop_looks_where_somebody_else_is_at_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, criteria: str, looks: int
+) -> None:
+    """Each evaluation is looked at before and after, unless this program does all by itself."""
+    seen: list[ProjectTree] = []
+    changes = ProjectTree.changes
+
+    def counted(tree: ProjectTree, free: Callable[[str], bool]) -> dict[str, str]:
+        seen.append(tree)
+        return changes(tree, free)
+
+    monkeypatch.setattr(ProjectTree, "changes", counted)
+    (tmp_path / "note.yaml").write_text(criteria)
+    (tmp_path / "note.md").write_text("# Note\n")
+    given = {"criteria": tmp_path / "note.yaml", "draft": tmp_path / "note.md"}
+    events = list(run_loop("A note", project=tmp_path, max_iterations=2, **given))
+    evaluations = [event for event in events if event.kind == "evaluation_done"]
+    assert len(evaluations) == 2
+    assert len(seen) == looks * len(evaluations)

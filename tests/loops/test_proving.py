@@ -13,7 +13,7 @@ import pytest
 from pytest_reflex.agents.prompts import prompt_for
 from pytest_reflex.cli.main import main
 from pytest_reflex.criteria.prove import MOST_BYTES, Proof
-from pytest_reflex.drivers.reflex.proving import Made, prove
+from pytest_reflex.drivers.reflex.prepared import Made, prove
 from pytest_reflex.drivers.reflex.stable import stable_events
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.rules import CheckSpec

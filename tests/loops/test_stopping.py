@@ -13,7 +13,7 @@ import pytest
 from pytest_reflex.drivers.common.control import Requests
 from pytest_reflex.drivers.reflex import stopping
 from pytest_reflex.drivers.reflex.overview import Run, find_run
-from pytest_reflex.drivers.reflex.pointer import read_pointer
+from pytest_reflex.drivers.reflex.statefile import read_pointer
 from pytest_reflex.drivers.reflex.survey import running
 from pytest_reflex.errors import UsageError
 from tests.loops.stage import Script, Stage, story
@@ -203,8 +203,8 @@ def test_f15_of_many_that_ask_at_once_each_is_heard(stage: Stage) -> None:
         said = [f"number {n}" for n in range(16)]
         asking = [pool.submit(stopping.tell, run, text, patience=0) for text in said]
         while not all(answer.done() for answer in asking):
-            loop.files.adopt_feedback()
-        loop.files.adopt_feedback()
+            loop.files.adopt_feedback(loop.files.requests().feedback)
+        loop.files.adopt_feedback(loop.files.requests().feedback)
     given = [e.payload["text"] for e in loop.files.latest_events() if e.kind == "feedback_given"]
     assert sorted(given) == sorted(said)
 

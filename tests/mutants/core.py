@@ -18,7 +18,6 @@ MODULES = (
     "pytest_reflex/drivers/reflex/fold.py",
     "pytest_reflex/drivers/reflex/stopping.py",
     "pytest_reflex/session/conclude.py",
-    "pytest_reflex/session/exits.py",
     "pytest_reflex/session/tally.py",
     "pytest_reflex/store/journal.py",
     "pytest_reflex/store/lines.py",

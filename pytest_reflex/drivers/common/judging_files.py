@@ -12,7 +12,7 @@ from pytest_reflex.checks.commands import commands_of_rules
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.errors import is_transient
 from pytest_reflex.model.rules import Criteria
-from pytest_reflex.seals.behind import is_of_system
+from pytest_reflex.seals.outside import is_of_system
 from pytest_reflex.seals.patterns import ANY_DEPTH, escaped
 
 Command = str | Sequence[str]

@@ -39,3 +39,13 @@ def over_time(elapsed: float, wall_time: float) -> str:
     if not wall_time or elapsed < wall_time:
         return ""
     return f"wall time: {elapsed:.0f} s of {wall_time:g} s in one sitting"
+
+
+def unreported(agent: object) -> list[str]:
+    """Return the parts of a budget that an agent cannot report, as far as its table says."""
+    from pytest_reflex.agents.command import CommandAgent
+
+    if not isinstance(agent, CommandAgent):
+        return []
+    known = {"usd": agent.cost, "tokens": agent.tokens}
+    return [key for key, sources in known.items() if not sources]

@@ -20,8 +20,8 @@ from pytest_reflex.checks.command import command_of, missing_program
 from pytest_reflex.checks.command_run import LEFT_TEXT, stopped
 from pytest_reflex.checks.output import last_lines
 from pytest_reflex.errors import ReflexError, UsageError
-from pytest_reflex.model.cost import Cost
 from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.run import Cost
 from pytest_reflex.process.environment import inherited
 from pytest_reflex.process.run import Finished, run
 from pytest_reflex.process.spawn import SpawnError
@@ -45,7 +45,7 @@ class Measurement:
 
     `summary` says it in one line; `evidence` is the end of what a command wrote, the report of
     criteria, or what an agent says for it: foreign text. `cost` is that of the agents that were
-    asked, as `model.cost` has it (None: nobody was paid). `left_children` says that processes of a
+    asked, as `model.run` has it (None: nobody was paid). `left_children` says that processes of a
     command outlived it, and were killed.
     """
 

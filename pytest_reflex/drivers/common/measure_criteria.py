@@ -16,9 +16,9 @@ from pytest_reflex.drivers.common.measure import (
     MeasurementStatus,
 )
 from pytest_reflex.errors import ReflexError, UsageError
-from pytest_reflex.model.cost import total_cost
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import Evaluation
+from pytest_reflex.model.run import total_cost
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Level
 from pytest_reflex.verdict.figures import plain, shown_score
@@ -46,7 +46,7 @@ class CriteriaMeasure:
         phase: str = "",
         threshold: str = "",
     ) -> None:
-        from pytest_reflex.checks.compiled import compile_checks
+        from pytest_reflex.checks.run import compile_checks
         from pytest_reflex.criteria.load import VACUITY_HINT, read_criteria, vacuity
         from pytest_reflex.criteria.suite import default_level
         from pytest_reflex.verdict.score import cannot_fail

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from threading import Event
 
-from pytest_reflex.agents.command import LEFT, CommandAgent
+from pytest_reflex.agents.command import LEFT
 from pytest_reflex.agents.partial import partial_output, was_killed
 from pytest_reflex.checks.command_run import LEFT_TEXT
 from pytest_reflex.drivers.common import limits
@@ -44,8 +44,8 @@ from pytest_reflex.drivers.iterate.store import IterateStore
 from pytest_reflex.drivers.iterate.tree import Watch
 from pytest_reflex.drivers.iterate.wording import unpassable
 from pytest_reflex.errors import ExitCode, ReflexError, StateError
-from pytest_reflex.model.cost import cost_of, total_cost
 from pytest_reflex.model.plain import boundary, one_line
+from pytest_reflex.model.run import cost_of, total_cost
 from pytest_reflex.model.steps import Askable, Question, Reply
 from pytest_reflex.model.stop import StopReason
 from pytest_reflex.reports.spending import not_held, unknown_of
@@ -288,7 +288,7 @@ class IterationLoop:
         try:
             self._store.begin()
             self._tell_modified()
-            driver.tell_not_held(unreported(self._work.agent))
+            driver.tell_not_held(limits.unreported(self._work.agent))
             yield started(self.state)
             yield from drive(driver, self._store, control, clock=self._clock)
         except BaseException as error:
@@ -308,14 +308,6 @@ class IterationLoop:
         with suppress(ReflexError):
             for name, files in self._work.gates.modified().items():
                 self._log.warning(unpassable(one_line(name), modified_text(list(files))))
-
-
-def unreported(agent: object) -> list[str]:
-    """Return the parts of a budget that an agent cannot report, as far as its table says."""
-    if not isinstance(agent, CommandAgent):
-        return []
-    known = {"usd": agent.cost, "tokens": agent.tokens}
-    return [key for key, sources in known.items() if not sources]
 
 
 def other_limits(bounds: Bounds) -> list[str]:

@@ -36,8 +36,8 @@ from pytest_reflex.drivers.iterate.model import Gate, GateResult
 from pytest_reflex.drivers.iterate.protection import Modified, Protection, Relied, modified_text
 from pytest_reflex.errors import CriteriaError, Problem, ReflexError, UsageError
 from pytest_reflex.model.plain import one_line
-from pytest_reflex.process.caches import private_caches
 from pytest_reflex.process.environment import inherited
+from pytest_reflex.process.temporary import private_caches
 from pytest_reflex.seals.patterns import escaped
 from pytest_reflex.seals.world import configured_options
 

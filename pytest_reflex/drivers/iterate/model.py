@@ -134,7 +134,7 @@ class GateResult:
 
     `output` is the end of what a command wrote, or what criteria found: foreign text.
     `left_children` says that processes of a command outlived it, and were killed. `cost` is that of
-    an LLM judge, in the form of `model.cost.cost_of`.
+    an LLM judge, in the form of `model.run.cost_of`.
     """
 
     gate: Gate
@@ -159,7 +159,7 @@ class Round:
     could tell). `usd` and `tokens` are None where they are not known. `output` is the last that a
     tool which failed has written: foreign text. `limited` says that it ran into a limit, also where
     the cause is its exit status. `cost` is what the tool's call and an LLM judge of its
-    gates cost, in the form of `model.cost.cost_of`.
+    gates cost, in the form of `model.run.cost_of`.
     """
 
     number: int

@@ -12,8 +12,7 @@ from pytest_reflex.drivers.iterate.model import (
     State,
     Status,
 )
-from pytest_reflex.model.plain import one_line
-from pytest_reflex.model.readable import readable
+from pytest_reflex.model.plain import one_line, readable
 from pytest_reflex.model.stop import ENDS, StopReason
 from pytest_reflex.verdict.figures import lasted
 

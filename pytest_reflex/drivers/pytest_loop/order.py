@@ -10,7 +10,7 @@ import pytest
 
 from pytest_reflex.errors import UsageError
 from pytest_reflex.session import options
-from pytest_reflex.session.exits import only_looks
+from pytest_reflex.session.options import only_looks
 from pytest_reflex.settings import STEPS, Settings
 
 TASK = "Make the tests pass"

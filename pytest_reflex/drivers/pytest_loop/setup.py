@@ -36,8 +36,7 @@ from pytest_reflex.drivers.reflex.own_orders import read_orders
 from pytest_reflex.drivers.reflex.project_watch import PROJECT, ProjectWatch, Scope
 from pytest_reflex.drivers.reflex.reopening import More, extended
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
-from pytest_reflex.drivers.reflex.scopes import accepted, free_steps, own_paths
-from pytest_reflex.drivers.reflex.seal import seal_of
+from pytest_reflex.drivers.reflex.seal import accepted, free_steps, own_paths, seal_of
 from pytest_reflex.drivers.reflex.setup import NewLoop, Proposal, refuse_record, run_started
 from pytest_reflex.drivers.reflex.steps import Done
 from pytest_reflex.errors import UsageError

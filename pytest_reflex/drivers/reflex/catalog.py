@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_reflex.drivers.common.catalog import DAMAGED, RunRow
+from pytest_reflex.drivers.reflex.history import claims_pass
 from pytest_reflex.drivers.reflex.kinds import is_of_session
 from pytest_reflex.drivers.reflex.overview import NOT_VERIFIED, Run, going_on, verify_command
-from pytest_reflex.drivers.reflex.recorded import claims_pass
 from pytest_reflex.drivers.reflex.statefile import ARTIFACT
 from pytest_reflex.drivers.reflex.survey import Found, survey
 from pytest_reflex.model.plain import one_line

@@ -17,21 +17,19 @@ from threading import Event as Signal
 from typing import Any
 
 from pytest_reflex.drivers.common.control import Control
-from pytest_reflex.drivers.common.drive import Inputs, Stop, drive
+from pytest_reflex.drivers.common.drive import Inputs, Polled, Stop, drive
 from pytest_reflex.drivers.reflex.asking import ask, record
-from pytest_reflex.drivers.reflex.calls import Calls
 from pytest_reflex.drivers.reflex.decide import Act, Decision, calls_left, decide, seconds_left
 from pytest_reflex.drivers.reflex.ending import stopped
 from pytest_reflex.drivers.reflex.guard import guarded
+from pytest_reflex.drivers.reflex.history import is_unverified, judged_at
 from pytest_reflex.drivers.reflex.judging import evaluate
 from pytest_reflex.drivers.reflex.partial import keep_in_run
-from pytest_reflex.drivers.reflex.project_watch import ProjectWatch
-from pytest_reflex.drivers.reflex.recorded import judged_at
-from pytest_reflex.drivers.reflex.requests import request_for
+from pytest_reflex.drivers.reflex.project_watch import Calls, ProjectWatch
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.seal import Watch
-from pytest_reflex.drivers.reflex.steps import Done, perform, refused_by_limit
-from pytest_reflex.drivers.reflex.verifying import Verified, evaluate_again, is_unverified
+from pytest_reflex.drivers.reflex.steps import Done, perform, refused_by_limit, request_for
+from pytest_reflex.drivers.reflex.verifying import Verified, evaluate_again
 from pytest_reflex.errors import LimitError
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import RunState
@@ -90,10 +88,8 @@ class ReflexDriver:
         self.verified: Verified = set()
 
     def tampering(self) -> str:
-        """Return what was done to the run's record, to what judges, or in a session."""
-        loop = self._loop
-        found = loop.files.forgery() or self._seal.tampering() or loop.suspicion()
-        return found or self._calls.tampering
+        """Return what was done to what judges, or in a session."""
+        return self._seal.tampering() or self._loop.suspicion() or self._calls.tampering
 
     def decide(self, state: RunState, inputs: Inputs) -> Decision | Stop | None:
         """Return what comes next."""
@@ -146,7 +142,8 @@ class ReflexDriver:
         elif decision.act is Act.VERIFY:
             yield from evaluate_again(loop.files, loop.hooks, loop.project, loop.watch, loop.notice)
         elif decision.step is Step.EVALUATE:
-            yield evaluate(loop.files, loop.hooks, loop.project, loop.watch)
+            alone = Step.EVALUATE in loop.free
+            yield evaluate(loop.files, loop.hooks, loop.project, loop.watch, alone=alone)
         elif decision.step is Step.PRODUCE_PREPARE:
             yield from self._produce_and_prepare()
         else:
@@ -227,13 +224,18 @@ class ReflexStore:
     def state(self) -> RunState:
         return self._files.state
 
-    def poll(self) -> Iterator[Event]:
-        """Take up an artifact that was changed by hand, and what people say of it."""
+    def poll(self) -> Generator[Event, None, Polled]:
+        """Take up an artifact that was changed by hand, and what people say of it.
+
+        Whoever is told of that may take time: then everything is looked at again.
+        """
+        files = self._files
         yield from self._untold()
-        self._files.adopt_changes_by_hand()
-        yield from self._untold()
-        self._files.adopt_feedback()
-        yield from self._untold()
+        while True:
+            requests = files.requests()
+            if not files.adopt_changes_by_hand() and not files.adopt_feedback(requests.feedback):
+                return Polled(requests=requests, forgery=files.forgery())
+            yield from self._untold()
 
     def commit(self, outcome: Done) -> Iterator[Event]:
         """Make a step durable; votes that were given in it are so already, and told first."""

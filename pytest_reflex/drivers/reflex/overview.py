@@ -7,9 +7,8 @@ import stat
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pytest_reflex.drivers.reflex.history import hash_before_last_change, read_events
+from pytest_reflex.drivers.reflex.history import claims_pass, hash_before_last_change, read_events
 from pytest_reflex.drivers.reflex.kinds import is_of_session
-from pytest_reflex.drivers.reflex.recorded import claims_pass
 from pytest_reflex.drivers.reflex.statefile import (
     ARTIFACT,
     CURRENT,

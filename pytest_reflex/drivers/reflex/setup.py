@@ -25,17 +25,19 @@ from pytest_reflex.drivers.reflex.own_orders import read_orders
 from pytest_reflex.drivers.reflex.project_watch import PROJECT, ProjectWatch, Scope
 from pytest_reflex.drivers.reflex.result import unusable
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
-from pytest_reflex.drivers.reflex.runjson import SCHEMA_VERSION
-from pytest_reflex.drivers.reflex.scopes import (
+from pytest_reflex.drivers.reflex.seal import (
     Holding,
     accepted,
     free_steps,
     holding_of,
+    holds_rules,
+    manifest_of,
     own_paths,
+    rule_files,
+    seal_of,
     watch_again,
 )
-from pytest_reflex.drivers.reflex.seal import holds_rules, manifest_of, rule_files, seal_of
-from pytest_reflex.drivers.reflex.statefile import ARTIFACT
+from pytest_reflex.drivers.reflex.statefile import ARTIFACT, SCHEMA_VERSION
 from pytest_reflex.drivers.reflex.steps import Done
 from pytest_reflex.drivers.reflex.survey import has_ended
 from pytest_reflex.errors import UsageError
@@ -212,7 +214,7 @@ def begin(
             hooks=hooks,
             project=project,
             watch=watch,
-            free=free_steps(agents, settings["plugins"]),
+            free=free_steps(agents, settings["plugins"], proposal.holding),
             sequential=order.sequential,
             allow_agent_commands=order.allow_agent_commands,
         )

@@ -1,0 +1,196 @@
+"""The command line of a driver of one's own: ``sys.exit(main(MyDriver()))`` is a program of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pytest_reflex.cli.options import (
+    agent_option,
+    budget_option,
+    json_option,
+    max_iterations_option,
+    now_option,
+    reason_option,
+    wait_option,
+)
+from pytest_reflex.cli.root import run_group
+from pytest_reflex.cli.streams import give, say
+from pytest_reflex.cli.watching import pause_and_name, show, watch_option
+from pytest_reflex.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from pytest_reflex.drivers.common.catalog import RunRow
+    from pytest_reflex.drivers.common.events import DriverEvent
+    from pytest_reflex.drivers.common.record import Record
+    from pytest_reflex.drivers.common.running import Events, StepDriver
+    from pytest_reflex.process.signals import Interruptions
+
+_name = click.argument("name", metavar="RUN")
+
+
+def main(driver: StepDriver, argv: list[str] | None = None) -> int:
+    """Run the command line of a driver and return its exit status."""
+    return run_group(lambda: _group(driver), argv, name=driver.name)
+
+
+def _group(driver: StepDriver) -> click.Group:
+    group = click.Group(driver.name, help=(driver.__doc__ or "").strip() or None)
+    for command in (_run, _resume, _status, _stop, _feedback):
+        bound = click.Command(
+            command.name,
+            params=command.params,
+            help=command.help,
+            callback=_bound(command, driver),
+        )
+        group.add_command(bound)
+    return group
+
+
+def _bound(command: click.Command, driver: StepDriver) -> Callable[..., Any]:
+    inner = command.callback
+    assert inner is not None
+    return lambda **given: inner(driver, **given)
+
+
+def _limits(command: Callable[..., Any]) -> Callable[..., Any]:
+    options: list[Any] = [
+        max_iterations_option("; 0: no limit", kind=click.IntRange(min=0)),
+        budget_option(adds=True),
+        click.option(
+            "--wall-time",
+            type=click.FloatRange(min=0),
+            metavar="SECONDS",
+            help="Seconds that one sitting may take; 0: no limit.",
+        ),
+        agent_option,
+        click.option("--json", "as_json", is_flag=True, help="Print the events as JSON lines."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.command("run")
+@_name
+@click.option("--var", "pairs", multiple=True, metavar="K=V", help="A value for the driver.")
+@click.option("--fresh", is_flag=True, help="Begin anew where a run can go on.")
+@_limits
+def _run(driver: StepDriver, name: str, pairs: tuple[str, ...], as_json: bool, **given: Any) -> int:
+    """Begin a run and drive it to its end."""
+    from pytest_reflex.drivers.common import running
+
+    values = dict(pair.partition("=")[::2] for pair in pairs)
+    events = running.run(driver, name, given=values, say=_warn, **_with_budget(given))
+    return _drive(name, events, as_json)
+
+
+@click.command("resume")
+@_name
+@_limits
+def _resume(driver: StepDriver, name: str, as_json: bool, **given: Any) -> int:
+    """Continue a run that was interrupted, or has met a limit."""
+    from pytest_reflex.drivers.common import running
+
+    events = running.resume(driver, name, say=_warn, **_with_budget(given))
+    return _drive(name, events, as_json)
+
+
+def _with_budget(given: dict[str, Any]) -> dict[str, Any]:
+    return {**given, "budget": ",".join(given.pop("budgets")) or None}
+
+
+def _drive(name: str, events: Events, as_json: bool) -> int:
+    from pytest_reflex.drivers.common.events import Kind
+    from pytest_reflex.model.plain import visible_json
+
+    interruptions: Interruptions = click.get_current_context().obj
+    status = int(ExitCode.OK)
+    try:
+        for event in events:
+            give(visible_json(event.to_json()) if as_json else _told(event))
+            if event.kind is Kind.STOPPED:
+                status = event.fields["exit_code"]
+    except KeyboardInterrupt:
+        interruptions.deaf = True
+        events.close()
+        say(f"Interrupted. The state is saved; go on with: resume {name}")
+        return interruptions.status()
+    return status
+
+
+def _told(event: DriverEvent) -> str:
+    from pytest_reflex.model.plain import one_line
+
+    words = [f"{key}={value}" for key, value in event.fields.items() if value not in ("", None)]
+    return one_line(f"[{event.iteration}] {event.kind.value} {' '.join(words)}".rstrip(), 500)
+
+
+def _warn(text: str) -> None:
+    say(f"warning: {text}")
+
+
+@click.command("status")
+@_name
+@json_option
+@watch_option("no process drives the run")
+def _status(driver: StepDriver, name: str, as_json: bool, watch: str | None) -> int:
+    """Show where a run stands."""
+    from pytest_reflex.drivers.common.record_file import RunFile
+
+    files = RunFile(Path.cwd(), driver.name, name)
+    return show(
+        lambda: (files.found(), files.row()),
+        text=lambda seen: _text(*seen),
+        document=lambda seen: {**seen[0].to_json(), "driven": seen[1].driven},
+        goes_on=lambda seen: seen[1].driven,
+        pause=pause_and_name(watch, name)[0],
+        as_json=as_json,
+    )
+
+
+def _text(record: Record, row: RunRow) -> str:
+    from pytest_reflex.reports.runs import status_text
+
+    ended = f"{record.reason}{': ' if record.detail else ''}{record.detail}"
+    return status_text(
+        "Run",
+        {**row.to_json(), "status": row.status if not row.interrupted else "interrupted"},
+        first=[("Driver", record.driver), ("Ended", ended)],
+        spend=record.spend,
+        budget=record.budget,
+        feedback=len(record.feedback),
+    )
+
+
+@click.command("stop")
+@_name
+@reason_option
+@now_option
+@wait_option
+def _stop(driver: StepDriver, name: str, reason: str | None, now: bool, patience: float) -> int:
+    """Ask the process that drives a run to stop before its next step."""
+    from pytest_reflex.drivers.common.record_file import RunFile
+
+    files = RunFile(Path.cwd(), driver.name, name)
+    ended = files.stop(reason or "", now=now, patience=patience)
+    give(f"{name} has ended." if ended else f"{name} was asked to stop.")
+    return ExitCode.LOCKED if patience and not ended else ExitCode.OK
+
+
+@click.command("feedback")
+@_name
+@click.argument("text")
+@wait_option
+def _feedback(driver: StepDriver, name: str, text: str, patience: float) -> int:
+    """Say what the next step has to take into account."""
+    from pytest_reflex.drivers.common.record_file import RunFile
+
+    if not text.strip():
+        raise UsageError("the feedback is empty")
+    taken = RunFile(Path.cwd(), driver.name, name).give_feedback(text, patience=patience)
+    give(f"Recorded; {name} has it." if taken else f"Recorded; {name} has it at its next step.")
+    return ExitCode.OK

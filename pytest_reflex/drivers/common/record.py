@@ -1,0 +1,96 @@
+"""The state of a run that the frame keeps for a driver: pure, one JSON document.
+
+What every run has is here: limits, spending, feedback, the end. What a driver adds is `data`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from pytest_reflex.drivers.common.drive import Stop
+from pytest_reflex.model.run import Spend
+from pytest_reflex.model.stop import ENDS, StopReason
+
+RUNNING, INTERRUPTED = "running", "interrupted"
+MAX_ITERATIONS = 10
+WALL_TIME = 8 * 3600.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One run as it stands. 0 is no limit; times are UTC.
+
+    `reason` says why it ended, in the words of `StopReason`, empty where it did not; `feedback` is
+    what people said since an agent was asked last; `data` is the driver's own, and JSON.
+    """
+
+    driver: str
+    run: str
+    started_at: str
+    changed_at: str
+    data: Mapping[str, Any]
+    status: str = RUNNING
+    reason: str = ""
+    detail: str = ""
+    iteration: int = 0
+    max_iterations: int = MAX_ITERATIONS
+    wall_time: float = WALL_TIME
+    budget: Mapping[str, float] = field(default_factory=dict)
+    agent: str = ""
+    spend: Spend = field(default_factory=Spend)
+    feedback: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether a resume continues the run, under other limits where one ended it."""
+        return not self.reason or ENDS[StopReason(self.reason)].extendable
+
+    def ended(self, stop: Stop, at: str) -> Record:
+        """Return the state at the end of the run."""
+        status = ENDS[stop.reason].status.value
+        reason = stop.reason.value
+        return replace(self, status=status, reason=reason, detail=stop.detail, changed_at=at)
+
+    def left(self) -> Record:
+        """Return the state of a run that is left before its end."""
+        return replace(self, status=INTERRUPTED)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the wire form: the names of the attributes are its keys."""
+        return {one.name: getattr(self, one.name) for one in fields(self)} | {
+            "spend": self.spend.to_json()
+        }
+
+
+def dump(record: Record) -> bytes:
+    """Return the bytes of a state file; raises TypeError where `data` is not JSON."""
+    return (json.dumps(record.to_json(), indent=2, default=dict) + "\n").encode()
+
+
+def load(data: bytes, driver: str, run: str) -> Record:
+    """Read what `dump` wrote of this run; raises ValueError for anything else."""
+    try:
+        wire = json.loads(data)
+        found = Record(**{**wire, "spend": Spend.from_json(wire["spend"])})
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(f"no state of a run: {error}") from None
+    if (found.driver, found.run) != (driver, run):
+        raise ValueError(f"it is of {found.driver} {found.run}")
+    for name, kind in _KINDS.items():
+        value = getattr(found, name)
+        if isinstance(value, bool) or not isinstance(value, kind):
+            raise ValueError(f"{name} is {value!r}")
+    if found.reason and found.reason not in set(StopReason):
+        raise ValueError(f"reason is {found.reason!r}")
+    return found
+
+
+_KINDS: Mapping[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("started_at", "changed_at", "status", "reason", "detail", "agent"), str),
+    **dict.fromkeys(("iteration", "max_iterations"), int),
+    **dict.fromkeys(("data", "budget", "feedback"), dict),
+    "wall_time": (int, float),
+}

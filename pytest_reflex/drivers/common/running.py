@@ -1,0 +1,295 @@
+"""A driver that says what comes next and does it; all else of a run is done here.
+
+Promises: limits, budget, stop, feedback, the lock, what was left running, Ctrl-C and resuming are
+those of every driver on the frame; an outcome is durable before its event is yielded; a step that
+was cut short or killed is done again, and what it cost counts where that is known.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from threading import Event
+from typing import Any, Protocol
+
+from pytest_reflex.drivers.common import limits
+from pytest_reflex.drivers.common.arguments import Budget, budget_of, parted, settings_of
+from pytest_reflex.drivers.common.control import Control
+from pytest_reflex.drivers.common.drive import Inputs, Stop, drive
+from pytest_reflex.drivers.common.events import DriverEvent
+from pytest_reflex.drivers.common.lease import RUN_DIR
+from pytest_reflex.drivers.common.record import RUNNING, Record
+from pytest_reflex.drivers.common.record_file import RunFile
+from pytest_reflex.drivers.common.record_store import (
+    Done,
+    Fields,
+    NextStep,
+    RecordStore,
+    Say,
+    utc_now,
+)
+from pytest_reflex.errors import UsageError
+from pytest_reflex.host import agent_kinds, make_agent, open_host
+from pytest_reflex.model.run import Cost, cost_of, total_cost
+from pytest_reflex.model.steps import Askable, Question, Reply
+from pytest_reflex.model.stop import StopReason
+from pytest_reflex.process.environment import inherited
+from pytest_reflex.process.run import Finished
+from pytest_reflex.process.run import run as run_command
+from pytest_reflex.reports.spending import not_held, unknown_of
+
+Events = Generator[DriverEvent, None, None]
+
+
+class StepDriver(Protocol):
+    """What makes a kind of loop. All that is returned is JSON; `decide` and `apply` are pure."""
+
+    name: str
+
+    def start(self, given: Mapping[str, str]) -> Fields:
+        """Return the data of a new run; raises UsageError for what it cannot take."""
+        ...
+
+    def decide(self, record: Record) -> NextStep | Stop:
+        """Return what comes next, or that the run has come to its end."""
+        ...
+
+    def perform(self, step: NextStep, record: Record, tools: Tools) -> Fields:
+        """Do a step and return what it came to; nothing durable is written."""
+        ...
+
+    def apply(self, data: Fields, outcome: Fields) -> Fields:
+        """Return the data behind a step."""
+        ...
+
+
+class Tools:
+    """What a step works with: the agent of the run, and commands. All of it ends with the run."""
+
+    def __init__(
+        self,
+        project: Path,
+        folder: Path,
+        agent: Askable | None,
+        *,
+        cancel: Event,
+        seconds_left: Callable[[], float | None],
+        say: Say,
+    ) -> None:
+        self.project, self.agent = project, agent
+        self._environment = {RUN_DIR: str(folder)}
+        self._cancel, self._seconds_left, self._say = cancel, seconds_left, say
+        self._costs: list[Cost | None] = []
+
+    def ask(self, prompt: str) -> Reply:
+        """Ask the agent of the run; a failure is a Reply with `error`."""
+        if self.agent is None:
+            raise UsageError("this run has no agent", hint="name one: --agent NAME, or `agent`")
+        reply = self.agent.ask(
+            Question(
+                prompt=prompt,
+                environment=self._environment,
+                seconds_left=self._seconds_left(),
+                cancel=self._cancel,
+                tell=self._say,
+            )
+        )
+        self._costs.append(cost_of(reply))
+        return reply
+
+    def run(self, command: str | Sequence[str], *, timeout: float | None = None) -> Finished:
+        """Run a command in the project, a text by the shell, and return how it ended."""
+        argv = ["sh", "-c", command] if isinstance(command, str) else command
+        left = [one for one in (timeout, self._seconds_left()) if one is not None]
+        return run_command(
+            argv,
+            cwd=self.project,
+            env={**inherited(), **self._environment},
+            timeout=min(left, default=None),
+            cancel=self._cancel,
+        )
+
+    def take_cost(self) -> Cost | None:
+        """Return the price of all that was asked since the last time."""
+        costs, self._costs = self._costs, []
+        return total_cost(costs)
+
+
+class _Framed:
+    """A driver with the limits of its run around it, as `drive` takes one."""
+
+    def __init__(
+        self, driver: StepDriver, store: RecordStore, tools: Tools, control: Control
+    ) -> None:
+        self._driver, self._store, self._tools, self._control = driver, store, tools, control
+
+    def decide(self, state: Record, inputs: Inputs) -> NextStep | Stop:
+        """Return the end that the driver has come to, else that of a limit, else its step."""
+        chosen = self._driver.decide(state)
+        if isinstance(chosen, Stop):
+            return chosen
+        if inputs.stop is not None:
+            return Stop(StopReason.USER_STOP, inputs.stop)
+        if spent := limits.exhausted(state.budget, state.spend):
+            return Stop(StopReason.BUDGET_EXCEEDED, spent)
+        if over := limits.over_time(inputs.elapsed, state.wall_time):
+            return Stop(StopReason.WALL_TIME, over)
+        if state.max_iterations and state.iteration >= state.max_iterations:
+            return Stop(StopReason.ITERATION_LIMIT)
+        return chosen
+
+    def perform(self, action: NextStep) -> Iterator[Done]:
+        fields = self._driver.perform(action, self._store.state, self._tools)
+        cost = self._tools.take_cost()
+        if self._control.has_cancelled:  # what was cut short came to nothing
+            yield Done(action, cost)
+        else:
+            yield Done(action, cost, fields, self._driver.apply(self._store.state.data, fields))
+
+
+def run(
+    driver: StepDriver,
+    name: str,
+    *,
+    given: Mapping[str, str] | None = None,
+    agent: str | None = None,
+    budget: Budget | None = None,
+    max_iterations: int | None = None,
+    wall_time: float | None = None,
+    plugins: Iterable[object] = (),
+    fresh: bool = False,
+    project: str | Path | None = None,
+    say: Say = lambda text: None,
+) -> Events:
+    """Begin the run `name` of a driver and yield its events, each of them durable already.
+
+    `given` is for the driver; the others are as in `run_loop`. With `fresh` it begins anew where a
+    run can go on. Close the iterator at any time: `resume` continues the run.
+    """
+    files = RunFile(_folder(project), driver.name, name)
+    changes = _changes(agent, budget_of(budget), max_iterations, wall_time)
+    now = utc_now()
+    data = driver.start(given or {})
+    new = Record(driver=driver.name, run=name, started_at=now, changed_at=now, data=data)
+
+    def begin(found: Record | None) -> Record:
+        if found is not None and found.can_go_on and not fresh:
+            hint = "resume it, or begin anew with `fresh`"
+            raise UsageError(f"the run {name} of {driver.name} can go on", hint=hint)
+        return replace(new, **changes)
+
+    folder, name_of_agent = _folder(project), agent or ""
+    return _driven(driver, files, begin, folder, plugins, say, name_of_agent, resumed=False)
+
+
+def resume(
+    driver: StepDriver,
+    name: str,
+    *,
+    agent: str | None = None,
+    budget: Budget | None = None,
+    max_iterations: int | None = None,
+    wall_time: float | None = None,
+    plugins: Iterable[object] = (),
+    project: str | Path | None = None,
+    say: Say = lambda text: None,
+) -> Events:
+    """Continue the run `name`, under other limits where they are given; ``"usd=+1"`` adds one."""
+    files = RunFile(_folder(project), driver.name, name)
+    before = files.found()
+    more = budget_of(budget, before.budget)
+    total = {**before.budget, **more} if more else None
+    changes = _changes(agent, total, max_iterations, wall_time)
+
+    def begin(found: Record | None) -> Record:
+        if found is None or not found.can_go_on:
+            hint = "run it again"
+            raise UsageError(f"the run {name} of {driver.name} has ended", hint=hint)
+        return replace(found, status=RUNNING, reason="", detail="", **changes)
+
+    folder, name_of_agent = _folder(project), agent or before.agent
+    return _driven(driver, files, begin, folder, plugins, say, name_of_agent, resumed=True)
+
+
+def _driven(
+    driver: StepDriver,
+    files: RunFile,
+    begin: Callable[[Record | None], Record],
+    project: Path,
+    plugins: Iterable[object],
+    say: Say,
+    agent_name: str,
+    *,
+    resumed: bool,
+) -> Events:
+    """Own a run, drive it and yield its events; the agent is looked up before anything is."""
+    agent = _agent_of(agent_name, project, plugins)
+    cancel, began = Event(), time.monotonic()
+    with files.own(say) as file:
+        store = RecordStore(begin(file.read()), file, files, say)
+        if left := file.lease.end_leftovers():
+            say(f"ended {left} process(es) that an earlier run had left behind")
+        if text := _not_held(store.state, agent):
+            say(text)
+
+        def seconds_left() -> float | None:
+            state = store.state
+            left = [*filter(None, [limits.budget_left(state.budget, state.spend).get("seconds")])]
+            if state.wall_time:
+                left.append(max(state.wall_time - (time.monotonic() - began), 0.1))
+            return min(left, default=None)
+
+        tools = Tools(
+            project, files.folder, agent, cancel=cancel, seconds_left=seconds_left, say=say
+        )
+        control = Control(store.requests, cancel)
+        framed = _Framed(driver, store, tools, control)
+        try:
+            yield from store.begin(resumed=resumed)
+            with closing(drive(framed, store, control)) as events:
+                yield from events
+        except BaseException:
+            cancel.set()
+            store.leave()
+            raise
+
+
+def _agent_of(name: str, project: Path, plugins: Iterable[object]) -> Askable | None:
+    """Return the agent of that name, or of the settings; None for one that answers no prompt."""
+    named, objects = parted(plugins)
+    settings = settings_of(project, None, named)
+    host = open_host((*settings["plugins"], *objects), project)
+    agent = make_agent(name or settings["agent"], settings, agent_kinds(host))
+    if isinstance(agent, Askable):
+        return agent
+    if name:
+        raise UsageError(f"agent {name!r} cannot take a prompt", hint="name an AI tool")
+    return None
+
+
+def _not_held(record: Record, agent: Askable | None) -> str:
+    unknown = {*limits.unreported(agent), *unknown_of(record.spend)}
+    others = {"max_iterations": record.max_iterations, "wall_time": record.wall_time}
+    return not_held(record.budget, unknown, [key for key, value in others.items() if value])
+
+
+def _changes(
+    agent: str | None,
+    budget: Mapping[str, float] | None,
+    max_iterations: int | None,
+    wall_time: float | None,
+) -> dict[str, Any]:
+    given = {
+        "agent": agent,
+        "budget": budget,
+        "max_iterations": max_iterations,
+        "wall_time": wall_time,
+    }
+    return {key: value for key, value in given.items() if value is not None}
+
+
+def _folder(project: str | Path | None) -> Path:
+    return (Path(project) if project else Path.cwd()).absolute()
