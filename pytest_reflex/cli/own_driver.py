@@ -29,7 +29,12 @@ def main(driver: StepDriver, argv: list[str] | None = None) -> int:
 
 
 def _group(driver: StepDriver) -> click.Group:
-    group = click.Group(driver.name, help=(driver.__doc__ or "").strip() or None)
+    group = click.Group(
+        driver.name,
+        help=(driver.__doc__ or "").strip() or None,
+        invoke_without_command=True,
+        callback=_help,
+    )
     for command in (_run, _resume, _status, _stop, _feedback):
         bound = click.Command(
             command.name,
@@ -39,6 +44,13 @@ def _group(driver: StepDriver) -> click.Group:
         )
         group.add_command(bound)
     return group
+
+
+def _help() -> None:
+    """Show what commands there are where none is given."""
+    context = click.get_current_context()
+    if context.invoked_subcommand is None:
+        give(context.get_help())
 
 
 def _bound(command: click.Command, driver: StepDriver) -> Callable[..., Any]:
@@ -110,8 +122,11 @@ def _drive(name: str, events: Events, as_json: bool) -> int:
 def _told(event: DriverEvent) -> str:
     from pytest_reflex.model.plain import one_line
 
-    words = [f"{key}={value}" for key, value in event.fields.items() if value not in ("", None)]
-    return one_line(f"[{event.iteration}] {event.kind.value} {' '.join(words)}".rstrip(), 500)
+    told = {key: value for key, value in event.fields.items() if key not in ("step", "seconds")}
+    given = {key: value for key, value in told.items() if value or type(value) is int}
+    words = [f"{key}={value}" for key, value in given.items()]
+    what = [event.kind.value, event.fields.get("step", ""), *words]
+    return one_line(f"[{event.iteration}] {' '.join(filter(None, what))}", 500)
 
 
 def _warn(text: str) -> None:
@@ -151,15 +166,13 @@ def _status(driver: StepDriver, name: str, as_json: bool, watch: str | None) -> 
 
 
 def _text(record: Record, driven: bool) -> str:
-    from pytest_reflex.drivers.common.record import RUNNING
     from pytest_reflex.reports.spending import budget_text, spend_text
 
-    killed = record.status == RUNNING and not driven
     limit = f" of {record.max_iterations}" if record.max_iterations else ""
     ended = f" ({record.reason}{': ' if record.detail else ''}{record.detail})"
     lines = [
         f"Run:       {record.run} of {record.driver}",
-        f"Status:    {'interrupted' if killed else record.status}{ended if record.reason else ''}",
+        f"Status:    {record.shown_status(driven)}{ended if record.reason else ''}",
         f"Iteration: {record.iteration}{limit}",
         f"Spent:     {spend_text(record.spend)}",
         f"Budget:    {budget_text(record.budget, record.spend)}" if record.budget else "",
