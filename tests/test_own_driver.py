@@ -18,7 +18,7 @@ from pytest_reflex.cli.main import main
 from pytest_reflex.drivers.common.lease import RUN_DIR
 from tests.docs.pages import ROOT, blocks_of
 from tests.faults.driven import wait_until
-from tests.process.zoo import _living, gone_within
+from tests.process.zoo import gone_within, living_with
 
 PAGE = ROOT / "docs/how-to/write-a-driver.md"
 CODE = next(b.text for b in blocks_of(PAGE.read_text("utf-8")) if b.title == "until_green.py")
@@ -96,7 +96,7 @@ class Program:
     def everything_has_ended(self) -> bool:
         folder = self.folder / ".pytest-reflex/runs/until-green/demo"
         mark = f"{RUN_DIR}={folder}".encode()
-        return gone_within(60, lambda: [*_living(mark)])
+        return gone_within(60, lambda: [*living_with(mark)])
 
 
 def ended(process: subprocess.Popen[str]) -> int:
