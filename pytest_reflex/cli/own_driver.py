@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pytest_reflex.cli.display import events_option, opened, takes_stdout
 from pytest_reflex.cli.options import (
     agent_option,
     budget_option,
@@ -80,6 +81,7 @@ def _limits(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         agent_option,
         click.option("--json", "as_json", is_flag=True, help="Print the events as JSON lines."),
+        events_option,
     ]
     for option in reversed(options):
         command = option(command)
@@ -91,41 +93,48 @@ def _limits(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--var", "pairs", multiple=True, metavar="K=V", help="A value for the driver.")
 @click.option("--fresh", is_flag=True, help="Begin anew where a run can go on.")
 @_limits
-def _run(driver: StepDriver, name: str, pairs: tuple[str, ...], as_json: bool, **given: Any) -> int:
+def _run(driver: StepDriver, name: str, pairs: tuple[str, ...], **given: Any) -> int:
     """Begin a run and drive it to its end."""
     from pytest_reflex.drivers.common import running
 
     values = dict(pair.partition("=")[::2] for pair in pairs)
-    events = running.run(driver, name, given=values, say=_warn, **_with_budget(given))
-    return _drive(name, events, as_json)
+    shown, limits = _parted(given)
+    events = running.run(driver, name, given=values, say=_warn, **limits)
+    return _drive(name, events, **shown)
 
 
 @click.command("resume")
 @_name
 @_limits
-def _resume(driver: StepDriver, name: str, as_json: bool, **given: Any) -> int:
+def _resume(driver: StepDriver, name: str, **given: Any) -> int:
     """Continue a run that was interrupted, or has met a limit."""
     from pytest_reflex.drivers.common import running
 
-    events = running.resume(driver, name, say=_warn, **_with_budget(given))
-    return _drive(name, events, as_json)
+    shown, limits = _parted(given)
+    events = running.resume(driver, name, say=_warn, **limits)
+    return _drive(name, events, **shown)
 
 
-def _with_budget(given: dict[str, Any]) -> dict[str, Any]:
-    return {**given, "budget": ",".join(given.pop("budgets")) or None}
+def _parted(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return how the events are shown, and the limits of a run."""
+    shown = {"as_json": given.pop("as_json"), "place": given.pop("events")}
+    return shown, {**given, "budget": ",".join(given.pop("budgets")) or None}
 
 
-def _drive(name: str, events: Events, as_json: bool) -> int:
+def _drive(name: str, events: Events, *, as_json: bool, place: str | None) -> int:
     from pytest_reflex.drivers.common.events import Kind
     from pytest_reflex.model.plain import visible_json
 
     interruptions: Interruptions = click.get_current_context().obj
     status = int(ExitCode.OK)
     try:
-        for event in events:
-            give(visible_json(event.to_json()) if as_json else _told(event))
-            if event.kind is Kind.STOPPED:
-                status = event.fields["exit_code"]
+        with opened(place) as log:
+            for event in events:
+                log(event)
+                if not takes_stdout(place):
+                    give(visible_json(event.to_json()) if as_json else _told(event))
+                if event.kind is Kind.STOPPED:
+                    status = event.fields["exit_code"]
     except KeyboardInterrupt:
         interruptions.deaf = True
         events.close()

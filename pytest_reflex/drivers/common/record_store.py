@@ -75,7 +75,7 @@ class RecordStore:
         if new := {key: text for key, text in asked.items() if key not in known}:
             self._save(replace(self._record, feedback={**self._record.feedback, **new}))
             self._heard.update(new)
-            yield self._event(Kind.STEP, step="feedback", count=len(new))
+            yield self._event(Kind.DECIDED, decision="feedback", count=len(new))
         if self._file.saved:
             self._forget(lambda: self._runs.control.take(asked))
         return Polled(requests=requests)
