@@ -39,7 +39,12 @@ def main(driver: StepDriver, argv: list[str] | None = None) -> int:
 
 
 def _group(driver: StepDriver) -> click.Group:
-    group = click.Group(driver.name, help=(driver.__doc__ or "").strip() or None)
+    group = click.Group(
+        driver.name,
+        help=(driver.__doc__ or "").strip() or None,
+        invoke_without_command=True,
+        callback=_help,
+    )
     for command in (_run, _resume, _status, _stop, _feedback):
         bound = click.Command(
             command.name,
@@ -49,6 +54,13 @@ def _group(driver: StepDriver) -> click.Group:
         )
         group.add_command(bound)
     return group
+
+
+def _help() -> None:
+    """Show what commands there are where none is given."""
+    context = click.get_current_context()
+    if context.invoked_subcommand is None:
+        give(context.get_help())
 
 
 def _bound(command: click.Command, driver: StepDriver) -> Callable[..., Any]:
@@ -134,8 +146,11 @@ def _drive(name: str, events: Events, *, as_json: bool, place: str | None) -> in
 def _told(event: DriverEvent) -> str:
     from pytest_reflex.model.plain import one_line
 
-    words = [f"{key}={value}" for key, value in event.fields.items() if value not in ("", None)]
-    return one_line(f"[{event.iteration}] {event.kind.value} {' '.join(words)}".rstrip(), 500)
+    told = {key: value for key, value in event.fields.items() if key not in ("step", "seconds")}
+    given = {key: value for key, value in told.items() if value or type(value) is int}
+    words = [f"{key}={value}" for key, value in given.items()]
+    what = [event.kind.value, event.fields.get("step", ""), *words]
+    return one_line(f"[{event.iteration}] {' '.join(filter(None, what))}", 500)
 
 
 def _warn(text: str) -> None:
@@ -167,7 +182,7 @@ def _text(record: Record, row: RunRow) -> str:
     ended = f"{record.reason}{': ' if record.detail else ''}{record.detail}"
     return status_text(
         "Run",
-        {**row.to_json(), "status": row.status if not row.interrupted else "interrupted"},
+        {**row.to_json(), "status": record.shown_status(row.driven)},
         first=[("Driver", record.driver), ("Ended", ended)],
         spend=record.spend,
         budget=record.budget,

@@ -222,7 +222,7 @@ def test_feedback_of_one_word_is_for_the_loop_that_runs(stage: Stage, capsys: Ca
     assert find_run(stage.root, "left").state.feedback == ("say it shorter",)
 
 
-@pytest.mark.parametrize(("words", "said"), [([], ""), (["left"], " to left")])
+@pytest.mark.parametrize(("words", "said"), [([], ""), (["left"], " for left")])
 def test_feedback_without_a_text_is_refused(
     words: list[str], said: str, stage: Stage, capsys: Captured
 ) -> None:

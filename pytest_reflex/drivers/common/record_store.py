@@ -92,7 +92,8 @@ class RecordStore:
             record = replace(record, data=done.data, feedback=heard)
         self._save(record)
         if done.cost:
-            yield self._event(Kind.ACTED, step=done.step.name, cost=done.cost)
+            cost = {key: value for key, value in done.cost.items() if key != "unknown"}
+            yield self._event(Kind.ACTED, step=done.step.name, **cost)
         if done.fields is not None:
             kind = Kind.ITERATION if done.step.ends_iteration else Kind.STEP
             yield self._event(kind, step=done.step.name, **done.fields)

@@ -48,6 +48,7 @@ from pytest_reflex.model.plain import boundary, one_line
 from pytest_reflex.model.run import cost_of, total_cost
 from pytest_reflex.model.steps import Askable, Question, Reply
 from pytest_reflex.model.stop import StopReason
+from pytest_reflex.process.deadline import Cancel
 from pytest_reflex.reports.spending import not_held, unknown_of
 
 _KEPT = 2_000
@@ -263,7 +264,7 @@ class IterationLoop:
         starts = {name: start.to_json() for name, start in work.gates.starts().items()}
         state = replace(state, gates_at_start=starts)
         self._work, self.log, self._clock = work, log, clock
-        self._cancel, self._waits = Event(), Waits(listen)
+        self._cancel, self._waits = Cancel(), Waits(listen)
         self._store = IterateStore(
             state, file=file, log=log, modified=work.gates.modified, now=now, fresh=fresh
         )

@@ -37,6 +37,7 @@ from pytest_reflex.errors import LimitError
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.words import Level, Step
+from pytest_reflex.process.deadline import Cancel
 from pytest_reflex.process.pool import as_ended, await_all
 from pytest_reflex.process.run import kill_running
 
@@ -64,7 +65,7 @@ class ReflexLoop:
     allow_agent_commands: bool = False
     opening: tuple[Event, ...] = ()
     leftovers: int = 0
-    cancel: Signal = field(default_factory=Signal)
+    cancel: Signal = field(default_factory=Cancel)
     agents: Mapping[Step, str] = field(default_factory=dict)
     listen: Listener | None = None
     suspicion: Callable[[], str] = lambda: ""
