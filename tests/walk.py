@@ -84,7 +84,7 @@ def walk_an_iteration(folder: Path) -> Walk:
     )
     with walking(walk):
         for event in events:
-            if event.kind == "iteration_advanced":
+            if event.kind == "iteration":
                 break
         else:
             raise AssertionError("the loop ended in its first iteration")

@@ -31,6 +31,7 @@ from pytest_reflex.model.results import CheckResult, Evaluation
 from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
 from pytest_reflex.model.targets import CheckContext, RunCheck, Target
 from pytest_reflex.model.words import ACTIVE_LEVELS, Level, Outcome
+from pytest_reflex.process.deadline import Cancel
 from pytest_reflex.process.pool import Pool
 from pytest_reflex.process.secrecy import hide, hide_ends, own_secrets
 from pytest_reflex.verdict.score import judge
@@ -239,7 +240,7 @@ def evaluate(
     CriteriaError and ArtifactError as `prepare` does; nothing else that a check does can raise
     here.
     """
-    cancel = cancel or Event()
+    cancel = cancel or Cancel()
     prepared = prepare(target, registry, cancel=cancel)
     try:
         results = _run_all(prepared, workers, cancel)

@@ -151,10 +151,15 @@ def _confirm_removal(lost: Mapping[str, str], noun: str, *, yes: bool) -> None:
         return
     for name, what in lost.items():
         say(f"{visible(name)}: {what}")
+    what = f"this {noun}" if len(lost) == 1 else f"these {len(lost)} {noun}s"
+    confirm(f"Remove {what}?", "this was not confirmed", "removed")
+
+
+def confirm(question: str, missing: str, done: str = "written") -> None:
+    """Ask on a terminal; raises UsageError elsewhere, which says what is `missing`."""
     if not sys.stdin.isatty():
         raise UsageError(
-            "this was not confirmed, and there is no terminal to ask on",
-            hint="add --yes; nothing was removed",
+            f"{missing}, and there is no terminal to ask on",
+            hint=f"add --yes; nothing was {done}",
         )
-    what = f"this {noun}" if len(lost) == 1 else f"these {len(lost)} {noun}s"
-    click.confirm(f"Remove {what}?", abort=True, err=True)
+    click.confirm(question, abort=True, err=True)

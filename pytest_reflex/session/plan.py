@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from threading import Event
 from typing import Any, ClassVar
 
 import pytest
@@ -26,6 +25,7 @@ from pytest_reflex.model.results import place_from_json, place_to_json
 from pytest_reflex.model.rules import Criteria, Rule
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Level
+from pytest_reflex.process.deadline import Cancel
 from pytest_reflex.session import options
 from pytest_reflex.session.items import Subject
 from pytest_reflex.session.results import Results
@@ -200,7 +200,7 @@ class Desk:
         self.results = Results()
         self.subjects: dict[str, Subject] = {}
         self.named: dict[Path, str] = {}
-        self.cancel = Event()
+        self.cancel = Cancel()
         self.judge: Judge | None = None
         self.ended = False
         self._registries: dict[tuple[int, ...], Registry] = {}
