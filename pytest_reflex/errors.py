@@ -196,10 +196,23 @@ def read_twice(read: Callable[[], T]) -> T:
 def read_or_raise(path: object, read: Callable[[], T]) -> T:
     """Return what `read` does, as `read_twice`; raises UnreadableError where that is no use."""
     try:
-        return read_twice(read)
+        return read()
     except OSError as error:
-        if is_transient(error):
-            raise UnreadableError(path, error) from None
+        return read_again(path, error, read)
+
+
+def read_again(path: object, error: OSError, read: Callable[[], T]) -> T:
+    """Return what `read` does after it has met `error`; raises that where it will not pass.
+
+    Raises UnreadableError where it met one that may pass twice.
+    """
+    if not is_transient(error):
+        raise error
+    try:
+        return read()
+    except OSError as still:
+        if is_transient(still):
+            raise UnreadableError(path, still) from None
         raise
 
 

@@ -182,24 +182,27 @@ def employ(
     replay: str | None = None,
     recorder: Recorder | None = None,
     judge: str | None = None,
+    runs: bool = True,
 ) -> Mapping[Step, str]:
     """Register the agents of all steps and the evaluator; return the agents' names by step.
 
     `chosen` are values of ``--agent``: NAME for every step, or STEP=NAME for one; `recorded` are
     the names by step with which a run began, instead of those of the settings. `replay` is a
     recording that answers all steps, before any plugin; `recorder` writes one. `judge` is the name
-    of who judges instead of that in the settings, empty for nobody.
+    of who judges instead of that in the settings, empty for nobody. Where nothing `runs`, no
+    program need be installed.
     """
     employ_evaluator(host, settings)
     if recorder is not None:
         host.manager.register(recorder)
     if replay is not None:
         return _replay(host, replay, recorder)
-    employ_judge(host, settings, judge)
+    employ_judge(host, settings, judge, runs=runs)
     _overhear(host, recorder)
     names = agents_by_step(settings, chosen, recorded or settings["loop.agents"])
     kinds = agent_kinds(host)
-    made = {name: make_agent(name, settings, kinds) for name in dict.fromkeys(names.values())}
+    every = dict.fromkeys(names.values())
+    made = {name: make_agent(name, settings, kinds, runs=runs) for name in every}
     if recorder is not None:
         recorder.watch(made.values())
     host.manager.register(AgentRouter({step: made[name] for step, name in names.items()}))
@@ -230,20 +233,22 @@ def _overhear(host: Host, recorder: Recorder | None) -> None:
         host.registry.judge = replace(judge, heard=recorder.heard)
 
 
-def employ_judge(host: Host, settings: Settings, name: str | None = None) -> None:
+def employ_judge(
+    host: Host, settings: Settings, name: str | None = None, *, runs: bool = True
+) -> None:
     """Have an agent judge what no program can: `name`, by default that of the settings.
 
     An empty name means nobody. Raises UsageError where the agent cannot judge.
     """
     called = settings["judge"] if name is None else name
-    host.registry.judge = judge_called(called, host, settings) if called else None
+    host.registry.judge = judge_called(called, host, settings, runs=runs) if called else None
 
 
-def judge_called(name: str, host: Host, settings: Settings) -> AgentJudge:
+def judge_called(name: str, host: Host, settings: Settings, *, runs: bool = True) -> AgentJudge:
     """Return the agent called `name` as a judge; raises UsageError for one that cannot be."""
     from pytest_reflex.agents.judge import AgentJudge
 
-    agent = make_agent(name, settings, agent_kinds(host))
+    agent = make_agent(name, settings, agent_kinds(host), runs=runs)
     if not isinstance(agent, Askable):
         raise UsageError(
             f"agent {name!r} cannot judge: it answers the steps of a loop only",
@@ -260,12 +265,8 @@ def judge_name(host: Host) -> str:
 
 def judge_command(host: Host) -> tuple[str, ...]:
     """Return the command of the judge, none where it is no command."""
-    from pytest_reflex.agents.command import CommandAgent
-    from pytest_reflex.agents.judge import AgentJudge
-
-    judge = host.registry.judge
-    agent = judge.agent if isinstance(judge, AgentJudge) else None
-    return agent.command if isinstance(agent, CommandAgent) else ()
+    command: tuple[str, ...] = getattr(host.registry.judge, "command", ())
+    return command
 
 
 def agent_kinds(host: Host) -> Mapping[str, AgentFactory]:
@@ -300,11 +301,12 @@ def make_agent(
     kinds: Mapping[str, AgentFactory],
     *,
     otherwise: str = "name another agent; --agent offline needs nothing",
+    runs: bool = True,
 ) -> Agent:
     """Return the agent called `name`: a table of the configuration, a registered kind, a preset.
 
-    Raises UsageError where there is none, or where its program is not installed; `otherwise` says
-    what can be done about that but to install it.
+    Raises UsageError where there is none, or where it `runs` and its program is not installed;
+    `otherwise` says what can be done about that but to install it.
     """
     table = settings["agents"].get(name)
     kind = name if table is None else table.get("kind", "")
@@ -330,7 +332,7 @@ def make_agent(
         place = Place(str(origin.file)) if origin and origin.file else None
         told = error.problems[0]
         raise UsageError(told.message, place=place, hint=told.hint) from None
-    if program := agent.missing_program():
+    if runs and (program := agent.missing_program()):
         hint = f"install it, or {otherwise}"
         raise UsageError(f"agent {name!r}: there is no program {program!r}", hint=hint)
     return agent

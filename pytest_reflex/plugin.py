@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pytest_reflex.model.judged import Judge
     from pytest_reflex.session.controller import Controller
-    from pytest_reflex.session.desk import Desk
+    from pytest_reflex.session.plan import Desk
     from pytest_reflex.session.runtime import Runtime
 
 SUFFIX = ".reflex.yaml"
@@ -181,7 +181,7 @@ def any_marked(items: Iterable[pytest.Item]) -> bool:
 
 def wake(config: pytest.Config) -> Desk:
     """Register what runs checks and what decides, once; return the session's desk."""
-    from pytest_reflex.session.desk import Desk
+    from pytest_reflex.session.plan import Desk
 
     if Desk.key in config.stash:
         return config.stash[Desk.key]

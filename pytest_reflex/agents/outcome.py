@@ -18,8 +18,7 @@ from pytest_reflex.agents.answers import Output, Source, number, values
 from pytest_reflex.agents.limits import Mark, retry_after
 from pytest_reflex.contracts.limits import is_limit_notice, may_be_limit_notice
 from pytest_reflex.errors import StateError
-from pytest_reflex.model.plain import as_written, one_line
-from pytest_reflex.model.readable import readable
+from pytest_reflex.model.plain import as_written, one_line, readable
 from pytest_reflex.process.run import Finished
 from pytest_reflex.store.regular import read_if_regular
 

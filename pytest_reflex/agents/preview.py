@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pytest_reflex.agents.command import PLACES, CommandAgent
 from pytest_reflex.agents.surroundings import child_environment, literal_secrets
 from pytest_reflex.model.preview import CommandPreview
+from pytest_reflex.model.steps import Askable
 from pytest_reflex.process.secrecy import hide
 
 ANSWER_FILE = "<a file for the answer>"
@@ -16,6 +17,13 @@ _STANDS_FOR = {
     "prompt_file": "<a file with the prompt>",
     "answer_file": ANSWER_FILE,
 }
+
+
+def typed_command(agent: Askable) -> str:
+    """Return the command of an agent as it would be typed; one that is no command by its name."""
+    if not isinstance(agent, CommandAgent):
+        return f"agent {agent.name}"
+    return command_of(agent, {}).typed
 
 
 def command_of(agent: CommandAgent, told: Mapping[str, str]) -> CommandPreview:
@@ -34,4 +42,5 @@ def command_of(agent: CommandAgent, told: Mapping[str, str]) -> CommandPreview:
         environment=tuple(sorted(environment)),
         prompt_by=agent.prompt,
         timeout=agent.timeout,
+        missing=agent.missing_program(),
     )

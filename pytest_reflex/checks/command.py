@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shlex
 import shutil
 import signal
@@ -12,6 +14,16 @@ from typing import Any
 from pytest_reflex.model.plain import one_line
 
 NOT_EXECUTABLE, NOT_FOUND = 126, 127
+_PROGRAM = re.compile(r"[A-Za-z0-9][\w.+-]*")
+# What a shell does itself, or reads as its own word.
+_SHELL_WORDS = """
+alias bg bind break builtin case cd command continue declare dirs disown do done echo elif else
+enable esac eval exec exit export false fc fg fi for function getopts hash help history if jobs kill
+let local logout mapfile popd printf pushd pwd read readarray readonly return select set shift shopt
+source suspend test then time times trap true type typeset ulimit umask unalias unset until wait
+while
+"""
+_OF_SHELL = frozenset(_SHELL_WORDS.split())
 # Ends with the first command that fails, the unset variable, the failure within a pipeline.
 _STRICT = {"bash-strict": "bash -euo pipefail"}
 
@@ -73,6 +85,22 @@ def named_argv(command: Mapping[str, Any], args: Mapping[str, Any]) -> list[str]
         return None
     places = {"{" + name + "}": args[name] for name in names}
     return [places.get(item, item) for item in command["argv"]]
+
+
+def missing_program(value: str | Sequence[str], path: str | None = None) -> str:
+    """Return the program that a command begins with where it is not installed, else nothing.
+
+    Of a text for a shell that is its first word, where that is plainly a program; one given by its
+    path may be made before it is run.
+    """
+    if isinstance(value, str):
+        word = value.split(None, 1)[0] if value.strip() else ""
+        program = word if _PROGRAM.fullmatch(word) and word not in _OF_SHELL else ""
+    else:
+        program = value[0] if value else ""
+    if not program.strip() or os.sep in program or "\0" in program:
+        return ""
+    return "" if shutil.which(program, path=path) else program
 
 
 def signal_name(number: int) -> str:

@@ -10,7 +10,7 @@ from pathlib import PurePath
 from pytest_reflex.checks import markdown
 from pytest_reflex.checks.finding import Finding
 from pytest_reflex.documents.data import LANGUAGES, Data, read_data
-from pytest_reflex.documents.syntax import DataSyntaxError
+from pytest_reflex.documents.lines import DataSyntaxError
 from pytest_reflex.model.artifact import Artifact
 
 _LIKE_JSON = re.compile(r"\s*(?:\{|\[\s*[\"{\[\d\]])")

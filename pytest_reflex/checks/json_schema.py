@@ -19,7 +19,7 @@ from pytest_reflex.checks.schema.usable import LONGEST, asks_for_nothing, schema
 from pytest_reflex.checks.structure_kind import Judge, StructureKind
 from pytest_reflex.documents import paths
 from pytest_reflex.documents.data import LANGUAGES, Data, read_data
-from pytest_reflex.documents.syntax import DataSyntaxError
+from pytest_reflex.documents.lines import DataSyntaxError
 from pytest_reflex.errors import ArtifactError, CriteriaError
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.rules import CheckSpec

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.checks.markdown_parts import Block, Heading, Link, Paragraph, Section
 from pytest_reflex.documents.lines import starts
-from pytest_reflex.documents.markdown_tokens import block_tokens, inline_tokens
-from pytest_reflex.documents.outline import outline
+from pytest_reflex.documents.outline import block_tokens, inline_tokens, outline
 from pytest_reflex.errors import ArtifactError
 
 if TYPE_CHECKING:

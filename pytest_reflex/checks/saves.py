@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from pytest_reflex.checks.reading import files_below
-from pytest_reflex.checks.watch import Signature, signature
+from pytest_reflex.checks.reading import Signature, files_below, signature
 from pytest_reflex.errors import ArtifactError
 
 IDLE = 0.25

@@ -71,7 +71,7 @@ def unchanged(artifact: Artifact, criteria: Criteria, *, meanwhile: str) -> Iter
     Raises UsageError at the end where one of them is another one by then, whoever did it, and also
     where the work itself failed: nothing that it says of the artifact would be true.
     """
-    from pytest_reflex.checks.watch import files_of_rules, watches
+    from pytest_reflex.checks.reading import files_of_rules, watches
 
     held = watches(artifact, files_of_rules(criteria))
     failed: ReflexError | None = None

@@ -7,12 +7,13 @@ import json
 import click
 
 from pytest_reflex.cli.configured import configured, hidden_in
+from pytest_reflex.cli.options import json_option
 from pytest_reflex.cli.streams import give, give_json
 
 
 @click.command(short_help="Show the settings in force and where each came from.")
 @click.argument("key", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def config(key: str | None, as_json: bool) -> int:
     """Show every setting, or those of KEY ("loop.budget"), with the tier and file it came from.
 

@@ -13,6 +13,7 @@ import click
 
 from pytest_reflex.cli.configured import configured
 from pytest_reflex.cli.one_artifact import Asked, open_target, target_options
+from pytest_reflex.cli.options import json_option
 from pytest_reflex.cli.streams import give, give_artifact, give_json, is_coloured, say, verdict
 from pytest_reflex.errors import ExitCode, UsageError
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 @target_options
 @click.option("--unsafe", is_flag=True, help="Apply fixes that are marked as unsafe too.")
 @click.option("--diff", "as_diff", is_flag=True, help="Print what would change; write nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def fix(
     asked: Asked,
     unsafe: bool,

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from pytest_reflex.cli.criteria_look import json_option, registry_here
+from pytest_reflex.cli.criteria_look import registry_here
+from pytest_reflex.cli.options import json_option
 from pytest_reflex.cli.streams import give, give_json, verdict
 from pytest_reflex.errors import CriteriaError, ExitCode, Place, UsageError, did_you_mean
 

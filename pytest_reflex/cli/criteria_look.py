@@ -10,6 +10,7 @@ import click
 
 from pytest_reflex.cli.configured import configured
 from pytest_reflex.cli.criteria_option import parse_variables
+from pytest_reflex.cli.options import json_option
 from pytest_reflex.cli.streams import give, give_json
 from pytest_reflex.errors import ExitCode, UsageError, did_you_mean
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from pytest_reflex.criteria.origins import Traced
     from pytest_reflex.model.rules import Criteria, Rule
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 variables_option = click.option(
     "--var", "variables", metavar="K=V", multiple=True, help="Set a variable."
 )

@@ -24,11 +24,6 @@ def criteria_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-judge_option = click.option(
-    "--judge", metavar="NAME", help="Agent that judges what no program can (default: nobody)."
-)
-
-
 def chosen_criteria(criteria: str | None, template: str | None, settings: Settings) -> str:
     """Return what was named, else the setting; raises UsageError for nothing, "" or two."""
     for flag, given in (("--criteria", criteria), ("--template", template)):

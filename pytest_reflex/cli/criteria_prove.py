@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pytest_reflex.cli.criteria_look import json_option, registry_here, traced, variables_option
+from pytest_reflex.cli.criteria_look import registry_here, traced, variables_option
 from pytest_reflex.cli.given import ARTIFACT
+from pytest_reflex.cli.options import json_option
 from pytest_reflex.cli.streams import give, give_json, verdict
 from pytest_reflex.errors import ExitCode
 from pytest_reflex.model.plain import visible

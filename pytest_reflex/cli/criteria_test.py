@@ -8,14 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pytest_reflex.cli.criteria_look import (
-    json_option,
-    registry_here,
-    rule_called,
-    traced,
-    variables_option,
-)
-from pytest_reflex.cli.criteria_option import judge_option
+from pytest_reflex.cli.criteria_look import registry_here, rule_called, traced, variables_option
+from pytest_reflex.cli.options import json_option, judge_option
 from pytest_reflex.cli.streams import give, give_json, verdict
 from pytest_reflex.errors import ExitCode
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from pytest_reflex.cli.criteria_look import named, registry_here, traced
-from pytest_reflex.cli.criteria_option import judge_option
+from pytest_reflex.cli.options import judge_option
 from pytest_reflex.cli.streams import give, give_json
 from pytest_reflex.errors import ExitCode, UsageError
 

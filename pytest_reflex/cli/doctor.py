@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pytest_reflex.cli.options import json_option
 from pytest_reflex.cli.streams import give, give_json, say, verdict
 from pytest_reflex.errors import ExitCode, ReflexError
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Say what is installed, configured and wrong.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 @click.option(
     "--probe",
     "probes",

@@ -63,10 +63,39 @@ def show_resumed(host: Host, run: Run, agents: Mapping[Step, str], *, as_json: b
     return _show(host, ahead, agents, as_json=as_json, note=note)
 
 
+def show_iteration(procedure: str, options: Any, settings: Settings, *, number: int) -> int:
+    """Show what an iteration of a procedure would be given, and its gates."""
+    from pytest_reflex.agents.command import CommandAgent
+    from pytest_reflex.agents.preview import command_of
+    from pytest_reflex.drivers.iterate.setup import prepare
+    from pytest_reflex.drivers.iterate.survey import gate_rows
+    from pytest_reflex.host import open_host
+    from pytest_reflex.reports.dry_run import command_line, iteration_text
+
+    host = open_host(settings["plugins"], Path.cwd())
+    work = prepare(procedure, options, settings=settings, host=host, project=Path.cwd(), runs=False)
+    agent, prompt = work.agent, work.prompt(number, work.bounds.max_iterations, ())
+    command = command_of(agent, {}) if isinstance(agent, CommandAgent) else None
+    give(
+        iteration_text(
+            work.procedure.name,
+            command_line(command) if command else f"agent {agent.name}",
+            prompt,
+            tokens=work.tokens(prompt),
+            budget=work.token_budget,
+            gates=gate_rows(work.procedure, settings),
+            missing=work.gates.missing(),
+            protected=work.gates.protected(),
+        )
+    )
+    return ExitCode.OK
+
+
 def _show(
     host: Host, outlook: Outlook, agents: Mapping[Step, str], *, as_json: bool, note: str = ""
 ) -> int:
     from pytest_reflex.checks.askings import askings
+    from pytest_reflex.checks.command import missing_program
     from pytest_reflex.checks.commands import commands_of_rules
     from pytest_reflex.criteria.formatting import formatters_of
     from pytest_reflex.reports.dry_run import DryRun, dry_run_document, dry_run_text
@@ -74,15 +103,23 @@ def _show(
     criteria = outlook.state.criteria
     active = criteria.active(outlook.state.level)
     started = commands_of_rules(active, criteria.vars, host.registry)
-    formatters = formatters_of(active, criteria.commands)
+    formatters = [
+        (rule.id, one) for rule, fix, one in formatters_of(active, criteria.commands) if fix.safe
+    ]
+    commands = [(rule.id, command) for rule, command in started]
+    looked = (
+        (rule_id, missing_program(one.written or one.argv))
+        for rule_id, one in (*commands, *formatters)
+    )
     dry = DryRun(
         state=outlook.state,
         due=_due(outlook),
         agents=agents,
         steps=tuple(_preview(host, request, unknown) for request, unknown in requests_of(outlook)),
         cwd=str(Path.cwd()),
-        commands=tuple((rule.id, command) for rule, command in started),
-        formatters=tuple((rule.id, one) for rule, fix, one in formatters if fix.safe),
+        commands=tuple(commands),
+        formatters=tuple(formatters),
+        missing={rule_id: program for rule_id, program in looked if program},
         askings=tuple(askings(_prepared(outlook.state), outlook.state.level, host.registry)),
         note=note,
     )

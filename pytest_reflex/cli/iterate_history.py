@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pytest_reflex.cli.iterate_names import iterate_root, known, procedure_argument
-from pytest_reflex.cli.request_options import json_option
+from pytest_reflex.cli.options import json_option
 from pytest_reflex.cli.streams import give, give_json, say
 from pytest_reflex.errors import ExitCode, StateError, UsageError, did_you_mean
 from pytest_reflex.model.plain import visible

@@ -9,7 +9,7 @@ import click
 
 from pytest_reflex.cli.configured import configured, hidden_in
 from pytest_reflex.cli.iterate_names import procedure_argument
-from pytest_reflex.cli.request_options import json_option
+from pytest_reflex.cli.options import json_option
 from pytest_reflex.cli.streams import give, give_json
 from pytest_reflex.errors import ExitCode
 

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pytest_reflex.cli.configured import configured
-from pytest_reflex.cli.dry_option import dry_run_option
+from pytest_reflex.cli.options import (
+    agent_option,
+    budget_option,
+    dry_run_option,
+    judge_option,
+    max_iterations_option,
+)
 from pytest_reflex.errors import UsageError
 from pytest_reflex.settings import Settings, budget_changes, from_text, positive, whole
 
@@ -20,15 +26,16 @@ if TYPE_CHECKING:
 PHASES = ("observe", "orient", "decide", "act")
 
 
-def driving_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that `run` and `resume` share."""
+def driving_options(*, adds: bool = False) -> Callable[..., Any]:
+    """Return the options that `run` and `resume` share; a budget `adds` to that of a run."""
     options: list[Any] = [
-        click.option("-n", "--max-iterations", metavar="N", help="Rounds at most; 0: no limit."),
-        click.option("--unlimited", is_flag=True, help="No limit of rounds: -n 0."),
+        max_iterations_option("; 0: no limit" + ("" if adds else " (default: 5)")),
+        click.option("--unlimited", is_flag=True, help="No limit of iterations: -n 0."),
         click.option(
             "--no-caps",
             is_flag=True,
-            help="Lift the caps of a run without a limit: wall time, rounds that change nothing.",
+            help="Lift the caps of a run without a limit: wall time, iterations that change "
+            "nothing.",
         ),
         click.option("--context", "contexts", multiple=True, metavar="TEXT|FILE",
                      help="What the prompt says before the four phases."),
@@ -37,26 +44,30 @@ def driving_options(command: Callable[..., Any]) -> Callable[..., Any]:
                          help=f"Files instead of the procedure's own part {phase.upper()}.")
             for phase in PHASES
         ),
-        click.option("--agent", metavar="NAME", help="The AI tool: a preset, or one of `agents`."),
+        agent_option,
         click.option("--ai-cmd", metavar="COMMAND",
-                     help="The AI tool as a command that reads the prompt on standard input."),
-        click.option("--timeout", metavar="SECONDS", help="Seconds that the tool may take."),
+                     help="The agent as a command that reads the prompt on standard input."),
+        judge_option,
+        click.option("--timeout", metavar="SECONDS", help="Seconds that the agent may take."),
         click.option("--failure-threshold", metavar="K",
-                     help="Failed rounds in a row that end the run (default: 3)."),
+                     help="Failed iterations in a row that end the run (default: 3)."),
         click.option("--unchanged", metavar="K",
-                     help="Rounds in a row without a change of the working tree that are told."),
-        click.option("--budget", "budgets", multiple=True, metavar="KEY=N[,KEY=N]",
-                     help="Limits of spending: usd, tokens, calls, seconds; a number alone is usd, "
-                     "+N more in a resume."),
+                     help="Iterations in a row without a change of the working tree that are "
+                     "reported."),
+        budget_option(adds=adds),
         click.option("--stop-unchanged", is_flag=True, help="End the run after so many."),
         click.option("--log-format", metavar="text|json", help="Lines for people, or JSON lines."),
         click.option("-q", "--quiet", is_flag=True, help="Tell warnings and the end only."),
         click.option("-v", "--verbose", is_flag=True, help="Tell gates and statistics too."),
         dry_run_option,
     ]  # fmt: skip
-    for option in reversed(options):
-        command = option(command)
-    return command
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
 
 
 def options_of(given: dict[str, Any], budget: Mapping[str, float] | None = None) -> Options:
@@ -74,6 +85,7 @@ def options_of(given: dict[str, Any], budget: Mapping[str, float] | None = None)
     return Options(
         agent=given["agent"],
         ai_command=_without_secrets(given["ai_cmd"]),
+        judge=given["judge"],
         timeout=_number("--timeout", positive, given["timeout"]),
         contexts=given["contexts"],
         phases={Phase(phase): given[phase] for phase in PHASES if given[phase]},

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pytest_reflex.cli.configured import configured
 from pytest_reflex.cli.iterate_names import iterate_root, known, procedure_argument
-from pytest_reflex.cli.request_options import json_option
-from pytest_reflex.cli.streams import give, give_json, say
-from pytest_reflex.cli.watching import pause_and_name, watch_option, watched
-from pytest_reflex.errors import ExitCode
+from pytest_reflex.cli.options import json_option
+from pytest_reflex.cli.watching import list_text, pause_and_name, show, watch_option
 from pytest_reflex.model.plain import visible
 
 if TYPE_CHECKING:
@@ -32,7 +29,7 @@ def status(procedure: str | None, as_json: bool, watch: str | None) -> int:
     terminal, and lines with tabs between the fields in a pipe. With --watch every change is shown;
     with --json too, only the end is.
     """
-    from pytest_reflex.drivers.iterate.status import procedures_with_state
+    from pytest_reflex.drivers.iterate.status import procedures_with_state, standing_text
 
     pause, procedure = pause_and_name(watch, procedure)
     root = iterate_root()
@@ -42,32 +39,23 @@ def status(procedure: str | None, as_json: bool, watch: str | None) -> int:
         names = procedures_with_state(root) if alone is None else [alone]
         return [_standing(root, name) for name in names]
 
-    if pause is None:
-        found = look()
-    else:
-        found = watched(
-            look,
-            show=lambda found: _text(found, alone),
-            goes_on=lambda found: any(one.driven for one in found),
-            pause=pause,
-            quiet=as_json,
-        )
-    if as_json:
+    def document(found: list[Standing]) -> Any:
         every = [one.to_json() for one in found]
-        give_json({"root": str(root), "procedures": every} if alone is None else every[0])
-    elif not found:
-        say(f"No procedure has a run under way in {visible(str(root))}.")
-    elif pause is None:
-        give(_text(found, alone))
-    return ExitCode.OK
+        return {"root": str(root), "procedures": every} if alone is None else every[0]
 
+    def text(found: list[Standing]) -> str:
+        alike = [one.row() for one in found]
+        return list_text(alike) if alone is None else standing_text(found[0])
 
-def _text(found: list[Standing], alone: str | None) -> str:
-    from pytest_reflex.drivers.iterate import status as looking
-
-    if alone is not None:
-        return looking.standing_text(found[0])
-    return looking.table(found) if sys.stdout.isatty() else looking.plain_lines(found)
+    return show(
+        look,
+        text=text,
+        document=document,
+        goes_on=lambda found: any(one.driven for one in found),
+        pause=pause,
+        as_json=as_json,
+        nothing=lambda: f"No procedure has a run under way in {visible(str(root))}.",
+    )
 
 
 def _standing(root: Path, name: str) -> Standing:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
 from pytest_reflex.cli.aliases import alias_argument, state_root
+from pytest_reflex.cli.options import json_option
 from pytest_reflex.cli.streams import give, give_artifact, give_json, say
-from pytest_reflex.cli.watching import pause_and_name, watch_option, watched
+from pytest_reflex.cli.watching import list_text, pause_and_name, watch_option
+from pytest_reflex.cli.watching import show as show_runs
 from pytest_reflex.errors import ExitCode, UsageError
 from pytest_reflex.model.plain import visible, visible_json
 from pytest_reflex.store.lines import Content
@@ -25,49 +26,50 @@ def status(alias: str | None, as_json: bool, watch: str | None) -> int:
 
     With --watch every change is shown; with --json too, only the end is.
     """
-    from pytest_reflex.drivers.reflex.overview import find_run, read_run, status_text
-    from pytest_reflex.drivers.reflex.runjson import run_json
+    from pytest_reflex.drivers.reflex.catalog import status_text
+    from pytest_reflex.drivers.reflex.overview import find_folder, find_run
+    from pytest_reflex.drivers.reflex.statefile import run_json
 
     pause, alias = pause_and_name(watch, alias)
-    run = find_run(state_root(), alias)
-    if pause is not None:
-        run = watched(
-            lambda: read_run(run.folder),
-            show=status_text,
-            goes_on=lambda run: run.alive,
-            pause=pause,
-            quiet=as_json,
-        )
-        if not as_json:
-            return ExitCode.OK
-    if as_json:
-        give_json({**run_json(run.state), "verified": run.verified, **run.recovered_json})
-    else:
-        give(status_text(run))
-    return ExitCode.OK
+    root = state_root()
+    name = find_folder(root, alias).name
+    return show_runs(
+        lambda: find_run(root, name),
+        text=status_text,
+        document=lambda run: {
+            **run_json(run.state),
+            "verified": run.verified,
+            **run.recovered_json,
+        },
+        goes_on=lambda run: run.alive,
+        pause=pause,
+        as_json=as_json,
+    )
 
 
 @click.command("list", short_help="List all loops.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def list_(as_json: bool) -> int:
-    """List all loops by name: status, iteration, phase, score and task.
+    """List all loops by name: status, start, duration, iteration, cost, score and task.
 
     A terminal gets a table, a pipe lines with tabs between the fields. Loops that are damaged are
     listed with what is wrong.
     """
+    from pytest_reflex.drivers.reflex.catalog import row_of
     from pytest_reflex.drivers.reflex.survey import survey
-    from pytest_reflex.reports.loops import plain_lines, table
 
     root = state_root()
     found = survey(root)
+    rows = [row_of(one) for one in found]
     if as_json:
-        give_json({"root": str(root), "loops": [one.to_json() for one in found]})
+        every = zip(rows, found, strict=True)
+        loops = [{**row.to_json(), **one.to_json()} for row, one in every]
+        give_json({"root": str(root), "loops": loops})
         return ExitCode.OK
     if not found:
         say(f"There is no loop in {root}.{_elsewhere(root)}")
         return ExitCode.OK
-    rows = [one.to_json() for one in found]
-    give(table(rows) if sys.stdout.isatty() else plain_lines(rows))
+    give(list_text(rows))
     for line in (line for one in found if one.run for line in one.run.recovered):
         say(visible(line))
     return ExitCode.OK
@@ -87,7 +89,7 @@ def _elsewhere(root: Path) -> str:
 
 @click.command(short_help="Show what happened in a loop.")
 @alias_argument()
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 @click.option(
     "--stable", is_flag=True, help="Print JSON lines without times, run id and places: to compare."
 )
@@ -138,7 +140,7 @@ def _stable(path: Path, content: Content) -> int:
 @click.command(short_help="Print the artifact of a loop.")
 @alias_argument()
 @click.option("--iteration", type=int, metavar="N", help="The one that iteration N evaluated.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def show(alias: str | None, iteration: int | None, as_json: bool) -> int:
     """Print the artifact of the loop ALIAS (default: the one that runs, else the newest).
 

@@ -10,7 +10,7 @@ import click
 from pytest_reflex.cli.aliases import completer, state_root
 from pytest_reflex.cli.loop_manage import opener, told
 from pytest_reflex.cli.loop_verify import hooks_of
-from pytest_reflex.cli.request_options import json_option, wait_option
+from pytest_reflex.cli.options import json_option, now_option, reason_option, wait_option
 from pytest_reflex.cli.streams import give, give_json
 from pytest_reflex.errors import ExitCode, UsageError
 from pytest_reflex.model.plain import one_line, visible
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     "word", default="", metavar="[ALIAS|REASON]", shell_complete=completer("is_running")
 )
 @click.option("--alias", shell_complete=completer("is_running"), help="The loop to stop.")
-@click.option("--reason", metavar="TEXT", help="Why; it is recorded.")
-@click.option("--now", is_flag=True, help="End the agent that runs, too.")
+@reason_option
+@now_option
 @wait_option
 @json_option
 def stop(
@@ -108,8 +108,8 @@ def _only_running(root: Path) -> Run:
 
 
 def _how_it_ended(state: Any) -> str:
+    from pytest_reflex.drivers.reflex.history import claims_pass
     from pytest_reflex.drivers.reflex.overview import NOT_VERIFIED
-    from pytest_reflex.drivers.reflex.recorded import claims_pass
     from pytest_reflex.model.stop import StopReason
 
     reason = state.stop.reason

@@ -9,7 +9,7 @@ import click
 
 from pytest_reflex.cli.aliases import alias_argument, state_root
 from pytest_reflex.cli.configured import configured
-from pytest_reflex.cli.request_options import json_option
+from pytest_reflex.cli.options import json_option
 from pytest_reflex.cli.streams import give, give_json, say, verdict
 from pytest_reflex.errors import ExitCode
 from pytest_reflex.model.plain import visible

@@ -12,6 +12,7 @@ import click
 
 from pytest_reflex.cli.criteria_option import chosen_criteria, criteria_options, parse_variables
 from pytest_reflex.cli.given import ARTIFACT
+from pytest_reflex.cli.options import agents_option, json_option
 
 if TYPE_CHECKING:
     from pytest_reflex.host import Host
@@ -47,15 +48,7 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def step_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add what every single step takes: `target_options`, the agents, and --json."""
-    as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-    agents = click.option(
-        "--agent",
-        "agents",
-        multiple=True,
-        metavar="[STEP=]NAME",
-        help="Agent of all steps, or of one (default: offline).",
-    )
-    return target_options(agents(as_json(command)))
+    return target_options(agents_option(json_option(command)))
 
 
 def open_target(asked: Asked, settings: Settings) -> tuple[Host, Target]:

@@ -8,13 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_reflex.cli.request_options import json_option, now_option, reason_option, wait_option
+from pytest_reflex.cli.display import events_option, opened, takes_stdout
+from pytest_reflex.cli.options import (
+    agent_option,
+    budget_option,
+    json_option,
+    max_iterations_option,
+    now_option,
+    reason_option,
+    wait_option,
+)
 from pytest_reflex.cli.root import run_group
-from pytest_reflex.cli.streams import give, give_json, say
-from pytest_reflex.cli.watching import pause_and_name, watch_option, watched
+from pytest_reflex.cli.streams import give, say
+from pytest_reflex.cli.watching import pause_and_name, show, watch_option
 from pytest_reflex.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
+    from pytest_reflex.drivers.common.catalog import RunRow
     from pytest_reflex.drivers.common.events import DriverEvent
     from pytest_reflex.drivers.common.record import Record
     from pytest_reflex.drivers.common.running import Events, StepDriver
@@ -61,16 +71,18 @@ def _bound(command: click.Command, driver: StepDriver) -> Callable[..., Any]:
 
 def _limits(command: Callable[..., Any]) -> Callable[..., Any]:
     options: list[Any] = [
-        click.option("-n", "--max-iterations", type=click.IntRange(min=0), metavar="N",
-                     help="Iterations at most; 0: no limit."),
-        click.option("--budget", metavar="KEY=N[,KEY=N]",
-                     help="Limits of spending: usd, tokens, calls, seconds; a number alone is usd, "
-                     "+N more in a resume."),
-        click.option("--wall-time", type=click.FloatRange(min=0), metavar="SECONDS",
-                     help="Seconds that one sitting may take; 0: no limit."),
-        click.option("--agent", metavar="NAME", help="The AI tool: a preset, or one of `agents`."),
+        max_iterations_option("; 0: no limit", kind=click.IntRange(min=0)),
+        budget_option(adds=True),
+        click.option(
+            "--wall-time",
+            type=click.FloatRange(min=0),
+            metavar="SECONDS",
+            help="Seconds that one sitting may take; 0: no limit.",
+        ),
+        agent_option,
         click.option("--json", "as_json", is_flag=True, help="Print the events as JSON lines."),
-    ]  # fmt: skip
+        events_option,
+    ]
     for option in reversed(options):
         command = option(command)
     return command
@@ -81,36 +93,48 @@ def _limits(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--var", "pairs", multiple=True, metavar="K=V", help="A value for the driver.")
 @click.option("--fresh", is_flag=True, help="Begin anew where a run can go on.")
 @_limits
-def _run(driver: StepDriver, name: str, pairs: tuple[str, ...], as_json: bool, **given: Any) -> int:
+def _run(driver: StepDriver, name: str, pairs: tuple[str, ...], **given: Any) -> int:
     """Begin a run and drive it to its end."""
     from pytest_reflex.drivers.common import running
 
     values = dict(pair.partition("=")[::2] for pair in pairs)
-    events = running.run(driver, name, given=values, say=_warn, **given)
-    return _drive(name, events, as_json)
+    shown, limits = _parted(given)
+    events = running.run(driver, name, given=values, say=_warn, **limits)
+    return _drive(name, events, **shown)
 
 
 @click.command("resume")
 @_name
 @_limits
-def _resume(driver: StepDriver, name: str, as_json: bool, **given: Any) -> int:
+def _resume(driver: StepDriver, name: str, **given: Any) -> int:
     """Continue a run that was interrupted, or has met a limit."""
     from pytest_reflex.drivers.common import running
 
-    return _drive(name, running.resume(driver, name, say=_warn, **given), as_json)
+    shown, limits = _parted(given)
+    events = running.resume(driver, name, say=_warn, **limits)
+    return _drive(name, events, **shown)
 
 
-def _drive(name: str, events: Events, as_json: bool) -> int:
+def _parted(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return how the events are shown, and the limits of a run."""
+    shown = {"as_json": given.pop("as_json"), "place": given.pop("events")}
+    return shown, {**given, "budget": ",".join(given.pop("budgets")) or None}
+
+
+def _drive(name: str, events: Events, *, as_json: bool, place: str | None) -> int:
     from pytest_reflex.drivers.common.events import Kind
     from pytest_reflex.model.plain import visible_json
 
     interruptions: Interruptions = click.get_current_context().obj
     status = int(ExitCode.OK)
     try:
-        for event in events:
-            give(visible_json(event.to_json()) if as_json else _told(event))
-            if event.kind is Kind.STOPPED:
-                status = event.fields["exit_code"]
+        with opened(place) as log:
+            for event in events:
+                log(event)
+                if not takes_stdout(place):
+                    give(visible_json(event.to_json()) if as_json else _told(event))
+                if event.kind is Kind.STOPPED:
+                    status = event.fields["exit_code"]
     except KeyboardInterrupt:
         interruptions.deaf = True
         events.close()
@@ -142,43 +166,28 @@ def _status(driver: StepDriver, name: str, as_json: bool, watch: str | None) -> 
     from pytest_reflex.drivers.common.record_file import RunFile
 
     files = RunFile(Path.cwd(), driver.name, name)
-    pause, _ = pause_and_name(watch, name)
-
-    def look() -> tuple[Record, bool]:
-        driven = files.is_driven()
-        return files.found(), driven
-
-    if pause is None:
-        record, driven = look()
-    else:
-        record, driven = watched(
-            look,
-            show=lambda seen: _text(*seen),
-            goes_on=lambda seen: seen[1],
-            pause=pause,
-            quiet=as_json,
-        )
-    if as_json:
-        give_json({**record.to_json(), "driven": driven})
-    elif pause is None:
-        give(_text(record, driven))
-    return ExitCode.OK
+    return show(
+        lambda: (files.found(), files.row()),
+        text=lambda seen: _text(*seen),
+        document=lambda seen: {**seen[0].to_json(), "driven": seen[1].driven},
+        goes_on=lambda seen: seen[1].driven,
+        pause=pause_and_name(watch, name)[0],
+        as_json=as_json,
+    )
 
 
-def _text(record: Record, driven: bool) -> str:
-    from pytest_reflex.reports.spending import budget_text, spend_text
+def _text(record: Record, row: RunRow) -> str:
+    from pytest_reflex.reports.runs import status_text
 
-    limit = f" of {record.max_iterations}" if record.max_iterations else ""
-    ended = f" ({record.reason}{': ' if record.detail else ''}{record.detail})"
-    lines = [
-        f"Run:       {record.run} of {record.driver}",
-        f"Status:    {record.shown_status(driven)}{ended if record.reason else ''}",
-        f"Iteration: {record.iteration}{limit}",
-        f"Spent:     {spend_text(record.spend)}",
-        f"Budget:    {budget_text(record.budget, record.spend)}" if record.budget else "",
-        f"Started:   {record.started_at}",
-    ]
-    return "\n".join(filter(None, lines))
+    ended = f"{record.reason}{': ' if record.detail else ''}{record.detail}"
+    return status_text(
+        "Run",
+        {**row.to_json(), "status": record.shown_status(row.driven)},
+        first=[("Driver", record.driver), ("Ended", ended)],
+        spend=record.spend,
+        budget=record.budget,
+        feedback=len(record.feedback),
+    )
 
 
 @click.command("stop")

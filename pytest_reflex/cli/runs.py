@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from pytest_reflex.cli.configured import configured
-from pytest_reflex.cli.streams import give, give_json, say
-from pytest_reflex.cli.watching import pause_and_name, watch_option, watched
-from pytest_reflex.errors import ExitCode, ReflexError, UsageError, did_you_mean
+from pytest_reflex.cli.options import json_option
+from pytest_reflex.cli.watching import list_text, pause_and_name, show, watch_option
+from pytest_reflex.errors import ReflexError, UsageError, did_you_mean
 from pytest_reflex.model.plain import visible
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ DRIVERS = tuple(name for names in LISTS.values() for name in names)
 
 @click.command(short_help="List the runs of all drivers.")
 @click.option("--driver", metavar="|".join(DRIVERS), help="Those of one driver.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 @watch_option("no run is at work")
 def runs(driver: str | None, as_json: bool, watch: str | None) -> int:
     """List the runs in this folder: of `loop`, `pytest --reflex-loop` and `iterate`.
@@ -50,21 +49,15 @@ def runs(driver: str | None, as_json: bool, watch: str | None) -> int:
     def look() -> list[RunRow]:
         return _found(settings, driver)
 
-    if pause is None:
-        found = look()
-    else:
-        found = watched(look, show=_text, goes_on=_at_work, pause=pause, quiet=as_json)
-    if as_json:
-        give_json({"root": str(Path.cwd()), "runs": [one.to_json() for one in found]})
-    elif not found:
-        say(f"There are no runs in {visible(str(Path.cwd()))}.")
-    elif pause is None:
-        give(_text(found))
-    return ExitCode.OK
-
-
-def _at_work(found: list[RunRow]) -> bool:
-    return any(one.driven for one in found)
+    return show(
+        look,
+        text=list_text,
+        document=lambda rows: {"root": str(Path.cwd()), "runs": [row.to_json() for row in rows]},
+        goes_on=lambda rows: any(row.driven for row in rows),
+        pause=pause,
+        as_json=as_json,
+        nothing=lambda: f"There are no runs in {visible(str(Path.cwd()))}.",
+    )
 
 
 def _found(settings: Settings, driver: str | None) -> list[RunRow]:
@@ -85,12 +78,3 @@ def _rows(module: str, settings: Settings, driver: str) -> list[RunRow]:
         return list(listed(Path.cwd(), settings))
     except (ReflexError, OSError) as error:
         return [RunRow(driver=driver, name="", status=DAMAGED, problem=str(error))]
-
-
-def _text(found: list[RunRow]) -> str:
-    from pytest_reflex.reports.runs import plain_lines, table
-
-    if not found:
-        return ""
-    rows = [one.to_json() for one in found]
-    return table(rows) if sys.stdout.isatty() else plain_lines(rows)

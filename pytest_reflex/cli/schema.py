@@ -19,8 +19,8 @@ def schema(name: str | None) -> int:
     They describe what agents answer (plan, checks, critique), what the program prints, the files
     of a loop, and criteria files with the check types of the plugins that are configured here.
     """
-    from pytest_reflex.contracts.schemas import names, schema_text
-    from pytest_reflex.contracts.schemas import schema as read
+    from pytest_reflex.contracts.validate import names, schema_text
+    from pytest_reflex.contracts.validate import schema as read
     from pytest_reflex.criteria.schema import NAMES, file_schema
 
     if name in NAMES:

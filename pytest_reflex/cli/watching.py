@@ -1,16 +1,20 @@
-"""``status --watch``: shows a run each time it has changed, until nobody drives it."""
+"""Showing runs: one, or a list, once or with ``--watch`` each time that something has changed."""
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from pytest_reflex.cli.streams import give
-from pytest_reflex.errors import UsageError
+from pytest_reflex.cli.streams import give, give_json, say
+from pytest_reflex.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from pytest_reflex.drivers.common.catalog import RunRow
 
 Seen = TypeVar("Seen")
 _LEAST = 0.1
@@ -45,25 +49,47 @@ def pause_and_name(watch: str | None, name: str | None) -> tuple[float | None, s
     return pause, name
 
 
-def watched(
+def show(
     look: Callable[[], Seen],
     *,
-    show: Callable[[Seen], str],
+    text: Callable[[Seen], str],
+    document: Callable[[Seen], Any],
     goes_on: Callable[[Seen], bool],
-    pause: float,
-    quiet: bool,
-) -> Seen:
-    """Show what is seen each time it changes (not with `quiet`); return it when nothing goes on."""
-    shown = ""
-    while True:
-        seen = look()
-        text = show(seen)
-        if text and text != shown and not quiet:
-            draw(text, again=bool(shown))
-        shown = text
+    pause: float | None,
+    as_json: bool,
+    nothing: Callable[[], str] = str,
+) -> int:
+    """Print what is seen: once, or with a `pause` each time it changes until nothing goes on.
+
+    As JSON only the end is printed; where there is no text, `nothing` says so on stderr.
+    """
+    seen, shown = look(), ""
+    while pause is not None:
+        now = text(seen)
+        if now and now != shown and not as_json:
+            draw(now, again=bool(shown))
+        shown = now
         if not goes_on(seen):
-            return seen
+            break
         time.sleep(pause)
+        seen = look()
+    if as_json:
+        give_json(document(seen))
+    elif not (now := text(seen)):
+        say(nothing())
+    elif pause is None:
+        give(now)
+    return ExitCode.OK
+
+
+def list_text(rows: Sequence[RunRow]) -> str:
+    """Return a list of runs: a table for a terminal, lines with tabs for a pipe."""
+    from pytest_reflex.reports.runs import plain_lines, table
+
+    found = [row.to_json() for row in rows]
+    if not sys.stdout.isatty():
+        return plain_lines(found)
+    return table(found, shutil.get_terminal_size().columns) if found else ""
 
 
 def draw(text: str, *, again: bool) -> None:

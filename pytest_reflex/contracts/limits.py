@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from pytest_reflex.model.readable import readable
+from pytest_reflex.model.plain import readable
 
 _LONGEST = 600
 _LIMIT = r"(?:limits?|quotas?|caps?|credits?|budget|allowance|usage|capacity)"

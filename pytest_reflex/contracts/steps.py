@@ -9,8 +9,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
-from pytest_reflex.contracts.extract import ContractError, Faults, find_json
-from pytest_reflex.contracts.fences import unwrapped
+from pytest_reflex.contracts.extract import ContractError, Faults, find_json, unwrapped
 from pytest_reflex.contracts.limits import is_limit_notice
 from pytest_reflex.contracts.validate import problems
 from pytest_reflex.model.rules import Rule

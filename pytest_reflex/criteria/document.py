@@ -11,7 +11,7 @@ from pytest_reflex.criteria.build import build
 from pytest_reflex.criteria.faults import Faults, Spot
 from pytest_reflex.criteria.nodes import Table
 from pytest_reflex.criteria.plain_lines import read_plain_lines
-from pytest_reflex.documents.syntax import DataSyntaxError
+from pytest_reflex.documents.lines import DataSyntaxError
 from pytest_reflex.documents.yaml_events import ForbiddenCharacterError, yaml_events
 from pytest_reflex.errors import (
     TRY_AGAIN,

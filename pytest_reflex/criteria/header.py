@@ -23,7 +23,7 @@ from pytest_reflex.criteria.scalars import plain_value
 from pytest_reflex.criteria.values import is_variable_name, plain
 from pytest_reflex.criteria.wording import nearest, quoted
 from pytest_reflex.errors import UsageError
-from pytest_reflex.model.words import Level
+from pytest_reflex.model.words import ACTIVE_LEVELS, Level
 
 _NAME = re.compile(r"\w[\w.-]{0,99}")
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
@@ -86,7 +86,7 @@ def read_thresholds(
 
 def _read_level(level: Level, table: Table, faults: Faults) -> Fraction | None:
     refuse_unknown_keys(table, ("threshold", "active_levels"), faults, what=f"phase {level}")
-    active = [other.value for other in level.active]
+    active = [other.value for other in ACTIVE_LEVELS[level]]
     if "active_levels" in table and table["active_levels"] != active:
         faults.add(
             f"active_levels of phase {level} must be [{', '.join(active)}]",

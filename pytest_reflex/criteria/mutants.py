@@ -15,10 +15,9 @@ from typing import Any
 
 from pytest_reflex.criteria.planting import Mutant, flawed
 from pytest_reflex.documents.data import read_data
-from pytest_reflex.documents.lines import split
+from pytest_reflex.documents.lines import DataSyntaxError, split
 from pytest_reflex.documents.outline import outline
 from pytest_reflex.documents.paths import PathSyntaxError, find, parse
-from pytest_reflex.documents.syntax import DataSyntaxError
 from pytest_reflex.errors import ArtifactError
 
 MOST_PARTS = 8

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from pytest_reflex.criteria.nodes import MAX_DEPTH, Items, Table
 from pytest_reflex.criteria.scalars import plain_value
-from pytest_reflex.documents.yaml_scalars import CONSTANTS, NUMBER_STARTS
+from pytest_reflex.documents.yaml_events import CONSTANTS, NUMBER_STARTS
 
 MOST_LINES = 300_000
 

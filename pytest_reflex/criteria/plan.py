@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.checks.commands import starts_process
-from pytest_reflex.checks.compiled import compile_checks
 from pytest_reflex.checks.judged import with_judged
 from pytest_reflex.checks.planned import planned
-from pytest_reflex.checks.run import VARIABLE_PREFIX
+from pytest_reflex.checks.run import VARIABLE_PREFIX, compile_checks
 from pytest_reflex.criteria.formatting import formatters_of
 from pytest_reflex.model.rules import Criteria, number
 from pytest_reflex.model.words import Level

@@ -14,9 +14,8 @@ from typing import Any
 
 from pytest_reflex.checks import markdown
 from pytest_reflex.documents.data import read_data
-from pytest_reflex.documents.lines import split
+from pytest_reflex.documents.lines import DataSyntaxError, split
 from pytest_reflex.documents.outline import outline
-from pytest_reflex.documents.syntax import DataSyntaxError
 
 MOST = 12
 """Proposals of one kind; more would not be read."""

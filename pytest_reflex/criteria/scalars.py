@@ -7,8 +7,8 @@ import re
 from fractions import Fraction
 from typing import Any
 
-from pytest_reflex.documents import yaml_scalars
-from pytest_reflex.documents.yaml_scalars import CONSTANTS, NUMBER_STARTS
+from pytest_reflex.documents import yaml_events
+from pytest_reflex.documents.yaml_events import CONSTANTS, NUMBER_STARTS
 
 LONGEST_NUMBER = 100
 LARGEST_EXPONENT = 400
@@ -46,7 +46,7 @@ def plain_value(text: str) -> Any:
 
 def number_or_text(text: str) -> Any:
     """Return the number that the text spells, else the text; raises ValueError as `plain_value`."""
-    number = yaml_scalars.number_or_text(text)
+    number = yaml_events.number_or_text(text)
     if isinstance(number, str):
         return text
     if len(text) > LONGEST_NUMBER:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from pytest_reflex.documents.syntax import DataSyntaxError
+from pytest_reflex.documents.lines import DataSyntaxError
 from pytest_reflex.documents.yaml_data import MAX_DEPTH, Marks, read_yaml
 from pytest_reflex.errors import ArtifactError
 
@@ -99,7 +99,7 @@ class Data:
 
 @lru_cache(maxsize=4)
 def _yaml_tree(text: str) -> Node | None:
-    from pytest_reflex.documents.yaml_tree import read_yaml as read_tree
+    from pytest_reflex.documents.data_tree import read_yaml as read_tree
 
     return read_tree(text)
 

@@ -13,9 +13,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from pytest_reflex.documents.syntax import DataSyntaxError
-from pytest_reflex.documents.yaml_events import yaml_events
-from pytest_reflex.documents.yaml_scalars import plain_value
+from pytest_reflex.documents.lines import DataSyntaxError
+from pytest_reflex.documents.yaml_events import plain_value, yaml_events
 from pytest_reflex.errors import ArtifactError
 
 MAX_DEPTH = 100

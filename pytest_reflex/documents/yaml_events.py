@@ -1,5 +1,7 @@
-"""The events of a YAML 1.2 text: from ruamel.yaml's C parser, and where it is wrong, the other.
+"""The events of a YAML 1.2 text, and what its unquoted words mean.
 
+The events come from ruamel.yaml's C parser, and where it is wrong, from the other. Plain scalars
+have the core schema (YAML 1.2.2 section 10.3).
 Promises: whichever parser reads, a fault is a DataSyntaxError with its place, and no text of an
 event holds half of a surrogate pair.
 Limits: events are parsed as they are asked for, so a reader that stops at a depth or a number of
@@ -8,12 +10,13 @@ nodes stops the parser too. Aliases are not followed: the reader that follows th
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from pytest_reflex.documents.syntax import DataSyntaxError
+from pytest_reflex.documents.lines import DataSyntaxError
 
 MAX_SECOND_READING = 1_000_000  # characters; the parser in Python is some 50 times slower
 
@@ -114,3 +117,37 @@ def _fault(error: Any, text: str) -> DataSyntaxError:
         reason = f"the character U+{ord(match[0]):04X} is not allowed in a YAML file"
         return ForbiddenCharacterError.at(text, match.start(), reason)
     return DataSyntaxError(str(getattr(error, "problem", None) or error))
+
+
+CONSTANTS: dict[str, Any] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+NUMBER_STARTS = frozenset("0123456789+-.")
+
+LONGEST_WHOLE = 400
+"""Characters from which on a number is a float, infinity in effect: Python limits long integers."""
+
+_WHOLE = re.compile(r"[-+]?[0-9]+")
+_BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
+_DECIMAL = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+
+
+def plain_value(text: str) -> Any:
+    """Return None, a bool, an int, a float, or the text itself."""
+    if text in CONSTANTS:
+        return CONSTANTS[text]
+    return number_or_text(text) if text[0] in NUMBER_STARTS else text
+
+
+def number_or_text(text: str) -> Any:
+    """Return the number that the text spells, infinity and NaN included, else the text."""
+    if _WHOLE.fullmatch(text):
+        return int(text) if len(text) < LONGEST_WHOLE else float(text)
+    if _DECIMAL.fullmatch(text):
+        return float(text)
+    if _BASED.fullmatch(text):
+        return int(text, 0) if len(text) < LONGEST_WHOLE else math.inf
+    return float(text.replace(".", "")) if _NOT_FINITE.fullmatch(text) else text

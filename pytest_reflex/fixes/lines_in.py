@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pytest_reflex.documents.data_tree import is_data
 from pytest_reflex.documents.lines import fitted, newline_of, starts, with_newline
-from pytest_reflex.documents.markdown_tokens import front_matter_lines
-from pytest_reflex.documents.outline import outline
+from pytest_reflex.documents.outline import front_matter_lines, outline
 from pytest_reflex.fixes.kind import FixError
 
 _OPENING = ("```", "~~~", "<")

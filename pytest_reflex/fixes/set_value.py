@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pytest_reflex.documents.data_tree import read_tree
+from pytest_reflex.documents.lines import DataSyntaxError
 from pytest_reflex.documents.nodes import data_of, descend
 from pytest_reflex.documents.paths import (
     PathSyntaxError,
@@ -15,7 +16,6 @@ from pytest_reflex.documents.paths import (
     parse,
     render,
 )
-from pytest_reflex.documents.syntax import DataSyntaxError
 from pytest_reflex.fixes.edit import Edit, nested
 from pytest_reflex.fixes.json_edit import set_in_json
 from pytest_reflex.fixes.kind import Field, FixError, Kind, Params

@@ -10,10 +10,9 @@ from typing import Any
 
 from pytest_reflex.documents.data import LANGUAGES
 from pytest_reflex.documents.data_tree import looks_like_data, read_tree, top_keys, whole_tree
-from pytest_reflex.documents.lines import View, split
+from pytest_reflex.documents.lines import DataSyntaxError, View, split
 from pytest_reflex.documents.nodes import Node, NodeKind, descend
 from pytest_reflex.documents.outline import Fence, outline
-from pytest_reflex.documents.syntax import DataSyntaxError
 from pytest_reflex.fixes.kind import FixError
 
 _NEXT_DOCUMENT = re.compile(r"^---(?:[ \t\r].*)?$", re.MULTILINE)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from pytest_reflex.documents.lines import split
-from pytest_reflex.documents.markdown_tokens import block_tokens
+from pytest_reflex.documents.outline import block_tokens
 from pytest_reflex.fixes.kind import Field, Kind, Params
 
 _LANGUAGE = re.compile(r"[\w+#.-]+")

@@ -136,3 +136,22 @@ def _as_json(match: re.Match[str]) -> str:
 def _joins(text: str, index: int) -> bool:
     around = text[max(index - 1, 0) : index], text[index + 1 : index + 2]
     return all(_JOINABLE.match(char) for char in around)
+
+
+# ECMA-48: control sequences (colours, cursor), strings (titles, links), and two-character escapes.
+_SEQUENCE = re.compile(
+    r"""
+    (?:\x1b\[|\x9b) [0-?]* [ -/]* [@-~]
+    | (?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f]) [^\x07\x1b\x9c\n]* (?:\x07|\x9c|\x1b\\)?
+    | \x1b [ -/]* [0-~]
+    """,
+    re.VERBOSE,
+)
+
+
+def readable(text: str) -> str:
+    """Return `text` without terminal sequences and without characters that nobody can see.
+
+    Newlines and tabs stay; a byte-order mark, NUL and zero-width characters go.
+    """
+    return HIDDEN.sub("", _SEQUENCE.sub("", text))

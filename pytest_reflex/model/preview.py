@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 
 from pytest_reflex.model.words import Step
@@ -12,7 +13,8 @@ class CommandPreview:
     """A command as it would run.
 
     `argv` has words in angle brackets for what is made when it runs; `environment` are names, never
-    values; `prompt_by` is stdin, argument or file; `timeout` is seconds.
+    values; `prompt_by` is stdin, argument or file; `timeout` is seconds. `missing` is the program
+    where it is not installed.
     """
 
     argv: tuple[str, ...]
@@ -20,6 +22,17 @@ class CommandPreview:
     environment: tuple[str, ...]
     prompt_by: str
     timeout: float
+    missing: str = ""
+
+    @property
+    def typed(self) -> str:
+        """The command as a person would type it; what is made when it runs is not quoted."""
+        return " ".join(map(_typed, self.argv))
+
+
+def _typed(item: str) -> str:
+    is_place = item.startswith("<") and item.endswith(">")
+    return item if is_place else shlex.quote(item)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

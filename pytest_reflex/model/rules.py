@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_reflex.errors import Place
 from pytest_reflex.model.samples import Sample
-from pytest_reflex.model.words import Level, Severity
+from pytest_reflex.model.words import ACTIVE_LEVELS, Level, Severity
 
 ALTERNATIVES = "any_of"
 """The type of a check that is a list of checks, of which one has to pass; and its only key."""
@@ -143,7 +143,7 @@ class Criteria:
 
     def active(self, level: Level) -> tuple[Rule, ...]:
         """Return the rules that count at `level`, in the order of the file."""
-        levels = level.active
+        levels = ACTIVE_LEVELS[level]
         return tuple([rule for rule in self.rules if rule.level in levels])
 
     def has(self, level: Level) -> bool:
@@ -167,7 +167,7 @@ class Criteria:
             "phase": {
                 level.value: {
                     "threshold": number(threshold),
-                    "active_levels": [active.value for active in level.active],
+                    "active_levels": [active.value for active in ACTIVE_LEVELS[level]],
                 }
                 for level, threshold in self.thresholds.items()
             },

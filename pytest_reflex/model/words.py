@@ -22,10 +22,9 @@ class Level(StrEnum):
     A = "A"
     B = "B"
 
-    @property
-    def active(self) -> tuple[Level, ...]:
-        """The levels whose rules are active at this level."""
-        return (Level.A,) if self is Level.A else (Level.A, Level.B)
+
+ACTIVE_LEVELS = {Level.A: (Level.A,), Level.B: (Level.A, Level.B)}
+"""The levels whose rules are active at a level."""
 
 
 class Outcome(StrEnum):

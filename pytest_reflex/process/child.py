@@ -24,11 +24,16 @@ class Child:
     """The leader of a process group, with what it is given to read and what it wrote.
 
     It is reaped in `end` only: until then its id cannot go to another process, and signals to the
-    group are safe.
+    group are safe. `wake` is a descriptor that ends a wait when it can be read.
     """
 
     def __init__(
-        self, process: subprocess.Popen[bytes], stdin: bytes | None, out: Capture, err: Capture
+        self,
+        process: subprocess.Popen[bytes],
+        stdin: bytes | None,
+        out: Capture,
+        err: Capture,
+        wake: int = -1,
     ) -> None:
         self._process = process
         self.pid = process.pid
@@ -47,6 +52,9 @@ class Child:
             self._stdin = process.stdin.fileno()
             os.set_blocking(self._stdin, False)
             self._poll.register(self._stdin, _WRITABLE)
+        self._wake = wake
+        if wake >= 0:
+            self._poll.register(wake, select.POLLIN)
         self._watch_exit()
 
     @property
@@ -63,6 +71,8 @@ class Child:
                 self._read(descriptor)
             elif descriptor == self._stdin:
                 self._write()
+            elif descriptor == self._wake:
+                self._poll.unregister(descriptor)  # once is enough: it stays as it is
             else:
                 self._see_exit()
         if self._pidfd < 0 and not self.exited:

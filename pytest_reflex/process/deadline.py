@@ -1,8 +1,14 @@
-"""A deadline that counts the time in which this process could do something about it."""
+"""What ends a wait: a deadline, and somebody who does not want to wait any longer.
+
+The deadline counts the time in which this process could do something about it.
+"""
 
 from __future__ import annotations
 
+import os
 import time
+from contextlib import suppress
+from threading import Event
 
 _LONGEST = 1.0
 _ASLEEP = 2.0  # no machine is that busy
@@ -37,3 +43,44 @@ class Deadline:
         seconds = max(0.0, min(self._at - now, self._pause))
         self._awake_at = now + seconds
         return seconds
+
+
+class Cancel(Event):
+    """An event that also wakes who waits for descriptors: `fileno` can be read once it is set.
+
+    It is polled and never read, by as many as like to. Limits: it is not to be cleared; a fork that
+    sets it wakes its parent, in whom it is not set.
+    """
+
+    _ends: tuple[int, int]
+
+    def set(self) -> None:
+        """Set the event and wake everybody."""
+        super().set()
+        if ends := self.__dict__.get("_ends"):
+            with suppress(OSError):  # a full pipe wakes as well
+                os.write(ends[1], b"\0")
+
+    def fileno(self) -> int:
+        """Return the descriptor, -1 where there is none left."""
+        if "_ends" not in self.__dict__:
+            try:
+                ends = os.pipe()
+            except OSError:
+                return -1
+            os.set_blocking(ends[1], False)
+            if self.__dict__.setdefault("_ends", ends) is not ends:  # another thread was first
+                _close(ends)
+            if self.is_set():
+                self.set()
+        return self._ends[0]
+
+    def __del__(self) -> None:
+        if ends := self.__dict__.get("_ends"):
+            _close(ends)
+
+
+def _close(ends: tuple[int, int]) -> None:
+    for one in ends:
+        with suppress(OSError):
+            os.close(one)

@@ -15,10 +15,10 @@ import signal
 import sys
 import tempfile
 import threading
-import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from math import ceil, inf
 from typing import IO, NoReturn
 
 from pytest_reflex.process.deadline import Deadline
@@ -30,7 +30,7 @@ Hear = Callable[[bytes], object]
 
 _CHUNK = 1 << 16
 _NOISE = 4000
-_LOOK = 0.05
+_WITHOUT_PIDFD = 0.02  # seconds between two looks where the system has no pidfd
 _SPARE = 1.0
 _RESET = (
     *("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGTSTP"),
@@ -146,19 +146,47 @@ class _Sent:
         self._hear = hear
         self._rest = b""
 
-    def drain(self) -> None:
-        """Read what is there."""
+    def drain(self) -> bool:
+        """Read what is there; return whether more may come."""
         while True:
             try:
                 chunk = os.read(self.reader, _CHUNK)
             except BlockingIOError:
-                return
+                return True
             if not chunk:
-                return
+                return False
             *whole, self._rest = (self._rest + chunk).split(b"\n")
             for line in whole:
                 self.lines.append(line)
                 self._hear(line)
+
+
+class _Wait:
+    """Waits for what is registered, and for the end of a child where the system tells of it."""
+
+    def __init__(self, pidfd: int) -> None:
+        self._poll, self._longest = select.poll(), inf if pidfd >= 0 else _WITHOUT_PIDFD
+        if pidfd >= 0:
+            self._poll.register(pidfd, select.POLLIN)
+        self.register, self.unregister = self._poll.register, self._poll.unregister
+
+    def wait(self, deadline: Deadline) -> None:
+        """Wait for the first of them, until the deadline at most."""
+        # Rounded up: a wait that ends just before its deadline would spin.
+        self._poll.poll(ceil(min(deadline.pause(), self._longest) * 1000))
+
+
+@contextmanager
+def _watched(pid: int) -> Iterator[_Wait]:
+    try:
+        pidfd = os.pidfd_open(pid)
+    except (AttributeError, OSError):  # another system, or an old kernel
+        pidfd = -1
+    try:
+        yield _Wait(pidfd)
+    finally:
+        if pidfd >= 0:
+            os.close(pidfd)
 
 
 def _follow(pid: int, sent: _Sent, deadline: Deadline, grace: float) -> tuple[int, bool]:
@@ -166,17 +194,21 @@ def _follow(pid: int, sent: _Sent, deadline: Deadline, grace: float) -> tuple[in
 
     End of file is no sign: a grandchild may hold the pipe.
     """
-    asked = False
-    while True:
-        select.select([sent.reader], [], [], min(_LOOK, deadline.pause()))
-        sent.drain()
-        done, raw = os.waitpid(pid, os.WNOHANG)
-        if done:
-            sent.drain()
-            return os.waitstatus_to_exitcode(raw), asked
-        if deadline.passed():
-            signal_group(pid, signal.SIGKILL if asked else signal.SIGTERM)
-            deadline, asked = Deadline(grace), True
+    asked, is_open = False, True
+    with _watched(pid) as end:
+        end.register(sent.reader, select.POLLIN)
+        while True:
+            end.wait(deadline)
+            if is_open and not sent.drain():
+                is_open = False
+                end.unregister(sent.reader)  # its end would wake us again and again
+            done, raw = os.waitpid(pid, os.WNOHANG)
+            if done:
+                sent.drain()
+                return os.waitstatus_to_exitcode(raw), asked
+            if deadline.passed():
+                signal_group(pid, signal.SIGKILL if asked else signal.SIGTERM)
+                deadline, asked = Deadline(grace), True
 
 
 def _interrupt(pid: int, grace: float) -> None:
@@ -184,8 +216,9 @@ def _interrupt(pid: int, grace: float) -> None:
     try:
         signal_group(pid, signal.SIGTERM)
         deadline = Deadline(grace + _SPARE)
-        while not deadline.passed() and not os.waitpid(pid, os.WNOHANG)[0]:
-            time.sleep(min(_LOOK, deadline.pause()))
+        with _watched(pid) as end:
+            while not deadline.passed() and not os.waitpid(pid, os.WNOHANG)[0]:
+                end.wait(deadline)
     except ChildProcessError:
         return
     finally:

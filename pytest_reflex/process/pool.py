@@ -9,6 +9,7 @@ from threading import Event
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
+from pytest_reflex.process.deadline import Cancel
 from pytest_reflex.process.run import kill_running
 
 Key = TypeVar("Key", bound=Hashable)
@@ -50,7 +51,7 @@ class Pool(Generic[Key, Result]):
     """
 
     def __init__(self, workers: int | None = None, cancel: Event | None = None) -> None:
-        self._cancel = cancel or Event()
+        self._cancel = cancel or Cancel()
         self._executor = ThreadPoolExecutor(
             max_workers=workers or default_workers(), thread_name_prefix="reflex"
         )

@@ -21,7 +21,7 @@ from threading import Event
 
 from pytest_reflex.process.capture import KEPT, Capture
 from pytest_reflex.process.child import Child
-from pytest_reflex.process.deadline import Deadline
+from pytest_reflex.process.deadline import Cancel, Deadline
 from pytest_reflex.process.group import kill_escaped, kill_marked
 from pytest_reflex.process.guard import GUARD
 from pytest_reflex.process.spawn import SpawnError, spawn
@@ -90,11 +90,13 @@ def run(
     `env` is its whole environment. `stdin` is written and closed, None is /dev/null. `timeout` and
     `grace` are seconds: at the deadline the group gets TERM, after the grace KILL. Of each stream
     `head` and `tail` bytes are kept; a child that writes more than `hard_cap` is killed. Setting
-    `cancel` ends it like a time-out. Where we are interrupted, `keep_partial` is given what stdout
-    had until then. Raises SpawnError where it cannot be started.
+    `cancel` ends it like a time-out, at once where that is a `Cancel`. Where we are interrupted,
+    `keep_partial` is given what stdout had until then. Raises SpawnError where it cannot be
+    started.
     """
     started = time.monotonic()
-    deadline = Deadline(timeout, float("inf") if cancel is None else _CANCEL_POLL)
+    wake = cancel.fileno() if isinstance(cancel, Cancel) else -1
+    deadline = Deadline(timeout, float("inf") if cancel is None or wake >= 0 else _CANCEL_POLL)
     name, _, value = (mark := GUARD.mark()).partition("=")
     out, err = Capture(head, tail), Capture(head, tail)
 
@@ -107,7 +109,7 @@ def run(
 
     try:
         process = spawn(argv, cwd=cwd, env={**env, name: value}, stdin=stdin is not None)
-        child = Child(process, stdin, out, err)
+        child = Child(process, stdin, out, err, wake)
         with _known(child):
             why, left = _attend(child, mark, grace, deadline, why_stop)
     except SpawnError:

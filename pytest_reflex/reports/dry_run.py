@@ -1,21 +1,25 @@
-"""A dry run for people and as JSON: what is set, the prompts and the commands, nothing done."""
+"""Dry runs of all drivers, for people and as JSON: prompts and commands, nothing done."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_reflex.checks.askings import Asking
-from pytest_reflex.model.plain import visible
+from pytest_reflex.model.plain import one_line, visible
 from pytest_reflex.model.preview import CommandPreview, StepPreview
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.targets import CheckCommand
 from pytest_reflex.model.words import Step
+from pytest_reflex.reports.procedures import gate_text
 from pytest_reflex.reports.proposal import proposal_text
 
 RULER = "──"
+_MARK = "[DRY RUN]"
+_SHOWN = 20
+_LONGEST = 2_000
 _MAKING = (Step.PLAN, Step.PRODUCE, Step.PREPARE)
 
 
@@ -25,7 +29,8 @@ class DryRun:
 
     `note` says what else a real run would meet; `agents` are the names by step; `commands` are
     those that checks start, each with the id of its rule, `formatters` those that safe fixes start
-    in REFINE; `askings` are what a judge is asked.
+    in REFINE; `missing` are those of their programs that are not installed, by rule; `askings` are
+    what a judge is asked.
     """
 
     state: RunState
@@ -35,6 +40,7 @@ class DryRun:
     cwd: str
     commands: tuple[tuple[str, CheckCommand], ...] = ()
     formatters: tuple[tuple[str, CheckCommand], ...] = ()
+    missing: Mapping[str, str] = field(default_factory=dict)
     askings: tuple[Asking, ...] = ()
     note: str = ""
 
@@ -74,9 +80,59 @@ def _step(step: StepPreview) -> list[str]:
     return [*lines, "Prompt:", visible(step.prompt).rstrip("\n")]
 
 
+def command_line(command: CommandPreview) -> str:
+    """Return a command as it would be typed, and that its program is not installed."""
+    return f"{visible(command.typed)}{_absent(command.missing)}"
+
+
+def _absent(program: str) -> str:
+    return f" (not installed: {one_line(program)})" if program else ""
+
+
+def iteration_text(
+    procedure: str,
+    agent: str,
+    prompt: str,
+    *,
+    tokens: int,
+    budget: int,
+    gates: Iterable[Mapping[str, Any]] = (),
+    missing: Mapping[str, str] | None = None,
+    protected: Mapping[str, Sequence[str]] | None = None,
+) -> str:
+    """Return what an iteration of a procedure would be given: the seed's lines, and the prompt.
+
+    `agent` is its command line; `gates` are those of `iterate info`, `missing` their programs that
+    are not installed, `protected` the files that may not change, by the names of the gates.
+    """
+    lines = [
+        f"Procedure: {procedure}",
+        f"Would execute with: {agent}",
+        f"Token count: {tokens:,} / {budget:,} budget",
+    ]
+    for gate in gates:
+        absent = _absent((missing or {}).get(gate["name"], ""))
+        lines.append(f"Gate {gate['name']}: {one_line(gate_text(gate), _LONGEST)}{absent}")
+    for name, files in (protected or {}).items():
+        if files:
+            lines.append(f"Gate {name} protects: {_files(files)}")
+    return "\n".join([*(f"{_MARK} {line}" for line in lines), "", prompt])
+
+
+def _files(files: Sequence[str]) -> str:
+    """Return what a gate protects: files of the project by name, of all others that there are."""
+    own = [one_line(name) for name in files if not name.startswith("/")]
+    shown = own[:_SHOWN]
+    if more := len(own) - len(shown):
+        shown.append(f"{more} more file{'' if more == 1 else 's'}")
+    if len(own) < len(files):
+        shown.append("programs and what they read at their start")
+    return ", ".join(shown)
+
+
 def _command(command: CommandPreview) -> list[str]:
     return [
-        f"Command: {visible(shlex.join(command.argv))}",
+        f"Command: {command_line(command)}",
         f"Folder: {visible(command.cwd)}",
         f"Environment: {', '.join(command.environment)}",
         f"Prompt by: {command.prompt_by}",
@@ -102,12 +158,12 @@ def dry_run_document(dry: DryRun) -> dict[str, Any]:
         "steps": [_step_document(step) for step in dry.steps],
         "evaluate": {
             "cwd": dry.cwd,
-            "commands": [_started(*each) for each in dry.commands],
+            "commands": [_started(dry, *each) for each in dry.commands],
             "judged": [{"rule_id": one.rule_id, **one.to_json()} for one in dry.askings],
         },
         "refine": {
             "cwd": dry.cwd,
-            "formatters": [_started(*each) for each in dry.formatters],
+            "formatters": [_started(dry, *each) for each in dry.formatters],
         },
     }
 
@@ -127,12 +183,13 @@ def _step_document(step: StepPreview) -> dict[str, Any]:
             "environment": list(command.environment),
             "prompt_by": command.prompt_by,
             "timeout": command.timeout,
+            "installed": not command.missing,
         },
         "prompt": step.prompt,
     }
 
 
-def _started(rule_id: str, command: CheckCommand) -> dict[str, Any]:
+def _started(dry: DryRun, rule_id: str, command: CheckCommand) -> dict[str, Any]:
     """Return a command of a check, as the criteria have it and as it goes to the system."""
     written = command.written or command.argv
     return {
@@ -140,6 +197,7 @@ def _started(rule_id: str, command: CheckCommand) -> dict[str, Any]:
         "command": written if isinstance(written, str) else list(written),
         "argv": list(command.argv),
         "timeout": command.timeout,
+        "installed": rule_id not in dry.missing,
     }
 
 
@@ -149,7 +207,7 @@ def _evaluate(dry: DryRun) -> list[str]:
     counts = f"rules: {len(rules)}, checks: {checks}, of them commands: {len(dry.commands)}"
     lines = [f"{RULER} EVALUATE | {counts} {RULER}"]
     lines += [f"Folder: {visible(dry.cwd)}"] if dry.commands else []
-    lines += [_told(*each) for each in dry.commands]
+    lines += [_told(dry, *each) for each in dry.commands]
     for asking in dry.askings:
         lines += _asking(asking)
     return lines
@@ -158,13 +216,13 @@ def _evaluate(dry: DryRun) -> list[str]:
 def _fixes(dry: DryRun) -> list[str]:
     """Return the programs that fixes run, where their rules are criticised."""
     lines = [f"{RULER} REFINE | formatters, before the agent: {len(dry.formatters)} {RULER}"]
-    return [*lines, f"Folder: {visible(dry.cwd)}", *(_told(*each) for each in dry.formatters)]
+    return [*lines, f"Folder: {visible(dry.cwd)}", *(_told(dry, *each) for each in dry.formatters)]
 
 
-def _told(rule_id: str, command: CheckCommand) -> str:
+def _told(dry: DryRun, rule_id: str, command: CheckCommand) -> str:
     written = command.written or command.argv
     told = written if isinstance(written, str) else shlex.join(written)
-    return f"{rule_id}: {visible(told)}"
+    return f"{rule_id}: {visible(told)}{_absent(dry.missing.get(rule_id, ''))}"
 
 
 def _asking(asking: Asking) -> list[str]:

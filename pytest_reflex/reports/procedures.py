@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_reflex.model.plain import one_line, visible
+from pytest_reflex.reports.tables import tab_lines, text_table
 
 _ROOM = 72
 _LONGEST = 2_000
@@ -15,19 +16,17 @@ _INDENT = 12
 
 def table(procedures: Sequence[Mapping[str, Any]]) -> str:
     """Return a table of procedures; under it what is wrong with those that cannot be used."""
-    from tabulate import tabulate
-
     rows = [(one_line(one["name"]), _purpose(one, _ROOM), one["origin"]) for one in procedures]
     head = ("procedure", "what it does", "from")
-    lines = [tabulate(rows, head, "simple", disable_numparse=True)]
+    lines = [text_table(head, rows)]
     broken = [f"{one['name']}: {one['problem']}" for one in procedures if "problem" in one]
     return "\n".join([*lines, *(["", *map(visible, broken)] if broken else [])])
 
 
 def plain_lines(procedures: Sequence[Mapping[str, Any]]) -> str:
     """Return a line for each procedure, its fields separated by tabs."""
-    return "\n".join(
-        "\t".join((one_line(one["name"]), _purpose(one, _LONGEST), one_line(one["origin"])))
+    return tab_lines(
+        (one_line(one["name"]), _purpose(one, _LONGEST), one_line(one["origin"]))
         for one in procedures
     )
 
@@ -75,10 +74,10 @@ def _gate(one: Mapping[str, Any]) -> str:
         return str(one["problem"])
     needed = "required" if one["required"] else "told only"
     protected = f", protects {', '.join(one['protect'])}" if one["protect"] else ""
-    return f"{one['name']}: {_judges(one)}  ({needed}{protected}, {one['origin']})"
+    return f"{one['name']}: {gate_text(one)}  ({needed}{protected}, {one['origin']})"
 
 
-def _judges(one: Mapping[str, Any]) -> str:
+def gate_text(one: Mapping[str, Any]) -> str:
     """Return what a gate runs, judges or limits."""
     command = one["command"]
     if command is not None:

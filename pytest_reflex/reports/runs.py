@@ -1,35 +1,76 @@
-"""The list of all runs: a table for a terminal, lines with tabs for a pipe."""
+"""Runs of all drivers for people: a table of many for a terminal, lines for a pipe, one in full."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
-from pytest_reflex.model.plain import one_line
-from pytest_reflex.verdict.figures import shown_score
+from pytest_reflex.model.plain import one_line, visible
+from pytest_reflex.model.run import Spend
+from pytest_reflex.reports.spending import budget_text, spend_text
+from pytest_reflex.reports.tables import tab_lines, text_table
+from pytest_reflex.verdict.figures import lasted, shown_score
 
-HEADERS = ("driver", "name", "status", "started", "duration", "iteration", "cost", "score")
+HEADERS = ("driver", "name", "status", "started", "duration", "iteration", "cost", "score", "about")
 _LONGEST = 2_000
+_LEAST = 24
+
+Row = tuple[str, str]
 
 
-def table(runs: Sequence[Mapping[str, Any]]) -> str:
-    """Return a table of runs as `RunRow.to_json` has them; problems stand in a column of theirs."""
-    from tabulate import tabulate
+def table(runs: Sequence[Mapping[str, Any]], width: int) -> str:
+    """Return a table of runs as `RunRow.to_json` has them.
 
+    What they are about is cut to what is left of `width`; what is wrong with one is not.
+    """
     rows = [_row(one) for one in runs]
-    has_problems = any(row[-1] for row in rows)
-    return tabulate(
-        rows if has_problems else [row[:-1] for row in rows],
-        headers=(*HEADERS, "problem") if has_problems else HEADERS,
-        tablefmt="simple",
-        disable_numparse=True,
-    )
+    taken = sum(max(map(len, column)) + 2 for column in zip(HEADERS[:-1], *rows, strict=True))
+    abouts = [_about(one, max(width - taken, _LEAST)) for one in runs]
+    if any(abouts):
+        rows = [(*row, about) for row, about in zip(rows, abouts, strict=True)]
+    headers = HEADERS if any(abouts) else HEADERS[:-1]
+    return text_table(headers, rows)
 
 
 def plain_lines(runs: Sequence[Mapping[str, Any]]) -> str:
     """Return a line for each run, its nine fields separated by tabs; what is unknown is empty."""
-    return "\n".join("\t".join(_row(one)) for one in runs)
+    return tab_lines((*_row(one), _about(one, _LONGEST)) for one in runs)
+
+
+def status_text(
+    noun: str,
+    run: Mapping[str, Any],
+    *,
+    first: Iterable[Row] = (),
+    middle: Iterable[Row] = (),
+    last: Iterable[Row] = (),
+    time: str = "",
+    spend: Spend | None = None,
+    budget: Mapping[str, float] | None = None,
+    feedback: int = 0,
+) -> str:
+    """Return where one run stands, as `RunRow.to_json` has it; rows without a text are left out.
+
+    `noun` is what the driver calls a run, the other rows are its own; `feedback` counts what people
+    said that no iteration has been given yet, `time` is said instead of the duration.
+    """
+    spent = spend or Spend()
+    waiting = f"{feedback} message{'' if feedback == 1 else 's'} for the next iteration"
+    rows: list[Row] = [
+        (noun, f"{run['name']} ({run['status']})"),
+        *first,
+        ("Iteration", _iteration(run)),
+        *middle,
+        ("Started", _moment(run["started_at"])),
+        ("Time", time or _duration(run)),
+        ("Spent", spend_text(spent) if spent.calls else ""),
+        ("Budget", budget_text(budget or {}, spent)),
+        ("Feedback", waiting if feedback else ""),
+        *last,
+    ]
+    return "\n".join(f"{label}: {visible(text)}" for label, text in rows if text)
 
 
 def _row(one: Mapping[str, Any]) -> tuple[str, ...]:
@@ -38,13 +79,22 @@ def _row(one: Mapping[str, Any]) -> tuple[str, ...]:
         one["driver"],
         one_line(one["name"]),
         one["status"],
-        one_line(one["started_at"] or ""),
-        "" if one["seconds"] is None else _duration(one["seconds"]),
+        _moment(one["started_at"]),
+        _duration(one),
         _iteration(one),
         _cost(one["spend"]),
         shown_score(Fraction(score)) if score else "",
-        one_line(one.get("problem", ""), _LONGEST),
     )
+
+
+def _about(one: Mapping[str, Any], room: int) -> str:
+    if "problem" in one:
+        return one_line(one["problem"], _LONGEST)
+    return one_line(" ".join(one["about"].split()), room)
+
+
+def _duration(one: Mapping[str, Any]) -> str:
+    return "" if one["seconds"] is None else lasted(one["seconds"])
 
 
 def _iteration(one: Mapping[str, Any]) -> str:
@@ -54,12 +104,12 @@ def _iteration(one: Mapping[str, Any]) -> str:
     return f"{one['iteration']}/{limit}" if limit else str(one["iteration"])
 
 
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours}h{minutes}m{rest}s"
-    return f"{minutes}m{rest}s" if minutes else f"{rest}s"
+def _moment(text: str | None) -> str:
+    """Return a time to the second, in UTC; one that cannot be read as it is."""
+    try:
+        return f"{datetime.fromisoformat(text or '').astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+    except (ValueError, OverflowError):
+        return one_line(text or "")
 
 
 def _cost(spend: Mapping[str, Any] | None) -> str:

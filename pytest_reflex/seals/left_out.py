@@ -1,6 +1,6 @@
 """What a look at a project leaves out: caches of tools, version control, leavings of editors.
 
-Checks are kept from the caches (`process/caches.py`), and nothing that judges reads the rest.
+Checks are kept from the caches (`process/temporary.py`), and nothing that judges reads the rest.
 Of a version control folder of git, what it runs or ignores by is looked at all the same.
 """
 

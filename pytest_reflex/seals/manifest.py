@@ -12,20 +12,24 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path, PurePath
 from typing import Any
 
-from pytest_reflex.errors import read_or_raise
-from pytest_reflex.seals.contents import sealed_part
-from pytest_reflex.seals.patterns import Finder, is_meant
-from pytest_reflex.seals.stamps import Stamp, is_settled, stamp_of
-from pytest_reflex.seals.world import CONFIGURATIONS
+from pytest_reflex.errors import read_again, read_or_raise
+from pytest_reflex.seals.patterns import Finder
+from pytest_reflex.seals.world import CONFIGURATIONS, READ_IN_PARTS, sealed_parts
 
 NO_FILE = "no regular file"
 UNREADABLE = "unreadable"
+# A file written this shortly before a look may be written again without its times showing it.
+_JUST_NOW_NS = 100_000_000
+
+Stamp = tuple[int, int, int, int, int]
 
 
 class ChangeKind(StrEnum):
@@ -125,52 +129,70 @@ def compare(before: Manifest, after: Manifest) -> tuple[Change, ...]:
 
 def look_again(manifest: Manifest) -> Manifest:
     """Return a manifest of the same patterns as things are now."""
-    finder, root = Finder(manifest.root), os.path.abspath(manifest.root)
+    found = Finder(manifest.root).all_candidates(manifest.patterns, manifest.apart)
     files: dict[str, Print] = {}
-    for pattern in manifest.patterns:
-        for path in finder.candidates(pattern):
-            name = _name(path, root)
-            if name in files or is_meant(name, manifest.apart):
-                continue
-            if found := _print_of(path, name, manifest.files.get(name)):
-                files[name] = found
+    # What is sealed in parts is read first and taken apart afterwards, all at once.
+    in_parts: dict[str, tuple[str, bytes, Stamp | None]] = {}
+    for name, path in found.items():
+        known = manifest.files.get(name)
+        status = _status_of(path)
+        if status is None or stat.S_ISDIR(status.st_mode):
+            continue
+        if not stat.S_ISREG(status.st_mode):
+            files[name] = Print(UNREADABLE if stat.S_ISLNK(status.st_mode) else NO_FILE)
+            continue
+        stamp = stamp_of(status)
+        if known and known.stamp == stamp:
+            files[name] = known
+            continue
+        data = _data_of(path)
+        settled = stamp if is_settled(status) else None
+        files[name] = Print(UNREADABLE if data is None else _digest(data), settled)
+        if data is not None and os.path.basename(path) in READ_IN_PARTS and not _is_whole(name):
+            in_parts[path] = (name, data, settled)
+    if in_parts:
+        parts = sealed_parts({path: data for path, (_, data, _) in in_parts.items()})
+        for path, (name, _, settled) in in_parts.items():
+            part = parts[path]
+            files[name] = Print("" if part is None else _digest(part), settled)
     return Manifest(
         root=manifest.root, patterns=manifest.patterns, apart=manifest.apart, files=files
     )
 
 
-def _name(path: str, root: str) -> str:
-    base = root.rstrip(os.sep) + os.sep
-    name = path.removeprefix(base).replace(os.sep, "/")
-    # A name that is no UTF-8 could not be written into a history.
-    return name if name.isascii() else name.encode("utf-8", "backslashreplace").decode()
+def _status_of(path: str) -> os.stat_result | None:
+    """Return the status of what is at a path or what a link leads to; of one to nothing, its own.
 
-
-def _print_of(path: str, name: str, known: Print | None) -> Print | None:
-    """Return the print of a file, None where there is none, or a folder."""
+    None where nothing is there. Raises UnreadableError.
+    """
     try:
-        status = read_or_raise(path, lambda: os.lstat(path))
+        try:
+            status = os.lstat(path)
+        except OSError as error:
+            if isinstance(error, FileNotFoundError | NotADirectoryError):
+                return None
+            status = read_again(path, error, lambda: os.lstat(path))
     except OSError:
         return None
+    if stat.S_ISLNK(status.st_mode):
+        with suppress(OSError):
+            return read_or_raise(path, lambda: os.stat(path))
+    return status
+
+
+def _data_of(path: str) -> bytes | None:
+    """Return the bytes of a file, None where it cannot be read; raises UnreadableError."""
     try:
-        if stat.S_ISLNK(status.st_mode):
-            status = read_or_raise(path, lambda: os.stat(path))
-    except OSError:  # a link that leads nowhere
-        return Print(UNREADABLE)
-    if stat.S_ISDIR(status.st_mode):
-        return None
-    if not stat.S_ISREG(status.st_mode):
-        return Print(NO_FILE)
-    stamp = stamp_of(status)
-    if known and known.stamp == stamp:
-        return known
-    try:
-        data = read_or_raise(path, lambda: _read(path))
+        try:
+            return _read(path)
+        except OSError as error:
+            return read_again(path, error, lambda: _read(path))
     except OSError:
-        return Print(UNREADABLE)
-    part = data if _is_whole(name) else sealed_part(path, data)
-    digest = "" if part is None else hashlib.sha256(part).hexdigest()
-    return Print(digest, stamp if is_settled(status) else None)
+        return None
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def _is_whole(name: str) -> bool:
@@ -185,3 +207,22 @@ def _read(path: str) -> bytes:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(NO_FILE)
         return file.read()
+
+
+def stamp_of(status: os.stat_result) -> Stamp:
+    """Return what cannot stay the same where the content of a file changed.
+
+    It spares a read: its ctime is the system's own, and no program can set it.
+    """
+    return (
+        status.st_dev,
+        status.st_ino,
+        status.st_size,
+        status.st_mtime_ns,
+        status.st_ctime_ns,
+    )
+
+
+def is_settled(status: os.stat_result) -> bool:
+    """Return whether a stamp can be relied on: the file was not written just now."""
+    return time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) > _JUST_NOW_NS

@@ -1,28 +1,115 @@
-"""What judges and lies outside the project: the programs of checks, and where Python finds modules.
+"""What judges and lies outside the project: programs, packages, and what its links lead to.
 
 A program is looked up once, at the start, as the system does it: the file that is found is held,
 and so is each earlier place on PATH, where none of that name may appear. Of every Python among them
-(and of this one) the start-up files and the installed packages are held. Limits: what a program
-starts or reads by itself is not known.
+(and of this one) the start-up files and the installed packages are held. Packages are many and
+seldom change: a look asks for the stamp of each known file, and lists a folder only where something
+was added to it or removed; byte code in `__pycache__` does not count. Limits: what a program starts
+or reads by itself is not known; of a folder behind a link with more than `MOST_FILES` files, and of
+a file above `MOST_BYTES`, nothing is known.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shlex
 import site
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.seals.left_out import is_left_out
+from pytest_reflex.seals.left_out import CACHES, is_left_out
 from pytest_reflex.seals.manifest import Change, ChangeKind, Manifest, compare, look_again, take
-from pytest_reflex.seals.packages import Packages
 from pytest_reflex.seals.patterns import escaped
 from pytest_reflex.seals.world import interpreter_files
+
+_PackageStamp = tuple[int, int, int]
+
+
+class Packages:
+    """The files below a folder of packages, as they are when this is made."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self._files: dict[str, _PackageStamp] = {}
+        self._folders: dict[str, int] = {}
+        self.take()
+
+    def take(self) -> None:
+        """Know everything as it is now."""
+        self._files, self._folders = {}, {}
+        self._fingerprint = ""
+        self._walk(self.folder)
+
+    def fingerprint(self) -> str:
+        """Return one hash over everything that is known."""
+        self._fingerprint = self._fingerprint or self._hash()
+        return self._fingerprint
+
+    def _hash(self) -> str:
+        digest = hashlib.sha256()
+        for path, stamp in sorted(self._files.items()):
+            digest.update(f"{path}\0{stamp}\n".encode("utf-8", "surrogateescape"))
+        return digest.hexdigest()
+
+    def changes(self) -> Iterator[Change]:
+        """Yield what was added, changed or removed."""
+        for path, stamp in self._files.items():
+            try:
+                status = os.lstat(path)
+            except OSError:
+                yield Change(path, ChangeKind.REMOVED)
+                continue
+            if stamp != (status.st_ctime_ns, status.st_ino, status.st_size):
+                yield Change(path, ChangeKind.CHANGED)
+        for folder, time in self._folders.items():
+            if time != _time_of(folder):
+                yield from (Change(path, ChangeKind.ADDED) for path in self._added(folder))
+
+    def _added(self, folder: str) -> Iterator[str]:
+        """Yield the files of a folder that are not known, with all that is in new folders."""
+        for entry in _entries(folder):
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name not in CACHES and entry.path not in self._folders:
+                    yield from self._added(entry.path)
+            elif entry.path not in self._files:
+                yield entry.path
+
+    def _walk(self, top: str) -> None:
+        waiting = [top]
+        while waiting:
+            folder = waiting.pop()
+            self._folders[folder] = _time_of(folder)
+            for entry in _entries(folder):
+                if entry.is_dir(follow_symlinks=False):
+                    if entry.name not in CACHES:
+                        waiting.append(entry.path)
+                    continue
+                status = entry.stat(follow_symlinks=False)
+                stamp = status.st_ctime_ns, status.st_ino, status.st_size
+                self._files[entry.path] = stamp
+
+
+def _time_of(folder: str) -> int:
+    try:
+        return os.stat(folder).st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:  # it is gone, or nobody may look
+        return []
+
 
 Command = str | Sequence[str]
 _START = 200
@@ -171,3 +258,63 @@ def _prefix_of_python(program: str) -> str:
     if os.path.basename(interpreter) == "env":
         return sys.prefix
     return os.path.dirname(os.path.dirname(interpreter))
+
+
+MOST_FILES = 10_000
+MOST_BYTES = 16_000_000
+_OF_SYSTEM = ("/dev/", "/proc/", "/sys/")
+_ORDINARY = ("/dev/shm/",)
+
+
+def is_of_system(path: str) -> bool:
+    """Return whether a path is one of the kernel's own: what lies there changes all the time."""
+    return path.startswith(_OF_SYSTEM) and not path.startswith(_ORDINARY)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Behind:
+    """Patterns of the files, and the folders, that links lead to and no look comes to."""
+
+    files: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, links: Iterable[str], project: Path, state: Path | None = None) -> Behind:
+        """Return what `links`, relative to the project, lead to, without what holds `state`."""
+        base = os.path.realpath(project)
+        found = dict.fromkeys(os.path.realpath(os.path.join(base, link)) for link in links)
+        own = os.path.realpath(state) + os.sep if state else ""
+        places = [
+            place
+            for place in found
+            if not _is_in_look(place, base)
+            and not is_of_system(place)
+            and not own.startswith(place + os.sep)
+        ]
+        return cls(
+            files=tuple(escaped(place) for place in places if _is_small(place)),
+            folders=tuple(place for place in places if _is_few(place, base)),
+        )
+
+
+def _is_in_look(place: str, base: str) -> bool:
+    inside = os.path.relpath(place, base).replace(os.sep, "/")
+    return not inside.startswith("../") and not is_left_out(inside)
+
+
+def _is_small(place: str) -> bool:
+    with suppress(OSError):  # it may go at this moment
+        return os.path.isfile(place) and os.path.getsize(place) <= MOST_BYTES
+    return False
+
+
+def _is_few(place: str, base: str) -> bool:
+    """Return whether a folder outside the project holds few enough files, and not the project."""
+    if not os.path.isdir(place) or os.path.commonpath([place, base]) in (place, base):
+        return False
+    count = 0
+    for _, _, names in os.walk(place):
+        count += len(names)
+        if count > MOST_FILES:
+            return False
+    return True

@@ -9,14 +9,14 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from fnmatch import translate
 from functools import lru_cache
 from glob import escape, has_magic
 from pathlib import Path, PurePath
 
-from pytest_reflex.errors import is_transient, read_or_raise
+from pytest_reflex.errors import is_transient, read_again, read_or_raise
 
 ANY_DEPTH = "**"
 # Folders that ``**`` does not enter: nothing that pytest collects lies there.
@@ -35,6 +35,11 @@ def escaped(path: Path | str) -> str:
     return escape(PurePath(path).as_posix())
 
 
+def all_escaped(paths: Iterable[Path | str]) -> list[str]:
+    """Return `escaped` of each path."""
+    return [escaped(path) for path in paths]
+
+
 class Finder:
     """Finds files by patterns; a folder is read once, however many patterns lead through it."""
 
@@ -48,6 +53,23 @@ class Finder:
         for path in self.candidates(pattern):
             if _is_file(path):
                 yield path
+
+    def all_candidates(self, patterns: Iterable[str], apart: Sequence[str]) -> dict[str, str]:
+        """Return the candidates of all patterns by name, without what an `apart` pattern means.
+
+        A name is relative to the root where the path lies below it, with slashes, and is printable.
+        """
+        base = self._root.rstrip(os.sep) + os.sep
+        found: dict[str, str] = {}
+        for pattern in patterns:
+            for path in self.candidates(pattern):
+                name = path.removeprefix(base).replace(os.sep, "/")
+                if not name.isascii():
+                    # A name that is no UTF-8 could not be written into a history.
+                    name = name.encode("utf-8", "backslashreplace").decode()
+                if name not in found and not is_meant(name, apart):
+                    found[name] = path
+        return found
 
     def candidates(self, pattern: str) -> Iterator[str]:
         """Yield the paths that match; where a last part has no wildcard, whatever is there."""
@@ -93,7 +115,10 @@ class Finder:
             # Where there is no folder, or nobody may look, nobody finds anything.
             self._read[folder] = ([], [])
             with suppress(OSError):
-                self._read[folder] = read_or_raise(folder, lambda: _listed(folder))
+                try:
+                    self._read[folder] = _listed(folder)
+                except OSError as error:
+                    self._read[folder] = read_again(folder, error, lambda: _listed(folder))
         return self._read[folder]
 
 

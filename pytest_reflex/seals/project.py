@@ -26,8 +26,13 @@ from pytest_reflex.seals.left_out import (
     leaves_out_folder,
     leaves_out_of_state,
 )
-from pytest_reflex.seals.manifest import NO_FILE, UNREADABLE, Change, ChangeKind
-from pytest_reflex.seals.stamps import is_settled
+from pytest_reflex.seals.manifest import (
+    NO_FILE,
+    UNREADABLE,
+    Change,
+    ChangeKind,
+    is_settled,
+)
 
 MOST_OF_ONE = 16_000_000
 MOST_OF_ALL = 1_000_000_000

@@ -1,10 +1,15 @@
-"""From a plan and a tally to evaluations: every expected check is accounted for."""
+"""From a plan and a tally to evaluations, of every expected check, and the status to leave with.
+
+Given its gate, a status of 0 may become 1, never the reverse.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
 
 from pytest_reflex.checks.reading import read_artifact
 from pytest_reflex.errors import ArtifactError
@@ -14,10 +19,13 @@ from pytest_reflex.model.words import Outcome
 from pytest_reflex.session import marks
 from pytest_reflex.session.plan import Plan, Planned
 from pytest_reflex.session.tally import Tally
-from pytest_reflex.verdict.gate import Cause, Judged, NotRun
+from pytest_reflex.verdict.gate import Cause, Gate, Judged, NotRun
 from pytest_reflex.verdict.score import judge
 
 CHANGED = "the artifact changed while it was judged"
+
+_OPEN = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+_OF_COLLECTION = (*_OPEN, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,3 +136,16 @@ def _excused(evaluation: Evaluation, missing: Sequence[NotRun]) -> frozenset[str
     lost = {row.rule_id for row in missing if row.cause is not Cause.DESELECTED}
     unmeasured = {r.rule.id for r in evaluation.results if r.outcome is Outcome.NOT_MEASURED}
     return frozenset((deselected - lost) & unmeasured)
+
+
+def exit_status(current: int, gate: Gate | None, *, criteria_faults: bool) -> int:
+    """Return the status to leave with.
+
+    `criteria_faults` is True where faulty criteria are all that kept the collection from success:
+    that is 4, plain and with workers. An interrupt, an internal error and a usage error stay.
+    """
+    if criteria_faults and current in _OF_COLLECTION:
+        return int(pytest.ExitCode.USAGE_ERROR)
+    if gate is not None and gate.blocks and current in _OPEN:
+        return int(pytest.ExitCode.TESTS_FAILED)
+    return int(current)

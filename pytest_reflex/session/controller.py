@@ -15,14 +15,13 @@ from pytest_reflex.errors import Problem, ReflexError
 from pytest_reflex.model.plain import visible
 from pytest_reflex.reports import json_report, terminal
 from pytest_reflex.session import marks, options, plan
-from pytest_reflex.session.conclude import Conclusion, conclude, expected
-from pytest_reflex.session.desk import Desk
-from pytest_reflex.session.exits import exit_status, only_looks
-from pytest_reflex.session.named import expect_named
-from pytest_reflex.session.properties import ADVISED, CATEGORY
+from pytest_reflex.session.collect import expect_named, plan_of_ids
+from pytest_reflex.session.conclude import Conclusion, conclude, exit_status, expected
+from pytest_reflex.session.items import ADVISED, CATEGORY
+from pytest_reflex.session.options import only_looks
+from pytest_reflex.session.plan import Desk
 from pytest_reflex.session.results import ATTRIBUTE
 from pytest_reflex.session.runtime import FOLDER, PROBLEMS
-from pytest_reflex.session.suites import plan_of_ids
 from pytest_reflex.session.tally import Tally
 from pytest_reflex.session.unread import unreached_files
 from pytest_reflex.verdict.gate import Decision, Gate, GateStatus, gate_over

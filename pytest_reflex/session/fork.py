@@ -29,8 +29,8 @@ from pytest_reflex.model.words import Outcome
 from pytest_reflex.process.fork import Forked, Send, can_fork, run_in_fork
 from pytest_reflex.process.temporary import temporary_folder
 from pytest_reflex.session import options
-from pytest_reflex.session.desk import Desk
 from pytest_reflex.session.items import Subject
+from pytest_reflex.session.plan import Desk
 from pytest_reflex.session.results import Reported
 from pytest_reflex.session.runtime import Runtime
 from pytest_reflex.verdict.ballot import MOST_VOTES

@@ -1,24 +1,122 @@
-"""One pytest item per check."""
+"""One pytest item per check, what it is called, and how it tells what came of it.
+
+Names of artifacts are parts of node ids: whatever one is called, it can be selected. What a check
+came to is a user property of its report, for JUnit XML, and never read back.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
+from textwrap import wrap
 from typing import Any, Protocol
+from urllib.parse import unquote
 
 import pytest
 
 from pytest_reflex.checks.run import Prepared, run_one
+from pytest_reflex.model.plain import one_line, visible
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import Rule
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Outcome, Severity
 from pytest_reflex.process.secrecy import hide, own_secrets
-from pytest_reflex.session.explain import explain
-from pytest_reflex.session.names import file_id
-from pytest_reflex.session.properties import ADVISED, CATEGORY, add_property, encode
 from pytest_reflex.session.results import Reported, Results
+from pytest_reflex.verdict.figures import plain
+
+# An argument is cut at its first `[` and split at `::`; `%` is the escape itself.
+_ESCAPED = re.compile(r"%[0-9A-F]{2}")
+_RESERVED = frozenset("[]%")
+
+
+def node_name(name: str) -> str:
+    """Return `name` with what a node id cannot hold as percent-encoded bytes.
+
+    One to one: two names never meet. Slashes, blanks and letters of any script stay.
+    """
+    if name.isprintable() and _RESERVED.isdisjoint(name) and "::" not in name:
+        return name
+    escaped = "".join(_escape(c) if c in _RESERVED or not c.isprintable() else c for c in name)
+    return escaped.replace("::", "%3A%3A")
+
+
+def file_id(nodeid: str) -> str:
+    """Return the node id of a file without what a terminal might act on; one to one as well."""
+    if nodeid.isprintable() and not _ESCAPED.search(nodeid):
+        return nodeid
+    return "".join(_escape(c) if c == "%" or not c.isprintable() else c for c in nodeid)
+
+
+def path_of_id(file_id: str) -> str:
+    """Return the path of a file from its node id."""
+    return unquote(file_id, errors="surrogatepass") if _ESCAPED.search(file_id) else file_id
+
+
+def _escape(char: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in char.encode("utf-8", "surrogatepass"))
+
+
+PROPERTY = "reflex"
+CATEGORY = "reflex_category"
+ADVISED = "advised"
+
+
+def encoded_result(target: str, rule: Rule, index: int, sha256: str, result: CheckResult) -> str:
+    """Return the property's value: JSON in ASCII, so that no reader can stumble over it."""
+    facts = {
+        "target": target,
+        "rule": rule.id,
+        "index": index,
+        "severity": rule.severity.value,
+        "phase": rule.level.value,
+        "artifact_sha256": sha256,
+    }
+    return json.dumps(facts | result.to_json())
+
+
+def add_property(report: Any, value: str) -> None:
+    """Add the property to a report; another hook may have made its list a tuple, or nothing."""
+    report.user_properties = [*(report.user_properties or ()), (PROPERTY, value)]
+
+
+_WIDEST = 400
+_LABEL = 12
+_ROOM = 66
+COULD_NOT = {
+    Outcome.ERROR: "could not be judged: ",
+    Outcome.NOT_MEASURED: "was not measured: ",
+}
+
+
+def explain(rule: Rule, index: int, result: CheckResult) -> str:
+    """Return the finding, and under it a few lines about it; no foreign text starts a line."""
+    place = rule.checks[index].place or rule.place
+    word = rule.severity.value
+    found = one_line(COULD_NOT.get(result.outcome, "") + result.message, _WIDEST)
+    said = f"{rule.id} ({word}, weight {plain(rule.weight)}): {rule.description}"
+    rows = [
+        ("rule", one_line(said, _WIDEST)),
+        ("at", str(result.location) if result.location else ""),
+        ("evidence", "" if result.message in result.evidence.split(": ", 1) else result.evidence),
+        ("expected", result.expected),
+        ("hint", rule.hint),
+        ("notes", "; ".join(result.notes)),
+        ("written in", str(place) if place else ""),
+    ]
+    return "\n".join([f"{word}: {found}", *(_row(name, text) for name, text in rows if text)])
+
+
+def _row(name: str, text: str) -> str:
+    lines = [
+        part
+        for line in visible(text).strip("\n").split("\n")
+        for part in wrap(line, _ROOM, break_on_hyphens=False) or [""]
+    ]
+    label, blank = f"  {name + ':':<{_LABEL}}", " " * (_LABEL + 2)
+    return "\n".join((blank if n else label) + line.rstrip() for n, line in enumerate(lines))
 
 
 class NotPassedError(Exception):
@@ -113,7 +211,7 @@ class CheckItem(pytest.Item):
         if result is None:
             return
         target, sha256 = self.subject.id, self.subject.sha256
-        value = encode(target, self.rule, self.index, sha256, result)
+        value = encoded_result(target, self.rule, self.index, sha256, result)
         add_property(report, value)
         if report.when == "teardown" and not report.failed:
             return  # the call has reported it

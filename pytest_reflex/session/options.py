@@ -54,7 +54,9 @@ OPTIONS = (
     Option("phase", "level", "level of --reflex-criteria: A is basic, B adds stricter rules"),
     Option("threshold", "text", "threshold of --reflex-criteria, 0 to 1", "F"),
     Option("var", "list", "value of a criteria variable (repeatable)", "K=V", "linelist"),
-    Option("judge", "text", "agent that judges what no program can", "NAME", "string"),
+    Option(
+        "judge", "text", "agent that judges what no program can (default: nobody)", "NAME", "string"
+    ),
     Option("json", "text", "write the verdict to PATH as one JSON document", "PATH", "string"),
     Option(
         "allow-partial",
@@ -80,11 +82,24 @@ OPTIONS = (
         "run the session again and again, an agent mending the artifacts, until its gate passes",
         loops=True,
     ),
-    Option("agent", "list", "agent that mends, or of a step", "[STEP=]NAME", loops=True),
+    Option(
+        "agent",
+        "list",
+        "agent of all steps, or of one: a preset, or a table of `agents` (default: offline)",
+        "[STEP=]NAME",
+        loops=True,
+    ),
     Option("task", "text", "what the agent is told to do", "TEXT", loops=True),
     Option("alias", "text", "name of the loop (default: made from the task)", "NAME", loops=True),
-    Option("max-iterations", "text", "sessions at most (default: 4)", "N", loops=True),
-    Option("budget", "list", "limit of spending (repeatable)", "KEY=N", loops=True),
+    Option("max-iterations", "text", "iterations at most (default: 4)", "N", loops=True),
+    Option(
+        "budget",
+        "list",
+        "limits of spending: usd, tokens, calls, seconds; a number alone is usd; +N adds to a "
+        "limit",
+        "KEY=N[,KEY=N]",
+        loops=True,
+    ),
     Option("yes", "switch", "confirm criteria and limits without a question", loops=True),
     Option(
         "may-change",
@@ -97,6 +112,13 @@ OPTIONS = (
         "accept-changes",
         "switch",
         "with --reflex-resume: take the project as it is now",
+        loops=True,
+    ),
+    Option(
+        "events",
+        "text",
+        "append each event of the loop as a line of JSON; - is standard output, for nothing else",
+        "PATH|-",
         loops=True,
     ),
     Option(
@@ -224,3 +246,32 @@ def in_ci(config: pytest.Config) -> bool:
 def _ini(config: pytest.Config, key: str) -> Any:
     declared = next(option.ini for option in OPTIONS if option.key == key)
     return config.getini(key) if declared else None
+
+
+# Sessions that only look: no item runs, so there is nothing to hold against a gate.
+_ONLY_LOOKS = ("collectonly", "setuponly", "setupplan", "showfixtures", "show_fixtures_per_test")
+
+
+_LOOKING = {
+    "--co",
+    "--collect-only",
+    "--collectonly",
+    "--setup-only",
+    "--setuponly",
+    "--setup-plan",
+    "--setupplan",
+    "--fixtures",
+    "--funcargs",
+    "--fixtures-per-test",
+}
+
+
+def only_looks(config: pytest.Config) -> bool:
+    """Return whether whoever started the session wants to look, and nothing to run.
+
+    In CI only what was typed counts: an option of `addopts` or of PYTEST_ADDOPTS would pass a build
+    in which nothing ran.
+    """
+    looks = any(getattr(config.option, name, False) for name in _ONLY_LOOKS)
+    typed = _LOOKING.intersection(map(str, config.invocation_params.args))
+    return looks and (bool(typed) or not in_ci(config))

@@ -12,9 +12,49 @@ from typing import Any
 import pytest
 
 from pytest_reflex.session.items import CheckItem
-from pytest_reflex.session.marked_tests import MarkedTests
-from pytest_reflex.session.raised import Raised
+from pytest_reflex.session.marks import MarkedTests
 from pytest_reflex.session.results import ATTRIBUTE, Results
+
+
+class Raised:
+    """Keeps the exception with which the phase that runs was left."""
+
+    def __init__(self) -> None:
+        self._error: BaseException | None = None
+
+    def take(self) -> BaseException | None:
+        """Return the exception of the phase that has ended, once."""
+        error, self._error = self._error, None
+        return error
+
+    def _watch(self) -> Generator[None, object, object]:
+        __tracebackhide__ = True
+        self._error = None
+        try:
+            return (yield)
+        except BaseException as error:
+            self._error = error
+            raise
+
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_runtest_setup(self) -> Generator[None, object, object]:
+        __tracebackhide__ = True
+        return (yield from self._watch())
+
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_runtest_call(self) -> Generator[None, object, object]:
+        __tracebackhide__ = True
+        return (yield from self._watch())
+
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_pyfunc_call(self) -> Generator[None, object, object]:
+        __tracebackhide__ = True
+        return (yield from self._watch())
+
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_runtest_teardown(self) -> Generator[None, object, object]:
+        __tracebackhide__ = True
+        return (yield from self._watch())
 
 
 class Reporting:

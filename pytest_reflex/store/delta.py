@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pytest_reflex.errors import StateError
-from pytest_reflex.store.sections import Changed, changed_sections
+from pytest_reflex.store.parts import Changed, changed_sections
 
 __all__ = ["Changed", "apply_delta", "changed_sections", "make_delta"]
 

@@ -2,15 +2,17 @@
 
 A part is a heading with the text up to the next heading of any level, the text before the first
 one, front matter, or a first key of JSON or YAML with its value. Blanks between two parts belong to
-neither: they are gaps.
+neither: they are gaps. Here is also which parts changed, by the names that people know them by,
+and how those that nobody named are put back.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from pytest_reflex.documents.data_tree import LONGEST, looks_like_data, whole_tree
@@ -66,6 +68,7 @@ class Parts:
         return self.parts[place].name if place < len(self.parts) else None
 
 
+@lru_cache(maxsize=8)  # each step asks for those of the last artifacts again
 def parts_of(text: str) -> Parts | None:
     """Return the parts of a text; None where it has neither headings nor first keys, or is huge."""
     if not text.strip() or text.count("\n") > MOST_LINES:
@@ -157,3 +160,148 @@ def numbered(names: Iterable[str], taken: Collection[str] = ()) -> Iterator[str]
             candidate = f"{name} ({last[name]})"
         used.add(candidate)
         yield candidate
+
+
+WHOLE = "(text)"
+
+_NOTHING = BOM + " \t\r\n{"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """Names of parts: headings of a Markdown text, first keys of JSON or YAML."""
+
+    added: tuple[str, ...] = ()
+    modified: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        return (*self.added, *self.modified, *self.removed)
+
+    def to_json(self) -> dict[str, list[str]]:
+        return {
+            "added": list(self.added),
+            "modified": list(self.modified),
+            "removed": list(self.removed),
+        }
+
+
+def changed_sections(old: str, new: str) -> Changed:
+    """Return which parts of `new` are not as in `old`, each in the order of its text.
+
+    A text without headings or first keys is one part.
+    """
+    before, after = sections(old), sections(new)
+    return Changed(
+        added=tuple(name for name in after if name not in before),
+        modified=tuple(name for name in after if before.get(name, after[name]) != after[name]),
+        removed=tuple(name for name in before if name not in after),
+    )
+
+
+def sections(text: str) -> dict[str, str]:
+    """Return the parts of a text by name; a name that comes again is numbered."""
+    found = parts_of(text)
+    if found is None:
+        return {WHOLE: text} if text.strip() else {}
+    # The braces around the keys of data are no part that changes, and neither is nothing.
+    return {part.name: part.text for part in found.parts if part.text.strip(_NOTHING)}
+
+
+def merge(old: str, new: str, chosen: Collection[str]) -> str | None:
+    """Return `old` with the `chosen` parts as they are in `new`.
+
+    None where the parts of one of them cannot be told, or would not be the same parts in the
+    result: an unfinished code fence in one part swallows the next.
+    """
+    before, after = parts_of(old), parts_of(new)
+    if before is None or after is None or before.kind != after.kind:
+        return None
+    order = _order(_names(before), _names(after), frozenset(chosen))
+    merged = _joined(order, before, after, frozenset(chosen))
+    found = parts_of(merged)
+    wanted = [(before, after)[name in chosen] for name in order]
+    if found is None or [p.text for p in found.parts] != [
+        _part(source, name).text for source, name in zip(wanted, order, strict=True)
+    ]:
+        return None
+    return merged
+
+
+def moved(old: str, new: str, chosen: Collection[str]) -> list[str]:
+    """Return the parts that are in both, are not chosen, and come in another order."""
+    before, after = parts_of(old), parts_of(new)
+    if before is None or after is None:
+        return []
+    one, other = (
+        [name for name in _names(parts) if name not in chosen] for parts in (before, after)
+    )
+    common = set(one) & set(other)
+    one, other = ([name for name in names if name in common] for names in (one, other))
+    stayed = _in_order(one, other)
+    return [name for name in one if name not in stayed]
+
+
+def _names(parts: Parts) -> list[str]:
+    return [part.name for part in parts.parts]
+
+
+def _order(old: list[str], new: list[str], chosen: frozenset[str]) -> list[str]:
+    """Return the names of the parts of the result, in order."""
+    stayed = _in_order(old, new)
+    # A chosen part that is new or was moved goes where it is in the new text.
+    kept = [name for name in old if name not in chosen or name in stayed]
+    behind: dict[str | None, list[str]] = {None: [], **{name: [] for name in kept}}
+    place = None
+    for name in new:
+        if name in behind:
+            place = name
+        elif name in chosen:
+            behind[place].append(name)
+    return behind[None] + [name for one in kept for name in (one, *behind[one])]
+
+
+def _in_order(old: list[str], new: list[str]) -> set[str]:
+    """Return as many names as there are that come in the same order in both.
+
+    That is the longest rising row of places in `old`, found in n log n: a text may have thousands
+    of parts.
+    """
+    places = {name: place for place, name in enumerate(old)}
+    ends: list[int] = []
+    before: dict[int, int | None] = {}
+    for place in (places[name] for name in new if name in places):
+        length = bisect_left(ends, place)
+        before[place] = ends[length - 1] if length else None
+        ends[length : length + 1] = [place]
+    found, last = set(), ends[-1] if ends else None
+    while last is not None:
+        found.add(old[last])
+        last = before[last]
+    return found
+
+
+def _joined(order: list[str], old: Parts, new: Parts, chosen: frozenset[str]) -> str:
+    pieces = []
+    for index, name in enumerate(order):
+        first, second = (new, old) if name in chosen else (old, new)
+        following = order[index + 1] if index + 1 < len(order) else None
+        pieces += [_part(first, name).text, _gap(first, second, name, following)]
+    return "".join(pieces)
+
+
+def _gap(first: Parts, second: Parts, name: str, following: str | None) -> str:
+    """Return what stands behind a part: as in the text that it comes from, if it can."""
+    if following is None:
+        ends = (p.gaps[-1] for p in (first, second) if p.parts[-1].name == name)
+        return next(ends, first.gaps[-1])
+    for parts in (first, second):
+        if name in parts.places and parts.follower(name) == following:
+            return parts.gaps[parts.places[name]]
+    place = first.places.get(name, 0)
+    return first.gaps[place] if 0 < place < len(first.parts) - 1 else first.between
+
+
+def _part(parts: Parts, name: str) -> Part:
+    return parts.parts[parts.places[name]]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from functools import partial
 from pathlib import Path
 
-from pytest_reflex.errors import StateError, read_or_raise
+from pytest_reflex.errors import StateError, read_again, read_or_raise
 
 MAX_BYTES = 1_000_000_000
 
@@ -23,7 +24,11 @@ def open_regular(path: Path, flags: int = os.O_RDONLY, *, folder: int | None = N
     """
     try:
         name = path if folder is None else path.name
-        descriptor = read_or_raise(path, lambda: os.open(name, flags | _FLAGS, dir_fd=folder))
+        try:
+            descriptor = os.open(name, flags | _FLAGS, dir_fd=folder)
+        except OSError as error:
+            again = partial(os.open, name, flags | _FLAGS, dir_fd=folder)
+            descriptor = read_again(path, error, again)
     except FileNotFoundError:
         raise
     except OSError as error:
@@ -59,9 +64,11 @@ def read_file(path: Path, limit: int = MAX_BYTES, *, folder: int | None = None) 
 def read_if_regular(path: Path, limit: int = MAX_BYTES) -> bytes | None:
     """Return the bytes of a file, None where there is no regular file; raises StateError."""
     try:
-        if not stat.S_ISREG(read_or_raise(path, lambda: os.lstat(path)).st_mode):
-            return None
-        return read_file(path, limit)
+        try:
+            status = os.lstat(path)
+        except OSError as error:
+            status = read_again(path, error, partial(os.lstat, path))
+        return read_file(path, limit) if stat.S_ISREG(status.st_mode) else None
     except (FileNotFoundError, NotADirectoryError):
         return None
 
@@ -72,7 +79,10 @@ def read_all(descriptor: int, path: Path, limit: int = MAX_BYTES) -> bytes:
     if size > limit:
         raise StateError(f"{path} is too large: {size:,} bytes, the limit is {limit:,}")
     try:
-        return read_or_raise(path, lambda: _read_from_start(descriptor))
+        try:
+            return _read_from_start(descriptor)
+        except OSError as error:
+            return read_again(path, error, partial(_read_from_start, descriptor))
     except OSError as error:
         raise StateError(f"{path} could not be read: {error.strerror}") from None
 
@@ -88,7 +98,10 @@ def _read_from_start(descriptor: int) -> bytes:
 
 def status_of(descriptor: int, path: Path) -> os.stat_result:
     """Return the status of an open file; raises UnreadableError."""
-    return read_or_raise(path, lambda: os.fstat(descriptor))
+    try:
+        return os.fstat(descriptor)
+    except OSError as error:
+        return read_again(path, error, partial(os.fstat, descriptor))
 
 
 def names_in(folder: Path) -> list[str]:

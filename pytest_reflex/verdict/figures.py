@@ -52,3 +52,13 @@ def gap(evaluation: Evaluation) -> str:
     """Return how far the score is from the threshold, rounded up: a gap never shows as none."""
     missing = max(evaluation.threshold - evaluation.score, Fraction(0))
     return floor(missing + (-missing * 1000 % 1) / 1000, 3)
+
+
+def lasted(seconds: float) -> str:
+    """Return a duration: "45.2s" below a minute, else whole seconds: "2m16s", "1h0m5s"."""
+    tenths = round(max(seconds, 0.0) * 10)
+    if tenths < 600:
+        return f"{tenths / 10:.1f}s"
+    minutes, rest = divmod((tenths + 5) // 10, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}h{minutes}m{rest}s" if hours else f"{minutes}m{rest}s"

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.checks.compiled import compile_checks
 from pytest_reflex.checks.in_words import in_words
 from pytest_reflex.checks.planned import planned
 from pytest_reflex.checks.registry import built_in
-from pytest_reflex.checks.run import evaluate
+from pytest_reflex.checks.run import compile_checks, evaluate
 from pytest_reflex.criteria.load import load_criteria
 from pytest_reflex.errors import CriteriaError
 from pytest_reflex.model.results import CheckResult

@@ -12,7 +12,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from pytest_reflex.search import pattern_cost, pattern_re2
-from pytest_reflex.search.pattern_runs import Run, longest_run
+from pytest_reflex.search.pattern_cost import Run, longest_run
 from pytest_reflex.search.patterns import STEPS, SearchError, compile_pattern, compile_text
 from pytest_reflex.search.search_process import SEARCHES, SearchProcess
 from tests.process.zoo import ON_LINUX, marked

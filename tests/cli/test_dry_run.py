@@ -95,7 +95,7 @@ def test_the_commands_of_every_kind_of_check_are_shown(
     assert main(NEW) == 0
     told = capsys.readouterr().out
     assert "rules: 3, checks: 3, of them commands: 2 ──" in told
-    assert "a.x.lint: mdl -s\n" in told
+    assert "a.x.lint: mdl -s (not installed: mdl)\n" in told
 
 
 def test_a_command_is_shown_without_any_value(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
-from tests.loops.stage import Script, Stage
+from tests.loops.stage import Script, Stage, history_of
 
 GOOD = "alpha beta gamma\n"
 Captured = pytest.CaptureFixture[str]
@@ -48,7 +48,7 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
     stage = Stage(tmp_path)
     stage.play(Script(produce=["alpha\n", GOOD], refine="alpha beta\n"), alias="done")
     with stage.begin(Script(produce="x\n"), alias="left", task="say\tmany words") as loop:
-        for event in loop.events():
+        for event in history_of(loop):
             if event.kind == "evaluation_done":
                 break
     return stage
@@ -60,9 +60,9 @@ def listed(capsys: Captured) -> list[list[str]]:
 
 
 def test_a_pipe_gets_a_line_for_each_loop(stage: Stage, capsys: Captured) -> None:
-    assert listed(capsys) == [
-        ["done", "completed, not verified", "2/4", "B", "1.000", "say words"],
-        ["left", "running (interrupted)", "1/4", "A", "0.000", "say many words"],
+    assert [[*row[:3], *row[5:]] for row in listed(capsys)] == [
+        ["loop", "done", "completed, not verified", "2/4", "unknown", "1.000", "say words"],
+        ["loop", "left", "running (interrupted)", "1/4", "unknown", "0.000", "say many words"],
     ]
 
 
@@ -73,6 +73,8 @@ def test_json_is_one_document(stage: Stage, capsys: Captured) -> None:
         "threshold_reached", "1/1", True,
     )  # fmt: skip
     assert (left["status"], left["interrupted"], left["score"]) == ("running", True, 0.0)
+    assert (done["driver"], done["name"], left["driven"]) == ("loop", "done", False)
+    assert done["spend"]["calls"] > 0
 
 
 def damage(folder: Path, how: str) -> None:
@@ -112,16 +114,16 @@ def test_a_damaged_loop_is_listed_with_what_is_wrong(
     how: str, said: str, stage: Stage, capsys: Captured
 ) -> None:
     damage(stage.root / "left", how)
-    rows = {row[1]: row for row in listed(capsys)}
-    assert rows["completed, not verified"][0] == "done"
-    assert said in rows["damaged"][5]
+    rows = {row[2]: row for row in listed(capsys)}
+    assert rows["completed, not verified"][1] == "done"
+    assert said in rows["damaged"][8]
 
 
 def test_what_else_lies_in_the_state_folder_is_no_loop(stage: Stage, capsys: Captured) -> None:
     (stage.root / "notes").mkdir()
     (stage.root / "notes/todo.txt").touch()
     (stage.root / ".hidden").mkdir()
-    assert [row[0] for row in listed(capsys)] == ["done", "left"]
+    assert [row[1] for row in listed(capsys)] == ["done", "left"]
 
 
 def test_no_loops_are_no_error(
@@ -196,7 +198,7 @@ def test_show_rebuilds_what_an_iteration_evaluated(
 
 def test_show_says_that_an_iteration_was_not_evaluated(stage: Stage, capsys: Captured) -> None:
     with stage.begin(Script(produce="alpha\n"), alias="early") as loop:
-        next(event for event in loop.events() if event.kind == "artifact_created")
+        next(event for event in history_of(loop) if event.kind == "artifact_created")
     assert main(["loop", "show", "early", "--iteration", "1"]) == 0
     out, err = capsys.readouterr()
     assert out == "alpha\n"

@@ -15,7 +15,7 @@ from pytest_reflex.cli.main import main
 from tests.cli.terminal import Terminal
 from tests.iterations.project import Project as IterateProject
 from tests.iterations.project import left_behind
-from tests.loops.stage import Script, Stage
+from tests.loops.stage import Script, Stage, history_of
 from tests.treeloop.stage import Project
 
 Captured = pytest.CaptureFixture[str]
@@ -50,7 +50,7 @@ def lines(capsys: Captured, *flags: str) -> list[list[str]]:
 def left_loop(folder: Path, alias: str) -> None:
     """Leave a loop behind its first evaluation."""
     with Stage(folder).begin(Script(produce="x\n"), alias=alias) as loop:
-        for event in loop.events():
+        for event in history_of(loop):
             if event.kind == "evaluation_done":
                 break
 
@@ -107,10 +107,49 @@ def test_a_pipe_gets_nine_fields_with_tabs(folder: Path, capsys: Captured) -> No
     loop, iterate = lines(capsys)
     assert [len(loop), len(iterate)] == [9, 9]
     assert loop[:3] == ["loop", "one", "running (interrupted)"]
-    assert loop[5:] == ["1/4", "unknown", "0.000", ""]
+    assert loop[5:] == ["1/4", "unknown", "0.000", "say words"]
     assert iterate == [
         *("iterate", "build", "interrupted", "2026-02-06T10:00:00Z", "5m32s", "5/10", "", "", ""),
     ]
+
+
+@pytest.mark.parametrize(
+    ("verb", "driver"), [(("loop", "list"), "loop"), (("iterate", "status"), "iterate")]
+)
+def test_the_list_of_a_driver_has_the_lines_of_the_list_of_all(
+    folder: Path, capsys: Captured, verb: tuple[str, ...], driver: str
+) -> None:
+    left_loop(folder, "one")
+    left_loop(folder, "two")
+    left_behind(IterateProject(folder), "aborted", done=7, limit=0)
+    every = lines(capsys)
+    assert main([*verb]) == 0
+    own = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    assert own == [line for line in every if line[0] == driver]
+
+
+@pytest.mark.parametrize(
+    ("verb", "first"),
+    [
+        (("loop", "status"), "Loop: one (running (interrupted))"),
+        (("iterate", "status", "build"), "Procedure: build (interrupted)"),
+    ],
+)
+def test_the_status_of_all_drivers_has_one_form(
+    folder: Path, capsys: Captured, verb: tuple[str, ...], first: str
+) -> None:
+    left_loop(folder, "one")
+    project = IterateProject(folder)
+    left_behind(project, "interrupted")
+    spend = {"calls": 2, "usd": 0.5}
+    project.state_file.write_text(json.dumps({**project.state(), "spend": spend}))
+    capsys.readouterr()
+    assert main([*verb]) == 0
+    told = capsys.readouterr().out.splitlines()
+    labels = [line.partition(": ")[0] for line in told]
+    shared = ["Iteration", "Started", "Time", "Spent", "Continue with"]
+    assert told[0] == first
+    assert [label for label in labels if label in shared] == shared
 
 
 def test_a_terminal_gets_a_table(folder: Path) -> None:

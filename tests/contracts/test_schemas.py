@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from pytest_reflex.contracts.schemas import names, schema
-from pytest_reflex.contracts.validate import pointer, problems
+from pytest_reflex.contracts.validate import names, pointer, problems, schema
 from pytest_reflex.errors import UsageError
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.results import CheckResult, Evaluation, RuleResult

@@ -142,7 +142,7 @@ def test_the_warnings_of_the_lint_are_listed() -> None:
 
 
 def test_every_key_and_event_of_an_iteration_loop_is_listed() -> None:
-    from pytest_reflex.contracts.schemas import schema
+    from pytest_reflex.contracts.validate import schema
 
     text = page("iteration-files")
     assert first_cells(section(text, "State")) == [*schema("iteration-state")["properties"]]

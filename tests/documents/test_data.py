@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_reflex.documents.data import Data, read_data
-from pytest_reflex.documents.syntax import DataSyntaxError
+from pytest_reflex.documents.lines import DataSyntaxError
 from pytest_reflex.errors import ArtifactError
 
 ALIAS_BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "\n".join(

@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_reflex.documents.data_tree import read_json, read_yaml
 from pytest_reflex.documents.json_places import JsonPlaces
-from pytest_reflex.documents.json_tree import read_json
+from pytest_reflex.documents.lines import DataSyntaxError
 from pytest_reflex.documents.nodes import data_of, descend
-from pytest_reflex.documents.syntax import DataSyntaxError
-from pytest_reflex.documents.yaml_scalars import plain_value
-from pytest_reflex.documents.yaml_tree import read_yaml
+from pytest_reflex.documents.yaml_events import plain_value
 
 data = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=6) | st.floats(allow_nan=False),

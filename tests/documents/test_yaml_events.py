@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_reflex.documents import yaml_events as module
-from pytest_reflex.documents.syntax import DataSyntaxError
+from pytest_reflex.documents.data_tree import read_yaml as read_tree
+from pytest_reflex.documents.lines import DataSyntaxError
 from pytest_reflex.documents.yaml_data import read_yaml
 from pytest_reflex.documents.yaml_events import ForbiddenCharacterError, yaml_events
-from pytest_reflex.documents.yaml_tree import read_yaml as read_tree
 
 
 def seen(text: str) -> list[tuple[str, Any]]:

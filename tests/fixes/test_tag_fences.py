@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.documents.markdown_tokens import block_tokens
+from pytest_reflex.documents.outline import block_tokens
 from pytest_reflex.fixes.kind import FixError
 from pytest_reflex.fixes.registry import apply
 from pytest_reflex.model.rules import Fix

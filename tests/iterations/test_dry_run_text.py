@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_reflex.agents.command import CommandAgent
 from pytest_reflex.agents.offline import OfflineAgent
-from pytest_reflex.drivers.iterate.dry_run import command_text, dry_run_text
-from tests.iterations.desk import procedure
+from pytest_reflex.agents.preview import command_of, typed_command
+from pytest_reflex.reports.dry_run import command_line, iteration_text
 
 
 def tool(*command: str) -> CommandAgent:
@@ -16,9 +18,8 @@ def tool(*command: str) -> CommandAgent:
 
 def test_the_lines_are_those_of_the_seed() -> None:
     agent = tool("claude-cli", "--no-interactive")
-    text = dry_run_text(
-        procedure(), agent=agent, prompt="# P\n", tokens=4230, budget=100_000, protected={}
-    )
+    line = command_line(replace(command_of(agent, {}), missing=""))
+    text = iteration_text("mine", line, "# P\n", tokens=4230, budget=100_000)
     assert text == (
         "[DRY RUN] Procedure: mine\n"
         "[DRY RUN] Would execute with: claude-cli --no-interactive\n"
@@ -36,10 +37,10 @@ def test_the_lines_are_those_of_the_seed() -> None:
     ids=["quoted", "a place", "a secret"],
 )
 def test_a_command_is_shown_as_it_would_be_typed(command: tuple[str, ...], expected: str) -> None:
-    told = command_text(tool(*command))
+    told = typed_command(tool(*command))
     assert told.startswith(expected)
     assert "0123456789abcdefghij" not in told
 
 
 def test_an_agent_that_is_no_command_is_named() -> None:
-    assert command_text(OfflineAgent()) == "agent offline"
+    assert typed_command(OfflineAgent()) == "agent offline"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from threading import Event
@@ -244,6 +245,45 @@ def test_a_rule_for_a_judge_is_asked_of_the_one_that_is_configured(
     project: Path, monkeypatch: pytest.MonkeyPatch, judge: str, artifact: str, status: int
 ) -> None:
     monkeypatch.chdir(project)
+    with_judge(project, judge, artifact)
+    assert main(["iterate", "run", "build", "-n", "1", "--ai-cmd", "echo done"]) == status
+
+
+@pytest.mark.parametrize(("judge", "artifact", "status"), [("", "good", 0), ("", "bad", 6)])
+def test_a_judge_can_be_named_for_one_run_and_is_kept_for_its_resume(
+    project: Path, monkeypatch: pytest.MonkeyPatch, judge: str, artifact: str, status: int
+) -> None:
+    monkeypatch.chdir(project)
+    with_judge(project, judge, artifact)
+    command = ["iterate", "run", "build", "-n", "2", "--ai-cmd", "echo done", "--judge", "jury"]
+    assert main([*command, "--budget", "calls=1"]) == 8
+    assert main(["iterate", "resume", "build", "--budget", "calls=+9"]) == status
+
+
+def test_a_judge_that_there_is_not_is_refused_before_the_first_iteration(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(project)
+    command = ["iterate", "run", "build", "-n", "1", "--ai-cmd", "touch ran"]
+    assert main([*command, "--judge", "nobody-such"]) == 4
+    assert "no agent named 'nobody-such'" in capsys.readouterr().err
+    assert not (project / "ran").exists()
+
+
+@pytest.mark.parametrize(("calls", "iterations"), [(2, 1), (3, 2), (4, 2)])
+def test_what_a_judge_of_a_gate_costs_counts_towards_the_budget(
+    project: Path, monkeypatch: pytest.MonkeyPatch, calls: int, iterations: int
+) -> None:
+    monkeypatch.chdir(project)
+    with_judge(project, JURY, "good")
+    command = ["iterate", "run", "build", "-n", "5", "--ai-cmd", "echo done"]
+    assert main([*command, "--budget", f"calls={calls}"]) == 8
+    state = json.loads((project / ".rooda" / "state" / "build.json").read_text())
+    assert (state["iteration"], state["spend"]["calls"]) == (iterations, 2 * iterations)
+
+
+def with_judge(project: Path, judge: str, artifact: str) -> None:
+    """Write a gate whose rule is judged, and who judges."""
     (project / "judge.py").write_text(JUDGE)
     check = "{type: judged, rubric: 'Pass: it says both. Fail: it does not.'}"
     rule = f"{{id: a.x.y, description: says both, severity: fail, check: {check}}}"
@@ -252,7 +292,6 @@ def test_a_rule_for_a_judge_is_asked_of_the_one_that_is_configured(
         f'{judge}[agents.jury]\ncommand = ["{sys.executable}", "judge.py"]\n'
         f'[iterate.gates.tone]\ncriteria = "tone.yaml"\nartifacts = ["{artifact}.md"]\n'
     )
-    assert main(["iterate", "run", "build", "-n", "1", "--ai-cmd", "echo done"]) == status
 
 
 @pytest.mark.parametrize(

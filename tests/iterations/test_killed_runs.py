@@ -12,7 +12,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from pytest_reflex.contracts.schemas import schema
+from pytest_reflex.contracts.validate import schema
 
 pytestmark = pytest.mark.variants
 

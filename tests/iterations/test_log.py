@@ -24,8 +24,9 @@ from pytest_reflex.drivers.iterate.model import (
     Round,
     Status,
 )
-from pytest_reflex.drivers.iterate.wording import ended_text, failure_text, last_words, lasted
+from pytest_reflex.drivers.iterate.wording import ended_text, failure_text, last_words
 from pytest_reflex.model.stop import StopReason
+from pytest_reflex.verdict.figures import lasted
 from tests.iterations.tape import Tape, state
 
 
@@ -409,6 +410,7 @@ FULL = """
 import resource, signal, sys
 from pathlib import Path
 from pytest_reflex.drivers.iterate.logfile import LogFile
+from pytest_reflex.verdict.figures import lasted
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (30, 1 << 20))
 log = LogFile(Path(sys.argv[1]), print)

@@ -16,7 +16,7 @@ from pytest_reflex.drivers.iterate.outcome import (
     promised,
     unheard,
 )
-from pytest_reflex.model.readable import readable
+from pytest_reflex.model.plain import readable
 from pytest_reflex.model.steps import Reply
 
 YES, NO = "<promise>SUCCESS</promise>", "<promise>FAILURE</promise>"

@@ -271,7 +271,8 @@ def test_a_dry_run_shows_what_is_protected_and_writes_nothing(
     told = capsys.readouterr().out
     files = "a.sh, golden/x, programs and what they read at their start"
     assert f"[DRY RUN] Gate check protects: {files}\n" in told
-    assert "Gate scope" not in told
+    assert "[DRY RUN] Gate scope: diff of at most 3 files, none of golden/**\n" in told
+    assert "Gate scope protects" not in told
     assert sorted(project.rglob("*")) == before
 
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.contracts.schemas import schema
-from pytest_reflex.contracts.validate import problems
+from pytest_reflex.contracts.validate import problems, schema
 from pytest_reflex.drivers.iterate.decide import ENDINGS
 from pytest_reflex.drivers.iterate.log import Volume
 from pytest_reflex.drivers.iterate.model import (

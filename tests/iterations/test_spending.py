@@ -131,7 +131,7 @@ def test_the_status_has_feedback_that_waits(
     capsys.readouterr()
     main(["iterate", "status", "build"])
     messages = "1 message" if number == 1 else f"{number} messages"
-    assert f"Feedback:   {messages} for the next iteration\n" in capsys.readouterr().out
+    assert f"Feedback: {messages} for the next iteration\n" in capsys.readouterr().out
     main(["iterate", "status", "build", "--json"])
     assert json.loads(capsys.readouterr().out)["feedback"] == [f"text {n}" for n in range(number)]
 

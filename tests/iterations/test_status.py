@@ -13,12 +13,11 @@ from pytest_reflex.drivers.iterate.model import State, Status
 from pytest_reflex.drivers.iterate.state import dump
 from pytest_reflex.drivers.iterate.statefile import state_file, state_path
 from pytest_reflex.drivers.iterate.status import (
-    plain_lines,
     procedures_with_state,
     standing_of,
     standing_text,
-    table,
 )
+from pytest_reflex.reports.runs import plain_lines, table
 from tests.iterations.tape import state
 
 
@@ -79,16 +78,14 @@ def test_one_procedure_is_told_in_full(root: Path) -> None:
     saved(root, ended)
     log = logged(root, "Interrupted. State saved.")
     assert standing_text(standing_of(root, "build")).splitlines() == [
-        "Procedure:  build",
-        "Status:     interrupted",
-        "Iterations: 2 of 10",
-        "Failures:   1/3 in a row",
-        "Started:    2026-02-06T10:00:00Z",
-        "Last:       2026-02-06T10:02:10Z",
-        "Time:       2m10s (min 1m0s, max 1m10s, mean 1m5s, stddev 5.0s)",
-        f"Log:        {log}",
-        "Last line:  Interrupted. State saved.",
-        "Next:       pytest-reflex iterate resume build",
+        "Procedure: build (interrupted)",
+        "Iteration: 2/10",
+        "Failures: 1/3 in a row",
+        "Started: 2026-02-06T10:00:00Z",
+        "Time: 2m10s (min 1m0s, max 1m10s, mean 1m5s, stddev 5.0s)",
+        f"Log: {log}",
+        "Last line: Interrupted. State saved.",
+        "Continue with: pytest-reflex iterate resume build",
     ]
 
 
@@ -96,10 +93,10 @@ def test_of_a_run_that_is_complete_the_log_tells_the_end(root: Path) -> None:
     logged(root, "an earlier one", at="2026-02-05T10:00:00Z")
     with logged(root, "Reached max iterations: 3 (total: 2m16s)").open("a") as torn:
         torn.write('{"event": "st')
-    assert standing_text(standing_of(root, "build")).splitlines()[1:] == [
-        "Status:     no run is under way",
-        f"Log:        {root}/log/build/20260206T100000Z.jsonl",
-        "Last line:  Reached max iterations: 3 (total: 2m16s)",
+    assert standing_text(standing_of(root, "build")).splitlines() == [
+        "Procedure: build (no run is under way)",
+        f"Log: {root}/log/build/20260206T100000Z.jsonl",
+        "Last line: Reached max iterations: 3 (total: 2m16s)",
     ]
 
 
@@ -113,17 +110,20 @@ def test_a_state_that_cannot_be_read_is_told_and_stays(root: Path) -> None:
 
 
 def test_all_procedures_with_a_state_are_told_and_nothing_else(root: Path) -> None:
-    saved(root, state(60, 70, status=Status.INTERRUPTED))
-    saved(root, replace(state(1, total=0, status=Status.ABORTED), procedure_name="audit"))
+    left = state(60, 70, status=Status.INTERRUPTED)
+    saved(root, replace(left, last_iteration_at="2026-02-06T10:02:10Z"))
+    aborted = state(1, total=0, failures=2, status=Status.ABORTED)
+    saved(root, replace(aborted, procedure_name="audit"))
     for name in ("Build.json", "build.json.corrupt-1", "build.lock", "-x.json"):
         (root / "state" / name).write_text("{}")
     names = procedures_with_state(root)
-    rows = plain_lines([standing_of(root, name) for name in names]).splitlines()
-    assert [row.split("\t") for row in rows] == [
-        ["audit", "aborted", "1", "0/3", "1.0s", ""],
-        ["build", "interrupted", "2/10", "0/3", "2m10s", ""],
+    rows = [standing_of(root, name).row().to_json() for name in names]
+    at = "2026-02-06T10:00:00Z"
+    assert [line.split("\t") for line in plain_lines(rows).splitlines()] == [
+        ["iterate", "audit", "aborted", at, "0.0s", "1", "", "", "2 failures in a row"],
+        ["iterate", "build", "interrupted", at, "2m10s", "2/10", "", "", ""],
     ]
-    assert len(table([standing_of(root, name) for name in names]).splitlines()) == 4
+    assert len(table(rows, 80).splitlines()) == 4
 
 
 def test_where_nothing_ran_there_is_nothing(root: Path) -> None:

@@ -13,9 +13,8 @@ from pytest_reflex.agents.judge import AgentJudge
 from pytest_reflex.agents.judge_prompt import case_number, judge_prompt
 from pytest_reflex.contracts.judgement import LONGEST_REASON, read_judgement
 from pytest_reflex.contracts.steps import ContractError
-from pytest_reflex.model.cost import total_cost
 from pytest_reflex.model.judged import Ruling
-from pytest_reflex.model.run import Spend
+from pytest_reflex.model.run import Spend, total_cost
 from pytest_reflex.model.steps import Question, Reply
 from tests.judged.jurors import case, judge
 

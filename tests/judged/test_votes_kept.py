@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from pytest_reflex.checks.remembered import Remembered
+from pytest_reflex.drivers.reflex.judging import Listener
 from pytest_reflex.drivers.reflex.stable import stable_events
-from pytest_reflex.drivers.reflex.votes import Listener
 from pytest_reflex.model.events import Event
 from pytest_reflex.model.judged import Cast, Ruling
 from pytest_reflex.reports.history import event_line

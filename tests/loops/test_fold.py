@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pytest_reflex.drivers.reflex.decide import MAX_TRIES, Act, decide
 from pytest_reflex.drivers.reflex.fold import fold
-from pytest_reflex.drivers.reflex.runjson import run_json
+from pytest_reflex.drivers.reflex.statefile import run_json
 from pytest_reflex.errors import StateError
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.stop import RunStatus

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pytest_reflex.contracts.validate import problems
 from pytest_reflex.drivers.common.control import Requests
-from pytest_reflex.drivers.reflex.pointer import Pointer
+from pytest_reflex.drivers.reflex.statefile import Pointer
 
 RUNS = ("words-1", "words-2", "words-3")
 requests = st.builds(

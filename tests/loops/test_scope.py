@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.drivers.reflex.scope import Critique, Scope, scope_of
+from pytest_reflex.drivers.reflex.guard import Critique, Scope, scope_of
 from pytest_reflex.errors import Place
 from pytest_reflex.model.results import CheckResult, Evaluation
 from pytest_reflex.model.rules import CheckSpec, Fix, Rule

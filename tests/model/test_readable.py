@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_reflex.model.readable import readable
+from pytest_reflex.model.plain import readable
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_reflex.session.exits import exit_status
+from pytest_reflex.session.conclude import exit_status
 from pytest_reflex.verdict.gate import Gate, GateStatus
 from tests.plugin.conftest import BAD, Run, write
 

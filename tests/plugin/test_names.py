@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_reflex.session.names import node_name
+from pytest_reflex.session.items import node_name
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from pytest_reflex.reports.terminal import (
     decision_lines,
     evaluation_text,
 )
-from pytest_reflex.session.explain import explain
+from pytest_reflex.session.items import explain
 from pytest_reflex.verdict.gate import Decision, Judged, gate_over
 from pytest_reflex.verdict.score import judge
 from tests.verdict.sets import SHA, evaluation, rule, target

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.process.caches import private_caches
+from pytest_reflex.process.temporary import private_caches
 
 
 def test_all_caches_lie_in_one_folder_that_is_gone_afterwards() -> None:

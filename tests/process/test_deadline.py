@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import time
@@ -10,7 +11,7 @@ import time
 import pytest
 
 from pytest_reflex.process import deadline
-from pytest_reflex.process.deadline import Deadline
+from pytest_reflex.process.deadline import Cancel, Deadline
 from tests.process.zoo import PYTHON
 
 SLEEPS = """
@@ -78,3 +79,40 @@ def test_f23_a_command_is_not_late_because_we_were_stopped() -> None:
     time.sleep(3.5)
     os.kill(owner.pid, signal.SIGCONT)
     assert owner.communicate(timeout=120)[0] == "False 0\n"
+
+
+def _wakes(cancel: Cancel) -> bool:
+    poll = select.poll()
+    poll.register(cancel.fileno(), select.POLLIN)
+    return bool(poll.poll(0))
+
+
+@pytest.mark.parametrize("asked_first", [True, False])
+def test_who_waits_for_descriptors_is_woken(asked_first: bool) -> None:
+    cancel = Cancel()
+    if asked_first:
+        assert not _wakes(cancel)
+    cancel.set()
+    cancel.set()
+    assert _wakes(cancel)
+    assert _wakes(cancel), "it wakes everybody, not the first one"
+
+
+def test_its_descriptors_go_with_it() -> None:
+    before = set(os.listdir("/dev/fd"))
+    cancel = Cancel()
+    cancel.fileno()
+    assert len(set(os.listdir("/dev/fd")) - before) == 2
+    del cancel
+    assert set(os.listdir("/dev/fd")) == before
+
+
+def test_without_descriptors_it_is_an_event(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none_left() -> tuple[int, int]:
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(deadline.os, "pipe", none_left)
+    cancel = Cancel()
+    assert cancel.fileno() == -1
+    cancel.set()
+    assert cancel.is_set()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_reflex.process.deadline import Cancel
 from pytest_reflex.process.run import run
 from tests.process.zoo import ON_LINUX, PYTHON, marked, python, shell
 
@@ -207,8 +208,9 @@ def test_child_that_closes_its_output_first_is_waited_for() -> None:
 
 
 @linux
-def test_cancelling_ends_the_command() -> None:
-    cancel = threading.Event()
+@pytest.mark.parametrize("kind", [threading.Event, Cancel])
+def test_cancelling_ends_the_command(kind: type[threading.Event]) -> None:
+    cancel = kind()
     threading.Timer(0.2, cancel.set).start()
     with marked() as (env, living):
         finished = shell("sleep 60 & wait", cancel=cancel, env=env)

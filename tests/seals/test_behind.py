@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_reflex.seals.behind import is_of_system
+from pytest_reflex.seals.outside import is_of_system
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.seals.contents import sealed_part
 from pytest_reflex.seals.manifest import changes, take
-from pytest_reflex.seals.world import interpreter_files, pytest_files, up_to
+from pytest_reflex.seals.world import interpreter_files, pytest_files, sealed_part, up_to
 
 PYPROJECT = "[project]\nname = 'x'\n[tool.pytest.ini_options]\naddopts = '-q'\n"
 NEUTRAL = {

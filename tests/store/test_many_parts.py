@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.drivers.reflex.guard import outside
-from pytest_reflex.drivers.reflex.scope import Critique, scope_of
-from pytest_reflex.store.merge import merge, moved
+from pytest_reflex.drivers.reflex.guard import Critique, outside, scope_of
+from pytest_reflex.store.parts import merge, moved
 from tests.loops.histories import RULES
 from tests.verdict.sets import criteria
 

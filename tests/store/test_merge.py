@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.store.merge import merge
-from pytest_reflex.store.parts import Parts, parts_of
+from pytest_reflex.store.parts import Parts, merge, parts_of
 
 OLD = "# T\n\nintro\n\n## A\n\na\n\n## B\n\nb\n\n## C\n\nc\n"
 

@@ -16,8 +16,7 @@ from pytest_reflex.checks.configuration.file import ConfigFile, Format, Meaning
 from pytest_reflex.checks.configuration.key_lines import ini_lines, toml_lines
 from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.documents.data import Data, read_data
-from pytest_reflex.documents.lines import bare
-from pytest_reflex.documents.syntax import DataSyntaxError
+from pytest_reflex.documents.lines import DataSyntaxError, bare
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.extras import missing

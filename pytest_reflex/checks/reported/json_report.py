@@ -19,7 +19,7 @@ from pytest_reflex.checks.reported.finding import (
 )
 from pytest_reflex.documents import paths
 from pytest_reflex.documents.data import read_data
-from pytest_reflex.documents.syntax import DataSyntaxError
+from pytest_reflex.documents.lines import DataSyntaxError
 from pytest_reflex.errors import ArtifactError
 
 FIELDS = ("message", "rule", "level", "file", "line", "column")

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from pytest_reflex.checks.reported.finding import MOST, ToolFinding, UnreadableError, utf8
 from pytest_reflex.documents.data import read_data
-from pytest_reflex.documents.syntax import DataSyntaxError
+from pytest_reflex.documents.lines import DataSyntaxError
 from pytest_reflex.errors import ArtifactError
 
 _NO_FINDING = ("pass", "notApplicable", "informational")

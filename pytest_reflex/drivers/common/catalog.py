@@ -23,7 +23,8 @@ class RunRow:
     `status` is the word that the driver's own list has for it; `interrupted` is whether its process
     is gone, `driven` whether one is at work. Times are UTC as the files have them, empty where
     nothing is known: `changed_at` is that of the last thing that is durable. `max_iterations` is 0
-    where there is no limit. `problem` says what is wrong with a run whose status is `damaged`.
+    where there is no limit. `about` says in words what the run is about, `problem` what is wrong
+    with one whose status is `damaged`.
     """
 
     driver: str
@@ -37,6 +38,7 @@ class RunRow:
     max_iterations: int = 0
     spend: Spend | None = None
     score: Fraction | None = None
+    about: str = ""
     problem: str = ""
 
     @property
@@ -65,6 +67,7 @@ class RunRow:
             "spend": self.spend.to_json() if self.spend else None,
             "score": None if score is None else float(floored(score)),
             "score_exact": "" if score is None else f"{score.numerator}/{score.denominator}",
+            "about": self.about,
         }
         return wire | ({"problem": self.problem} if self.problem else {})
 

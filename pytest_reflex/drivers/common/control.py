@@ -1,8 +1,8 @@
 """What people ask of a run that another process drives: to stop, to stop now, to heed a critique.
 
-A request stands in a file until the driver has taken it. `Control` looks at it before each step,
-and each second beside one. Promises: a request to stop that was seen counts, also where it is taken
-back later.
+A request stands in a file until the driver has taken it. `Control` is given it before each step,
+and looks each second beside one. Promises: a request to stop that was seen counts, also where it is
+taken back later.
 """
 
 from __future__ import annotations
@@ -79,9 +79,8 @@ class Control:
         self._look, self._cancel = look, cancel
         self._reason: str | None = None
 
-    def stop_reason(self) -> str | None:
-        """Look, and return the reason of a request to stop, None for none."""
-        asked = self._look()
+    def heed(self, asked: Requests) -> str | None:
+        """Return the reason of a request to stop, now or at an earlier look; None for none."""
         if asked.stop is not None:
             self._reason = asked.stop
             if asked.now:
@@ -110,4 +109,4 @@ class Control:
 
     def _keep_looking(self, over: threading.Event) -> None:
         while not over.wait(POLL) and not self._cancel.is_set():
-            self.stop_reason()
+            self.heed(self._look())

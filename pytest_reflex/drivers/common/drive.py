@@ -1,5 +1,6 @@
 """The only loop of the drivers: look, decide, perform, make durable, until a decision is to stop.
 
+One look at the state before each decision tells what people did and ask, and who else wrote there.
 Promises: what a step came to is durable before the next thing happens; a request to stop is seen
 before each step, and beside a step each second; who leaves early, by whatever, leaves a state that
 a resume continues. A driver gives the decision and the steps, and has neither clock nor files.
@@ -10,10 +11,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
-from pytest_reflex.drivers.common.control import Control
+from pytest_reflex.drivers.common.control import Control, Requests
 from pytest_reflex.model.stop import StopReason
 
 State = TypeVar("State")
@@ -68,14 +69,22 @@ class Driver(Protocol[S_contra, Action, O_co]):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Polled:
+    """What a store saw at one look: what people ask, and in words who else wrote into its state."""
+
+    requests: Requests = field(default_factory=Requests)
+    forgery: str = ""
+
+
 class Store(Protocol[S_co, O_contra, E_co]):
     """The state of one run on disk, held by this process."""
 
     @property
     def state(self) -> S_co: ...
 
-    def poll(self) -> Iterable[E_co]:
-        """Take up what people did to the run since the last look."""
+    def poll(self) -> Generator[E_co, None, Polled]:
+        """Take up what people did to the run since the last look, and return what they ask."""
         ...
 
     def commit(self, outcome: O_contra) -> Iterable[E_co]:
@@ -98,24 +107,30 @@ def drive(
     *,
     clock: Callable[[], float] = time.monotonic,
     tampering: Callable[[], str] = lambda: "",
+    announce: Callable[[Action], Iterable[Event]] = lambda action: (),
 ) -> Generator[Event, None, None]:
     """Drive a run to its end; yield each event when it is durable.
 
-    `tampering` looks whether protected files were modified, before each decision. Closing the
-    generator leaves the run as it stands; so does whatever is raised.
+    `tampering` looks whether protected files were modified, before each decision; it is not asked
+    where the store itself was. `announce` gives the events that say what is going to be performed.
+    Closing the generator leaves the run as it stands; so does whatever is raised.
     """
     began = clock()
     try:
         while True:
-            yield from store.poll()
-            stop, elapsed = control.stop_reason(), clock() - began
-            inputs = Inputs(stop=stop, tampering=tampering(), elapsed=elapsed)
+            polled = yield from store.poll()
+            inputs = Inputs(
+                stop=control.heed(polled.requests),
+                tampering=polled.forgery or tampering(),
+                elapsed=clock() - began,
+            )
             action = driver.decide(store.state, inputs)
             if action is None:
                 return
             if isinstance(action, Stop):
                 yield from store.end(action)
                 return
+            yield from announce(action)
             # Closed here, not when it is forgotten: agents may have to be waited for.
             steps = driver.perform(action)
             with closing(_closable(steps)) as outcomes, control.watched(action.interruptible):

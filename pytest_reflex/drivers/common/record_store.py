@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from pytest_reflex.drivers.common.control import Requests
-from pytest_reflex.drivers.common.drive import Stop
+from pytest_reflex.drivers.common.drive import Polled, Stop
 from pytest_reflex.drivers.common.events import DriverEvent, Kind
 from pytest_reflex.drivers.common.record import Record
 from pytest_reflex.drivers.common.record_file import RunFile
 from pytest_reflex.drivers.common.snapshot import SnapshotFile
 from pytest_reflex.errors import ExitCode, StateError
-from pytest_reflex.model.cost import Cost
+from pytest_reflex.model.run import Cost
 from pytest_reflex.model.stop import ENDS
 
 Say = Callable[[str], object]
@@ -67,16 +67,18 @@ class RecordStore:
         limits = {"max_iterations": self._record.max_iterations, "budget": self._record.budget}
         yield self._event(Kind.STARTED, resumed=resumed, **limits)
 
-    def poll(self) -> Iterator[DriverEvent]:
+    def poll(self) -> Generator[DriverEvent, None, Polled]:
         """Make durable what people say, once; they are not asked to say it again."""
-        asked = self.requests().feedback
+        requests = self.requests()
+        asked = requests.feedback
         known = self._heard | self._record.feedback.keys()
         if new := {key: text for key, text in asked.items() if key not in known}:
             self._save(replace(self._record, feedback={**self._record.feedback, **new}))
             self._heard.update(new)
-            yield self._event(Kind.STEP, step="feedback", count=len(new))
+            yield self._event(Kind.DECIDED, decision="feedback", count=len(new))
         if self._file.saved:
             self._forget(lambda: self._runs.control.take(asked))
+        return Polled(requests=requests)
 
     def commit(self, done: Done) -> Iterator[DriverEvent]:
         """Save what a step came to; one that was cut short is paid for, and has not been."""

@@ -33,7 +33,7 @@ from pytest_reflex.drivers.common.record_store import (
 )
 from pytest_reflex.errors import UsageError
 from pytest_reflex.host import agent_kinds, make_agent, open_host
-from pytest_reflex.model.cost import Cost, cost_of, total_cost
+from pytest_reflex.model.run import Cost, cost_of, total_cost
 from pytest_reflex.model.steps import Askable, Question, Reply
 from pytest_reflex.model.stop import StopReason
 from pytest_reflex.process.environment import inherited

@@ -9,7 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path, PurePath
 
-from pytest_reflex.drivers.iterate.gate_verdict import ERROR, FAIL, PASS, SUMMARY, Attempt, Verdict
+from pytest_reflex.drivers.common.measure import (
+    SUMMARY,
+    Attempt,
+    Measurement,
+    MeasurementStatus,
+    failure,
+)
 from pytest_reflex.drivers.iterate.listing import CannotTellError
 from pytest_reflex.drivers.iterate.model import Gate
 from pytest_reflex.drivers.iterate.tree_changes import TreeChanges
@@ -27,7 +33,7 @@ class DiffGate:
     def __init__(self, gate: Gate, project: Path, exclude: Iterable[str]) -> None:
         check_patterns(gate.deny, "deny")
         self._gate = gate
-        self._verdict = Verdict(ERROR, "the tree was not looked at before the iteration")
+        self._found = failure("the tree was not looked at before the iteration")
         self._changes = TreeChanges(
             project, exclude, always=gate.deny, with_lines=gate.max_lines is not None
         )
@@ -36,21 +42,21 @@ class DiffGate:
         """Look at the tree before the agent."""
         try:
             self._changes.begin()
-            self._verdict = Verdict(ERROR, "the tree was not looked at after the agent")
+            self._found = failure("the tree was not looked at after the agent")
         except CannotTellError as error:
-            self._verdict = _cannot(error)
+            self._found = _cannot(error)
 
     def after(self) -> None:
         """Look at the tree right after the agent: what gates write behind it is not its work."""
         try:
-            self._verdict = self._compared()
+            self._found = self._compared()
         except CannotTellError as error:
-            self._verdict = _cannot(error)
+            self._found = _cannot(error)
 
-    def __call__(self, attempt: Attempt) -> Verdict:
-        return self._verdict
+    def __call__(self, attempt: Attempt) -> Measurement:
+        return self._found
 
-    def _compared(self) -> Verdict:
+    def _compared(self) -> Measurement:
         gate, changed = self._gate, self._changes.end()
         reasons = [*_refusal(gate, changed)]
         told = f"changed {counted(len(changed), 'file')}"
@@ -66,10 +72,12 @@ class DiffGate:
             if number > gate.max_lines:
                 least = "" if exact else "at least "
                 reasons.append(f"changed {least}{lines}, at most {gate.max_lines} allowed")
-        output = "\n".join(map(one_line, changed))
-        if reasons:
-            return Verdict(FAIL, one_line("; ".join(reasons), SUMMARY), output)
-        return Verdict(PASS, told, output)
+        status = MeasurementStatus.FAILED if reasons else MeasurementStatus.PASSED
+        return Measurement(
+            status=status,
+            summary=one_line("; ".join(reasons) or told, SUMMARY),
+            evidence="\n".join(map(one_line, changed)),
+        )
 
 
 def check_patterns(patterns: Iterable[str], key: str) -> None:
@@ -91,5 +99,5 @@ def _refusal(gate: Gate, changed: tuple[str, ...]) -> Iterable[str]:
         yield f"changed {shown}{more}, which the gate denies"
 
 
-def _cannot(error: CannotTellError) -> Verdict:
-    return Verdict(ERROR, one_line(f"the changes cannot be told: {error}", SUMMARY))
+def _cannot(error: CannotTellError) -> Measurement:
+    return failure(f"the changes cannot be told: {error}")

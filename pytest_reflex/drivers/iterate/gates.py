@@ -13,48 +13,49 @@ that of a command, the checks of criteria have their own.
 from __future__ import annotations
 
 import os
-import shutil
-import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
 
-from pytest_reflex.checks.command import command_of
-from pytest_reflex.checks.command_run import LEFT_TEXT, stopped
-from pytest_reflex.checks.output import last_lines
 from pytest_reflex.checks.registry import Registry
-from pytest_reflex.drivers.iterate.criteria_gate import CriteriaGate
+from pytest_reflex.drivers.common.measure import (
+    SUMMARY,
+    Attempt,
+    CommandMeasure,
+    Measure,
+    Measurement,
+    MeasurementStatus,
+    measured,
+)
+from pytest_reflex.drivers.common.measure_criteria import CriteriaMeasure
 from pytest_reflex.drivers.iterate.diff_gate import DiffGate, check_patterns
 from pytest_reflex.drivers.iterate.gate_files import relied_on
 from pytest_reflex.drivers.iterate.gate_start import GateStart, declaration
-from pytest_reflex.drivers.iterate.gate_verdict import (
-    ERROR,
-    FAIL,
-    PASS,
-    SUMMARY,
-    Attempt,
-    Judging,
-    Verdict,
-)
 from pytest_reflex.drivers.iterate.model import Gate, GateResult
 from pytest_reflex.drivers.iterate.protection import Modified, Protection, Relied, modified_text
 from pytest_reflex.errors import CriteriaError, Problem, ReflexError, UsageError
 from pytest_reflex.model.plain import one_line
-from pytest_reflex.process.caches import private_caches
 from pytest_reflex.process.environment import inherited
-from pytest_reflex.process.run import Finished, run
-from pytest_reflex.process.spawn import SpawnError
+from pytest_reflex.process.temporary import private_caches
+from pytest_reflex.seals.patterns import escaped
 from pytest_reflex.seals.world import configured_options
 
 ITERATION_VARIABLE = "PYTEST_REFLEX_ITERATION"
+# What was not measured is no pass: to a gate that is an error.
+_OUTCOMES = {
+    MeasurementStatus.PASSED: "pass",
+    MeasurementStatus.FAILED: "fail",
+    MeasurementStatus.ERROR: "error",
+    MeasurementStatus.NOT_MEASURED: "error",
+}
 
 
 class Gates:
     """The gates of one run, ready to be tried after each round.
 
     Raises ReflexError with everything that is wrong with them: criteria that cannot be read, that
-    cannot fail, or that have nothing to judge.
+    cannot fail, or that have nothing to judge. Where nothing `runs`, no program need be installed.
     """
 
     def __init__(
@@ -64,13 +65,14 @@ class Gates:
         project: Path,
         registry: Registry,
         exclude: Iterable[str] = (),
+        runs: bool = True,
     ) -> None:
         self._gates: list[_Made] = []
         self._project = project
         problems: list[Problem] = []
         for gate in gates:
             try:
-                self._gates.append(_made(gate, project, registry, tuple(exclude)))
+                self._gates.append(_made(gate, project, registry, tuple(exclude), runs=runs))
             except ReflexError as error:
                 problems += [
                     replace(problem, message=f"quality gate {gate.name!r}: {problem.message}")
@@ -85,6 +87,11 @@ class Gates:
     def protected(self) -> dict[str, tuple[str, ...]]:
         """Return for each gate the files that may not change while the run lasts."""
         return {made.gate.name: made.protection.files() for made in self._gates}
+
+    def missing(self) -> dict[str, str]:
+        """Return the programs of commands that are not installed, by the names of the gates."""
+        found = {made.gate.name: getattr(made.measure, "missing", "") for made in self._gates}
+        return {name: program for name, program in found.items() if program}
 
     def modified(self) -> dict[str, Modified]:
         """Return for each gate the files that are not as they were at the start, if there are some.
@@ -116,14 +123,14 @@ class Gates:
     def before_agent(self) -> None:
         """Look at what gates compare, before the agent of a round."""
         for made in self._gates:
-            if isinstance(made.judging, DiffGate):
-                made.judging.before()
+            if isinstance(made.measure, DiffGate):
+                made.measure.before()
 
     def after_agent(self) -> None:
         """Look at it again, right behind the agent."""
         for made in self._gates:
-            if isinstance(made.judging, DiffGate):
-                made.judging.after()
+            if isinstance(made.measure, DiffGate):
+                made.measure.after()
 
     def run(
         self,
@@ -153,13 +160,13 @@ class Gates:
 
 @dataclass(slots=True)
 class _Made:
-    """A gate, what judges for it, and the files that this relies on.
+    """A gate, what measures for it, and the files that this relies on.
 
     `began` has those of a run that was killed, as they were when it began.
     """
 
     gate: Gate
-    judging: Judging
+    measure: Measure
     relied: Relied
     protection: Protection
     began: Protection | None = None
@@ -181,109 +188,84 @@ class _Made:
 
 
 def _tried(made: _Made, attempt: Attempt) -> GateResult:
-    started = time.monotonic()
-    if attempt.cancel.is_set():
-        verdict = Verdict(ERROR, "it was not tried: the run was stopped")
-    else:
-        try:
-            verdict = _judged(made, attempt)
-        except ReflexError as error:
-            told = "; ".join(str(problem) for problem in error.problems)
-            verdict = Verdict(ERROR, one_line(told, SUMMARY))
+    def measure(attempt: Attempt) -> Measurement:
+        return _judged(made, attempt)
+
+    found = measured(measure, attempt)
     return GateResult(
         gate=made.gate,
-        outcome=verdict.outcome,
-        summary=verdict.summary,
-        seconds=time.monotonic() - started,
-        output=verdict.output,
-        left_children=verdict.left_children,
+        outcome=_OUTCOMES[found.status],
+        summary=found.summary,
+        seconds=found.seconds,
+        output=found.evidence,
+        left_children=found.left_children,
+        cost=found.cost,
     )
 
 
-def _judged(made: _Made, attempt: Attempt) -> Verdict:
+def _judged(made: _Made, attempt: Attempt) -> Measurement:
     """Return what a gate comes to; of one whose files were modified, also while it ran, that."""
     if modified := made.modified():
         return _modified(modified)
-    verdict = made.judging(attempt)
-    if verdict.outcome == PASS and (modified := made.modified()):
-        return replace(_modified(modified), left_children=verdict.left_children)
-    return verdict
+    found = made.measure(attempt)
+    if found.passed and (modified := made.modified()):
+        return replace(_modified(modified), left_children=found.left_children, cost=found.cost)
+    return found
 
 
-def _modified(files: Modified) -> Verdict:
+def _modified(files: Modified) -> Measurement:
     paths = list(files)
-    return Verdict(FAIL, one_line(modified_text(paths), SUMMARY), "\n".join(map(one_line, paths)))
+    return Measurement(
+        status=MeasurementStatus.FAILED,
+        summary=one_line(modified_text(paths), SUMMARY),
+        evidence="\n".join(map(one_line, paths)),
+    )
 
 
-def _made(gate: Gate, project: Path, registry: Registry, exclude: tuple[str, ...]) -> _Made:
+def _made(
+    gate: Gate, project: Path, registry: Registry, exclude: tuple[str, ...], *, runs: bool
+) -> _Made:
     check_patterns(gate.protect, "protect")
     has_limits = gate.max_files is not None or gate.max_lines is not None or bool(gate.deny)
     if sum((gate.command is not None, bool(gate.criteria), has_limits)) != 1:
         raise UsageError("it needs one of a command, criteria, and limits to what a round changes")
+    measure: Measure
     if has_limits:
         relied = relied_on(gate, (), project=project, environment={})
-        judge = DiffGate(gate, project, exclude)
-        return _Made(gate, judge, relied, Protection(project, relied))
-    judging: _CommandGate | CriteriaGate
-    if gate.command is not None:
-        judging = _CommandGate(gate, gate.command, project)
-    else:
-        judging = CriteriaGate(gate, project, registry)
-    return _Made(gate, judging, judging.relied, Protection(project, judging.relied))
-
-
-class _CommandGate:
-    """A command that has to end with exit status 0."""
-
-    def __init__(self, gate: Gate, command: str | tuple[str, ...], project: Path) -> None:
-        program = command if isinstance(command, str) else "".join(command[:1])
-        if not program.strip() or "\0" in "".join(command):
-            raise UsageError("its command is empty, or holds a NUL byte")
-        self._gate, self._project = gate, project
-        self._environment = inherited()
-        if not isinstance(command, str):
-            _look_for(program, self._environment.get("PATH"))
-        self._command = command_of(command, "", self._environment)
-        self.relied = relied_on(
+        measure = DiffGate(gate, project, exclude)
+    elif gate.command is not None:
+        measure = CommandMeasure(gate.command, folder=project, timeout=gate.timeout, runs=runs)
+        relied = relied_on(
             gate,
-            [self._command.argv],
+            [measure.argv],
             project=project,
-            environment=self._environment,
+            environment=measure.environment,
             judged=gate.artifacts,
         )
-
-    def __call__(self, attempt: Attempt) -> Verdict:
-        command, timeout = self._command, self._gate.timeout
-        try:
-            finished = run(
-                command.argv,
-                cwd=self._project,
-                env={**self._environment, **attempt.variables},
-                timeout=timeout,
-                cancel=attempt.cancel,
-            )
-        except SpawnError as error:
-            return Verdict(ERROR, one_line(str(error), SUMMARY))
-        verdict = self._verdict(finished)
-        if not finished.left_children:
-            return verdict
-        return replace(verdict, summary=f"{verdict.summary}; {LEFT_TEXT}", left_children=True)
-
-    def _verdict(self, finished: Finished) -> Verdict:
-        command, timeout = self._command, self._gate.timeout
-        output, code = last_lines(finished), finished.returncode
-        if why := stopped(finished, command, timeout) or command.trouble(code):
-            return Verdict(ERROR, one_line(why, SUMMARY), output)
-        if not code:
-            return Verdict(PASS, f"exit status {code}", output)
-        last = output.rpartition("\n")[2].strip()
-        told = f": {last}" if last else ""
-        return Verdict(FAIL, one_line(f"exit status {code}{told}", SUMMARY), output)
+    else:
+        measure, relied = _criteria(gate, project, registry)
+    return _Made(gate, measure, relied, Protection(project, relied))
 
 
-def _look_for(program: str, path: str | None) -> None:
-    """Raise UsageError for a program that is not there; one given by its path a round may make."""
-    if os.sep not in program and not shutil.which(program, path=path):
-        raise UsageError(
-            f"there is no program {one_line(program)!r}", hint="install it, or correct the command"
-        )
+def _criteria(gate: Gate, project: Path, registry: Registry) -> tuple[CriteriaMeasure, Relied]:
+    """Return what measures by criteria, and what it relies on; a suite judges what is there now."""
+    measure = CriteriaMeasure(
+        gate.criteria,
+        gate.artifacts,
+        project=project,
+        registry=registry,
+        phase=gate.phase,
+        threshold=gate.threshold,
+    )
+    judged = gate.artifacts or [
+        escaped(os.path.relpath(path, project)) for path in measure.judged_now()
+    ]
+    relied = relied_on(
+        gate,
+        measure.commands,
+        project=project,
+        environment=inherited(),
+        files=measure.files,
+        judged=judged,
+    )
+    return measure, relied

@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from pytest_reflex.drivers.iterate.logfile import log_path
 from pytest_reflex.errors import StateError
+from pytest_reflex.model.run import Spend
 from pytest_reflex.settings.procedure_tables import NAME
 from pytest_reflex.store.regular import names_in, read_file
 
@@ -54,20 +56,24 @@ class IterationRecord:
 class RunRecord:
     """One run of a procedure; `run` names it by the time at which it began.
 
-    `outcome` is why it ended, empty where its log has no end. `usd` and `tokens` are what the whole
-    run cost, iterations that were cut short included. `unreadable` counts lines of the log that are
-    no events, `problem` says why the whole log cannot be read. `driven` says that a process drives
-    the run now.
+    `outcome` is why it ended and `status` how it was left, empty where its log has no end. `usd`
+    and `tokens` are what the whole run cost, iterations that were cut short included; `spend` is
+    that as the end of the log has it. `unreadable` counts lines of the log that are no events,
+    `problem` says why the whole log cannot be read. `driven` says that a process drives it now.
     """
 
     procedure: str
     run: str
     log: Path
     started_at: str = ""
+    changed_at: str = ""
+    max_iterations: int = 0
+    status: str = ""
     iterations: tuple[IterationRecord, ...] = ()
     outcome: str = ""
     usd: float | None = None
     tokens: int | None = None
+    spend: Spend | None = None
     unreadable: int = 0
     problem: str = ""
     driven: bool = False
@@ -166,22 +172,26 @@ class _Fold:
     """What was read of a run so far; `failed` are the gates of the iteration that goes on."""
 
     iterations: list[IterationRecord] = field(default_factory=list)
+    limit: int = 0
     outcome: str = ""
+    status: str = ""
     usd: float | None = None
     tokens: int | None = None
+    spend: Spend | None = None
     failed: list[str] = field(default_factory=list)
 
 
 def fold(run: RunRecord, records: Iterable[Mapping[str, Any]]) -> RunRecord:
     """Return a run with what its events say of it. Pure."""
-    so_far, started_at = _Fold(), run.started_at
+    so_far, times = _Fold(), list[str]()
     for record in records:
-        started_at = started_at or _text(record, "time")
+        times += filter(None, [_text(record, "time")])
         match record["event"]:
             case "started" | "resumed":
-                so_far.outcome = ""
+                so_far.outcome = so_far.status = ""
+                so_far.limit = _whole(record, "max_iterations") or 0
             case "iteration_started":
-                so_far.outcome, so_far.failed = "", []
+                so_far.outcome, so_far.status, so_far.failed = "", "", []
             case "gate" if record.get("outcome") in ("fail", "error"):
                 so_far.failed.append(_text(record, "gate"))
             case "iteration_completed":
@@ -190,11 +200,15 @@ def fold(run: RunRecord, records: Iterable[Mapping[str, Any]]) -> RunRecord:
                 _add_end(so_far, record)
     return replace(
         run,
-        started_at=started_at,
+        started_at=run.started_at or next(iter(times), ""),
+        changed_at=times[-1] if times else "",
+        max_iterations=so_far.limit,
+        status=so_far.status,
         iterations=tuple(so_far.iterations),
         outcome=so_far.outcome,
         usd=so_far.usd,
         tokens=so_far.tokens,
+        spend=so_far.spend,
     )
 
 
@@ -226,8 +240,10 @@ def _add_iteration(so_far: _Fold, record: Mapping[str, Any]) -> None:
 
 def _add_end(so_far: _Fold, record: Mapping[str, Any]) -> None:
     """Take the end over, and what all calls cost up to it, where it says so."""
-    so_far.outcome = _text(record, "outcome")
+    so_far.outcome, so_far.status = _text(record, "outcome"), _text(record, "status")
     spend = record.get("spend")
+    with suppress(ValueError):
+        so_far.spend = None if spend is None else Spend.from_json(spend)
     if isinstance(spend, Mapping) and _whole(spend, "calls"):
         so_far.usd, so_far.tokens = _amount(spend, "usd"), _whole(spend, "tokens")
 

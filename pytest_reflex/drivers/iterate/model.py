@@ -133,7 +133,8 @@ class GateResult:
     """What a gate came to: `outcome` is pass, fail or error (could not be judged: not a pass).
 
     `output` is the end of what a command wrote, or what criteria found: foreign text.
-    `left_children` says that processes of a command outlived it, and were killed.
+    `left_children` says that processes of a command outlived it, and were killed. `cost` is that of
+    an LLM judge, in the form of `model.run.cost_of`.
     """
 
     gate: Gate
@@ -142,6 +143,7 @@ class GateResult:
     seconds: float
     output: str = ""
     left_children: bool = False
+    cost: Mapping[str, Any] | None = None
 
     @property
     def passed(self) -> bool:
@@ -156,8 +158,8 @@ class Round:
     no required gate failed. `changed` says whether the tree is another than before (None: nobody
     could tell). `usd` and `tokens` are None where they are not known. `output` is the last that a
     tool which failed has written: foreign text. `limited` says that it ran into a limit, also where
-    the cause is its exit status. `cost` is what the tool's call cost, in the form of
-    `model.cost.cost_of`.
+    the cause is its exit status. `cost` is what the tool's call and an LLM judge of its
+    gates cost, in the form of `model.run.cost_of`.
     """
 
     number: int

@@ -22,14 +22,15 @@ _MEND = "mend it in the state file, or begin anew: iterate run --fresh"
 class Options:
     """What the command line says of every round; a resume takes it over, as it was typed.
 
-    `agent` is a name, `ai_command` a command instead of one; `contexts` are texts or names of
-    files, `phases` names of files that replace those of a procedure; `timeout` is in seconds,
-    `unchanged` a number of rounds, 0 for none; `budget` has limits of spending. Limits
-    and threshold stand in the state itself.
+    `agent` is a name, `ai_command` a command instead of one, `judge` the name of who judges in
+    gates; `contexts` are texts or names of files, `phases` names of files that replace those of a
+    procedure; `timeout` is in seconds, `unchanged` a number of iterations, 0 for none; `budget` has
+    limits of spending. Limits and threshold stand in the state itself.
     """
 
     agent: str | None = None
     ai_command: str | None = None
+    judge: str | None = None
     timeout: int | None = None
     contexts: tuple[str, ...] = ()
     phases: Mapping[Phase, tuple[str, ...]] = field(default_factory=dict)
@@ -43,6 +44,7 @@ class Options:
         wire: dict[str, Any] = {
             "agent": self.agent,
             "ai_cmd": self.ai_command,
+            "judge": self.judge,
             "timeout": self.timeout,
             "context": list(self.contexts),
             **{phase.value: list(paths) for phase, paths in self.phases.items()},
@@ -66,6 +68,7 @@ class Options:
         return cls(
             agent=said.get("agent"),
             ai_command=said.get("ai_cmd"),
+            judge=said.get("judge"),
             timeout=said.get("timeout"),
             contexts=said.get("context", ()),
             phases=phases,
@@ -81,6 +84,7 @@ class Options:
         return Options(
             agent=self.agent if named else before.agent,
             ai_command=self.ai_command if named else before.ai_command,
+            judge=before.judge if self.judge is None else self.judge,
             timeout=before.timeout if self.timeout is None else self.timeout,
             contexts=self.contexts or before.contexts,
             phases={**before.phases, **self.phases},
@@ -169,6 +173,7 @@ def _texts(value: Any) -> tuple[str, ...]:
 _READERS: Mapping[str, Callable[[Any], Any]] = {
     "agent": text,
     "ai_cmd": text,
+    "judge": text,
     "timeout": positive,
     "context": _texts,
     **dict.fromkeys([phase.value for phase in Phase], _texts),

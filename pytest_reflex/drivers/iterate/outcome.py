@@ -14,8 +14,7 @@ from enum import StrEnum
 from pytest_reflex.agents.command import BAD_EXIT, END, NOT_STARTED, TIMED_OUT
 from pytest_reflex.contracts.limits import is_limit_notice, may_be_limit_notice
 from pytest_reflex.drivers.iterate.model import Cause, GateResult
-from pytest_reflex.model.plain import one_line
-from pytest_reflex.model.readable import readable
+from pytest_reflex.model.plain import one_line, readable
 from pytest_reflex.model.steps import Reply
 
 _SHOWN = 200

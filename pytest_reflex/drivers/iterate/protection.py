@@ -20,9 +20,9 @@ from pathlib import Path
 
 from pytest_reflex.errors import ReflexError
 from pytest_reflex.model.plain import one_line
-from pytest_reflex.seals.contents import chosen_part
+from pytest_reflex.seals.manifest import Stamp, is_settled, stamp_of
 from pytest_reflex.seals.patterns import ANY_DEPTH, NOT_ENTERED, Finder, is_meant
-from pytest_reflex.seals.stamps import Stamp, is_settled, stamp_of
+from pytest_reflex.seals.world import chosen_part
 
 MOST_BYTES = 16_000_000
 _SHOWN = 3

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.agents.command import CommandAgent
+from pytest_reflex.drivers.common.workspace import own_paths
 from pytest_reflex.drivers.iterate.bounds import bounds_of, chosen_agent
 from pytest_reflex.drivers.iterate.budget import tokens_of
 from pytest_reflex.drivers.iterate.driver import Work
@@ -31,12 +32,24 @@ AI_COMMAND = "ai-cmd"
 _NAME_A_TOOL = "name an AI tool: --agent NAME, or --ai-cmd COMMAND"
 
 
-def prepare(name: str, options: Options, *, settings: Settings, host: Host, project: Path) -> Work:
-    """Return the work of a procedure; raises ReflexError with what is wrong with any part of it."""
+def prepare(
+    name: str,
+    options: Options,
+    *,
+    settings: Settings,
+    host: Host,
+    project: Path,
+    runs: bool = True,
+) -> Work:
+    """Return the work of a procedure; raises ReflexError with what is wrong with any part of it.
+
+    Where nothing `runs`, no program need be installed.
+    """
     procedure = find_procedure(name, settings, project)
     bounds = bounds_of(procedure, settings, no_caps=options.no_caps)
-    agent = agent_for(procedure, options, settings, host)
+    agent = agent_for(procedure, options, settings, host, runs=runs)
     root = settings["iterate.root"]
+    own = (root, *own_paths(project, project / root))
     contexts = [from_context(value, project) for value in options.contexts]
     replaced = {
         phase: [from_flag(path, project, f"--{phase.value}") for path in paths]
@@ -55,37 +68,53 @@ def prepare(name: str, options: Options, *, settings: Settings, host: Host, proj
         prompt=prompt,
         tokens=partial(tokens_of, hooks=host.hooks),
         token_budget=settings["iterate.token_budget"],
-        gates=_gates(procedure, settings, host, project),
-        fingerprint=Tree(project, [root]).fingerprint,
+        gates=_gates(procedure, settings, host, own, options.judge, project=project, runs=runs),
+        fingerprint=Tree(project, own).fingerprint,
         folder=run_folder(project / root, name),
     )
     work.tokens(work.prompt(1, bounds.max_iterations, ()))
     return work
 
 
-def _gates(procedure: Procedure, settings: Settings, host: Host, project: Path) -> Gates:
-    """Return the gates; criteria among them have the judge that is configured."""
+def _gates(
+    procedure: Procedure,
+    settings: Settings,
+    host: Host,
+    own: Sequence[str],
+    judge: str | None,
+    *,
+    project: Path,
+    runs: bool,
+) -> Gates:
+    """Return the gates; criteria among them have the judge that is named, else configured."""
     gates = gates_of(procedure, settings)
-    if any(gate.criteria for gate in gates):
-        employ_judge(host, settings)
-    exclude = [settings["iterate.root"]]
-    return Gates(gates, project=project, registry=host.registry, exclude=exclude)
+    if judge is not None or any(gate.criteria for gate in gates):
+        employ_judge(host, settings, judge, runs=runs)
+    return Gates(gates, project=project, registry=host.registry, exclude=own, runs=runs)
 
 
-def agent_for(procedure: Procedure, options: Options, settings: Settings, host: Host) -> Askable:
+def agent_for(
+    procedure: Procedure,
+    options: Options,
+    settings: Settings,
+    host: Host,
+    *,
+    runs: bool = True,
+) -> Askable:
     """Return the agent of a procedure; raises UsageError for one that answers no prompts."""
+    make = partial(make_agent, otherwise=_NAME_A_TOOL, runs=runs)
     chosen, kinds = chosen_agent(procedure, settings), agent_kinds(host)
     name = chosen.value
     changes: dict[str, Any] = {"loop.command_timeout": settings["iterate.timeout"]}
     if options.ai_command is None:
         known = name in settings["agents"]
         with _told_where(settings, ("agents", name) if known else chosen.path):
-            agent = make_agent(name, _changed(settings, changes), kinds, otherwise=_NAME_A_TOOL)
+            agent = make(name, _changed(settings, changes), kinds)
     else:
         name = AI_COMMAND
         changes["agents"] = {AI_COMMAND: {"command": options.ai_command}}
         with _told_of_the_flag():
-            agent = make_agent(name, _changed(settings, changes), kinds, otherwise=_NAME_A_TOOL)
+            agent = make(name, _changed(settings, changes), kinds)
     if not isinstance(agent, Askable):
         raise UsageError(
             f"agent {name!r} cannot take the prompt of a procedure",

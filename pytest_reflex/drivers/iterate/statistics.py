@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_reflex.drivers.iterate.wording import counted, lasted
+from pytest_reflex.drivers.iterate.wording import counted
+from pytest_reflex.verdict.figures import lasted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pytest_reflex.drivers.common.catalog import DAMAGED, RunRow
 from pytest_reflex.drivers.common.control_file import ControlFile
+from pytest_reflex.drivers.iterate.events import DRIVER
 from pytest_reflex.drivers.iterate.logfile import log_path
 from pytest_reflex.drivers.iterate.model import State, Status
 from pytest_reflex.drivers.iterate.state import beyond_limit
 from pytest_reflex.drivers.iterate.statefile import is_driven, read_state, state_path
 from pytest_reflex.drivers.iterate.statistics import statistics_of
-from pytest_reflex.drivers.iterate.wording import RESUME, counted, lasted
+from pytest_reflex.drivers.iterate.wording import RESUME, counted
 from pytest_reflex.errors import StateError
-from pytest_reflex.model.plain import one_line, visible
-from pytest_reflex.reports.spending import budget_text, spend_text
+from pytest_reflex.model.plain import one_line
+from pytest_reflex.reports.runs import status_text
 from pytest_reflex.settings.procedure_tables import NAME
 from pytest_reflex.settings.readers import budget as read_budget
 from pytest_reflex.store.regular import read_file
+from pytest_reflex.verdict.figures import lasted
 
 _TAIL = 64 * 1024
 _MOST_BYTES = 100_000_000
@@ -58,7 +61,7 @@ class Standing:
     def status(self) -> str:
         """The status in one word: damaged and none are ours."""
         if self.problem:
-            return "damaged"
+            return DAMAGED
         return self.state.status.value if self.state else "none"
 
     @property
@@ -74,6 +77,33 @@ class Standing:
         if self.state.status is Status.ABORTED:
             return f"{resume} --reset-failures"
         return "" if self.state.status is Status.COMPLETED else resume
+
+    def row(self) -> RunRow:
+        """Return its row in a list of runs."""
+        state = self.state
+        if state is None:
+            status = DAMAGED if self.problem else "no run is under way"
+            return RunRow(
+                driver=DRIVER,
+                name=self.procedure,
+                status=status,
+                driven=self.driven,
+                problem=self.problem,
+            )
+        failures = counted(state.consecutive_failures, "failure")
+        return RunRow(
+            driver=DRIVER,
+            name=self.procedure,
+            status=self.shown_status,
+            interrupted=self.interrupted,
+            driven=self.driven,
+            started_at=state.started_at,
+            changed_at=state.last_iteration_at or state.started_at,
+            iteration=state.iteration,
+            max_iterations=state.max_iterations,
+            spend=state.spend,
+            about=f"{failures} in a row" if state.consecutive_failures else "",
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return the wire form: the state's keys as its file has them, and what we know besides."""
@@ -201,66 +231,30 @@ def _last_message(data: bytes) -> str:
 
 def standing_text(standing: Standing) -> str:
     """Return where one procedure stands, for people."""
-    return "\n".join(f"{label + ':':<12}{text}" for label, text in _rows(standing) if text)
-
-
-def _rows(standing: Standing) -> Iterator[tuple[str, str]]:
-    state = standing.state
-    yield "Procedure", standing.procedure
-    yield "Status", standing.shown_status if state or standing.problem else "no run is under way"
-    yield "Problem", visible(standing.problem or (beyond_limit(state) if state else ""))
+    state, time = standing.state, ""
+    middle = list[tuple[str, str]]()
     if state:
-        limit = f" of {state.max_iterations}" if state.max_iterations else ", no limit"
-        yield "Iterations", f"{state.iteration}{limit}"
-        failures = f"{state.consecutive_failures}/{state.failure_threshold}"
-        yield "Failures", f"{failures} in a row"
-        yield "Started", visible(state.started_at)
-        yield "Last", visible(state.last_iteration_at or "")
+        middle.append(
+            ("Failures", f"{state.consecutive_failures}/{state.failure_threshold} in a row")
+        )
         if state.elapsed:
             figures = str(statistics_of(state.elapsed)).partition(", ")[2]
-            yield "Time", f"{lasted(sum(state.elapsed))} ({figures})"
-        yield "Spent", spend_text(state.spend) if state.spend.calls else ""
-        yield "Budget", budget_text(standing.budget, state.spend)
-        yield "Feedback", _feedback_text(standing.feedback)
-    yield "Log", visible(str(standing.log or ""))
-    yield "Log problem", standing.log_problem
-    yield "Last line", standing.last
-    yield "Next", standing.next_step
-    if not standing.configured:
-        yield "Next", f"there is no procedure {standing.procedure} any more: declare it to go on"
-
-
-def _feedback_text(texts: Sequence[str]) -> str:
-    return f"{counted(len(texts), 'message')} for the next iteration" if texts else ""
-
-
-def table(standings: Sequence[Standing]) -> str:
-    """Return a table for a terminal."""
-    from tabulate import tabulate
-
-    return tabulate(
-        [_row(one) for one in standings],
-        headers=("procedure", "status", "iterations", "failures", "time", "last iteration"),
-        tablefmt="simple",
-        disable_numparse=True,
-    )
-
-
-def plain_lines(standings: Sequence[Standing]) -> str:
-    """Return a line for each procedure, its fields separated by tabs; the unknown ones empty."""
-    return "\n".join("\t".join(_row(one)) for one in standings)
-
-
-def _row(one: Standing) -> tuple[str, ...]:
-    state = one.state
-    if state is None:
-        return one.procedure, one.shown_status, "", "", "", one_line(one.problem, 200)
-    limit = f"/{state.max_iterations}" if state.max_iterations else ""
-    return (
-        one.procedure,
-        one.shown_status,
-        f"{state.iteration}{limit}",
-        f"{state.consecutive_failures}/{state.failure_threshold}",
-        lasted(sum(state.elapsed)),
-        one_line(state.last_iteration_at or ""),
+            time = f"{lasted(sum(state.elapsed))} ({figures})"
+    missing = f"there is no procedure {standing.procedure} any more: declare it to go on"
+    return status_text(
+        "Procedure",
+        standing.row().to_json(),
+        first=[("Problem", standing.problem or (beyond_limit(state) if state else ""))],
+        middle=middle,
+        last=[
+            ("Log", str(standing.log or "")),
+            ("Log problem", standing.log_problem),
+            ("Last line", standing.last),
+            ("Problem", "" if standing.configured else missing),
+            ("Continue with", standing.next_step),
+        ],
+        time=time,
+        spend=state.spend if state else None,
+        budget=standing.budget,
+        feedback=len(standing.feedback),
     )

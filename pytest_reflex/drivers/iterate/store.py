@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import replace
 
 from pytest_reflex.drivers.common.control import Requests
 from pytest_reflex.drivers.common.control_file import ControlFile
-from pytest_reflex.drivers.common.drive import Stop
+from pytest_reflex.drivers.common.drive import Polled, Stop
 from pytest_reflex.drivers.common.events import DriverEvent
 from pytest_reflex.drivers.common.snapshot import SnapshotFile
 from pytest_reflex.drivers.iterate import events
@@ -71,14 +71,15 @@ class IterateStore:
         except StateError:
             return Requests()
 
-    def poll(self) -> Iterator[DriverEvent]:
+    def poll(self) -> Generator[DriverEvent, None, Polled]:
         """Make durable what people say of the work, once: who asks may do so again.
 
         Where no iteration follows, nothing is taken.
         """
+        requests = self.requests()
         if is_complete(self._state):
-            return
-        asked = self.requests().feedback
+            return Polled(requests=requests)
+        asked = requests.feedback
         known = self._heard | self._state.feedback.keys()
         if new := {key: text for key, text in asked.items() if key not in known}:
             self._state = replace(self._state, feedback={**self._state.feedback, **new})
@@ -86,8 +87,10 @@ class IterateStore:
             self._heard.update(new)
             self._log.feedback(new)
             yield events.feedback_taken(self._state, len(new))
+            requests = self.requests()  # whoever was told of it may have taken their time
         if self._file.saved:
             self._forget(lambda: self._control.take(asked))
+        return Polled(requests=requests)
 
     def _tell_unheard(self) -> None:
         """Warn of feedback that came too late: there is no next iteration."""

@@ -61,7 +61,7 @@ def one_procedure(name: str, settings: Settings, host: Host, project: Path) -> d
         "agent": _agent(procedure, settings, host),
         "prompt": {"tokens": tokens, "budget": budget, "over": is_over(tokens, budget)},
         "bounds": [{"name": b.name, "value": b.value, "origin": b.origin} for b in bounds],
-        "gates": _gates(procedure, settings),
+        "gates": gate_rows(procedure, settings),
         "phases": {
             phase.value: [_fragment(one) for one in procedure.phases[phase]] for phase in Phase
         },
@@ -69,19 +69,20 @@ def one_procedure(name: str, settings: Settings, host: Host, project: Path) -> d
 
 
 def _agent(procedure: Procedure, settings: Settings, host: Host) -> dict[str, Any]:
-    from pytest_reflex.drivers.iterate.dry_run import command_text
+    from pytest_reflex.agents.preview import typed_command
     from pytest_reflex.drivers.iterate.opening import Options
     from pytest_reflex.drivers.iterate.setup import agent_for
 
     chosen = chosen_agent(procedure, settings)
     found = {"name": chosen.value, "origin": chosen.origin, "command": None, "problem": None}
     try:
-        return found | {"command": command_text(agent_for(procedure, Options(), settings, host))}
+        return found | {"command": typed_command(agent_for(procedure, Options(), settings, host))}
     except ReflexError as error:
         return found | {"problem": str(error)}
 
 
-def _gates(procedure: Procedure, settings: Settings) -> list[dict[str, Any]]:
+def gate_rows(procedure: Procedure, settings: Settings) -> list[dict[str, Any]]:
+    """Return what is known of the gates of a procedure; one that there is not has a `problem`."""
     try:
         gates = gates_of(procedure, settings)
     except ReflexError as error:

@@ -12,22 +12,12 @@ from pytest_reflex.drivers.iterate.model import (
     State,
     Status,
 )
-from pytest_reflex.model.plain import one_line
-from pytest_reflex.model.readable import readable
+from pytest_reflex.model.plain import one_line, readable
 from pytest_reflex.model.stop import ENDS, StopReason
+from pytest_reflex.verdict.figures import lasted
 
 _SAID_AT_MOST = 200
 RESUME = "pytest-reflex iterate resume"
-
-
-def lasted(seconds: float) -> str:
-    """Return a duration: "45.2s" below a minute, else whole seconds: "2m16s", "1h0m5s"."""
-    tenths = round(max(seconds, 0.0) * 10)
-    if tenths < 600:
-        return f"{tenths / 10:.1f}s"
-    minutes, rest = divmod((tenths + 5) // 10, 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}h{minutes}m{rest}s" if hours else f"{minutes}m{rest}s"
 
 
 def counted(number: int, noun: str = "iteration") -> str:

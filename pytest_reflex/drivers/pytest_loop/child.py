@@ -18,10 +18,9 @@ from typing import Any
 from pytest_reflex.drivers.pytest_loop.observer import READ, SESSION
 from pytest_reflex.errors import read_or_raise
 from pytest_reflex.process.bytecode import write_bytecode
-from pytest_reflex.process.caches import private_caches
 from pytest_reflex.process.environment import inherited
 from pytest_reflex.process.run import Finished, run
-from pytest_reflex.process.temporary import temporary_folder
+from pytest_reflex.process.temporary import private_caches, temporary_folder
 from pytest_reflex.seals.world import configured_options
 from pytest_reflex.session.options import INSIDE
 

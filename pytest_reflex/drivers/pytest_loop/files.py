@@ -20,7 +20,7 @@ from pytest_reflex.drivers.pytest_loop.difference import document, rebuilt
 from pytest_reflex.drivers.pytest_loop.refusing import clear, clear_way, faults
 from pytest_reflex.drivers.pytest_loop.sealed import Start
 from pytest_reflex.drivers.pytest_loop.territory import Territory
-from pytest_reflex.drivers.reflex.recorded import RecordedRun
+from pytest_reflex.drivers.reflex.history import RecordedRun
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.errors import ArtifactError, StateError
 

@@ -25,9 +25,9 @@ from pytest_reflex.model.rules import FORMAT, Rule
 from pytest_reflex.model.targets import Target
 from pytest_reflex.process.bytecode import loaded_sources
 from pytest_reflex.session.controller import Controller
-from pytest_reflex.session.desk import Desk
 from pytest_reflex.session.items import gist
 from pytest_reflex.session.options import INSIDE as FOLDER
+from pytest_reflex.session.plan import Desk
 from pytest_reflex.session.results import Reported
 
 SESSION, READ = "session.json", "read-{}.json"
@@ -135,7 +135,7 @@ def _starts(config: pytest.Config, target: Target | None) -> tuple[list[list[str
     if target is None:
         return [], []
     from pytest_reflex.checks.commands import commands_of_rules
-    from pytest_reflex.drivers.reflex.scopes import writes_in
+    from pytest_reflex.drivers.reflex.seal import writes_in
 
     registry = config.stash[Desk.key].registry_for(config.rootpath)
     criteria = target.criteria

@@ -1,4 +1,4 @@
-"""The rows of Reflex loops in the list of all runs, and of those over a pytest session."""
+"""Reflex loops in the list of all runs, those over a pytest session too; and one in full."""
 
 from __future__ import annotations
 
@@ -6,11 +6,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_reflex.drivers.common.catalog import DAMAGED, RunRow
-from pytest_reflex.drivers.reflex.kinds import is_of_session
+from pytest_reflex.drivers.reflex.history import claims_pass
+from pytest_reflex.drivers.reflex.kinds import LOOP, driver_of, is_of_session
+from pytest_reflex.drivers.reflex.overview import NOT_VERIFIED, Run, going_on, verify_command
+from pytest_reflex.drivers.reflex.statefile import ARTIFACT
 from pytest_reflex.drivers.reflex.survey import Found, survey
+from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.run import EMPTY_SHA256, RunState
+from pytest_reflex.model.stop import RunStatus, is_extendable
+from pytest_reflex.reports.runs import status_text as page_of_run
 from pytest_reflex.settings import Settings
-
-LOOP, PYTEST_LOOP = "loop", "pytest-loop"
+from pytest_reflex.verdict.figures import plain, shown_score
 
 
 def list_runs(project: Path, settings: Settings) -> Iterator[RunRow]:
@@ -19,16 +25,17 @@ def list_runs(project: Path, settings: Settings) -> Iterator[RunRow]:
     Of a damaged run nobody can say which kind it is: it counts as a loop.
     """
     for found in survey(project / settings["loop.root"]):
-        yield _row(found)
+        yield row_of(found)
 
 
-def _row(found: Found) -> RunRow:
+def row_of(found: Found) -> RunRow:
+    """Return the row of a loop in a list of runs."""
     if found.run is None:
         return RunRow(driver=LOOP, name=found.alias, status=DAMAGED, problem=found.problem)
     state = found.run.state
     evaluation = state.evaluation if state.artifact_status == "evaluated" else None
     return RunRow(
-        driver=PYTEST_LOOP if is_of_session(state) else LOOP,
+        driver=driver_of(state),
         name=found.alias,
         status=found.status,
         interrupted=found.run.interrupted,
@@ -39,4 +46,62 @@ def _row(found: Found) -> RunRow:
         max_iterations=state.limits.max_iterations,
         spend=state.spend,
         score=evaluation.score if evaluation else None,
+        about=state.task,
     )
+
+
+def status_text(run: Run) -> str:
+    """Return where a run stands, in lines for people."""
+    state = run.state
+    going = state.status is RunStatus.RUNNING
+    return page_of_run(
+        "Loop",
+        row_of(Found(alias=run.alias, run=run)).to_json(),
+        first=[("Task", state.task)],
+        middle=[
+            ("Phase", state.level.value),
+            ("Step", state.step.value) if going else ("Stopped", _ended(state)),
+            ("Score", _score(state)),
+        ],
+        last=[
+            ("Artifact", _artifact(run)),
+            *(("Recovered", one) for one in run.recovered),
+            *_next(run),
+        ],
+        spend=state.spend,
+        budget=state.limits.budget,
+        feedback=len(state.feedback),
+    )
+
+
+def _next(run: Run) -> Iterator[tuple[str, str]]:
+    """Yield what can be done with a run now."""
+    state = run.state
+    if claims_pass(state) and not run.alive and not is_of_session(state):
+        yield "Verify with", verify_command(run)
+    if run.copied:
+        yield "Copy of", f"{state.alias} (it is not driven under this name)"
+    elif run.interrupted:
+        yield "Continue with", going_on(state, "resume")
+    elif is_extendable(state.stop.reason):
+        yield "Go on with", going_on(state, "extend")
+
+
+def _artifact(run: Run) -> str:
+    if run.state.artifact_sha256 == EMPTY_SHA256:
+        return "none yet" if run.state.status is RunStatus.RUNNING else "none"
+    return f"{run.folder / ARTIFACT} ({run.state.artifact_status})"
+
+
+def _ended(state: RunState) -> str:
+    detail = f" ({one_line(state.stop.detail, 500)})" if state.stop.detail else ""
+    return f"{state.stop.reason.value if state.stop.reason else 'no reason'}{detail}"
+
+
+def _score(state: RunState) -> str:
+    evaluation = state.evaluation
+    if evaluation is None or state.artifact_status != "evaluated":
+        return f"none (artifact {state.artifact_status})"
+    score = shown_score(evaluation.score)
+    verdict = f"passed ({NOT_VERIFIED})" if evaluation.passed else "not passed"
+    return f"{score} of {plain(evaluation.threshold)}, {verdict}"

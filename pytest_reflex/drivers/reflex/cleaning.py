@@ -6,8 +6,13 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from pytest_reflex.drivers.common.control import Requests
-from pytest_reflex.drivers.reflex.pointer import Pointer, change_pointer, newest_running, settled
-from pytest_reflex.drivers.reflex.statefile import HISTORY
+from pytest_reflex.drivers.reflex.statefile import (
+    HISTORY,
+    Pointer,
+    change_pointer,
+    newest_running,
+    settled,
+)
 from pytest_reflex.drivers.reflex.survey import Found, is_loop
 from pytest_reflex.errors import ReflexError
 from pytest_reflex.store.removal import remove_leftovers, remove_run

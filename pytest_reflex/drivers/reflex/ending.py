@@ -7,8 +7,7 @@ from typing import Any
 
 from pytest_reflex.drivers.common.drive import Stop
 from pytest_reflex.drivers.reflex.decide import is_last
-from pytest_reflex.drivers.reflex.history import artifact_with, evaluation_of
-from pytest_reflex.drivers.reflex.recorded import judged_at
+from pytest_reflex.drivers.reflex.history import artifact_with, evaluation_of, judged_at
 from pytest_reflex.drivers.reflex.steps import Done
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import RunState

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from pytest_reflex.drivers.reflex.runjson import SCHEMA_VERSION
+from pytest_reflex.drivers.reflex.statefile import SCHEMA_VERSION
 from pytest_reflex.errors import StateError
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.judged import Cast

@@ -1,20 +1,218 @@
-"""What a REFINE, or a later PRODUCE, changed outside the critique: told, or taken back. Pure."""
+"""Which parts of an artifact a critique names, and what a step changed outside them. Pure.
+
+What a REFINE, or a later PRODUCE, changed outside is told, or taken back. An issue names a part by
+its heading or first key, in what it says or in what its rule says; by a line in which its rule's
+check found something; by what the rule's fixes change; by `section:` of a check. An issue that
+names nothing at all opens the whole text, and so do a person's critique and a rule whose safe fix
+is a formatter.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
+from pytest_reflex import fixes
 from pytest_reflex.drivers.reflex.history import artifact_with
-from pytest_reflex.drivers.reflex.scope import last_critique, scope_of
 from pytest_reflex.drivers.reflex.steps import Done
-from pytest_reflex.model.events import Event
+from pytest_reflex.model.events import Event, EventKind
+from pytest_reflex.model.results import Evaluation, evaluation_from_json
+from pytest_reflex.model.rules import FORMAT, Criteria, Rule
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.words import Step
-from pytest_reflex.store.merge import merge, moved
-from pytest_reflex.store.parts import parts_of
-from pytest_reflex.store.sections import changed_sections
+from pytest_reflex.store.parts import (
+    BEFORE_HEADINGS,
+    FRONT_MATTER,
+    Part,
+    Parts,
+    changed_sections,
+    merge,
+    moved,
+    parts_of,
+)
+
+FEEDBACK = "feedback"
+
+_SHORT = 2
+_NUMBER = re.compile(r" \(\d+\)$")
+_FORMATTING = re.compile(r"[*`_#~\[\]]+")
+_EVIDENCE_LINE = re.compile(r"^(\d+) \| ", re.MULTILINE)
+_ALIASES = {BEFORE_HEADINGS: ("preamble", "introduction"), FRONT_MATTER: ("front matter",)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Critique:
+    """What a REFINE was told: the issues, a person's words, and the evaluation they rest on."""
+
+    issues: Sequence[Mapping[str, str]]
+    feedback: Sequence[str]
+    evaluation: Evaluation | None
+    criteria: Criteria
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """Names of the parts that may change; `opened_by` are the issues that opened the whole text."""
+
+    named: frozenset[str]
+    opened_by: tuple[str, ...] = ()
+
+    @property
+    def whole(self) -> bool:
+        return bool(self.opened_by)
+
+    def to_json(self) -> dict[str, Any]:
+        if self.whole:
+            return {"whole": list(self.opened_by)}
+        return {"named": sorted(self.named)}
+
+
+def last_critique(events: Sequence[Event], criteria: Criteria) -> tuple[Critique, str] | None:
+    """Return the last critique of a run and the hash of what it was about, None before one."""
+    rules = {rule.id: rule for rule in criteria.rules}
+    said = next((e for e in reversed(events) if e.kind is EventKind.CRITIQUE_DONE), None)
+    if said is None:
+        return None
+    judged = next(
+        e for e in reversed(events) if e.kind is EventKind.EVALUATION_DONE and e.seq < said.seq
+    )
+    evaluation = evaluation_from_json(judged.payload["evaluation"], rules)
+    critique = Critique(
+        issues=said.payload["issues"],
+        feedback=said.payload.get("feedback", ()),
+        evaluation=evaluation,
+        criteria=criteria,
+    )
+    return critique, evaluation.artifact_sha256
+
+
+def scope_of(critique: Critique, old: str, new: str) -> Scope:
+    """Return which parts of `old` and `new` a critique of `old` named."""
+    before, after = parts_of(old), parts_of(new)
+    known = [parts for parts in (before, after) if parts]
+    named: set[str] = set()
+    opened_by = []
+    for issue in critique.issues:
+        rule = critique.criteria.rule(issue["rule_id"])
+        found = set(_named_by(issue, rule, critique, old, known))
+        named |= found
+        if not found or _is_formatted(rule):
+            opened_by.append(issue["rule_id"])
+    for text in critique.feedback:
+        found = set(_mentioned([text], known))
+        named |= found
+        if not found:
+            opened_by.append(FEEDBACK)
+    return Scope(named=frozenset(named), opened_by=tuple(dict.fromkeys(opened_by)))
+
+
+def _is_formatted(rule: Rule | None) -> bool:
+    """Return whether a program mends a rule, which may change whatever it likes."""
+    return rule is not None and any(fix.safe and fix.kind == FORMAT for fix in rule.fixes)
+
+
+def _named_by(
+    issue: Mapping[str, str],
+    rule: Rule | None,
+    critique: Critique,
+    old: str,
+    known: Sequence[Parts],
+) -> Iterator[str]:
+    yield from _mentioned([*issue.values(), *_words_of(rule)], known)
+    yield from _at_lines(_lines(critique.evaluation, issue["rule_id"]), parts_of(old))
+    if rule is None:
+        return
+    mended, _ = fixes.apply_all(rule.fixes, old)
+    yield from changed_sections(old, mended).all if mended != old else ()
+    wanted = {_key(str(c.params["section"])) for c in rule.checks if "section" in c.params}
+    for parts in known:
+        for part in parts.parts:
+            if _title(part) in wanted or _key(part.name) in wanted:
+                yield from _with_children(part, parts)
+
+
+def _words_of(rule: Rule | None) -> Iterator[str]:
+    """Yield what a rule says: its words, and every text in its checks."""
+    if rule is None:
+        return
+    yield from (rule.description, rule.hint, rule.prose)
+    for check in rule.checks:
+        yield check.expected
+        yield from _texts(check.params)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _texts(inner)
+    elif isinstance(value, (list, tuple)):
+        for inner in value:
+            yield from _texts(inner)
+
+
+def _mentioned(texts: Iterable[str], known: Sequence[Parts]) -> Iterator[str]:
+    """Yield parts whose title stands in a text, each with the parts that it contains."""
+    plain = "\n".join(" ".join(_FORMATTING.sub("", text).split()) for text in texts)
+    folded = plain.casefold()
+    for parts in known:
+        for part in parts.parts:
+            words = _ALIASES.get(part.name, ()) or (_NUMBER.sub("", part.name), part.name)
+            if any(_stands_in(word, plain, folded) for word in words):
+                # A document's title contains everything, and is often the name of its subject.
+                yield from [part.name] if part.level == 1 else _with_children(part, parts)
+
+
+def _stands_in(title: str, plain: str, folded: str) -> bool:
+    words = " ".join(_FORMATTING.sub("", title).split())
+    if len(words) > _SHORT:  # "a" is a word of most sentences
+        words, plain = words.casefold(), folded
+    if not words or words not in plain:  # thousands of titles are not worth a pattern each
+        return False
+    return bool(re.search(rf"(?<!\w){re.escape(words)}(?!\w)", plain))
+
+
+def _with_children(part: Part, parts: Parts) -> Iterator[str]:
+    yield part.name
+    if not part.level:
+        return
+    for other in islice(parts.parts, parts.places[part.name] + 1, None):
+        if other.level <= part.level:
+            return
+        yield other.name
+
+
+def _lines(evaluation: Evaluation | None, rule_id: str) -> Iterator[int]:
+    """Yield the lines at which the checks of a rule found what they complain of."""
+    rows = evaluation.results if evaluation else ()
+    checks = (check for row in rows if row.rule.id == rule_id for check in row.checks)
+    for check in checks:
+        if check.outcome.value == "pass":
+            continue
+        if check.location and check.location.line:
+            yield check.location.line
+        yield from map(int, _EVIDENCE_LINE.findall(check.evidence))
+
+
+def _at_lines(lines: Iterable[int], parts: Parts | None) -> Iterator[str]:
+    for line in lines if parts else ():
+        assert parts is not None
+        above = [part for part in parts.parts if part.line <= line]
+        if above:
+            yield above[-1].name
+
+
+def _title(part: Part) -> str:
+    return _key(_NUMBER.sub("", part.name))
+
+
+def _key(title: str) -> str:
+    return " ".join(title.lstrip("# ").split()).casefold()
+
 
 OFF, REPORT, STRICT = "off", "report", "strict"
 GUARDS = (OFF, REPORT, STRICT)

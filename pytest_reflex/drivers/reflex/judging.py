@@ -1,45 +1,120 @@
-"""EVALUATE of a run: what is judged, by which checks, and the event that comes of it."""
+"""EVALUATE of a run: what is judged, by which checks, and the event that comes of it.
+
+Each vote of a judge is durable when it is given, and so is its price. A rate limit in the way of
+votes is no failed try.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from pytest_reflex.drivers.common.limits import budget_left
 from pytest_reflex.drivers.reflex.asking import judge
 from pytest_reflex.drivers.reflex.fold import AGAIN, marks_with
-from pytest_reflex.drivers.reflex.prepared import effective
+from pytest_reflex.drivers.reflex.history import RecordedRun, recorded_votes
+from pytest_reflex.drivers.reflex.prepared import (
+    Made,
+    effective,
+    made_by_agent,
+    prove,
+    without_unproved,
+)
 from pytest_reflex.drivers.reflex.project_watch import ProjectWatch
-from pytest_reflex.drivers.reflex.proving import Made, made_by_agent, prove, without_unproved
-from pytest_reflex.drivers.reflex.recorded import RecordedRun, recorded_votes
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.steps import Done, phase_error
-from pytest_reflex.drivers.reflex.votes import Listener, paid, refused_vote
 from pytest_reflex.model.events import EventKind
+from pytest_reflex.model.judged import Cast, Ruling
 from pytest_reflex.model.results import Evaluation
+from pytest_reflex.model.run import total_cost
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Step
-from pytest_reflex.process.caches import private_caches
+from pytest_reflex.process.temporary import private_caches
 from pytest_reflex.seals.world import configured_options
 from pytest_reflex.store.regular import read_if_regular
+from pytest_reflex.verdict.ballot import ruling_of
 from pytest_reflex.verdict.progress import flips_between
 
 
+class Listener:
+    """Has votes made durable by `commit`, one at a time; what goes wrong is raised by `end`.
+
+    It is told of votes by any thread; who drives the run waits for the evaluation meanwhile.
+    """
+
+    def __init__(self, commit: Callable[[Done], object]) -> None:
+        self._commit = commit
+        self._lock = Lock()
+        self._error: Exception | None = None
+
+    def __call__(self, cast: Cast) -> None:
+        done = Done(kind=EventKind.VOTE_CAST, step=Step.EVALUATE, payload=cast.to_json())
+        with self._lock:
+            try:
+                if self._error is None:
+                    self._commit(done)
+            except Exception as error:  # in a check it would be taken for its own
+                self._error = error
+
+    def end(self) -> None:
+        """Raise what kept a vote from being made durable."""
+        if self._error is not None:
+            raise self._error
+
+
+def paid(done: Done, evaluation: Evaluation, counted: Iterable[Cast] = ()) -> Done:
+    """Return the event of an evaluation with what its votes cost, without those `counted`."""
+    known = [cast.vote for cast in counted]
+    costs = []
+    for vote in (vote for ballot in evaluation.ballots for vote in ballot.votes):
+        if vote in known:
+            known.remove(vote)
+        else:
+            costs.append(vote.cost)
+    cost = total_cost(costs)
+    return done if cost is None else replace(done, payload={**done.payload, "cost": cost})
+
+
+def refused_vote(evaluation: Evaluation) -> Done | None:
+    """Return the event of an evaluation in which a rate limit kept a ballot from its verdict.
+
+    It is no try that failed: the run can go on later, and asks for the votes that it has not.
+    """
+    open_ones = (b for b in evaluation.ballots if ruling_of(b) is Ruling.UNDECIDED)
+    refused = (vote for ballot in open_ones for vote in ballot.votes if vote.limited)
+    vote = next(refused, None)
+    if vote is None:
+        return None
+    failed = phase_error(Step.EVALUATE, f"judge {vote.agent}: {vote.error}")
+    payload: dict[str, Any] = {**failed.payload, "agent": vote.agent, "limited": True}
+    return replace(failed, payload=payload)
+
+
 def evaluate(
-    files: RunFiles, hooks: Any, project: Path, watch: ProjectWatch, *, again: bool = False
+    files: RunFiles,
+    hooks: Any,
+    project: Path,
+    watch: ProjectWatch,
+    *,
+    again: bool = False,
+    alone: bool = False,
 ) -> Done:
     """Judge the artifact; the verdict binds to the bytes that the history knows.
 
     Checks that an agent made are proved, and what is not proved earns nothing. Votes of a
     judge are durable when they are given, before the event that is returned. `project` is the
     working directory of commands; what changes in it meanwhile and no check declares to write, is
-    an error. With `again` the event takes the place of the last evaluation. Raises ReflexError
-    where nothing can judge, PausedError where a person has to look.
+    an error. With `again` the event takes the place of the last evaluation, after which the project
+    was looked at. Where this program judges `alone`, it is not looked at if nobody else was at
+    work. Raises ReflexError where nothing can judge, PausedError where a person has to look.
     """
-    if refused := watch.before_evaluation(files.alias):
+    alone = alone and not watch.unseen
+    if not again and not alone and (refused := watch.before_evaluation(files.alias)):
         return phase_error(Step.EVALUATE, refused)
     listener, state, votes = Listener(files.commit), files.state, files.state.votes
     if again or state.changed.get("by") == "restore":
@@ -49,7 +124,7 @@ def evaluate(
     listener.end()
     if evaluation is None:
         return done
-    refused, accepted = watch.after_evaluation()
+    refused, accepted = ("", {}) if alone else watch.after_evaluation()
     if refused:
         done = phase_error(Step.EVALUATE, refused)
     elif done.kind is EventKind.EVALUATION_DONE:

@@ -7,9 +7,8 @@ import stat
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pytest_reflex.drivers.reflex.history import hash_before_last_change, read_events
+from pytest_reflex.drivers.reflex.history import claims_pass, hash_before_last_change, read_events
 from pytest_reflex.drivers.reflex.kinds import is_of_session
-from pytest_reflex.drivers.reflex.recorded import claims_pass
 from pytest_reflex.drivers.reflex.statefile import (
     ARTIFACT,
     CURRENT,
@@ -19,15 +18,13 @@ from pytest_reflex.drivers.reflex.statefile import (
     refuse_newer,
 )
 from pytest_reflex.errors import UsageError, did_you_mean, read_or_raise
-from pytest_reflex.model.plain import one_line, visible
 from pytest_reflex.model.run import EMPTY_SHA256, RunState
-from pytest_reflex.model.stop import RunStatus, is_extendable
+from pytest_reflex.model.stop import RunStatus
 from pytest_reflex.reports.advice import extend_command
 from pytest_reflex.store.folders import is_alias, run_folder
 from pytest_reflex.store.journal import damaged, read_journal, recovered
 from pytest_reflex.store.lock import is_locked
 from pytest_reflex.store.regular import names_in, read_if_regular
-from pytest_reflex.verdict.figures import plain, shown_score
 
 NOT_VERIFIED = "not verified"
 
@@ -173,32 +170,6 @@ def read_run(folder: Path) -> Run:
     return Run(folder=folder, state=state, alive=alive, recovered=recovered(path, content))
 
 
-def status_text(run: Run) -> str:
-    """Return where a run stands, in lines for people."""
-    state = run.state
-    lines = [
-        f"Loop: {run.alias} ({status_word(run)})",
-        f"Task: {visible(state.task)}",
-        f"Iteration: {state.iteration}/{state.limits.max_iterations}",
-        f"Phase: {state.level.value}",
-        f"Step: {state.step.value}" if state.status is RunStatus.RUNNING else _ended(state),
-        f"Score: {_score(state)}",
-        f"Artifact: {_artifact(run)}",
-    ]
-    lines += [f"Recovered: {visible(one)}" for one in run.recovered]
-    if state.feedback:
-        lines.append(f"Feedback: {len(state.feedback)} waiting for the next critique")
-    if claims_pass(state) and not run.alive and not is_of_session(state):
-        lines.append(f"Verify with: {verify_command(run)}")
-    if run.copied:
-        lines.append(f"Copy of: {visible(state.alias)} (it is not driven under this name)")
-    elif run.interrupted:
-        lines.append(f"Continue with: {going_on(state, 'resume')}")
-    elif is_extendable(state.stop.reason):
-        lines.append(f"Go on with: {going_on(state, 'extend')}")
-    return "\n".join(lines)
-
-
 def status_word(run: Run) -> str:
     """Return the status for people; what was read from the disk does not show that it completed."""
     if run.interrupted:
@@ -219,23 +190,3 @@ def going_on(state: RunState, verb: str) -> str:
     if verb == "extend":
         return extend_command(state)
     return f"pytest-reflex loop {verb} {state.alias}"
-
-
-def _artifact(run: Run) -> str:
-    if run.state.artifact_sha256 == EMPTY_SHA256:
-        return "none yet" if run.state.status is RunStatus.RUNNING else "none"
-    return f"{visible(str(run.folder / ARTIFACT))} ({run.state.artifact_status})"
-
-
-def _ended(state: RunState) -> str:
-    detail = f" ({one_line(state.stop.detail, 500)})" if state.stop.detail else ""
-    return f"Stopped: {state.stop.reason.value if state.stop.reason else 'no reason'}{detail}"
-
-
-def _score(state: RunState) -> str:
-    evaluation = state.evaluation
-    if evaluation is None or state.artifact_status != "evaluated":
-        return f"none (artifact {state.artifact_status})"
-    score = shown_score(evaluation.score)
-    verdict = f"passed ({NOT_VERIFIED})" if evaluation.passed else "not passed"
-    return f"{score} of {plain(evaluation.threshold)}, {verdict}"

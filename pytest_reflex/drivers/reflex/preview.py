@@ -14,8 +14,8 @@ from threading import Event as Signal
 from pytest_reflex.drivers.reflex.decide import Act, Decision, decide
 from pytest_reflex.drivers.reflex.fold import apply
 from pytest_reflex.drivers.reflex.prepared import needs_agent
-from pytest_reflex.drivers.reflex.requests import request_for
 from pytest_reflex.drivers.reflex.setup import Proposal, run_started
+from pytest_reflex.drivers.reflex.steps import request_for
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.results import CheckResult, Evaluation, RuleResult
 from pytest_reflex.model.rules import Rule

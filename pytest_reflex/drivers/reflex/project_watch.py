@@ -20,11 +20,12 @@ from typing import Any
 from pytest_reflex.errors import PausedError, StateError
 from pytest_reflex.model.events import Event
 from pytest_reflex.model.plain import visible
+from pytest_reflex.model.steps import Reply, StepRequest
+from pytest_reflex.model.words import Step
 from pytest_reflex.seals.above import files_above
-from pytest_reflex.seals.behind import Behind
 from pytest_reflex.seals.left_out import STATE
 from pytest_reflex.seals.manifest import Change
-from pytest_reflex.seals.outside import Outside
+from pytest_reflex.seals.outside import Behind, Outside
 from pytest_reflex.seals.patterns import escaped, is_meant
 from pytest_reflex.seals.project import ProjectTree, pack, printable, unpack
 
@@ -95,13 +96,17 @@ class Found:
 
 
 class ProjectWatch:
-    """Compares the project with what is known of it."""
+    """Compares the project with what is known of it.
+
+    `unseen` says that something else than this program may have been at work since the last look.
+    """
 
     def __init__(self, scope: Scope, outside: Outside) -> None:
         self._scope, self._outside = scope, outside
         self._tree = ProjectTree(scope.project, (*STATE, *scope.apart))
         self._lock, self._looked = Lock(), -_SOON
         self._left, self._written = Found(), dict[str, str]()
+        self.unseen = True
 
     @classmethod
     def begin(
@@ -124,7 +129,7 @@ class ProjectWatch:
         above = files_above(scope.project) if programs else ()
         held = (*patterns, *above, *behind.files)
         watch._outside = Outside.take(scope.project, programs, held, behind.folders)
-        watch._looked = time.monotonic()
+        watch._looked, watch.unseen = time.monotonic(), False
         return watch
 
     @classmethod
@@ -178,6 +183,7 @@ class ProjectWatch:
             outside = self._outside.changes(packages=packages)
             if packages:
                 self._looked = time.monotonic()
+            self.unseen = False
             return Found(files, (*self._tree.described(files), *outside))
 
     def accept(self, found: Found) -> dict[str, Any]:
@@ -219,8 +225,8 @@ class ProjectWatch:
         if rest:
             return self._in_evaluation(rest), {}
         self._tree.accept(declared.files)
-        written = {**self._written, **declared.files}
-        return "", {ACCEPTED: {"files": pack(written)}} if written else {}
+        self._written |= declared.files
+        return "", {ACCEPTED: {"files": pack(self._written)}} if self._written else {}
 
     def _apart(self, found: Found) -> tuple[Found, Found]:
         """Return the part of what was found that checks declare to write, and the rest."""
@@ -274,3 +280,34 @@ def unread_text(paths: Sequence[str]) -> str:
     shown = ", ".join(visible(printable(path)) for path in paths[:_MOST_NAMED])
     more = f" and {len(paths) - _MOST_NAMED} more" if len(paths) > _MOST_NAMED else ""
     return f"Too large to compare by content, compared by time and size: {shown}{more}"
+
+
+class Calls:
+    """Looks at the project before and after each call; two may be under way at once.
+
+    What somebody changed between calls pauses the run `alias`; `tampering` says what changed during
+    one, empty for nothing. Steps in `free`, and answers that say so, come from this program.
+    """
+
+    def __init__(self, watch: ProjectWatch, alias: str, free: frozenset[Step]) -> None:
+        self.tampering = ""
+        self._watch, self._alias, self._free = watch, alias, free
+        self._lock, self._open = Lock(), 0
+
+    def watched(self, ask: Callable[[StepRequest], Reply], request: StepRequest) -> Reply:
+        """Return an answer; raises PausedError where the project changed before the call."""
+        if request.step in self._free:
+            return ask(request)
+        with self._lock:
+            if not self._open:
+                self._watch.refuse_changes(self._alias)
+            self._open += 1
+        self._watch.unseen = True
+        try:
+            reply = ask(request)
+        finally:
+            with self._lock:
+                self._open -= 1
+        if not reply.details.get("free") and (found := self._watch.look()):
+            self.tampering = self.tampering or self._watch.in_call(found, request.step.value)
+        return reply

@@ -13,7 +13,7 @@ from pytest_reflex.drivers.common.limits import exhausted
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.drivers.reflex.kinds import refuse_session
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
-from pytest_reflex.drivers.reflex.scopes import accepted, free_steps, watch_again
+from pytest_reflex.drivers.reflex.seal import accepted, free_steps, watch_again
 from pytest_reflex.drivers.reflex.steps import Done
 from pytest_reflex.errors import UsageError
 from pytest_reflex.model.events import EventKind
@@ -116,6 +116,7 @@ def reopen(
             project=project,
             watch=watch,
             free=free_steps(agents or {}, setup.get("plugins", ())),
+            agents=agents or {},
             sequential=setup.get("sequential", False),
             allow_agent_commands=setup.get("allow_agent_commands", False),
         )

@@ -8,7 +8,7 @@ Limits: the whole history is kept in memory.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,22 +18,25 @@ from pytest_reflex.drivers.common.control import Requests
 from pytest_reflex.drivers.common.workspace import TextFile, Workspace
 from pytest_reflex.drivers.reflex.fold import apply
 from pytest_reflex.drivers.reflex.history import (
+    RecordedRun,
     artifact_with,
     digest,
     hash_before_last_change,
     read_events,
 )
 from pytest_reflex.drivers.reflex.partial import keep_in_run, with_partial
-from pytest_reflex.drivers.reflex.pointer import Pointer, change_pointer, follow, read_pointer
-from pytest_reflex.drivers.reflex.recorded import RecordedRun
-from pytest_reflex.drivers.reflex.runjson import run_json
 from pytest_reflex.drivers.reflex.statefile import (
     ARTIFACT,
     HISTORY,
     RUN,
+    Pointer,
+    change_pointer,
     dump,
+    follow,
     read_object,
+    read_pointer,
     refuse_newer,
+    run_json,
     tells_of,
 )
 from pytest_reflex.drivers.reflex.steps import Done
@@ -55,8 +58,8 @@ from pytest_reflex.store.delta import make_delta
 from pytest_reflex.store.folders import create_run_folder
 from pytest_reflex.store.journal import Journal
 from pytest_reflex.store.lock import folder_lock
+from pytest_reflex.store.parts import changed_sections
 from pytest_reflex.store.regular import read_if_regular
-from pytest_reflex.store.sections import changed_sections
 
 _REMOVE = "remove it to have the recorded artifact restored"
 MOVES = (EventKind.ITERATION_ADVANCED, EventKind.PHASE_SWITCHED)
@@ -89,6 +92,7 @@ class RunFiles(RecordedRun):
         self._journal = journal
         self._written: bytes | None = None
         self._forgery = ""
+        self._is_named = False
         self.aside = [journal.aside] if journal.aside else []
         self.recovered = journal.recovered
 
@@ -219,16 +223,20 @@ class RunFiles(RecordedRun):
         self.forgery()
         self._written = dump(run_json(self.state))
         replace_file(self.folder / RUN, self._written)
-        change = follow(self.folder.parent, self.state, began=kind in BEGINS, moved=kind in MOVES)
+        began, moved = kind in BEGINS, kind in MOVES
+        if not began and not moved and self._is_named and self.state.status is RunStatus.RUNNING:
+            return  # current.json names this run already
+        change = follow(self.folder.parent, self.state, began=began, moved=moved)
         change_pointer(self.folder.parent, change, self.folder)
 
     def requests(self) -> Requests:
         """Return what people ask of this run through current.json."""
-        return read_pointer(self.folder.parent).asked_of(self.state.run_id)
+        pointer = read_pointer(self.folder.parent)
+        self._is_named = pointer.run_id == self.state.run_id
+        return pointer.asked_of(self.state.run_id)
 
-    def adopt_feedback(self) -> list[Event]:
+    def adopt_feedback(self, asked: Mapping[str, str]) -> list[Event]:
         """Make what people say of the artifact durable, once, and take it off current.json."""
-        asked = self.requests().feedback
         events = [
             self.give_feedback(key, text)
             for key, text in asked.items()

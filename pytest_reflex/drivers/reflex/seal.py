@@ -1,8 +1,9 @@
-"""What a run is sealed against at any time: a change of its rules, its plugins, its own record.
+"""What a run holds of its project: what it is sealed against at any time, and what it looks at.
 
 At the start one hash is taken over rules, checks, thresholds and plugins, and a manifest of the
 files that they come from. Both are in run_started, so that a resume notices what was done while
-nobody looked. All else in the project is for `project_watch`.
+nobody looked. All else in the project is for `project_watch`; what that looks at comes from the
+criteria of a run, its commands and its settings.
 """
 
 from __future__ import annotations
@@ -10,17 +11,36 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
+from pytest_reflex.checks.commands import commands_of_rules, starts_process
+from pytest_reflex.checks.registry import Registry
 from pytest_reflex.drivers.common.judging_files import (
+    Command,
+    commands_in,
+    files_beyond,
+    files_of_commands,
     loaded_from,
+    outputs_of,
     patterns_of,
     sources_of,
 )
-from pytest_reflex.model.rules import Criteria
+from pytest_reflex.drivers.common.workspace import own_paths
+from pytest_reflex.drivers.reflex.history import RecordedRun
+from pytest_reflex.drivers.reflex.project_watch import ProjectWatch, Scope
+from pytest_reflex.drivers.reflex.runfiles import RunFiles
+from pytest_reflex.drivers.reflex.steps import Done
+from pytest_reflex.model.events import Event, EventKind
+from pytest_reflex.model.judged import JUDGED
+from pytest_reflex.model.rules import CheckSpec, Criteria
+from pytest_reflex.model.words import Step
+from pytest_reflex.seals.left_out import is_left_out
 from pytest_reflex.seals.manifest import Manifest, compare, look_again, take
+from pytest_reflex.seals.outside import programs_of
 from pytest_reflex.seals.patterns import escaped, is_meant
 from pytest_reflex.seals.world import pytest_files, up_to
 
@@ -119,3 +139,117 @@ def told(changes: Iterable[str]) -> str:
     found = list(changes)
     more = f"; and {len(found) - _TOLD} more" if len(found) > _TOLD else ""
     return "; ".join(found[:_TOLD]) + more
+
+
+FREE_AGENTS = ("offline", "replay")
+WRITES = "writes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holding:
+    """What is to be known of the checks of a run: `programs` are what they start, as patterns.
+
+    The agent may change what `may_change` means, checks may write what `writes` means;
+    `unprotected` are files that checks run and that the agent may change all the same; `in_process`
+    says that no check starts a program or asks a judge.
+    """
+
+    programs: tuple[str, ...] = ()
+    may_change: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    unprotected: tuple[str, ...] = ()
+    in_process: bool = False
+
+
+def holding_of(
+    criteria: Criteria,
+    registry: Registry,
+    *,
+    project: Path,
+    artifact: Path,
+    may_change: Iterable[str] = (),
+    judges: Iterable[Command] = (),
+) -> Holding:
+    """Return what has to be held for criteria; `judges` are commands that judge beside checks."""
+    started = [one for _, one in commands_of_rules(criteria.rules, criteria.vars, registry)]
+    declared = [command.get("argv") or () for command in criteria.commands.values()]
+    commands = [*(one.argv for one in started), *declared, *judges]
+    written = [*commands_in(criteria, registry), *judges]
+    named = list(files_of_commands(written, project=project, artifact=artifact))
+    scope = Scope(project=project, may_change=tuple(may_change))
+    return Holding(
+        # Where no look at the project goes, a file is held by itself.
+        programs=(
+            *programs_of(commands, project),
+            *([escaped(sys.executable)] if any(commands) else ()),
+            *filter(is_left_out, named),
+            *files_beyond(written, project),
+        ),
+        may_change=scope.may_change,
+        writes=writes_in(criteria, registry),
+        unprotected=tuple(path for path in named if scope.is_free(path.replace("[[]", "["))),
+        in_process=not any(commands) and not _asks_or_starts(criteria, registry),
+    )
+
+
+def _asks_or_starts(criteria: Criteria, registry: Registry) -> bool:
+    """Return whether a check asks a judge, or may start a program; prose may become either."""
+    specs = [spec for rule in criteria.rules for spec in rule.checks]
+    kinds = {each.type for spec in specs for each in spec.alternatives or (spec,)}
+    is_prose = not all(rule.checks for rule in criteria.rules)
+    starts = any(starts_process(spec, criteria.vars, registry) for spec in specs)
+    return is_prose or JUDGED in kinds or starts
+
+
+def writes_in(criteria: Criteria, registry: Registry) -> tuple[str, ...]:
+    """Return what the checks of criteria declare to write: globs, reports, outputs of commands."""
+    found: list[str] = []
+    for rule in criteria.rules:
+        for spec in rule.checks:
+            for each in spec.alternatives or (spec,):
+                found += _declared(each, criteria.vars)
+    for _, command in commands_of_rules(criteria.rules, criteria.vars, registry):
+        if command.written:
+            found += outputs_of(command.written)
+    return tuple(dict.fromkeys(found))
+
+
+def _declared(spec: CheckSpec, variables: Mapping[str, Any]) -> Iterator[str]:
+    globs, report = spec.params.get(WRITES, ()), spec.params.get("report")
+    yield from [globs] if isinstance(globs, str) else globs
+    if isinstance(report, str):
+        yield report
+
+
+def free_steps(
+    agents: Mapping[Step, str], plugins: Iterable[str], holding: Holding | None = None
+) -> frozenset[Step]:
+    """Return the steps that a part of this program answers, where no plugin may answer before.
+
+    EVALUATE is one of them where all others are, and `holding` says that checks need nobody.
+    """
+    if list(plugins):
+        return frozenset()
+    free = {step for step, name in agents.items() if name in FREE_AGENTS}
+    if holding and holding.in_process and agents and len(free) == len(agents):
+        free.add(Step.EVALUATE)
+    return frozenset(free)
+
+
+def watch_again(files: RecordedRun, project: Path) -> ProjectWatch:
+    """Return the watch of a run that goes on; of an older run it begins now."""
+    setup = files.state.setup
+    named = (setup.get(key) for key in ("output", "input", "record"))
+    own = own_paths(project, files.folder.parent, *named)
+    return ProjectWatch.resume(Scope(project=project, apart=own), files.latest_events())
+
+
+def accepted(files: RunFiles, watch: ProjectWatch) -> tuple[Event, ...]:
+    """Take the project as it is now, and return the durable event that says so, if any."""
+    found = watch.look()
+    if not found:
+        return ()
+    paths = [change.path for change in found.changes]
+    payload = {"paths": paths, **watch.accept(found)}
+    done = Done(kind=EventKind.CHANGES_ACCEPTED, step=files.state.step, payload=payload)
+    return (files.commit(done),)

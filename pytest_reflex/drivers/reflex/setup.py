@@ -17,6 +17,7 @@ from pytest_reflex.checks.registry import Registry
 from pytest_reflex.checks.run import compile_checks
 from pytest_reflex.criteria.load import read_criteria
 from pytest_reflex.drivers.common.asking import check_text
+from pytest_reflex.drivers.common.workspace import own_paths
 from pytest_reflex.drivers.reflex.draft import read_draft
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.drivers.reflex.kinds import refuse_session
@@ -25,17 +26,18 @@ from pytest_reflex.drivers.reflex.own_orders import read_orders
 from pytest_reflex.drivers.reflex.project_watch import PROJECT, ProjectWatch, Scope
 from pytest_reflex.drivers.reflex.result import unusable
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
-from pytest_reflex.drivers.reflex.runjson import SCHEMA_VERSION
-from pytest_reflex.drivers.reflex.scopes import (
+from pytest_reflex.drivers.reflex.seal import (
     Holding,
     accepted,
     free_steps,
     holding_of,
-    own_paths,
+    holds_rules,
+    manifest_of,
+    rule_files,
+    seal_of,
     watch_again,
 )
-from pytest_reflex.drivers.reflex.seal import holds_rules, manifest_of, rule_files, seal_of
-from pytest_reflex.drivers.reflex.statefile import ARTIFACT
+from pytest_reflex.drivers.reflex.statefile import ARTIFACT, SCHEMA_VERSION
 from pytest_reflex.drivers.reflex.steps import Done
 from pytest_reflex.drivers.reflex.survey import has_ended
 from pytest_reflex.errors import UsageError
@@ -212,7 +214,8 @@ def begin(
             hooks=hooks,
             project=project,
             watch=watch,
-            free=free_steps(agents, settings["plugins"]),
+            free=free_steps(agents, settings["plugins"], proposal.holding),
+            agents=agents,
             sequential=order.sequential,
             allow_agent_commands=order.allow_agent_commands,
         )
@@ -317,6 +320,7 @@ def take_up(
             project=project,
             watch=watch,
             free=free_steps(agents or {}, setup.get("plugins", ())),
+            agents=agents or {},
             sequential=setup.get("sequential", False),
             allow_agent_commands=setup.get("allow_agent_commands", False),
         )

@@ -16,8 +16,7 @@ from typing import Any
 from pytest_reflex.drivers.reflex.asking import ask
 from pytest_reflex.drivers.reflex.decide import MAX_TRIES
 from pytest_reflex.drivers.reflex.partial import keep_beside, with_partial
-from pytest_reflex.drivers.reflex.requests import request_for
-from pytest_reflex.drivers.reflex.steps import Done, perform, refused_by_limit
+from pytest_reflex.drivers.reflex.steps import Done, perform, refused_by_limit, request_for
 from pytest_reflex.errors import LimitError, StepError
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.events import EventKind

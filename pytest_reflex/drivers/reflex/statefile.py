@@ -1,15 +1,78 @@
-"""The names of a run's files, and how the small JSON documents among them are read and written."""
+"""The small JSON documents of a run, run.json and current.json: how they are read and written.
+
+They have the seed's shapes (seed 000) and are written from the state alone. Keys that the seed does
+not have are added beside its own and never change their meaning. current.json names the newest loop
+that runs, and holds what people ask of loops that others drive.
+Promises: it is changed under the lock of the state folder, so no request is lost between a driver
+and a person; a request stands until its run has taken it or has ended.
+Limits: a program that does not ask for the lock may write over it; who asked looks again.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.drivers.reflex.runjson import SCHEMA_VERSION
+from pytest_reflex.drivers.common.control import FEEDBACK, NOW, STOP, Requests
 from pytest_reflex.errors import StateError, UnreadableError
+from pytest_reflex.model.rules import floored
+from pytest_reflex.model.run import RunState
+from pytest_reflex.model.stop import RunStatus
+from pytest_reflex.store.atomic import remove_file, replace_file
+from pytest_reflex.store.lock import folder_lock, is_locked
 from pytest_reflex.store.regular import read_if_regular
+
+SCHEMA_VERSION = 1
+
+
+def run_json(state: RunState) -> dict[str, Any]:
+    """Return run.json for a state."""
+    criteria = state.criteria.to_json()
+    last = state.marks[-1].score if state.marks else None
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "run_id": state.run_id,
+        "task_alias": state.alias,
+        "status": state.status.value,
+        "iteration": state.iteration,
+        "max_iterations": state.limits.max_iterations,
+        "phase": state.level.value,
+        "current_step": state.step.value,
+        "task": {"prompt": state.task, "ideal_result": state.ideal_result},
+        "criteria": criteria,
+        "plan": list(state.plan),
+        "prepared_checks": None if state.checks is None else {"checks": list(state.checks)},
+        "evaluation": state.evaluation.to_json() if state.evaluation else None,
+        "critique": None if state.issues is None else {"issues": list(state.issues)},
+        "stop": state.stop.to_json(),
+        "last_score": floored(last) if last is not None else 0,
+        "last_score_exact": f"{last.numerator}/{last.denominator}" if last is not None else "0/1",
+        "stagnation_count": state.stagnation_count,
+        "artifact": {"sha256": state.artifact_sha256, "status": state.artifact_status},
+        "proofs": list(state.proofs),
+        "feedback": {"waiting": list(state.feedback), "heeded": list(state.heeded)},
+        "limits": state.limits.to_json(),
+        "setup": dict(state.setup),
+        "spend": state.spend.to_json(),
+        "seal": state.seal,
+        "created_at": state.created_at,
+        "updated_at": state.updated_at,
+        "last_seq": state.last_seq,
+    }
+
+
+def current_json(state: RunState) -> dict[str, Any]:
+    """Return current.json, the pointer to the loop that runs."""
+    return {
+        "active_run_id": state.run_id,
+        "task_alias": state.alias,
+        "status": state.status.value,
+        "updated_at": state.updated_at,
+    }
+
 
 HISTORY, RUN, ARTIFACT, CURRENT = "history.jsonl", "run.json", "artifact.md", "current.json"
 
@@ -54,3 +117,159 @@ def refuse_newer(written: Mapping[str, Any], path: Path) -> None:
             f"a newer version wrote {path} (schema {version}, this one reads {SCHEMA_VERSION})",
             hint="go on with that version",
         )
+
+
+OTHERS = "requests"
+_OURS = (STOP, NOW, FEEDBACK, OTHERS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pointer:
+    """current.json as a value: `named` are the seed's keys, `asked` the requests by run_id."""
+
+    named: Mapping[str, Any] = field(default_factory=dict)
+    asked: Mapping[str, Requests] = field(default_factory=dict)
+
+    @property
+    def run_id(self) -> str:
+        found = self.named.get("active_run_id")
+        return found if isinstance(found, str) else ""
+
+    def asked_of(self, run_id: str) -> Requests:
+        return self.asked.get(run_id, Requests())
+
+    def asking(self, run_id: str, requests: Requests) -> Pointer:
+        """Return the pointer with the requests of a run replaced; without any it has no entry."""
+        others = {key: value for key, value in self.asked.items() if key != run_id}
+        return replace(
+            self, asked={**others, run_id: requests} if requests != Requests() else others
+        )
+
+    def naming(self, state: RunState | None) -> Pointer:
+        return replace(self, named=current_json(state) if state else {})
+
+    def to_json(self) -> dict[str, Any]:
+        wire = {**self.named, **self.asked_of(self.run_id).to_json()}
+        others = {key: r.to_json() for key, r in self.asked.items() if key != self.run_id}
+        return {**wire, OTHERS: others} if others else wire
+
+    @classmethod
+    def from_json(cls, wire: Mapping[str, Any]) -> Pointer:
+        if not any(key in wire for key in _OURS):
+            return cls(named=wire)
+        named = {key: value for key, value in wire.items() if key not in _OURS}
+        others = wire.get(OTHERS)
+        asked = {
+            key: Requests.from_json(value)
+            for key, value in (others.items() if isinstance(others, dict) else ())
+        }
+        pointer = cls(named=named, asked=asked)
+        own = Requests.from_json(wire)
+        return pointer.asking(pointer.run_id, pointer.asked_of(pointer.run_id) | own)
+
+
+def read_pointer(root: Path) -> Pointer:
+    """Return what current.json says; nothing where it is missing or cannot be used."""
+    return Pointer.from_json(read_object(root / CURRENT))
+
+
+def change_pointer(root: Path, change: Callable[[Pointer], Pointer], staging: Path) -> None:
+    """Put what `change` makes of current.json in its place; raises StateError.
+
+    A pointer that names no run is removed. `staging` is the folder of a run, for the moment
+    between writing and renaming.
+    """
+    old = read_pointer(root)
+    if change(old) == old:
+        return
+    with folder_lock(root):
+        old = read_pointer(root)
+        new = change(old)
+        if new == old:
+            return
+        if new.named:
+            replace_file(root / CURRENT, dump(new.to_json()), staging=staging)
+        else:
+            remove_file(root / CURRENT)
+
+
+def follow(
+    root: Path, state: RunState, *, began: bool, moved: bool
+) -> Callable[[Pointer], Pointer]:
+    """Return the change that follows a run: it is named where it is the newest that runs.
+
+    `began` says that it has just begun or begun again, `moved` that it went to another iteration or
+    phase. The end of a run hands the pointer on.
+    """
+
+    def change(pointer: Pointer) -> Pointer:
+        ours = pointer.run_id == state.run_id
+        if state.status is not RunStatus.RUNNING:
+            return settled(root, pointer.asking(state.run_id, Requests()), but=state.run_id)
+        claims = began or (moved if ours else _is_older(root, pointer, state))
+        return pointer.naming(state) if claims else pointer
+
+    return change
+
+
+def settled(root: Path, pointer: Pointer, *, but: str = "") -> Pointer:
+    """Return a pointer that names a run that goes on, and not the run `but`."""
+    if pointer.named and (pointer.run_id == but or _dangles(root, pointer)):
+        return pointer.naming(newest_running(root, but))
+    return pointer
+
+
+def _is_older(root: Path, pointer: Pointer, state: RunState) -> bool:
+    """Return whether what a pointer names does not run, or began before a run."""
+    return _dangles(root, pointer) or _began(root, pointer) < state.created_at
+
+
+def _dangles(root: Path, pointer: Pointer) -> bool:
+    """Return whether the run that a pointer names is gone or has ended."""
+    alias = pointer.named.get("task_alias")
+    if not isinstance(alias, str) or not (root / alias / HISTORY).is_file():
+        return True
+    run = read_object(root / alias / RUN)
+    same = run.get("run_id") == pointer.run_id
+    return same and run.get("status") != RunStatus.RUNNING
+
+
+def _began(root: Path, pointer: Pointer) -> str:
+    """Return when the run that a pointer names began, late where nobody knows."""
+    return str(read_object(root / str(pointer.named["task_alias"]) / RUN).get("created_at", "~"))
+
+
+def newest_running(root: Path, but: str = "") -> RunState | None:
+    """Return the newest run that goes on, one that is driven before one that is interrupted."""
+    from pytest_reflex.drivers.reflex.overview import read_run
+    from pytest_reflex.errors import StateError
+
+    for folder in _that_seem_to_run(root, but):
+        try:
+            run = read_run(folder)
+        except (StateError, OSError):
+            continue
+        if run.state.status is RunStatus.RUNNING and run.state.run_id != but:
+            return run.state
+    return None
+
+
+def _that_seem_to_run(root: Path, but: str) -> Iterator[Path]:
+    """Yield the folders whose run.json says that the run goes on, the first to be named first."""
+    found = []
+    for path in root.glob(f"*/{RUN}"):
+        run, folder = read_object(path), path.parent
+        if run.get("status") != RunStatus.RUNNING or run.get("run_id") == but:
+            continue
+        if not folder.is_symlink():
+            found.append((_is_held(folder), str(run.get("created_at", "")), folder.name, folder))
+    yield from (folder for *_, folder in sorted(found, reverse=True))
+
+
+def _is_held(folder: Path) -> bool:
+    from pytest_reflex.errors import StateError
+
+    try:
+        return is_locked(folder / HISTORY)
+    except (StateError, OSError):
+        return False

@@ -18,20 +18,26 @@ from pytest_reflex.drivers.common.control import Requests
 from pytest_reflex.drivers.common.drive import Stop
 from pytest_reflex.drivers.reflex import ending
 from pytest_reflex.drivers.reflex.decide import Act, decide
+from pytest_reflex.drivers.reflex.history import judged_at
 from pytest_reflex.drivers.reflex.judging import evaluate
 from pytest_reflex.drivers.reflex.overview import Run, read_run
-from pytest_reflex.drivers.reflex.pointer import Pointer, change_pointer, read_pointer
-from pytest_reflex.drivers.reflex.recorded import judged_at
 from pytest_reflex.drivers.reflex.result import deliver
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
-from pytest_reflex.drivers.reflex.scopes import watch_again
-from pytest_reflex.drivers.reflex.seal import Watch
-from pytest_reflex.drivers.reflex.statefile import HISTORY, RUN, read_object
+from pytest_reflex.drivers.reflex.seal import Watch, watch_again
+from pytest_reflex.drivers.reflex.statefile import (
+    HISTORY,
+    RUN,
+    Pointer,
+    change_pointer,
+    read_object,
+    read_pointer,
+)
 from pytest_reflex.drivers.reflex.verifying import Verified, evaluate_again
 from pytest_reflex.errors import ReflexError, UsageError
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import RunStatus, StopReason, is_extendable
+from pytest_reflex.reports.lines import plain
 from pytest_reflex.store.journal import read_journal
 from pytest_reflex.store.lock import is_locked
 
@@ -141,14 +147,14 @@ def _stop_idle(held: RunFiles, reason: str, project: Path, hooks: Hooks | None) 
         if files.state.status is not RunStatus.RUNNING:
             return Answer(state=files.state, done=True)
         files.adopt_changes_by_hand()
-        files.adopt_feedback()
+        files.adopt_feedback(files.requests().feedback)
         verified: Verified = set()
         due = decide(files.state, stop_requested=reason, unverified=True)
         if hooks is not None and due.act in (Act.STEP, Act.VERIFY):
             reason += _judged_last(files, hooks, project, verified, again=due.act is Act.VERIFY)
         end = Stop(StopReason.USER_STOP, reason)
         files.commit(ending.stopped(files.state, end, files.latest_events(), verified))
-        return Answer(state=files.state, done=True, delivered=deliver(files, project))
+        return Answer(state=files.state, done=True, delivered=plain([deliver(files, project)]))
 
 
 def _judged_last(
@@ -181,7 +187,7 @@ def _tell_idle(held: RunFiles, key: str, text: str) -> Answer:
                 "there is no critique to come",
                 hint="start over with `loop new`",
             )
-        files.adopt_feedback()
+        files.adopt_feedback(files.requests().feedback)
         if not files.has_feedback(key):
             files.give_feedback(key, text)
         return Answer(state=files.state, done=True)

@@ -17,8 +17,13 @@ from pytest_reflex.drivers.reflex.overview import (
     status_word,
     verify_command,
 )
-from pytest_reflex.drivers.reflex.pointer import newest_running, read_pointer
-from pytest_reflex.drivers.reflex.statefile import ARTIFACT, HISTORY, RUN
+from pytest_reflex.drivers.reflex.statefile import (
+    ARTIFACT,
+    HISTORY,
+    RUN,
+    newest_running,
+    read_pointer,
+)
 from pytest_reflex.errors import ReflexError, UnreadableError, UsageError, read_or_raise
 from pytest_reflex.model.rules import floored
 from pytest_reflex.model.run import EMPTY_SHA256

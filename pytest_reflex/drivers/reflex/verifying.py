@@ -5,22 +5,20 @@ Promises: no agent is asked for a vote that is recorded; an evaluation that hold
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from pytest_reflex.checks.remembered import NOT_RECORDED
 from pytest_reflex.drivers.reflex.decide import is_last
-from pytest_reflex.drivers.reflex.history import read_events
+from pytest_reflex.drivers.reflex.history import RecordedRun, at_evaluation, judged_at, read_events
 from pytest_reflex.drivers.reflex.judging import evaluate, evaluate_free
 from pytest_reflex.drivers.reflex.kinds import is_of_session
 from pytest_reflex.drivers.reflex.overview import Run
 from pytest_reflex.drivers.reflex.project_watch import ProjectWatch, named
-from pytest_reflex.drivers.reflex.recorded import RecordedRun, at_evaluation, judged_at
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
-from pytest_reflex.drivers.reflex.scopes import watch_again
-from pytest_reflex.drivers.reflex.seal import Watch
+from pytest_reflex.drivers.reflex.seal import Watch, watch_again
 from pytest_reflex.drivers.reflex.statefile import ARTIFACT, HISTORY
 from pytest_reflex.drivers.reflex.steps import Done, phase_error
 from pytest_reflex.errors import LockedError, PausedError, StepError, TamperedError, UsageError
@@ -33,11 +31,6 @@ from pytest_reflex.verdict.figures import shown_score
 
 Verified = set[tuple[str, Level]]
 """Hash and level of each artifact that this process evaluated."""
-
-
-def is_unverified(state: RunState, verified: Collection[tuple[str, Level]]) -> bool:
-    """Return whether the evaluation that stands was found on the disk."""
-    return state.evaluation is not None and judged_at(state.evaluation) not in verified
 
 
 def evaluate_again(

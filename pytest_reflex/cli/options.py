@@ -1,0 +1,149 @@
+"""Options that several verbs share, each made once: limits, agents, requests, and their forms."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+import click
+
+from pytest_reflex.cli.streams import give, give_json, say
+from pytest_reflex.errors import ExitCode, LockedError, ReflexError, UsageError
+from pytest_reflex.model.plain import visible
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def max_iterations_option(more: str, metavar: str = "N", kind: Any = None) -> Decorator:
+    """Return the option of the limit that every driver has; `more` ends its help.
+
+    Its value is text, which the settings read, unless there is a `kind`.
+    """
+    text = f"Iterations at most{more}."
+    return click.option("-n", "--max-iterations", metavar=metavar, type=kind, help=text)
+
+
+def budget_option(*, adds: bool = False) -> Decorator:
+    """Return the option of the limits of spending; where it `adds`, +N is more of one."""
+    more = "; +N adds to a limit." if adds else "."
+    return click.option(
+        "--budget",
+        "budgets",
+        multiple=True,
+        metavar="KEY=N[,KEY=N]",
+        help="Limits of spending: usd, tokens, calls, seconds; a number alone is usd" + more,
+    )
+
+
+agent_option = click.option(
+    "--agent", metavar="NAME", help="Agent of all iterations: a preset, or a table of `agents`."
+)
+agents_option = click.option(
+    "--agent",
+    "agents",
+    multiple=True,
+    metavar="[STEP=]NAME",
+    help="Agent of all steps, or of one: a preset, or a table of `agents` (default: offline).",
+)
+judge_option = click.option(
+    "--judge", metavar="NAME", help="Agent that judges what no program can (default: nobody)."
+)
+
+
+def dry_run_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--dry-run``; where it is given, not even bytecode is written."""
+
+    def settle(context: click.Context, parameter: click.Parameter, value: bool) -> bool:
+        if value:
+            sys.dont_write_bytecode = True
+        return value
+
+    option = click.option(
+        "--dry-run",
+        is_flag=True,
+        is_eager=True,
+        callback=settle,
+        help="Show prompts and commands; write nothing, call no agent.",
+    )
+    return option(command)
+
+
+wait_option = click.option(
+    "--wait",
+    "patience",
+    type=click.FloatRange(min=0),
+    default=15.0,
+    metavar="SECONDS",
+    help="How long to wait for the process that drives it (default: 15; 0: do not).",
+)
+now_option = click.option("--now", is_flag=True, help="End the agent that runs, too.")
+reason_option = click.option("--reason", metavar="TEXT", help="Why; it is recorded.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+yes_option = click.option("--yes", is_flag=True, help="Remove without a question.")
+
+
+def text_alone(word: str | None, is_name: Callable[[str], bool], usage: str) -> str:
+    """Return the one argument of `feedback`; raises UsageError where that names a run."""
+    if word is None or is_name(word):
+        whom = f" for {word}" if word else ""
+        raise UsageError(f"the feedback{whom} is missing", hint=usage)
+    return word
+
+
+def remove_runs(
+    names: Sequence[str],
+    *,
+    noun: str,
+    held: Collection[str],
+    lost: Callable[[str], str],
+    remove: Callable[[Sequence[str]], Mapping[str, ReflexError]],
+    unsure: Mapping[str, ReflexError],
+    every: bool,
+    stop: str,
+    yes: bool,
+    as_json: bool,
+) -> int:
+    """Ask, remove runs and say so; those that are `held` or `unsure` stay.
+
+    `lost` says what is lost of one, `remove` returns why some are still there; a single one that is
+    held is refused, and `stop` is the command that ends it.
+    """
+    if held and not every:
+        raise LockedError(f"{names[0]} is driven by another process", hint=f"stop it first: {stop}")
+    for name in held:
+        say(f"Left alone, because a process drives it: {visible(name)}")
+    going = [name for name in names if name not in held and name not in unsure]
+    _confirm_removal({name: lost(name) for name in going}, noun, yes=yes)
+    left = {**unsure, **remove(going)}
+    for error in left.values():
+        say(f"Left alone: {error}")
+    gone = [name for name in going if name not in left]
+    if as_json:
+        give_json({"removed": gone, "left": [*held, *left]})
+    else:
+        give("\n".join(f"Removed: {name}" for name in gone) or "Nothing was removed.")
+    return next((error.exit_code for error in left.values()), ExitCode.OK)
+
+
+def _confirm_removal(lost: Mapping[str, str], noun: str, *, yes: bool) -> None:
+    """Say what will be lost, and ask on a terminal; elsewhere --yes must have been given.
+
+    `lost` has what is lost of each thing that goes, by its name; `noun` says what they are.
+    """
+    if not lost or yes:
+        return
+    for name, what in lost.items():
+        say(f"{visible(name)}: {what}")
+    what = f"this {noun}" if len(lost) == 1 else f"these {len(lost)} {noun}s"
+    confirm(f"Remove {what}?", "this was not confirmed", "removed")
+
+
+def confirm(question: str, missing: str, done: str = "written") -> None:
+    """Ask on a terminal; raises UsageError elsewhere, which says what is `missing`."""
+    if not sys.stdin.isatty():
+        raise UsageError(
+            f"{missing}, and there is no terminal to ask on",
+            hint=f"add --yes; nothing was {done}",
+        )
+    click.confirm(question, abort=True, err=True)

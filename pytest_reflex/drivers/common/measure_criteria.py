@@ -1,0 +1,164 @@
+"""Criteria as a measurement: judged as everywhere, over artifacts of a project, or by a suite."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+from pytest_reflex.checks.registry import Registry
+from pytest_reflex.drivers.common.judging_files import commands_in
+from pytest_reflex.drivers.common.measure import (
+    SUMMARY,
+    Attempt,
+    Measurement,
+    MeasurementStatus,
+)
+from pytest_reflex.errors import ReflexError, UsageError
+from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.results import Evaluation
+from pytest_reflex.model.run import total_cost
+from pytest_reflex.model.targets import Target
+from pytest_reflex.model.words import Level
+from pytest_reflex.verdict.figures import plain, shown_score
+from pytest_reflex.verdict.gate import GateStatus, Judged, gate_over
+
+SUITE_SUFFIXES = (".reflex.yaml", ".reflex.yml")
+
+
+class CriteriaMeasure:
+    """Criteria whose gate has to be passed by every artifact, or a suite that names its own.
+
+    `criteria` is a name or a path; `artifacts` are patterns, matched each time anew; `phase` and
+    `threshold` are those of the criteria where they are empty. The value is the lowest score, by
+    its distance from the threshold. Criteria are read once, here: raises ReflexError where they
+    cannot be read or cannot fail, and where there is nothing to judge.
+    """
+
+    def __init__(
+        self,
+        criteria: str,
+        artifacts: Sequence[str] = (),
+        *,
+        project: Path,
+        registry: Registry,
+        phase: str = "",
+        threshold: str = "",
+    ) -> None:
+        from pytest_reflex.checks.run import compile_checks
+        from pytest_reflex.criteria.load import VACUITY_HINT, read_criteria, vacuity
+        from pytest_reflex.criteria.suite import default_level
+        from pytest_reflex.verdict.score import cannot_fail
+
+        self._project, self._registry, self._artifacts = project, registry, tuple(artifacts)
+        is_suite = criteria.endswith(SUITE_SUFFIXES) and not artifacts
+        if not artifacts and not is_suite:
+            raise UsageError("its criteria have nothing to judge", hint='artifacts = ["README.md"]')
+        self._suite = project / criteria if is_suite else None
+        self._level, self._threshold = _level(phase), _threshold(threshold)
+        self._criteria, self.files = read_criteria(criteria, registry=registry, relative_to=project)
+        level = self._level or default_level(self._criteria)
+        rules = self._criteria.active(level)
+        if not rules:
+            raise UsageError(f"{self._criteria.name} has no rules in phase {level}")
+        if self._threshold is not None and cannot_fail(rules, self._threshold):
+            raise UsageError(vacuity(rules, level), hint=VACUITY_HINT)
+        compile_checks(self._criteria, level, registry)
+        self.commands = commands_in(self._criteria, registry)
+
+    def judged_now(self) -> list[Path]:
+        """Return the artifacts that are there now; none need be."""
+        try:
+            return [target.artifact for target in self._targets()]
+        except ReflexError:
+            return []
+
+    def __call__(self, attempt: Attempt) -> Measurement:
+        from pytest_reflex.checks.run import evaluate
+
+        return _measurement_of(
+            [
+                evaluate(_with(target, attempt.variables), self._registry, cancel=attempt.cancel)
+                for target in self._targets()
+            ]
+        )
+
+    def _targets(self) -> list[Target]:
+        from pytest_reflex.criteria.suite import load_suite, make_target
+
+        root, level = self._project, self._level
+        if self._suite is not None:
+            return [
+                replace(one, level=level or one.level, threshold=self._threshold)
+                for one in load_suite(self._suite, registry=self._registry, root=root)
+            ]
+        targets = []
+        for label, path in _matching(self._artifacts, root).items():
+            target = make_target(
+                self._criteria, path, level=level, threshold=self._threshold, root=root
+            )
+            targets.append(replace(target, label=label))
+        return targets
+
+
+def _with(target: Target, variables: Mapping[str, str]) -> Target:
+    return replace(target, environment={**target.environment, **variables})
+
+
+def _matching(patterns: Sequence[str], project: Path) -> dict[str, Path]:
+    """Return what patterns match now, by its path seen from the project."""
+    from pytest_reflex.criteria.suite import label_of, matching
+
+    found: dict[str, Path] = {}
+    for pattern in patterns:
+        paths = matching(pattern, project)
+        if not paths:
+            raise UsageError(f"{one_line(pattern)!r} matches no artifact in {project}")
+        found |= {label_of(path, project): path for path in paths}
+    return dict(sorted(found.items()))
+
+
+def _measurement_of(evaluations: Sequence[Evaluation]) -> Measurement:
+    from pytest_reflex.reports.terminal import evaluation_text
+
+    evidence = "\n\n".join(evaluation_text(one, colour=False) for one in evaluations)
+    votes = (vote for one in evaluations for ballot in one.ballots for vote in ballot.votes)
+    cost = total_cost(vote.cost for vote in votes)
+    if not any(one.measured for one in evaluations):
+        nothing = Measurement(
+            status=MeasurementStatus.NOT_MEASURED,
+            summary="nothing was measured",
+            evidence=evidence,
+        )
+        return nothing.costing(cost)
+    worst = min(evaluations, key=lambda one: one.score - one.threshold)
+    gate = gate_over([Judged(evaluation=one) for one in evaluations])
+    if gate.passed:
+        status = MeasurementStatus.PASSED
+        told = f"score {shown_score(worst.score)}, needs {plain(worst.threshold)}"
+        if len(evaluations) > 1:
+            told = f"all {len(evaluations)} artifacts, {worst.artifact} with {told}"
+    else:
+        failed = gate.status is GateStatus.FAILED
+        status = MeasurementStatus.FAILED if failed else MeasurementStatus.ERROR
+        told = "; ".join(gate.reasons)
+    return Measurement(
+        status=status,
+        summary=one_line(told, SUMMARY),
+        value=None if status is MeasurementStatus.ERROR else worst.score,
+        evidence=evidence,
+        cost=cost,
+    )
+
+
+def _level(word: str) -> Level | None:
+    if word not in ("", "A", "B"):
+        raise UsageError(f"there is no phase {word!r}", hint="A or B")
+    return Level(word) if word else None
+
+
+def _threshold(text: str) -> Fraction | None:
+    from pytest_reflex.criteria.header import parse_threshold
+
+    return parse_threshold(text) if text else None

@@ -1,0 +1,113 @@
+"""Through which modules one offline iteration of a loop goes: ``python -m tests.walk [--json]``.
+
+A module counts when a function of it is called, or when it is imported on the way; a move is a call
+in another module of the package than the call before. The process of EVALUATE is not followed.
+It measures how much has to be read to understand an iteration; `test_walk` holds it to a bound.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest_reflex
+from pytest_reflex.api import run_loop
+
+PACKAGE = str(Path(pytest_reflex.__file__).parent) + os.sep
+CRITERIA = """\
+name: note
+rules:
+  - id: a.structure.usage
+    description: It says how it is used
+    severity: fail
+    check: {type: content, search: '^## Usage'}
+    fix: {append: {text: "\\n## Usage\\n\\nRun it.\\n"}}
+  - id: a.style.no-todo
+    description: Nothing is left to do
+    severity: warn
+    check: {type: content, search: TODO, negate: true}
+    fix: {replace: {search: '^TODO.*', with: It is a note.}}
+"""
+DRAFT = "# Note\n\nTODO write more\n"
+
+
+@dataclass(slots=True)
+class Walk:
+    """The modules that were entered, and how often each was entered from another one."""
+
+    modules: set[str] = field(default_factory=set)
+    moves: Counter[str] = field(default_factory=Counter)
+    _last: str = ""
+
+    def call(self, frame: FrameType, event: str, argument: Any) -> None:
+        """Note a call; this is what `sys.setprofile` takes."""
+        path = frame.f_code.co_filename
+        if event != "call" or not path.startswith(PACKAGE):
+            return
+        module = path.removeprefix(PACKAGE)
+        self.modules.add(module)
+        if module != self._last:
+            self.moves[module] += bool(self._last)
+            self._last = module
+
+
+@contextmanager
+def walking(walk: Walk) -> Iterator[None]:
+    """Note what is called by all threads of this process."""
+    threading.setprofile(walk.call)
+    sys.setprofile(walk.call)
+    try:
+        yield
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)  # type: ignore[arg-type]  # as its documentation has it
+
+
+def walk_an_iteration(folder: Path) -> Walk:
+    """Begin a loop over a small note in `folder`, and return the walk of its first iteration."""
+    (folder / "note.yaml").write_text(CRITERIA)
+    (folder / "note.md").write_text(DRAFT)
+    walk = Walk()
+    events = run_loop(
+        "A note", criteria=folder / "note.yaml", draft=folder / "note.md", project=folder
+    )
+    with walking(walk):
+        for event in events:
+            if event.kind == "iteration":
+                break
+        else:
+            raise AssertionError("the loop ended in its first iteration")
+    events.close()
+    return walk
+
+
+def as_text(walk: Walk) -> str:
+    """Return how many modules and moves there were, and the modules that were entered most."""
+    most = [f"{count:6} {module}" for module, count in walk.moves.most_common(20)]
+    return "\n".join([f"{len(walk.modules)} modules, {walk.moves.total()} moves", *most])
+
+
+def main() -> None:
+    """Print the walk, the modules that are entered most first."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print modules and moves as JSON")
+    as_json = parser.parse_args().json
+    with tempfile.TemporaryDirectory() as folder:
+        walk = walk_an_iteration(Path(folder))
+    found = {"modules": sorted(walk.modules), "moves": walk.moves}
+    print(json.dumps(found) if as_json else as_text(walk))  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()
