@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.errors import UsageError
-from pytest_reflex.model.events import Event
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Level
 
-Events = Generator[Event, None, None]
+Events = Generator["DriverEvent", None, None]
 
 if TYPE_CHECKING:
     from pytest_reflex.drivers.common.arguments import Budget
+    from pytest_reflex.drivers.common.events import DriverEvent
     from pytest_reflex.drivers.reflex.driver import ReflexLoop
 
 
@@ -116,7 +116,7 @@ def run_loop(
     plugins: Iterable[object] = (),
     project: str | Path | None = None,
 ) -> Events:
-    """Start a Reflex loop and yield its events, each of them durable already.
+    """Start a Reflex loop and yield its events, each but `waiting` durable already.
 
     `agent` answers all steps, `agents` name others by step (``{"refine": "claude"}``). `budget` is
     a mapping with seconds, usd, tokens or calls, or an amount in usd. `plugins` are names of

@@ -52,7 +52,7 @@ def test_a_run_of_a_procedure_yields_its_events(project: Project) -> None:
     events = list(pytest_reflex.run_iterate("build", max_iterations=3, project=project.folder))
     assert story(events) == [
         ("started", 0),
-        *[(kind, number) for number in (1, 2, 3) for kind in ("acted", "iteration")],
+        *[(kind, n) for n in (1, 2, 3) for kind in ("waiting", "acted", "iteration")],
         ("stopped", 3),
     ]
     assert {(event.driver, event.run) for event in events} == {("iterate", "build")}
@@ -83,16 +83,17 @@ def test_the_last_event_says_how_it_ended(
     assert (last.fields["reason"], last.fields["status"], last.fields["exit_code"]) == end
 
 
-@pytest.mark.parametrize("after", [1, 2, 3, 4])
+@pytest.mark.parametrize("after", [1, 2, 3, 4, 5, 6])
 def test_a_run_that_is_left_is_durable_and_can_be_resumed(project: Project, after: int) -> None:
     events = pytest_reflex.run_iterate("build", max_iterations=3, project=project.folder)
     for _ in range(after):
         event = next(events)
-        assert project.state()["iteration"] == event.iteration
+        done = event.iteration - (event.kind == "waiting")
+        assert project.state()["iteration"] == done
     events.close()
     assert project.state()["status"] == "interrupted"
     rest = list(pytest_reflex.resume_iterate("build", project=project.folder))
-    assert rest[0].fields["resumed"] is (event.iteration > 0)
+    assert rest[0].fields["resumed"] is (done > 0)
     assert story(rest)[-2:] == [("iteration", 3), ("stopped", 3)]
     assert len(project.calls()) == 3
 
@@ -196,7 +197,10 @@ def test_feedback_is_an_event(project: Project) -> None:
     next(events)
     ControlFile.beside(project.state_file).ask(Requests(feedback={"1": "more colour"}))
     event = next(events)
-    assert (event.kind.value, dict(event.fields)) == ("step", {"step": "feedback", "count": 1})
+    assert (event.kind.value, dict(event.fields)) == (
+        "decided",
+        {"decision": "feedback", "count": 1},
+    )
     list(events)
     assert "more colour" in (project.folder / "prompt").read_text()
 
@@ -238,7 +242,7 @@ def loop(**flags: Any) -> list[Any]:
 
 
 def reason(events: list[Any]) -> str:
-    return str(events[-1].payload["reason"])
+    return str(events[-1].fields["reason"])
 
 
 @pytest.mark.parametrize("form", ["object", "module", "name"])
@@ -256,7 +260,9 @@ def test_a_plugin_may_be_given_to_a_loop(
         monkeypatch.setitem(sys.modules, "given_plugin", module)
     events = loop(plugins=["given_plugin" if form == "name" else module])
     assert reason(events) == "threshold_reached"
-    assert events[0].payload["setup"]["plugins"] == ([] if form == "object" else ["given_plugin"])
+    assert events[0].fields["payload"]["setup"]["plugins"] == (
+        [] if form == "object" else ["given_plugin"]
+    )
 
 
 @pytest.mark.parametrize(("word", "passed"), [("nothing", True), ("alpha", False), ("x", False)])
@@ -278,7 +284,7 @@ def test_a_loop_that_had_stopped_goes_on_with_more(words: Path) -> None:
     with pytest.raises(pytest_reflex.ReflexError, match="has ended"):
         pytest_reflex.resume_loop("say")
     more = list(pytest_reflex.resume_loop("say", max_iterations="+1"))
-    assert (more[0].kind.value, more[-1].iteration) == ("run_extended", 2)
+    assert (more[0].kind.value, more[-1].iteration) == ("started", 2)
 
 
 def test_a_resumed_loop_takes_plugins_and_agents(words: Path) -> None:

@@ -142,3 +142,23 @@ def test_architecture_names_every_room() -> None:
         name for name in RANKS if f"`{name}" not in text and f"`pytest_reflex/{name}" not in text
     ]
     assert missing == ["__main__"]
+
+
+def test_what_was_rendered_is_not_read_again() -> None:
+    """Reports give pieces with a tone: one module styles them, and none looks at their text."""
+    styling = [name_of(path) for path in MODULES if "click.style(" in text_of(path)]
+    assert styling == ["pytest_reflex.drivers.common.console"]
+    reading = [
+        name_of(path)
+        for path in MODULES
+        if room(name_of(path)).partition("/")[0] in ("cli", "drivers")
+        and any(module.startswith("pytest_reflex.reports") for module in imports(path))
+        and ("re" in imports(path) or "unstyle" in text_of(path))
+    ]
+    assert reading == []
+    parameters = [
+        (function.name, ast.unparse(function.args))
+        for function in functions_of(PACKAGE / "drivers/common/console.py")
+        if function.name == "styled"
+    ]
+    assert parameters == [("styled", "lines: Iterable[Line], width: int=0")]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_reflex.api import run_loop
-from tests.walk import CRITERIA, DRAFT, word_of
+from tests.walk import CRITERIA, DRAFT
 
 MOST_MODULES = 90
 MOST_MOVES = 1_500
@@ -43,7 +43,7 @@ def test_a_tick_reads_what_people_ask_once(tmp_path: Path, monkeypatch: pytest.M
     given = {"criteria": tmp_path / "note.yaml", "draft": tmp_path / "note.md"}
     reads: dict[str, int] = {}
     for event in run_loop("A note", project=tmp_path, **given):
-        if word := word_of(event):
+        if word := event.fields.get("event"):
             reads.setdefault(word, opened.count("current.json"))
             opened.clear()
     steps = {"plan_created", "artifact_created", "evaluation_done", "critique_done"}

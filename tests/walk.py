@@ -84,18 +84,12 @@ def walk_an_iteration(folder: Path) -> Walk:
     )
     with walking(walk):
         for event in events:
-            if word_of(event) == "iteration_advanced":
+            if event.kind == "iteration":
                 break
         else:
             raise AssertionError("the loop ended in its first iteration")
     events.close()
     return walk
-
-
-def word_of(event: Any) -> str:
-    """Return the history's own word for an event of a loop, empty where it has none."""
-    fields = getattr(event, "fields", {"event": event.kind})
-    return str(fields.get("event", ""))
 
 
 def as_text(walk: Walk) -> str:

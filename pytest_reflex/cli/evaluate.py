@@ -20,7 +20,7 @@ from pytest_reflex.cli.criteria_option import (
 )
 from pytest_reflex.cli.given import ARTIFACT
 from pytest_reflex.cli.options import judge_option
-from pytest_reflex.cli.streams import give, is_coloured, say, verdict
+from pytest_reflex.cli.streams import give, is_coloured, say, verdict, wrap_width
 from pytest_reflex.errors import ExitCode, UsageError
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.results import Evaluation
@@ -174,7 +174,7 @@ def _each_once(artifacts: Iterable[Path]) -> list[Path]:
 
 
 def _for_people(evaluations: list[Evaluation], *, verbose: bool) -> str:
-    from pytest_reflex.cli.narrator import wrapped
+    from pytest_reflex.reports.lines import broken, lines_of, plain
     from pytest_reflex.reports.terminal import evaluation_text
     from pytest_reflex.verdict.gate import Judged, gate_over
 
@@ -184,5 +184,6 @@ def _for_people(evaluations: list[Evaluation], *, verbose: bool) -> str:
     if len(evaluations) > 1:
         gate = gate_over([Judged(evaluation=one) for one in evaluations])
         reasons = f": {'; '.join(gate.reasons)}" if gate.reasons else ""
-        text += wrapped(f"\nGATE        {gate.status.value.upper()}{reasons}", indent=12)
+        line = lines_of(f"\nGATE        {gate.status.value.upper()}{reasons}")
+        text += plain(broken(line, wrap_width(), indent=12))
     return text

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from pytest_reflex.cli.iterate_names import is_known, iterate_root, known, procedure_argument
 from pytest_reflex.cli.options import (
-    confirm_removal,
     json_option,
     now_option,
     reason_option,
+    remove_runs,
+    text_alone,
     wait_option,
     yes_option,
 )
 from pytest_reflex.cli.streams import give, give_json, say
-from pytest_reflex.errors import ExitCode, LockedError, ReflexError, UsageError
+from pytest_reflex.errors import ExitCode, ReflexError, UsageError
 
 if TYPE_CHECKING:
     from pytest_reflex.drivers.iterate.requesting import Handed, Stopped
@@ -98,7 +100,8 @@ def feedback(procedure: str | None, text: str | None, patience: float, as_json: 
 
     root = iterate_root()
     if text is None:
-        procedure, text = None, _text_alone(root, procedure)
+        usage = "iterate feedback [PROCEDURE] TEXT"
+        procedure, text = None, text_alone(procedure, partial(is_known, root=root), usage)
     check_text("feedback", text)
     if not text.strip():
         raise UsageError("the feedback is empty")
@@ -109,14 +112,6 @@ def feedback(procedure: str | None, text: str | None, patience: float, as_json: 
     else:
         give(_handed_text(answer))
     return ExitCode.OK
-
-
-def _text_alone(root: Path, word: str | None) -> str:
-    """Return the one argument, which is the text; raises UsageError for the name of a procedure."""
-    if word is None or is_known(word, root):
-        whom = f" for {word}" if word else ""
-        raise UsageError(f"the feedback{whom} is missing", hint="iterate feedback [PROCEDURE] TEXT")
-    return word
 
 
 def _handed_text(answer: Handed) -> str:
@@ -150,33 +145,32 @@ def clean(procedure: str | None, every: bool, yes: bool, as_json: bool) -> int:
     if procedure and known(procedure, root, kept) not in kept:
         raise UsageError(f"nothing is kept of {procedure} in {root}")
     found = [procedure] if procedure else kept
-    left: dict[str, ReflexError] = {}
+    unsure: dict[str, ReflexError] = {}
     held = []
     for name in found:
         try:
             held += [name] if is_driven(root, name) else []
         except ReflexError as error:
-            left[name] = error
-    if procedure and held:
-        raise LockedError(
-            f"{procedure} is driven by another process",
-            hint=f"stop it first: iterate stop {procedure}",
-        )
-    for name in held:
-        say(f"Left alone, because a process drives it: {name}")
-    going = [name for name in found if name not in (*held, *left)]
-    lost = {name: what_is_lost(root, name) for name in going}
-    confirm_removal(lost, "run", yes=yes)
-    for name in going:
-        try:
-            remove(root, name, say)
-        except ReflexError as error:
-            left[name] = error
-    for why in left.values():
-        say(f"Left alone: {why}")
-    gone = [name for name in going if name not in left]
-    if as_json:
-        give_json({"removed": gone, "left": [*held, *left]})
-    else:
-        give("\n".join(f"Removed: {name}" for name in gone) or "Nothing was removed.")
-    return next((error.exit_code for error in left.values()), ExitCode.OK)
+            unsure[name] = error
+
+    def remove_all(names: Sequence[str]) -> Mapping[str, ReflexError]:
+        left = {}
+        for name in names:
+            try:
+                remove(root, name, say)
+            except ReflexError as error:
+                left[name] = error
+        return left
+
+    return remove_runs(
+        found,
+        noun="run",
+        held=held,
+        lost=partial(what_is_lost, root),
+        remove=remove_all,
+        unsure=unsure,
+        every=every,
+        stop=f"iterate stop {procedure}",
+        yes=yes,
+        as_json=as_json,
+    )

@@ -16,22 +16,11 @@ from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from threading import Lock
 from types import FrameType
-from typing import TYPE_CHECKING
 
 from pytest_reflex.cli.streams import is_coloured
-from pytest_reflex.model.plain import visible
-from pytest_reflex.reports.progress import Line
+from pytest_reflex.drivers.common.console import styled
+from pytest_reflex.reports.lines import Line
 
-if TYPE_CHECKING:
-    from rich.text import Text
-
-_STYLES = {
-    "good": "bold green",
-    "bad": "bold red",
-    "mild": "bold yellow",
-    "strong": "bold",
-    "faint": "dim",
-}
 FRAME = 0.2  # seconds between two draws
 _CLEAR, _UP = "\x1b[2K", "\x1b[1A"
 
@@ -101,8 +90,7 @@ class LiveView:
     def _rendered(self, line: Line, width: int) -> str:
         from rich.text import Text
 
-        pieces = [(visible(text), _STYLES.get(tone, "")) for text, tone in line]
-        whole: Text = Text.assemble(*pieces, no_wrap=True)
+        whole = Text.from_ansi(styled([line]), no_wrap=True)
         whole.truncate(width, overflow="ellipsis")
         with self._console.capture() as captured:
             self._console.print(whole, width=width, soft_wrap=True, end="")

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,12 +17,14 @@ from pytest_reflex.cli.criteria_option import (
     criteria_options,
     parse_variables,
 )
+from pytest_reflex.cli.display import events_option, opened, takes_stdout
 from pytest_reflex.cli.dry_run import show_new, show_resumed, unfinished
 from pytest_reflex.cli.given import GivenPath
 from pytest_reflex.cli.loop_tape import recorder_of, recording_options, tape_of, taped
 from pytest_reflex.cli.options import (
     agents_option,
     budget_option,
+    confirm,
     dry_run_option,
     judge_option,
     max_iterations_option,
@@ -34,12 +36,17 @@ from pytest_reflex.model.words import Step
 from pytest_reflex.process.signals import Interruptions
 from pytest_reflex.settings import Settings
 
+if TYPE_CHECKING:
+    from pytest_reflex.drivers.reflex.overview import Run
+    from pytest_reflex.host import Host
+
 
 def running_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that the verbs which drive a loop share."""
     for option in (
         click.option("--quiet", is_flag=True, help="Print the final artifact only."),
         click.option("--json", "as_json", is_flag=True, help="Print run.json at the end."),
+        events_option,
         agents_option,
         click.option(
             "--evaluator",
@@ -92,94 +99,48 @@ def running_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @recording_options
 @dry_run_option
 @running_options
-def new(
-    task: str,
-    alias: str | None,
-    template: str | None,
-    criteria: str | None,
-    draft: Path | None,
-    output: Path | None,
-    in_place: bool,
-    ideal: str | None,
-    max_iterations: str | None,
-    budgets: tuple[str, ...],
-    variables: tuple[str, ...],
-    guard: str | None,
-    produce: str | None,
-    may_change: tuple[str, ...],
-    sequential: bool,
-    allow_agent_commands: bool,
-    yes: bool,
-    record: str | None,
-    replay: str | None,
-    dry_run: bool,
-    quiet: bool,
-    as_json: bool,
-    agents: tuple[str, ...],
-    evaluator: str | None,
-    judge: str | None,
-) -> int:
+def new(task: str, **given: Any) -> int:
     """Start a loop for TASK and drive it to its end."""
     from pytest_reflex.drivers.reflex.setup import NewLoop, begin, propose
     from pytest_reflex.host import employ, judge_command, judge_name, open_host
 
-    settings = _settings(max_iterations, evaluator, guard, produce, record, budgets, may_change)
-    host = open_host(settings["plugins"], Path.cwd())
+    settings, replay, dry_run = _settings(given), given["replay"], given["dry_run"]
+    if given["in_place"] and (given["output"] or not given["draft"]):
+        raise UsageError("--in-place needs --input and no --output")
+    host, agents, yes = open_host(settings["plugins"], Path.cwd()), given["agents"], given["yes"]
     recorder = None if dry_run else recorder_of(settings["loop.record"], replay, agents)
     tape: dict[str, Any] = {"replay": replay, "recorder": recorder}
-    names = employ(host, settings, agents, judge=judge, runs=not dry_run, **tape)
+    names = employ(host, settings, agents, judge=given["judge"], runs=not dry_run, **tape)
+    as_given = ("alias", "draft", "ideal", "sequential", "allow_agent_commands", "replay")
     order = NewLoop(
         task=task,
-        criteria=chosen_criteria(criteria, template, settings),
-        alias=alias,
-        draft=draft,
-        output=_result_path(draft, output, in_place=in_place),
-        ideal=ideal,
-        sequential=sequential,
-        allow_agent_commands=allow_agent_commands,
-        variables=parse_variables(variables),
+        criteria=chosen_criteria(given["criteria"], given["template"], settings),
+        output=given["draft"] if given["in_place"] else given["output"],
+        variables=parse_variables(given["variables"]),
         confirmed_by="--yes" if yes else "terminal" if sys.stdin.isatty() else "",
         record=settings["loop.record"],
-        replay=replay,
         judge=judge_name(host),
         judge_command=judge_command(host),
+        **{name: given[name] for name in as_given},
     )
     proposal = propose(order, settings=settings, registry=host.registry, project=Path.cwd())
     if dry_run:
-        return show_new(host, proposal, settings, names, as_json=as_json)
-    _confirm(proposal, names, asked=not yes, quiet=quiet)
+        return show_new(host, proposal, settings, names, as_json=given["as_json"])
+    _confirm(proposal, names, asked=not yes, quiet=given["quiet"])
     run = begin(proposal, settings=settings, project=Path.cwd(), hooks=host.hooks, agents=names)
-    with taped(host):
-        return watch(run, names, quiet=quiet, as_json=as_json)
+    return watch(run, host, given)
 
 
-def _result_path(draft: Path | None, output: Path | None, *, in_place: bool) -> Path | None:
-    if in_place and (output or not draft):
-        raise UsageError("--in-place needs --input and no --output")
-    return draft if in_place else output
-
-
-def _settings(
-    max_iterations: str | None,
-    evaluator: str | None,
-    guard: str | None,
-    produce: str | None,
-    record: str | None,
-    budgets: tuple[str, ...],
-    may_change: tuple[str, ...],
-) -> Settings:
+def _settings(given: Mapping[str, Any]) -> Settings:
     """Return the settings in force, with what the command line says."""
     from pytest_reflex.settings import budget_changes
 
+    names = ("max_iterations", "evaluator", "guard", "produce", "record")
     return configured(
         {
-            "loop.max_iterations": max_iterations,
-            "loop.evaluator": evaluator,
-            "loop.guard": guard,
-            "loop.produce": produce,
-            "loop.record": record,
-            "loop.budget": budget_changes(budgets) or None,
-            "loop.may_change": list(may_change) or None,
+            **{f"loop.{name}": given[name] for name in names},
+            "loop.budget": budget_changes(given["budgets"]) or None,
+            "loop.may_change": list(given["may_change"]) or None,
         }
     )
 
@@ -196,31 +157,15 @@ accept_changes_option = click.option(
 @accept_changes_option
 @dry_run_option
 @running_options
-def resume(
-    alias: str | None,
-    accept_changes: bool,
-    dry_run: bool,
-    quiet: bool,
-    as_json: bool,
-    agents: tuple[str, ...],
-    evaluator: str | None,
-    judge: str | None,
-) -> int:
+def resume(alias: str | None, accept_changes: bool, dry_run: bool, **given: Any) -> int:
     """Continue the loop ALIAS (default: the one that was running)."""
     from pytest_reflex.drivers.reflex.setup import resumable, take_up
-    from pytest_reflex.host import employ, open_host
 
-    settings = configured({"loop.evaluator": evaluator})
-    root = Path.cwd() / settings["loop.root"]
+    root = Path.cwd() / configured({"loop.evaluator": given["evaluator"]})["loop.root"]
     run = unfinished(root, alias) if dry_run else resumable(root, alias)
-    settings = configured({"loop.evaluator": evaluator or run.state.setup["evaluator"]})
-    host = open_host(run.state.setup["plugins"], Path.cwd())
-    tape = {"replay": run.state.setup.get("replay")} if dry_run else tape_of(run)
-    judge = judge or run.state.setup.get("judge", "")
-    known, runs = run.state.setup["agents"], not dry_run
-    names = employ(host, settings, agents, known, judge=judge, runs=runs, **tape)
+    host, names = employed_again(run, given, runs=not dry_run)
     if dry_run:
-        return show_resumed(host, run, names, as_json=as_json)
+        return show_resumed(host, run, names, as_json=given["as_json"])
     again = take_up(
         run.folder,
         project=Path.cwd(),
@@ -228,8 +173,26 @@ def resume(
         agents=names,
         accept_changes=accept_changes,
     )
-    with taped(host):
-        return watch(again, names, quiet=quiet, as_json=as_json)
+    return watch(again, host, given)
+
+
+def employed_again(
+    run: Run, given: Mapping[str, Any], *, runs: bool = True
+) -> tuple[Host, Mapping[Step, str]]:
+    """Return the host of a run that goes on, and its agents: its own, where no others are given.
+
+    Where nothing `runs`, nothing is recorded and no program need be installed.
+    """
+    from pytest_reflex.host import employ, open_host
+
+    setup = run.state.setup
+    settings = configured({"loop.evaluator": given["evaluator"] or setup["evaluator"]})
+    host = open_host(setup["plugins"], Path.cwd())
+    played = tape_of(run) if runs else {"replay": setup.get("replay")}
+    judge = given["judge"] or setup.get("judge", "")
+    known = setup["agents"]
+    names = employ(host, settings, given["agents"], known, judge=judge, runs=runs, **played)
+    return host, names
 
 
 def _confirm(proposal: Any, agents: Any, *, asked: bool, quiet: bool) -> None:
@@ -242,33 +205,30 @@ def _confirm(proposal: Any, agents: Any, *, asked: bool, quiet: bool) -> None:
         held = proposal.holding
         allowed = allowed_lines(held.may_change, held.unprotected)
         say("\n".join((text.rstrip("\n"), *allowed, "")))
-    if not asked:
-        return
-    if not sys.stdin.isatty():
-        raise UsageError(
-            "criteria and max iterations are not confirmed, and there is no terminal to ask on",
-            hint="add --yes; nothing was written",
+    if asked:
+        confirm(
+            "Start the loop with these criteria and limits?",
+            "criteria and max iterations are not confirmed",
         )
-    click.confirm("Start the loop with these criteria and limits?", abort=True, err=True)
 
 
-def watch(
-    run: AbstractContextManager[ReflexLoop],
-    agents: Mapping[Step, str],
-    *,
-    quiet: bool,
-    as_json: bool,
-) -> int:
-    """Drive a run, tell what happens on stderr, and print the result on stdout."""
+def watch(run: AbstractContextManager[ReflexLoop], host: Host, given: Mapping[str, Any]) -> int:
+    """Drive a run, tell what happens on stderr, and print the result on stdout.
+
+    Where events are written to standard output, the result is not printed.
+    """
     from pytest_reflex.cli.narrator import Narrator
 
     interruptions = click.get_current_context().find_object(Interruptions) or Interruptions()
-    with run as driver:
-        narrator = Narrator(driver, quiet=quiet, as_json=as_json)
+    quiet, as_json, no_stdout = given["quiet"], given["as_json"], takes_stdout(given["events"])
+    if as_json and no_stdout:
+        raise UsageError("--json and --events - cannot be combined", hint="name a file for events")
+    with taped(host), opened(given["events"]) as log, run as driver:
+        narrator = Narrator(driver, log, quiet=quiet, as_json=as_json, no_stdout=no_stdout)
         narrator.begin()
         try:
-            with narrator.attending(agents) as events:
-                for event in events:
+            with narrator.attending() as happening:
+                for event in happening:
                     narrator.tell(event)
         except KeyboardInterrupt:
             interruptions.deaf = True

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
 from pytest_reflex.cli.aliases import alias_argument, state_root
-from pytest_reflex.cli.configured import configured
-from pytest_reflex.cli.loop_drive import accept_changes_option, running_options, watch
-from pytest_reflex.cli.loop_tape import tape_of, taped
-from pytest_reflex.cli.options import budget_option, max_iterations_option
+from pytest_reflex.cli.loop_drive import (
+    accept_changes_option,
+    employed_again,
+    running_options,
+    watch,
+)
+from pytest_reflex.cli.options import budget_option, confirm, max_iterations_option
 from pytest_reflex.cli.streams import say
-from pytest_reflex.errors import UsageError
 
 
 @click.command(short_help="Let a loop that has stopped go on.")
@@ -30,11 +31,7 @@ def extend(
     budgets: tuple[str, ...],
     accept_changes: bool,
     yes: bool,
-    quiet: bool,
-    as_json: bool,
-    agents: tuple[str, ...],
-    evaluator: str | None,
-    judge: str | None,
+    **given: Any,
 ) -> int:
     """Let the loop ALIAS (default: the newest), which has stopped, go on and drive it to its end.
 
@@ -43,17 +40,12 @@ def extend(
     """
     from pytest_reflex.drivers.reflex.overview import find_run
     from pytest_reflex.drivers.reflex.reopening import More, extended, reopen
-    from pytest_reflex.host import employ, open_host
 
     run = find_run(state_root(), alias)
     more = More(max_iterations=max_iterations, budget=budgets)
     limits = extended(run.state, more)
-    settings = configured({"loop.evaluator": evaluator or run.state.setup["evaluator"]})
-    host = open_host(run.state.setup["plugins"], Path.cwd())
-    judge = judge or run.state.setup.get("judge", "")
-    tape = tape_of(run)
-    names = employ(host, settings, agents, run.state.setup["agents"], judge=judge, **tape)
-    _confirm(run.state, limits, asked=not yes, quiet=quiet)
+    host, names = employed_again(run, given)
+    _confirm(run.state, limits, asked=not yes, quiet=given["quiet"])
     again = reopen(
         run.folder,
         more,
@@ -63,8 +55,7 @@ def extend(
         agents=names,
         accept_changes=accept_changes,
     )
-    with taped(host):
-        return watch(again, names, quiet=quiet, as_json=as_json)
+    return watch(again, host, given)
 
 
 def _confirm(state: Any, limits: Any, *, asked: bool, quiet: bool) -> None:
@@ -75,11 +66,5 @@ def _confirm(state: Any, limits: Any, *, asked: bool, quiet: bool) -> None:
             f"Loop {state.alias} ({state.stop.to_json()['reason']}) goes on after iteration "
             f"{state.iteration}\nMax iterations: {limits.max_iterations}\nBudget: {budget}\n"
         )
-    if not asked:
-        return
-    if not sys.stdin.isatty():
-        raise UsageError(
-            "the limits are not confirmed, and there is no terminal to ask on",
-            hint="add --yes; nothing was written",
-        )
-    click.confirm("Go on within these limits?", abort=True, err=True)
+    if asked:
+        confirm("Go on within these limits?", "the limits are not confirmed")

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from pytest_reflex.cli.aliases import alias_argument, state_root
-from pytest_reflex.cli.options import confirm_removal, json_option, wait_option, yes_option
-from pytest_reflex.cli.streams import give, give_json, say
+from pytest_reflex.cli.options import json_option, remove_runs, text_alone, wait_option, yes_option
+from pytest_reflex.cli.streams import give, give_json
 from pytest_reflex.drivers.reflex.survey import Found
-from pytest_reflex.errors import ExitCode, LockedError, UsageError
-from pytest_reflex.model.plain import one_line, visible
+from pytest_reflex.errors import ExitCode, ReflexError, UsageError
+from pytest_reflex.model.plain import one_line
 
 if TYPE_CHECKING:
     from pytest_reflex.drivers.reflex.runfiles import RunFiles
@@ -50,11 +50,12 @@ def feedback(alias: str | None, text: str | None, patience: float, as_json: bool
     """
     from pytest_reflex.drivers.common.asking import check_text
     from pytest_reflex.drivers.reflex import stopping
-    from pytest_reflex.drivers.reflex.overview import find_run
+    from pytest_reflex.drivers.reflex.overview import aliases, find_run
 
     root = state_root()
     if text is None:
-        alias, text = None, _text_alone(root, alias)
+        known = aliases(root)
+        alias, text = None, text_alone(alias, known.__contains__, "loop feedback [ALIAS] TEXT")
     check_text("feedback", text)
     if not text.strip():
         raise UsageError("the feedback is empty")
@@ -65,16 +66,6 @@ def feedback(alias: str | None, text: str | None, patience: float, as_json: bool
     else:
         give(_where_it_goes(run.alias, answer.state, durable=answer.done))
     return ExitCode.OK
-
-
-def _text_alone(root: Path, word: str | None) -> str:
-    """Return the one argument, which is the text; raises UsageError for the name of a loop."""
-    from pytest_reflex.drivers.reflex.overview import aliases
-
-    if word is None or word in aliases(root):
-        whom = f" to {word}" if word else ""
-        raise UsageError(f"the feedback{whom} is missing", hint="loop feedback [ALIAS] TEXT")
-    return word
 
 
 def _where_it_goes(alias: str, state: Any, *, durable: bool) -> str:
@@ -108,27 +99,26 @@ def clean(alias: str | None, every: bool, yes: bool, as_json: bool) -> int:
         raise UsageError("name one loop, or --all", hint="see `pytest-reflex loop list`")
     if alias and not is_loop(run_folder(root, alias)):
         raise UsageError(f"there is no loop named {alias!r} in {root}")
-    found = [look(root, alias)] if alias else survey(root)
-    held = [one for one in found if not is_idle(one)]
-    if alias and held:
-        raise LockedError(
-            f"{alias} is driven by another process",
-            hint=f"stop it first: loop stop --alias {alias}",
-        )
-    for one in held:
-        say(f"Left alone, because a process drives it: {visible(one.alias)}")
-    going = [one for one in found if is_idle(one)]
-    confirm_removal({one.alias: _what_is_lost(one) for one in going}, "loop", yes=yes)
-    left = remove(root, going)
-    tidy(root, going)
-    for error in left.values():
-        say(f"Left alone: {error}")
-    names = [one.alias for one in going if one.alias not in left]
-    if as_json:
-        give_json({"removed": names, "left": [*(one.alias for one in held), *left]})
-    else:
-        give("\n".join(f"Removed: {name}" for name in names) or "Nothing was removed.")
-    return next((error.exit_code for error in left.values()), ExitCode.OK)
+    found = {one.alias: one for one in ([look(root, alias)] if alias else survey(root))}
+
+    def remove_all(names: Sequence[str]) -> Mapping[str, ReflexError]:
+        going = [found[name] for name in names]
+        left = remove(root, going)
+        tidy(root, going)
+        return left
+
+    return remove_runs(
+        list(found),
+        noun="loop",
+        held=[name for name, one in found.items() if not is_idle(one)],
+        lost=lambda name: _what_is_lost(found[name]),
+        remove=remove_all,
+        unsure={},
+        every=every,
+        stop=f"loop stop --alias {alias}",
+        yes=yes,
+        as_json=as_json,
+    )
 
 
 def _what_is_lost(one: Found) -> str:

@@ -3,51 +3,57 @@
 from __future__ import annotations
 
 import sys
-import textwrap
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import Any
 
-from pytest_reflex.cli.paint import painted
-from pytest_reflex.cli.progress import Display, displayed
-from pytest_reflex.cli.streams import give, give_artifact, give_json, say, terminal_width, verdict
+from pytest_reflex.cli.display import Display
+from pytest_reflex.cli.streams import give, give_artifact, give_json, verdict, wrap_width
+from pytest_reflex.drivers.common.console import Progress, styled
+from pytest_reflex.drivers.common.events import DriverEvent, Kind, Listener
+from pytest_reflex.drivers.reflex.attending import LoopView
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
+from pytest_reflex.drivers.reflex.events import EVENT
 from pytest_reflex.drivers.reflex.project_watch import unread_text
-from pytest_reflex.drivers.reflex.result import deliver
+from pytest_reflex.drivers.reflex.result import deliver, not_written
 from pytest_reflex.drivers.reflex.statefile import run_json
 from pytest_reflex.errors import StateError
-from pytest_reflex.model.events import Event, EventKind
+from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.stop import ENDS, RunStatus
-from pytest_reflex.model.words import Step
 from pytest_reflex.reports import iteration
+from pytest_reflex.reports.lines import Line, lines_of
 from pytest_reflex.reports.refusal import refusal_of
 from pytest_reflex.reports.spending import not_held, unknown_of
 from pytest_reflex.store.filesystem import lock_warning
 
-_NARROWEST = 20
-
 
 class Narrator:
-    """Listens to the events of one run. With `quiet` only the artifact is printed, at the end."""
+    """Listens to the events of one run, as `log` does. With `quiet` only the artifact is printed.
 
-    def __init__(self, loop: ReflexLoop, *, quiet: bool, as_json: bool) -> None:
+    With `no_stdout` the result is not printed at all: the events stand there.
+    """
+
+    def __init__(
+        self, loop: ReflexLoop, log: Listener, *, quiet: bool, as_json: bool, no_stdout: bool
+    ) -> None:
         self.loop, self.quiet, self.as_json = loop, quiet, as_json
-        self._display: Display | None = None
-        self._told_not_held = False
+        self._log, self._no_stdout = log, no_stdout
+        self._display, self._told_not_held = Display(), False
+        said = None if quiet else lambda text: self._say(text)
+        self._progress = Progress(LoopView(loop), say=said, leaving=loop.cancel.is_set)
 
     @contextmanager
-    def attending(self, agents: Mapping[Step, str]) -> Iterator[Iterator[Event]]:
+    def attending(self) -> Iterator[Iterator[DriverEvent]]:
         """Yield the events of the run, with a display for as long as it is driven."""
-        with displayed(self.loop, agents, quiet=self.quiet, plain=self.as_json) as display:
-            self._display = display
-            loop = replace(self.loop, starting=display.starting, notice=self._notice)
-            try:
-                with closing(loop.events()) as events:
-                    yield events
-            finally:
-                self._display = None
+        loop = replace(self.loop, listen=self.tell, notice=self._notice)
+        live = not (self.quiet or self.as_json)
+        with (
+            self._display.showing(self._progress, live=live),
+            closing(loop.events()) as events,
+        ):
+            yield events
 
     def begin(self) -> None:
         """Tell what could not be read, and what still ran, when the run was taken up."""
@@ -66,33 +72,39 @@ class Narrator:
                 f"Recovered from the history; what could not be read is kept as {path.name}"
             )
 
-    def tell(self, event: Event) -> None:
-        """Tell of one event on stderr."""
-        if self._display:
-            self._display.done(event)
+    def tell(self, event: DriverEvent) -> None:
+        """Log one event, and tell of it on stderr."""
+        self._log(event)
+        self._progress.hear(event)
         if self.quiet:
             return
-        self._budget()
-        if event.kind is EventKind.EVALUATION_DONE:
+        if event.kind is Kind.WAITING:
+            if reason := event.fields.get("reason"):
+                self._wrapped(reason)
+            return
+        kind, payload = event.fields.get(EVENT), event.fields.get("payload", {})
+        if kind:
+            self._budget()
+        if kind == EventKind.EVALUATION_DONE:
             self._block()
-        elif event.kind is EventKind.CRITIQUE_DONE:
-            self._critique(event.payload["issues"])
-        elif event.kind is EventKind.CHECKS_PREPARED and event.payload.get("agent_commands"):
+        elif kind == EventKind.CRITIQUE_DONE:
+            self._critique(payload["issues"])
+        elif kind == EventKind.CHECKS_PREPARED and payload.get("agent_commands"):
             self._say("Commands that an agent made:")
-            self._wrapped("\n".join(iteration.command_lines(event.payload["agent_commands"])))
-        elif event.kind is EventKind.REFINEMENT_DONE:
-            for rule_id, reason in event.payload.get("not_fixed", {}).items():
-                self._wrapped(f"The fix of {rule_id} changed nothing: {reason}")
-            for name, said in iteration.guard_lines(event.payload):
-                self._wrapped(f"{name}: {visible(said)}")
-            self._say(f"Refined by: {_author(event.payload)}\n")
-        elif event.kind is EventKind.PHASE_SWITCHED:
+            self._lines(list(iteration.command_lines(payload["agent_commands"])))
+        elif kind == EventKind.REFINEMENT_DONE:
+            for rule_id, reason in payload.get("not_fixed", {}).items():
+                self._wrapped(f"The fix of {rule_id} changed nothing: {reason}", "mild")
+            for line in iteration.guard_lines(payload):
+                self._lines([line])
+            self._say(f"Refined by: {_author(payload)}\n")
+        elif kind == EventKind.PHASE_SWITCHED:
             self._say("\nPhase A passed; phase B judges the same artifact:\n")
             self._say(visible(self.loop.files.artifact_text()))
-        elif event.kind is EventKind.PHASE_ERROR and not event.payload.get("limited"):
-            message = refusal_of(event.payload)
-            self._wrapped(f"{event.payload['step']} gave nothing usable: {message}")
-        elif event.kind in (EventKind.STOPPED, EventKind.FAILED):
+        elif kind == EventKind.PHASE_ERROR and not payload.get("limited"):
+            message = refusal_of(payload)
+            self._wrapped(f"{payload['step']} gave nothing usable: {message}", "mild")
+        elif event.kind is Kind.STOPPED:
             self._say("")
 
     def _budget(self) -> None:
@@ -106,17 +118,18 @@ class Narrator:
 
     def _notice(self, text: str) -> None:
         if not self.quiet:
-            self._wrapped(visible(text))
+            self._wrapped(text)
 
     def _block(self) -> None:
         state = self.loop.state
         assert state.evaluation is not None
-        self._wrapped(iteration.block(state, state.evaluation, self.loop.files.artifact_label))
+        self._lines(iteration.block(state, state.evaluation, self.loop.files.artifact_label))
 
     def _critique(self, issues: Any) -> None:
         evaluation = self.loop.state.evaluation
         assert evaluation is not None
-        self._wrapped("\n".join(["Critique:", *iteration.critique_lines(evaluation, issues)]))
+        head: Line = [("Critique:", "strong")]
+        self._lines([head, *iteration.critique_lines(evaluation, issues)])
 
     def end(self) -> int:
         """Deliver the artifact, print summary and artifact, and return the exit status.
@@ -128,7 +141,7 @@ class Narrator:
         try:
             delivered = deliver(files, self.loop.project)
         except StateError as error:
-            failure, delivered = error, f"Not written: {error}"
+            failure, delivered = error, not_written(f": {error}")
         assert state.stop.reason is not None
         status = failure.exit_code if failure else ENDS[state.stop.reason].exit_code
         with verdict(status):
@@ -139,17 +152,20 @@ class Narrator:
             self._wrapped(f"{state.stop.reason.value}: {visible(state.stop.detail)}")
         return status
 
-    def _print(self, delivered: str) -> None:
+    def _print(self, delivered: Line) -> None:
         """Print how the run ended, and its artifact."""
         state, files = self.loop.state, self.loop.files
         if self.as_json:
             give_json(run_json(state))
             return
         if not self.quiet:
-            give(painted(wrapped(iteration.summary(state, delivered))) + "\n\n")
+            text = styled(iteration.summary(state, delivered), wrap_width())
+            self._say(text) if self._no_stdout else give(f"{text}\n\n")
+        if self._no_stdout:
+            return
         give_artifact(files.artifact_text())
         if not self.quiet and sys.stdout.isatty():  # the summary may have scrolled away
-            self._wrapped("\n" + iteration.verdict_line(state, files.artifact_label))
+            self._lines([[], iteration.verdict_line(state, files.artifact_label)])
 
     def interrupted(self) -> None:
         """Say how to go on."""
@@ -158,33 +174,16 @@ class Narrator:
             f"  pytest-reflex loop resume {self.loop.files.alias}"
         )
 
-    def _wrapped(self, text: str) -> None:
-        self._say(painted(wrapped(visible(text))))
+    def _wrapped(self, text: str, tone: str = "") -> None:
+        self._lines(lines_of(visible(text), tone))
+
+    def _lines(self, lines: list[Line]) -> None:
+        self._say(styled(lines, wrap_width()))
 
     def _say(self, text: str) -> None:
-        (self._display.say if self._display else say)(text)
+        self._display.say(text)
 
 
 def _author(refined: Mapping[str, Any]) -> str:
     same = refined["before"] == refined["after"]
     return f"{refined['by']} (nothing was changed)" if same else str(refined["by"])
-
-
-def wrapped(text: str, width: int = 80, indent: int = 4) -> str:
-    """Return lines broken at blanks, with what follows indented under its line.
-
-    A narrower terminal than `width` gets its own width.
-    """
-    columns = terminal_width()
-    width = max(min(width, columns), _NARROWEST) if columns else width
-    return "\n".join(
-        textwrap.fill(
-            line,
-            width,
-            subsequent_indent=" " * indent,
-            break_long_words=False,
-            break_on_hyphens=False,
-            drop_whitespace=True,
-        )
-        for line in text.splitlines()
-    )

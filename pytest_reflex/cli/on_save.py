@@ -17,14 +17,14 @@ from typing import Any, NoReturn, Protocol
 import click
 
 from pytest_reflex.checks.saves import Look, look, next_save
-from pytest_reflex.cli.narrator import wrapped
-from pytest_reflex.cli.streams import flush, give, say
+from pytest_reflex.cli.streams import flush, give, say, wrap_width
 from pytest_reflex.cli.watching import draw
 from pytest_reflex.errors import ReflexError
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.reports.changed import LABEL, changed_line
 from pytest_reflex.reports.json_report import report_document
+from pytest_reflex.reports.lines import broken, lines_of, plain
 
 MOST_TRIES = 3
 """How often is judged what changes meanwhile; a check that changes it does so every time."""
@@ -101,7 +101,8 @@ class OnSave:
         else:
             text = self._render(outcome).rstrip("\n")
             if self._before is not None:
-                changed = wrapped(changed_line(self._before, outcome), indent=len(LABEL))
+                line = lines_of(changed_line(self._before, outcome))
+                changed = plain(broken(line, wrap_width(), indent=len(LABEL)))
                 text += f"\n{changed}"
             draw(text + self._waiting(), again=self._again)
         if not isinstance(outcome, ReflexError):

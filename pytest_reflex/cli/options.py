@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import click
 
-from pytest_reflex.cli.streams import say
-from pytest_reflex.errors import UsageError
+from pytest_reflex.cli.streams import give, give_json, say
+from pytest_reflex.errors import ExitCode, LockedError, ReflexError, UsageError
 from pytest_reflex.model.plain import visible
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -83,7 +83,50 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 yes_option = click.option("--yes", is_flag=True, help="Remove without a question.")
 
 
-def confirm_removal(lost: Mapping[str, str], noun: str, *, yes: bool) -> None:
+def text_alone(word: str | None, is_name: Callable[[str], bool], usage: str) -> str:
+    """Return the one argument of `feedback`; raises UsageError where that names a run."""
+    if word is None or is_name(word):
+        whom = f" for {word}" if word else ""
+        raise UsageError(f"the feedback{whom} is missing", hint=usage)
+    return word
+
+
+def remove_runs(
+    names: Sequence[str],
+    *,
+    noun: str,
+    held: Collection[str],
+    lost: Callable[[str], str],
+    remove: Callable[[Sequence[str]], Mapping[str, ReflexError]],
+    unsure: Mapping[str, ReflexError],
+    every: bool,
+    stop: str,
+    yes: bool,
+    as_json: bool,
+) -> int:
+    """Ask, remove runs and say so; those that are `held` or `unsure` stay.
+
+    `lost` says what is lost of one, `remove` returns why some are still there; a single one that is
+    held is refused, and `stop` is the command that ends it.
+    """
+    if held and not every:
+        raise LockedError(f"{names[0]} is driven by another process", hint=f"stop it first: {stop}")
+    for name in held:
+        say(f"Left alone, because a process drives it: {visible(name)}")
+    going = [name for name in names if name not in held and name not in unsure]
+    _confirm_removal({name: lost(name) for name in going}, noun, yes=yes)
+    left = {**unsure, **remove(going)}
+    for error in left.values():
+        say(f"Left alone: {error}")
+    gone = [name for name in going if name not in left]
+    if as_json:
+        give_json({"removed": gone, "left": [*held, *left]})
+    else:
+        give("\n".join(f"Removed: {name}" for name in gone) or "Nothing was removed.")
+    return next((error.exit_code for error in left.values()), ExitCode.OK)
+
+
+def _confirm_removal(lost: Mapping[str, str], noun: str, *, yes: bool) -> None:
     """Say what will be lost, and ask on a terminal; elsewhere --yes must have been given.
 
     `lost` has what is lost of each thing that goes, by its name; `noun` says what they are.
@@ -92,10 +135,15 @@ def confirm_removal(lost: Mapping[str, str], noun: str, *, yes: bool) -> None:
         return
     for name, what in lost.items():
         say(f"{visible(name)}: {what}")
+    what = f"this {noun}" if len(lost) == 1 else f"these {len(lost)} {noun}s"
+    confirm(f"Remove {what}?", "this was not confirmed", "removed")
+
+
+def confirm(question: str, missing: str, done: str = "written") -> None:
+    """Ask on a terminal; raises UsageError elsewhere, which says what is `missing`."""
     if not sys.stdin.isatty():
         raise UsageError(
-            "this was not confirmed, and there is no terminal to ask on",
-            hint="add --yes; nothing was removed",
+            f"{missing}, and there is no terminal to ask on",
+            hint=f"add --yes; nothing was {done}",
         )
-    what = f"this {noun}" if len(lost) == 1 else f"these {len(lost)} {noun}s"
-    click.confirm(f"Remove {what}?", abort=True, err=True)
+    click.confirm(question, abort=True, err=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pytest_reflex.cli.display import events_option, opened, takes_stdout
 from pytest_reflex.cli.options import (
     agent_option,
     budget_option,
@@ -38,7 +39,12 @@ def main(driver: StepDriver, argv: list[str] | None = None) -> int:
 
 
 def _group(driver: StepDriver) -> click.Group:
-    group = click.Group(driver.name, help=(driver.__doc__ or "").strip() or None)
+    group = click.Group(
+        driver.name,
+        help=(driver.__doc__ or "").strip() or None,
+        invoke_without_command=True,
+        callback=_help,
+    )
     for command in (_run, _resume, _status, _stop, _feedback):
         bound = click.Command(
             command.name,
@@ -48,6 +54,13 @@ def _group(driver: StepDriver) -> click.Group:
         )
         group.add_command(bound)
     return group
+
+
+def _help() -> None:
+    """Show what commands there are where none is given."""
+    context = click.get_current_context()
+    if context.invoked_subcommand is None:
+        give(context.get_help())
 
 
 def _bound(command: click.Command, driver: StepDriver) -> Callable[..., Any]:
@@ -68,6 +81,7 @@ def _limits(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         agent_option,
         click.option("--json", "as_json", is_flag=True, help="Print the events as JSON lines."),
+        events_option,
     ]
     for option in reversed(options):
         command = option(command)
@@ -79,41 +93,48 @@ def _limits(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--var", "pairs", multiple=True, metavar="K=V", help="A value for the driver.")
 @click.option("--fresh", is_flag=True, help="Begin anew where a run can go on.")
 @_limits
-def _run(driver: StepDriver, name: str, pairs: tuple[str, ...], as_json: bool, **given: Any) -> int:
+def _run(driver: StepDriver, name: str, pairs: tuple[str, ...], **given: Any) -> int:
     """Begin a run and drive it to its end."""
     from pytest_reflex.drivers.common import running
 
     values = dict(pair.partition("=")[::2] for pair in pairs)
-    events = running.run(driver, name, given=values, say=_warn, **_with_budget(given))
-    return _drive(name, events, as_json)
+    shown, limits = _parted(given)
+    events = running.run(driver, name, given=values, say=_warn, **limits)
+    return _drive(name, events, **shown)
 
 
 @click.command("resume")
 @_name
 @_limits
-def _resume(driver: StepDriver, name: str, as_json: bool, **given: Any) -> int:
+def _resume(driver: StepDriver, name: str, **given: Any) -> int:
     """Continue a run that was interrupted, or has met a limit."""
     from pytest_reflex.drivers.common import running
 
-    events = running.resume(driver, name, say=_warn, **_with_budget(given))
-    return _drive(name, events, as_json)
+    shown, limits = _parted(given)
+    events = running.resume(driver, name, say=_warn, **limits)
+    return _drive(name, events, **shown)
 
 
-def _with_budget(given: dict[str, Any]) -> dict[str, Any]:
-    return {**given, "budget": ",".join(given.pop("budgets")) or None}
+def _parted(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return how the events are shown, and the limits of a run."""
+    shown = {"as_json": given.pop("as_json"), "place": given.pop("events")}
+    return shown, {**given, "budget": ",".join(given.pop("budgets")) or None}
 
 
-def _drive(name: str, events: Events, as_json: bool) -> int:
+def _drive(name: str, events: Events, *, as_json: bool, place: str | None) -> int:
     from pytest_reflex.drivers.common.events import Kind
     from pytest_reflex.model.plain import visible_json
 
     interruptions: Interruptions = click.get_current_context().obj
     status = int(ExitCode.OK)
     try:
-        for event in events:
-            give(visible_json(event.to_json()) if as_json else _told(event))
-            if event.kind is Kind.STOPPED:
-                status = event.fields["exit_code"]
+        with opened(place) as log:
+            for event in events:
+                log(event)
+                if not takes_stdout(place):
+                    give(visible_json(event.to_json()) if as_json else _told(event))
+                if event.kind is Kind.STOPPED:
+                    status = event.fields["exit_code"]
     except KeyboardInterrupt:
         interruptions.deaf = True
         events.close()
@@ -125,8 +146,11 @@ def _drive(name: str, events: Events, as_json: bool) -> int:
 def _told(event: DriverEvent) -> str:
     from pytest_reflex.model.plain import one_line
 
-    words = [f"{key}={value}" for key, value in event.fields.items() if value not in ("", None)]
-    return one_line(f"[{event.iteration}] {event.kind.value} {' '.join(words)}".rstrip(), 500)
+    told = {key: value for key, value in event.fields.items() if key not in ("step", "seconds")}
+    given = {key: value for key, value in told.items() if value or type(value) is int}
+    words = [f"{key}={value}" for key, value in given.items()]
+    what = [event.kind.value, event.fields.get("step", ""), *words]
+    return one_line(f"[{event.iteration}] {' '.join(filter(None, what))}", 500)
 
 
 def _warn(text: str) -> None:
@@ -158,7 +182,7 @@ def _text(record: Record, row: RunRow) -> str:
     ended = f"{record.reason}{': ' if record.detail else ''}{record.detail}"
     return status_text(
         "Run",
-        {**row.to_json(), "status": row.status if not row.interrupted else "interrupted"},
+        {**row.to_json(), "status": record.shown_status(row.driven)},
         first=[("Driver", record.driver), ("Ended", ended)],
         spend=record.spend,
         budget=record.budget,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from itertools import pairwise
 
 import click
 
@@ -79,7 +80,7 @@ def _run(
             give(f"pytest-reflex {__version__}")
             return 0
         _check_folder()
-        with document_alone("--json" in _options(arguments)):
+        with document_alone(_is_for_programs(_options(arguments))):
             result = make().main(
                 arguments, prog_name=name, standalone_mode=False, obj=interruptions
             )
@@ -96,6 +97,12 @@ def _run(
 def _options(arguments: list[str]) -> list[str]:
     end = arguments.index("--") if "--" in arguments else len(arguments)
     return arguments[:end]
+
+
+def _is_for_programs(options: list[str]) -> bool:
+    """Return whether standard output is for a document, or for events."""
+    alone = {"--json", "--events=-"}
+    return not alone.isdisjoint(options) or ("--events", "-") in pairwise(options)
 
 
 def _explain(error: BaseException) -> int:

@@ -22,7 +22,9 @@ import click
 
 from pytest_reflex.errors import StateError
 from pytest_reflex.model.plain import visible, visible_json
+from pytest_reflex.reports.lines import WIDTH
 
+_NARROWEST = 20
 _UNWRITTEN = "standard output could not be written"
 
 
@@ -112,12 +114,13 @@ def is_coloured(stream: Any) -> bool:
     return bool(stream.isatty()) and not plain
 
 
-def terminal_width() -> int:
-    """Return the columns of the terminal that people read, 0 where there is none."""
+def wrap_width() -> int:
+    """Return where lines for people are broken: earlier on a terminal that is narrow."""
     for stream in (sys.stderr, sys.stdout):
         with suppress(OSError, ValueError, AttributeError):  # no terminal, closed, no file
-            return os.get_terminal_size(stream.fileno()).columns
-    return 0
+            columns = os.get_terminal_size(stream.fileno()).columns
+            return max(min(WIDTH, columns), _NARROWEST) if columns else WIDTH
+    return WIDTH
 
 
 def say(text: str) -> None:

@@ -34,12 +34,12 @@ def _decimal(number: float) -> str:
 
 
 def next_line(state: RunState) -> str:
-    """Return the line of a summary that says how to go on; empty after a success."""
+    """Return how to go on, for a summary; empty after a success."""
     there = state.artifact_sha256 != EMPTY_SHA256
     if state.stop.reason is StopReason.TAMPERED:
         again = "start a new loop" + (", with artifact.md as --input" if there else "")
-        return f"Next: review what was modified; then {again}"
+        return f"review what was modified; then {again}"
     if not is_extendable(state.stop.reason):
         return ""
     first = "mend artifact.md by hand first, if you like; " if there else ""
-    return f"Next: {extend_command(state)} ({first}--agent NAME takes another agent)"
+    return f"{extend_command(state)} ({first}--agent NAME takes another agent)"

@@ -15,6 +15,7 @@ from pytest_reflex.model.plain import one_line, visible
 from pytest_reflex.model.rules import Criteria, Rule, number
 from pytest_reflex.model.samples import Sample
 from pytest_reflex.model.words import Level, Severity
+from pytest_reflex.reports.tables import text_table
 from pytest_reflex.reports.votes import asked
 from pytest_reflex.verdict.figures import plain
 
@@ -42,7 +43,7 @@ def catalog_text(templates: Iterable[Listed]) -> str:
         if one.criteria
     ]
     broken = [f"{one.name}: {one.problem}" for one in found if not one.criteria]
-    table = _table(rows, ("template", "version", "thresholds", "rules", "from"))
+    table = text_table(("template", "version", "thresholds", "rules", "from"), rows)
     return "\n".join([table, *(["", *map(visible, broken)] if broken else [])])
 
 
@@ -65,7 +66,7 @@ def rules_text(criteria: Criteria) -> str:
         )
         for rule in criteria.rules
     ]
-    table = _table(rows, ("rule", "severity", "weight", "phase", "checks"))
+    table = text_table(("rule", "severity", "weight", "phase", "checks"), rows)
     return "\n".join([*_page(head), "", table])
 
 
@@ -198,12 +199,6 @@ def _fix(wire: Mapping[str, Any]) -> str:
 
 def _inline(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _table(rows: Sequence[Sequence[str]], headers: Sequence[str]) -> str:
-    from tabulate import tabulate
-
-    return tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True)
 
 
 def _page(rows: Iterable[tuple[str, str]]) -> Iterator[str]:

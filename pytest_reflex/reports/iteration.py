@@ -11,42 +11,45 @@ from pytest_reflex.model.results import Evaluation, RuleResult
 from pytest_reflex.model.run import EMPTY_SHA256, RunState
 from pytest_reflex.model.stop import StopReason
 from pytest_reflex.reports.advice import next_line
+from pytest_reflex.reports.lines import WIDTH, Line
 from pytest_reflex.reports.spending import spend_text as spend_text
 from pytest_reflex.reports.votes import votes_told
 from pytest_reflex.verdict.figures import arithmetic, gap, plain, shown_score
 from pytest_reflex.verdict.progress import flips_between
 
-WIDTH = 80
 
+def block(
+    state: RunState, evaluation: Evaluation, artifact_path: str, changed: str = ""
+) -> list[Line]:
+    """Return the block that follows every EVALUATE; the critique follows with `critique_lines`.
 
-def block(state: RunState, evaluation: Evaluation, artifact_path: str) -> str:
-    """Return the block that follows every EVALUATE; the critique follows with `critique_lines`."""
+    `changed` says what was changed where that is no section of a text.
+    """
     score = shown_score(evaluation.score)
     verdict = "PASS" if evaluation.passed else "FAIL"
     title = (
         f"── Iteration {state.iteration}/{state.limits.max_iterations} | "
         f"Phase {evaluation.level.value} | Score: {score} | {verdict} ──"
     )
-    lines = [
-        title,
+    return [
+        [(title, "good" if evaluation.passed else "bad")],
         _field("Plan", _one_line(state.plan)),
         _field("Hash", evaluation.artifact_hash),
-        _field("Changed", changed_line(state.changed)),
-        _field("Failed", ids(evaluation.failed)),
-        _field("Warnings", ids(evaluation.warnings)),
+        _field("Changed", changed or changed_line(state.changed)),
+        _field("Failed", ids(evaluation.failed), "bad" if evaluation.failed else ""),
+        _field("Warnings", ids(evaluation.warnings), "mild" if evaluation.warnings else ""),
         _field("Artifact", artifact_path),
         *_added(state),
     ]
-    return "\n".join(lines)
 
 
-def _added(state: RunState) -> Iterator[str]:
+def _added(state: RunState) -> Iterator[Line]:
     """Yield what the seed's block does not have: flips, strange changes, checks that are idle."""
     flips = flips_between(state.marks)
     if flips and (flips.fixed or flips.broken or flips.still):
         said = (("fixed", flips.fixed), ("broken", flips.broken), ("still failing", flips.still))
         yield _field("Flips", "; ".join(f"{word} {', '.join(ids)}" for word, ids in said if ids))
-    yield from (_field(name, said) for name, said in guard_lines(state.changed))
+    yield from guard_lines(state.changed)
     if state.evaluation and state.evaluation.judged:
         yield _field("Judged", votes_told(state.evaluation))
     yield from (_field(name, said) for name, said in proof_lines(state.proofs))
@@ -65,27 +68,31 @@ def proof_lines(proofs: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]
             yield "Idle", f"{one['rule']} ({of} that an agent made cannot fail)"
 
 
-def guard_lines(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield what lay outside the critique, and what became of it, each with its heading."""
+def guard_lines(found: Mapping[str, Any]) -> Iterator[Line]:
+    """Yield what lay outside the critique, and what became of it."""
     outside, reverted = found.get("outside") or (), found.get("reverted") or ()
     if kept := [name for name in outside if name not in reverted]:
-        yield "Outside", f"{', '.join(kept)} (changed although the critique did not name it)"
+        told = f"{', '.join(kept)} (changed although the critique did not name it)"
+        yield _field("Outside", told, "mild")
     if reverted:
-        yield "Reverted", f"{', '.join(reverted)} (the critique did not name it)"
+        told = f"{', '.join(reverted)} (the critique did not name it)"
+        yield _field("Reverted", told, "mild")
     if why := found.get("unguarded"):
-        yield "Not guarded", f"changes outside the critique could not be taken back: {why}"
+        told = f"changes outside the critique could not be taken back: {why}"
+        yield _field("Not guarded", told, "mild")
 
 
-def command_lines(commands: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+def command_lines(commands: Iterable[Mapping[str, Any]]) -> Iterator[Line]:
     """Yield a line for each command that an agent made, before any of them runs."""
     for made in commands:
         run = f"runs by {made['approved_by']}" if made["approved_by"] else "is not run"
         shown = json.dumps(made["command"], ensure_ascii=False)
-        yield f"  - {visible(made['rule_id'])}, {made['sha256'][:8]}, {run}: {visible(shown)}"
+        which = f"  - {visible(made['rule_id'])}, {made['sha256'][:8]}, {run}:"
+        yield [(which, "strong"), (f" {visible(shown)}", "")]
 
 
-def _field(name: str, value: str) -> str:
-    return f"{name}: {visible(value)}"
+def _field(name: str, value: str, tone: str = "") -> Line:
+    return [(f"{name}: {visible(value)}", tone)]
 
 
 def _one_line(plan: Sequence[str]) -> str:
@@ -118,16 +125,25 @@ def ids(results: Iterable[RuleResult]) -> str:
     return ", ".join(names) or "none"
 
 
-def critique_lines(evaluation: Evaluation, issues: Sequence[Mapping[str, str]] | None) -> list[str]:
+def critique_lines(
+    evaluation: Evaluation, issues: Sequence[Mapping[str, str]] | None
+) -> list[Line]:
     """Return the compact critique: a line per issue; without one, per rule that did not pass."""
     if issues:
         return [
-            f"  - {visible(i['rule_id'])}: {_shorten(visible(i['problem']))}; "
-            f"fix: {_shorten(visible(i['fix_instruction']), 240)}"
+            _of_rule(
+                visible(i["rule_id"]),
+                f"{_shorten(visible(i['problem']))}; "
+                f"fix: {_shorten(visible(i['fix_instruction']), 240)}",
+            )
             for i in issues
         ]
     rows = (*evaluation.failed, *evaluation.warnings)
-    return [f"  - {r.rule.id}: {_shorten(visible(r.message))}{_place(r)}" for r in rows]
+    return [_of_rule(r.rule.id, f"{_shorten(visible(r.message))}{_place(r)}") for r in rows]
+
+
+def _of_rule(rule_id: str, text: str) -> Line:
+    return [(f"  - {rule_id}:", "strong"), (f" {text}", "")]
 
 
 def _place(row: RuleResult) -> str:
@@ -141,17 +157,17 @@ def _shorten(text: str, room: int = 160) -> str:
     return line if len(line) <= room else line[: room - 1] + "…"
 
 
-def distance(evaluation: Evaluation) -> list[str]:
+def distance(evaluation: Evaluation) -> list[Line]:
     """Return the distance to success: gap, blockers, progress in rules (seed 000)."""
     blockers = evaluation.failed
     passed = sum(r.passed for r in evaluation.results)
     score = shown_score(evaluation.score)
-    return [
-        "Distance to success:",
+    rows = (
         f"  threshold {plain(evaluation.threshold)}, score {score}, gap {gap(evaluation)}",
         f"  blocking rules: {len(blockers)}" + (f" ({ids(blockers)})" if blockers else ""),
         f"  rules passed: {passed}/{len(evaluation.results)}",
-    ]
+    )
+    return [[("Distance to success:", "strong")], *([(row, "")] for row in rows)]
 
 
 def _final_score(state: RunState) -> str:
@@ -165,12 +181,14 @@ def _final_score(state: RunState) -> str:
     return f"{shown_score(evaluation.score)} ({weights}, {threshold})"
 
 
-def summary(state: RunState, delivered: str = "") -> str:
-    """Return the final summary of a run that ended; `delivered` says what became of the result."""
+def summary(state: RunState, delivered: Line | None = None, *, advises: bool = True) -> list[Line]:
+    """Return the final summary of a run that ended; `delivered` says what became of the result.
+
+    Unless it `advises`, it does not say how a loop over one text goes on.
+    """
     evaluation, reason = state.evaluation, state.stop.reason
     tampered = reason is StopReason.TAMPERED
-    lines = [
-        "── Final summary ──",
+    facts = [
         f"Run: {state.run_id} ({state.status.value})",
         f"Iteration: {state.iteration}/{state.limits.max_iterations}",
         f"Phase: {state.level.value}",
@@ -178,32 +196,36 @@ def summary(state: RunState, delivered: str = "") -> str:
         f"Stop reason: {reason.value if reason else 'none'}"
         + (f" ({visible(state.stop.detail)})" if state.stop.detail else ""),
     ]
+    lines: list[Line] = [[("── Final summary ──", "strong")], *([(fact, "")] for fact in facts)]
     if state.stop.restored_from:
         back = state.stop.restored_from
-        lines.append(
-            f"Restored: the best artifact, of iteration {back['iteration']}, phase {back['phase']}"
-        )
+        told = f"the best artifact, of iteration {back['iteration']}, phase {back['phase']}"
+        lines.append(_field("Restored", told, "mild"))
     if evaluation and evaluation.judged and not tampered:
         lines.append(_field("Judged", votes_told(evaluation)))
-    lines.append(f"Spend: {spend_text(state.spend)}")
+    lines.append([(f"Spend: {spend_text(state.spend)}", "")])
     if evaluation and not state.stop.passed and not tampered:
         lines += distance(evaluation)
         lines += critique_lines(evaluation, None)
-    if advice := next_line(state):
-        lines.append(advice)
+    if advises and (advice := next_line(state)):
+        lines.append([("Next:", "strong"), (f" {advice}", "")])
     if delivered:
-        lines.append(visible(delivered))
-    lines.append(_gate(state))
-    return "\n".join(lines)
+        lines.append(delivered)
+    return [*lines, [(_gate(state), _gate_tone(state))]]
 
 
 def _gate(state: RunState) -> str:
     return f"Gate: {'passed' if state.stop.passed else 'NOT passed'}"
 
 
-def verdict_line(state: RunState, artifact_path: str) -> str:
+def _gate_tone(state: RunState) -> str:
+    return "good" if state.stop.passed else "bad"
+
+
+def verdict_line(state: RunState, artifact_path: str) -> Line:
     """Return the verdict in one line, for below an artifact that made the summary scroll away."""
     reason, score = state.stop.reason, _final_score(state).partition(" ")[0]
     parts = [_gate(state), f"score {score}", reason.value if reason else "none"]
     there = state.artifact_sha256 != EMPTY_SHA256
-    return ", ".join(parts) + (f"; artifact: {visible(artifact_path)}" if there else "")
+    where = f"; artifact: {visible(artifact_path)}" if there else ""
+    return [(", ".join(parts) + where, _gate_tone(state))]

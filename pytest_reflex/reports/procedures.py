@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_reflex.model.plain import one_line, visible
+from pytest_reflex.reports.tables import tab_lines, text_table
 
 _ROOM = 72
 _LONGEST = 2_000
@@ -15,19 +16,17 @@ _INDENT = 12
 
 def table(procedures: Sequence[Mapping[str, Any]]) -> str:
     """Return a table of procedures; under it what is wrong with those that cannot be used."""
-    from tabulate import tabulate
-
     rows = [(one_line(one["name"]), _purpose(one, _ROOM), one["origin"]) for one in procedures]
     head = ("procedure", "what it does", "from")
-    lines = [tabulate(rows, head, "simple", disable_numparse=True)]
+    lines = [text_table(head, rows)]
     broken = [f"{one['name']}: {one['problem']}" for one in procedures if "problem" in one]
     return "\n".join([*lines, *(["", *map(visible, broken)] if broken else [])])
 
 
 def plain_lines(procedures: Sequence[Mapping[str, Any]]) -> str:
     """Return a line for each procedure, its fields separated by tabs."""
-    return "\n".join(
-        "\t".join((one_line(one["name"]), _purpose(one, _LONGEST), one_line(one["origin"])))
+    return tab_lines(
+        (one_line(one["name"]), _purpose(one, _LONGEST), one_line(one["origin"]))
         for one in procedures
     )
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.run import Mark, RunState
-from pytest_reflex.model.words import Level, Step
+from pytest_reflex.model.words import Level
+from pytest_reflex.reports.lines import Line
 from pytest_reflex.reports.spending import spend_text
 from pytest_reflex.verdict.figures import plain, shown_score
-
-# Pieces of a line with their tone: "" or a word of `reports.terminal`.
-Line = list[tuple[str, str]]
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 LEAVING: Line = [("  leaving: what runs is given time to end; once more kills it", "mild")]
@@ -26,48 +24,40 @@ _NAME = 40
 class Running:
     """A step that runs: for how many seconds, and the agent that was asked ("" for none)."""
 
-    step: Step
+    name: str
     agent: str
     seconds: float
 
 
-def progress_lines(
-    state: RunState, running: Sequence[Running], seconds: float, turn: int
-) -> list[Line]:
-    """Return the live view; `seconds` is the time since the driver began, `turn` moves a spinner.
+def loop_rows(state: RunState, run: str) -> list[Line]:
+    """Return what a live view shows of a loop; `run` is the time since the driver began.
 
     Lines may be cut at the end: what matters most comes first.
     """
-    wheel = (SPINNER[turn % len(SPINNER)] + " ", "good")
-    steps: Line = []
-    for one in running:
-        steps += [(" · ", "faint")] if steps else []
-        steps += [(one.step.value, "strong"), (f" {clock(one.seconds)}{_asked(one)}", "")]
     place = (
         f"iteration {state.iteration}/{state.limits.max_iterations} · phase {state.level.value} · "
-        f"run {clock(seconds)}"
+        f"run {run}"
     )
     return [
-        [wheel, *(steps or [("between two steps", "")])],
         [("  " + place, "")],
         [("  score ", ""), *trend(state)],
         [(f"  spend {spend_text(state.spend)}", "")],
-        [(f"  Ctrl-C interrupts; go on with: pytest-reflex loop resume {state.alias}", "faint")],
     ]
 
 
-def started_line(step: Step, agent: str) -> str:
+def started_line(running: Running) -> str:
     """Return what is told at the start of a step that may take long."""
-    return f"{step.value} ...{_asked(Running(step, agent, 0))}"
+    return f"{running.name} ...{asked(running)}"
 
 
 def waiting_line(running: Iterable[Running]) -> str:
     """Return what is told while steps go on and nothing else happens."""
-    steps = (f"{one.step.value} {clock(one.seconds)}{_asked(one)}" for one in running)
+    steps = (f"{one.name} {clock(one.seconds)}{asked(one)}" for one in running)
     return "still at work: " + ", ".join(steps)
 
 
-def _asked(running: Running) -> str:
+def asked(running: Running) -> str:
+    """Return the agent that is asked, as it stands behind a step."""
     return f" (agent {one_line(running.agent, _NAME)})" if running.agent else ""
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pytest_reflex.criteria.prove import ADVICE, MEANING, Proof, RuleProof
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.words import Outcome
+from pytest_reflex.reports.tables import text_table
 
 WIDTH = 80
 _INDENT = " " * 4
@@ -20,14 +21,12 @@ def proof_text(proofs: Sequence[RuleProof], *, widest: int = 44) -> str:
 
     `widest` is the number of characters to which what a rule fails on is cut.
     """
-    from tabulate import tabulate
-
     rows = [
         (one.rule.id, one.proof.value, _empty(one), one.tried, _failed_on(one, widest))
         for one in proofs
     ]
     head = ("rule", "proof", "on empty", "tried", "fails on")
-    table = tabulate(rows, head, "simple", disable_numparse=True)
+    table = text_table(head, rows)
     details = [line for one in proofs for line in (*_detail(one), *_idle(one))]
     return "\n".join([table, *details, "", summary(proofs)])
 

@@ -9,6 +9,7 @@ from pytest_reflex.model.plain import visible
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import Limits
 from pytest_reflex.model.words import Level, Step
+from pytest_reflex.reports.tables import text_table
 from pytest_reflex.reports.votes import judge_line
 from pytest_reflex.verdict.figures import plain
 
@@ -27,8 +28,6 @@ def proposal_text(
 
     A loop `of_text` has its calls counted; one over a session asks for fewer of the steps.
     """
-    from tabulate import tabulate
-
     rows = [
         (
             rule.level.value,
@@ -39,12 +38,7 @@ def proposal_text(
         )
         for rule in criteria.rules
     ]
-    table = tabulate(
-        rows,
-        headers=("phase", "rule", "severity", "weight", "checks"),
-        tablefmt="simple",
-        disable_numparse=True,
-    )
+    table = text_table(("phase", "rule", "severity", "weight", "checks"), rows)
     bars = ", ".join(f"{level.value} {plain(bar)}" for level, bar in criteria.thresholds.items())
     return "\n".join(
         (

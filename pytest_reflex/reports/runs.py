@@ -10,6 +10,7 @@ from typing import Any
 from pytest_reflex.model.plain import one_line, visible
 from pytest_reflex.model.run import Spend
 from pytest_reflex.reports.spending import budget_text, spend_text
+from pytest_reflex.reports.tables import tab_lines, text_table
 from pytest_reflex.verdict.figures import lasted, shown_score
 
 HEADERS = ("driver", "name", "status", "started", "duration", "iteration", "cost", "score", "about")
@@ -24,20 +25,18 @@ def table(runs: Sequence[Mapping[str, Any]], width: int) -> str:
 
     What they are about is cut to what is left of `width`; what is wrong with one is not.
     """
-    from tabulate import tabulate
-
     rows = [_row(one) for one in runs]
     taken = sum(max(map(len, column)) + 2 for column in zip(HEADERS[:-1], *rows, strict=True))
     abouts = [_about(one, max(width - taken, _LEAST)) for one in runs]
     if any(abouts):
         rows = [(*row, about) for row, about in zip(rows, abouts, strict=True)]
     headers = HEADERS if any(abouts) else HEADERS[:-1]
-    return tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True)
+    return text_table(headers, rows)
 
 
 def plain_lines(runs: Sequence[Mapping[str, Any]]) -> str:
     """Return a line for each run, its nine fields separated by tabs; what is unknown is empty."""
-    return "\n".join("\t".join((*_row(one), _about(one, _LONGEST))) for one in runs)
+    return tab_lines((*_row(one), _about(one, _LONGEST)) for one in runs)
 
 
 def status_text(

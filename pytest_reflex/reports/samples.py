@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pytest_reflex.criteria.samples import BROKEN, MEANING, RuleTried, Tried, Verdict
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.samples import Sample
+from pytest_reflex.reports.tables import text_table
 
 WIDTH = 80
 _INDENT = " " * 4
@@ -16,12 +17,10 @@ _INDENT = " " * 4
 
 def samples_text(tried: Sequence[RuleTried]) -> str:
     """Return the table, the samples that speak against their rule, and the sum of it all."""
-    from tabulate import tabulate
-
     rows = [
         (one.rule.id, one.verdict.value, _share(one, "good"), _share(one, "bad")) for one in tried
     ]
-    table = tabulate(rows, ("rule", "samples", "good", "bad"), "simple", disable_numparse=True)
+    table = text_table(("rule", "samples", "good", "bad"), rows)
     details = [line for one in tried for sample in one.samples for line in _detail(one, sample)]
     mends = [line for one in tried for line in _mends(one)]
     return "\n".join([table, *details, *([""] if mends else []), *mends, "", summary(tried)])

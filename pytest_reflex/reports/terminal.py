@@ -12,6 +12,7 @@ from pytest_reflex.model.words import Outcome, Severity
 from pytest_reflex.reports.left_out import LABEL as LEFT_OUT
 from pytest_reflex.reports.left_out import left_out_lines
 from pytest_reflex.reports.next_step import next_step
+from pytest_reflex.reports.tables import text_table
 from pytest_reflex.reports.votes import votes_told
 from pytest_reflex.verdict.figures import arithmetic, gap, plain, shown_score
 from pytest_reflex.verdict.gate import Decision, GateStatus, Judged
@@ -270,8 +271,6 @@ def overview(judged: Sequence[Judged]) -> list[str]:
 
     Foreign text comes last: a line that begins with it could be a command to a build system.
     """
-    from tabulate import tabulate
-
     rows = [
         (
             j.status.value.upper(),
@@ -284,7 +283,7 @@ def overview(judged: Sequence[Judged]) -> list[str]:
         for j in judged
     ]
     headers = ("gate", "score", "threshold", "phase", "criteria", "artifact")
-    table = tabulate(rows, headers, tablefmt="simple", disable_numparse=True)
+    table = text_table(headers, rows)
     return [line.rstrip() for line in table.splitlines()]
 
 

@@ -115,6 +115,13 @@ OPTIONS = (
         loops=True,
     ),
     Option(
+        "events",
+        "text",
+        "append each event of the loop as a line of JSON; - is standard output, for nothing else",
+        "PATH|-",
+        loops=True,
+    ),
+    Option(
         "resume", "optional", "continue a loop (default: the one that ran)", "ALIAS", loops=True
     ),
 )

@@ -10,7 +10,7 @@ import pytest
 from pytest_reflex.cli.main import main
 from pytest_reflex.drivers.reflex.catalog import status_text
 from pytest_reflex.drivers.reflex.overview import find_run
-from tests.loops.stage import Script, Stage
+from tests.loops.stage import Script, Stage, history_of
 
 CRITERIA = """\
 name: words
@@ -24,7 +24,7 @@ def broken(tmp_path: Path) -> Stage:
     """A run that was left in the middle of its first iteration."""
     stage = Stage(tmp_path)
     with stage.begin(Script(produce="x\n")) as loop:
-        for event in loop.events():
+        for event in history_of(loop):
             if event.kind == "critique_done":
                 break
     return stage
@@ -77,7 +77,7 @@ def test_b116_a_link_in_place_of_a_state_file_is_not_followed(
     path.unlink(missing_ok=True)
     path.symlink_to(victim)
     with broken.resume(Script(produce="alpha beta gamma\n", refine="x y\n")) as loop:
-        list(loop.events())
+        list(history_of(loop))
     assert victim.read_text() == "mine"
     assert not path.is_symlink()
 

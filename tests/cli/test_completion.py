@@ -13,7 +13,7 @@ import pytest
 from pytest_reflex.drivers.iterate.model import Status
 from pytest_reflex.drivers.iterate.statefile import state_file
 from tests.iterations.tape import state as iteration_state
-from tests.loops.stage import Script, Stage
+from tests.loops.stage import Script, Stage, history_of
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One loop that was interrupted, one that stopped, one that completed."""
     stage = Stage(tmp_path_factory.mktemp("project"))
     with stage.begin(Script(produce="x\n"), alias="left-alone") as loop:
-        next(loop.events())
+        next(history_of(loop))
     stage.play(
         Script(produce="x\n", refine="x\n"), {"loop.max_iterations": 1}, alias="limit-reached"
     )

@@ -19,10 +19,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.cli import progress
 from pytest_reflex.cli.live import LiveView, can_be_live
 from pytest_reflex.cli.main import main
-from pytest_reflex.reports.progress import Line
+from pytest_reflex.drivers.reflex.attending import LoopView
+from pytest_reflex.reports.lines import Line
 from tests.cli.terminal import Terminal
 
 CRITERIA = """\
@@ -289,7 +289,7 @@ def test_a_pipe_is_told_what_takes_long_and_gets_no_control_characters(
     project: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(project)
-    monkeypatch.setattr(progress, "BEAT", 0.05)
+    monkeypatch.setattr(LoopView, "beat", 0.05)
     (project / "writer.py").write_text(WRITER.replace("prompt =", "time.sleep(0.15); prompt ="))
     assert main(NEW) == 0
     told = capfd.readouterr().err

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
-from tests.loops.stage import Script, Stage
+from tests.loops.stage import Script, Stage, history_of
 
 GOOD = "alpha beta gamma\n"
 Captured = pytest.CaptureFixture[str]
@@ -48,7 +48,7 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
     stage = Stage(tmp_path)
     stage.play(Script(produce=["alpha\n", GOOD], refine="alpha beta\n"), alias="done")
     with stage.begin(Script(produce="x\n"), alias="left", task="say\tmany words") as loop:
-        for event in loop.events():
+        for event in history_of(loop):
             if event.kind == "evaluation_done":
                 break
     return stage
@@ -198,7 +198,7 @@ def test_show_rebuilds_what_an_iteration_evaluated(
 
 def test_show_says_that_an_iteration_was_not_evaluated(stage: Stage, capsys: Captured) -> None:
     with stage.begin(Script(produce="alpha\n"), alias="early") as loop:
-        next(event for event in loop.events() if event.kind == "artifact_created")
+        next(event for event in history_of(loop) if event.kind == "artifact_created")
     assert main(["loop", "show", "early", "--iteration", "1"]) == 0
     out, err = capsys.readouterr()
     assert out == "alpha\n"

@@ -11,7 +11,7 @@ from pytest_reflex.cli.loop_manage import _where_it_goes
 from pytest_reflex.cli.main import main
 from pytest_reflex.drivers.reflex.overview import find_run
 from tests.cli.terminal import Terminal
-from tests.loops.stage import Script, Stage
+from tests.loops.stage import Script, Stage, history_of
 
 GOOD, BAD = "alpha beta gamma\n", "x\n"
 Captured = pytest.CaptureFixture[str]
@@ -30,7 +30,7 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
 
 def leave(stage: Stage, alias: str) -> None:
     with stage.begin(Script(produce=BAD), alias=alias) as loop:
-        next(loop.events())
+        next(history_of(loop))
 
 
 def there(stage: Stage) -> list[str]:
@@ -192,7 +192,7 @@ def test_stop_refuses_what_has_ended(stage: Stage, capsys: Captured) -> None:
 
 def test_stop_delivers_as_the_driver_would(stage: Stage, capsys: Captured) -> None:
     with stage.begin(Script(produce=BAD), alias="asked", output=Path("best.md")) as loop:
-        for event in loop.events():
+        for event in history_of(loop):
             if event.kind == "evaluation_done":
                 break
     main(["loop", "stop", "--alias", "asked"])
@@ -222,7 +222,7 @@ def test_feedback_of_one_word_is_for_the_loop_that_runs(stage: Stage, capsys: Ca
     assert find_run(stage.root, "left").state.feedback == ("say it shorter",)
 
 
-@pytest.mark.parametrize(("words", "said"), [([], ""), (["left"], " to left")])
+@pytest.mark.parametrize(("words", "said"), [([], ""), (["left"], " for left")])
 def test_feedback_without_a_text_is_refused(
     words: list[str], said: str, stage: Stage, capsys: Captured
 ) -> None:

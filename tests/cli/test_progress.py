@@ -8,19 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.drivers.reflex.attending import Progress
-from pytest_reflex.drivers.reflex.driver import ReflexLoop
+from pytest_reflex.drivers.common.console import Progress
+from pytest_reflex.drivers.common.control import Control
+from pytest_reflex.drivers.common.events import DriverEvent, Waits
+from pytest_reflex.drivers.reflex.attending import LoopView
+from pytest_reflex.drivers.reflex.decide import Act, Decision
+from pytest_reflex.drivers.reflex.driver import ReflexDriver, ReflexLoop
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import Mark, RunState, Spend
 from pytest_reflex.model.words import Level, Step
-from pytest_reflex.reports.progress import (
-    Line,
-    Running,
-    clock,
-    progress_lines,
-    trend,
-    waiting_line,
-)
+from pytest_reflex.reports.lines import Line
+from pytest_reflex.reports.progress import Running, clock, loop_rows, trend, waiting_line
 from pytest_reflex.settings import STEPS
 from tests.loops.stage import CRITERIA, Script, Stage
 
@@ -86,52 +84,64 @@ def test_a_clock(seconds: float, shown: str) -> None:
 
 def test_what_a_tool_did_not_tell_is_called_unknown(state: RunState) -> None:
     spent = replace(state, spend=Spend(calls=2, seconds=3.0, unknown=2, unknown_tokens=2))
-    assert "unknown" in text(progress_lines(spent, [], 0, 0)[3])
+    assert "unknown" in text(loop_rows(spent, "0:00")[2])
 
 
 def test_t06_the_name_of_an_agent_cannot_act() -> None:
-    line = waiting_line([Running(Step.PLAN, "\x1b[2J", 31.0)])
+    line = waiting_line([Running("PLAN", "\x1b[2J", 31.0)])
     assert line == "still at work: PLAN 0:31 (agent \\x1b[2J)"
 
 
-def running(loop: ReflexLoop, progress: Progress) -> str:
+def running(progress: Progress) -> str:
     return text(progress.lines()[0])[2:]
+
+
+def begin(loop: ReflexLoop, step: Step) -> DriverEvent:
+    """Return that a step is waited for, as the driver says it."""
+    driver = ReflexDriver(loop, Control(loop.files.requests, loop.cancel), Waits(None))
+    (event,) = driver.announce(Decision(Act.STEP, step))
+    return event
 
 
 def test_the_pair_runs_side_by_side_until_each_is_done(tmp_path: Path) -> None:
     prose = CRITERIA + "  - {id: a.x.prose, description: good, severity: info, check: reads well}\n"
     with Stage(tmp_path, prose).begin(Script(produce="alpha beta")) as loop:
-        progress = Progress(loop, AGENTS)
-        progress.starting(Step.PRODUCE_PREPARE)
-        assert running(loop, progress) == (
-            "PRODUCE 0:00 (agent writer) · PREPARE 0:00 (agent writer)"
-        )
+        loop = replace(loop, agents=AGENTS)
+        progress = Progress(LoopView(loop))
+        progress.hear(begin(loop, Step.PRODUCE_PREPARE))
+        assert running(progress) == "PRODUCE 0:00 (agent writer) · PREPARE 0:00 (agent writer)"
         events = loop.events()
-        created = next(e for e in events if e.kind is EventKind.ARTIFACT_CREATED)
+        created = next(e for e in events if e.fields.get("event") == EventKind.ARTIFACT_CREATED)
         events.close()
-        progress.done(created)
-        assert running(loop, progress) == "PREPARE 0:00 (agent writer)"
+        progress.hear(created)
+        assert running(progress) == "PREPARE 0:00 (agent writer)"
 
 
 def test_checks_of_the_rules_need_no_agent(tmp_path: Path) -> None:
     with Stage(tmp_path).begin(Script()) as loop:
-        progress = Progress(loop, AGENTS)
-        progress.starting(Step.PREPARE)
-        assert running(loop, progress) == "PREPARE 0:00"
-        progress.starting(Step.EVALUATE)
-        assert running(loop, progress) == "EVALUATE 0:00"
+        loop = replace(loop, agents=AGENTS)
+        progress = Progress(LoopView(loop))
+        progress.hear(begin(loop, Step.PREPARE))
+        assert running(progress) == "PREPARE 0:00"
 
 
 def test_one_after_the_other_only_one_runs(tmp_path: Path) -> None:
     with Stage(tmp_path).begin(Script(), sequential=True) as loop:
-        progress = Progress(loop, AGENTS)
-        progress.starting(Step.PRODUCE_PREPARE)
-        assert running(loop, progress) == "PRODUCE 0:00 (agent writer)"
+        loop = replace(loop, agents=AGENTS)
+        progress = Progress(LoopView(loop))
+        progress.hear(begin(loop, Step.PRODUCE_PREPARE))
+        assert running(progress) == "PRODUCE 0:00 (agent writer)"
+
+
+def test_between_two_steps_nothing_runs(tmp_path: Path) -> None:
+    with Stage(tmp_path).begin(Script()) as loop:
+        assert running(Progress(LoopView(loop))) == "between two steps"
 
 
 def test_who_is_leaving_is_told_how_to_leave_at_once(tmp_path: Path) -> None:
     with Stage(tmp_path).begin(Script()) as loop:
-        progress = Progress(loop, AGENTS)
+        progress = Progress(LoopView(loop), leaving=loop.cancel.is_set)
+        assert text(progress.lines()[-1]).endswith("pytest-reflex loop resume words")
         loop.cancel.set()
         assert text(progress.lines()[-1]).endswith("once more kills it")
 
@@ -141,9 +151,9 @@ def test_agents_that_answer_at_once_are_not_announced(
 ) -> None:
     said: list[str] = []
     with Stage(tmp_path).begin(Script()) as loop:
-        agents = {Step.PLAN: "offline", Step.REFINE: "writer"}
-        progress = Progress(loop, agents, say=said.append)
+        loop = replace(loop, agents={Step.PLAN: "offline", Step.REFINE: "writer"})
+        progress = Progress(LoopView(loop), say=said.append)
         for step in (Step.PLAN, Step.EVALUATE, Step.REFINE):
-            progress.starting(step)
+            progress.hear(begin(loop, step))
         progress.beat()
         assert said == ["REFINE ... (agent writer)", "still at work: REFINE 0:00 (agent writer)"]

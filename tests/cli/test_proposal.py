@@ -11,7 +11,7 @@ from pytest_reflex.model.run import Limits
 from pytest_reflex.model.words import Step
 from pytest_reflex.reports.proposal import most_calls, proposal_text
 from tests.loops.histories import RULES
-from tests.loops.stage import Script, Stage, issues
+from tests.loops.stage import Script, Stage, history_of, issues
 from tests.verdict.sets import criteria
 
 PAID = dict.fromkeys(Step, "writer")
@@ -34,7 +34,7 @@ def test_a_loop_to_its_limit_takes_as_many_calls_as_were_said(produce: str, tmp_
     script = Script(produce=texts[::2], refine=texts[1::2], critique=issues("a.x.alpha"))
     flags = {"loop.produce": produce, "loop.blocker_stagnation": 0}
     with Stage(tmp_path).begin(script, flags) as loop:
-        list(loop.events())
+        list(history_of(loop))
         assert len(script.requests) == said(loop)
 
 

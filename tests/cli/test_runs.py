@@ -15,7 +15,7 @@ from pytest_reflex.cli.main import main
 from tests.cli.terminal import Terminal
 from tests.iterations.project import Project as IterateProject
 from tests.iterations.project import left_behind
-from tests.loops.stage import Script, Stage
+from tests.loops.stage import Script, Stage, history_of
 from tests.treeloop.stage import Project
 
 Captured = pytest.CaptureFixture[str]
@@ -50,7 +50,7 @@ def lines(capsys: Captured, *flags: str) -> list[list[str]]:
 def left_loop(folder: Path, alias: str) -> None:
     """Leave a loop behind its first evaluation."""
     with Stage(folder).begin(Script(produce="x\n"), alias=alias) as loop:
-        for event in loop.events():
+        for event in history_of(loop):
             if event.kind == "evaluation_done":
                 break
 

@@ -71,7 +71,7 @@ def _main(names: list[str]) -> dict[str, list[str]]:
 
 def _played(project: Path, name: str) -> list[str]:
     """Play half a run, and the rest after a resume; time is budgeted, and agents took none."""
-    from tests.loops.stage import Script, Stage
+    from tests.loops.stage import Script, Stage, history_of
 
     project.mkdir()
     stage = Stage(project)
@@ -80,11 +80,11 @@ def _played(project: Path, name: str) -> list[str]:
     (project / "pytest-reflex.toml").write_text("[loop]\nbudget = { seconds = 600 }\n")
     with _clock(name):
         with stage.begin(script) as loop:
-            for event in loop.events():
+            for event in history_of(loop):
                 if event.seq == 9:
                     break
         with stage.resume(script) as loop:
-            list(loop.events())
+            list(history_of(loop))
             events = list(loop.files.latest_events())
     return [*_wrong_of(stage, events), *_stamps(events, name)]
 

@@ -18,7 +18,7 @@ from pytest_reflex.store.journal import read_journal
 from pytest_reflex.store.lines import decode
 from tests.faults.figure import Figure, of_cases
 from tests.faults.memory import memory_folder
-from tests.loops.stage import Line, Script, Stage
+from tests.loops.stage import Line, Script, Stage, history_of
 from tests.store.test_journal import damage
 
 Case = tuple[str, list[str]]
@@ -64,7 +64,7 @@ def _recorded(project: Path, most: int) -> Recorded:
     script = Script(plan=["not JSON", _PLAN], produce=lambda r: r.artifact or "x\n", refine=better)
     states, texts = [], []
     with stage.begin(script, {"loop.oscillation": "false"}) as loop:
-        for event in loop.events():
+        for event in history_of(loop):
             states.append((stage.root / "words/run.json").read_bytes())
             texts.append(loop.files.artifact_text())
             if event.seq == most:

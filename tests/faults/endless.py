@@ -17,7 +17,7 @@ from typing import Any
 from pytest_reflex.errors import LimitError
 from pytest_reflex.model.steps import Reply, StepRequest
 from tests.faults.figure import Figure, of_cases
-from tests.loops.stage import PLAN, Script, Stage, critique_all, issues
+from tests.loops.stage import PLAN, Script, Stage, critique_all, history_of, issues
 
 ITERATIONS = 3
 MOST_CALLS = 2 * 4 * ITERATIONS
@@ -135,7 +135,7 @@ def _wrong(agent: Endless) -> Iterator[str]:
             if agent.hours:
                 loop = replace(loop, clock=lambda: 3600.0 * next(hours))
             with contextlib.suppress(LimitError):
-                for _ in loop.events():
+                for _ in history_of(loop):
                     pass
                 reason = stage.run_json()["stop"]["reason"]
         reason = reason or "refused"

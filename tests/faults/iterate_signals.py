@@ -1,4 +1,7 @@
-"""F23 for the iteration loop: signals while the tool or a gate is at work, once and twice."""
+"""F23 for the iteration loop: signals and requests while the tool or a gate is at work.
+
+They come once and twice. Of what is at work a part heeds no TERM.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,15 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
+from pytest_reflex.drivers.common.lease import RUN_DIR
 from tests.faults.driven import stopped, wait_until
 from tests.faults.figure import Figure, of_cases
 from tests.faults.signals import heard
-from tests.process.zoo import gone_within, marked
+from tests.process.zoo import gone_within, living_with, marked
 
 STATUS = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129, "SIGQUIT": 131, "SIGTSTP": 0}
+# Requests of a person: the round goes on to its end, or is ended.
+STATUS |= {"stop": 2, "stop --now": 2}
 _AGENT = """\
 cat > /dev/null
 echo "$PYTEST_REFLEX_ITERATION" >> rounds.log
@@ -57,9 +63,10 @@ class Case:
 
 
 def figure(full: bool) -> Figure:
-    """Return how many cases came out as they must: all 20, or one."""
+    """Return how many cases came out as they must: all 28, or two."""
     cases = [Case(*case) for case in product(STATUS, ("tool", "gate"), (False, True))]
-    chosen = cases if full else [Case("SIGHUP", "gate", False)]
+    sample = [Case("SIGHUP", "gate", False), Case("stop --now", "tool", True)]
+    chosen = cases if full else sample
     with tempfile.TemporaryDirectory() as folder, heard(), ThreadPoolExecutor(2) as pool:
         places = [Path(folder) / str(number) for number in range(len(chosen))]
         found = list(pool.map(_played, places, chosen))
@@ -70,27 +77,39 @@ def _played(folder: Path, case: Case) -> list[str]:
     folder.mkdir()
     (folder / "agent.sh").write_text(_AGENT)
     (folder / "hold.sh").write_text(_HOLD)
-    (folder / "pytest-reflex.toml").write_text(_CONFIG.format(grace=600 if case.twice else 0.5))
+    (folder / "pytest-reflex.toml").write_text(
+        _CONFIG.format(grace=600 if case.twice and case.signal.startswith("SIG") else 0.5)
+    )
     (folder / f"hold-{case.where}").touch()
     with marked() as (env, living):
         process = _started(folder, env, "run", "build", "-n", "3")
         try:
             wait_until((folder / "held").exists)
-            _send(process, case, folder)
+            _send(process, case, folder, env)
             _, err = process.communicate(timeout=_PATIENCE)
         except (TimeoutError, subprocess.TimeoutExpired) as error:
             return [f"{type(error).__name__}"]
         finally:
             process.kill()
             process.wait()
-        wrong = [] if gone_within(_PATIENCE, living) else ["something is alive"]
+        mark = f"{RUN_DIR}={folder / '.rooda/log/build'}".encode()
+        gone = gone_within(_PATIENCE, lambda: [*living(), *living_with(mark)])
+        wrong = [] if gone else ["something is alive"]
         wrong += _judged(process.returncode, err, case)
         if case.signal != "SIGTSTP":
-            wrong += _resumed(folder, env)
+            wrong += _resumed(folder, env, done=2 if case.signal == "stop" else 1)
     return wrong
 
 
-def _send(process: subprocess.Popen[str], case: Case, folder: Path) -> None:
+def _send(process: subprocess.Popen[str], case: Case, folder: Path, env: dict[str, str]) -> None:
+    if case.signal.startswith("stop"):
+        wait = "60" if case.signal == "stop --now" and not case.twice else "0"
+        for _ in range(1 + case.twice):
+            asking = _started(folder, env, *case.signal.split(), "build", "--wait", wait)
+            asking.communicate(timeout=_PATIENCE)
+        if case.signal == "stop":
+            (folder / f"hold-{case.where}").unlink()
+        return
     number = signal.Signals[case.signal]
     process.send_signal(number)
     if case.signal == "SIGTSTP":
@@ -106,14 +125,14 @@ def _judged(status: int, err: str, case: Case) -> Iterator[str]:
         yield f"exit {status}, not {STATUS[case.signal]}: {err[-200:]}"
     if "Traceback" in err:
         yield f"a traceback: {err[-300:]}"
-    told = "Interrupted. State saved." in err or case.twice
+    told = "Interrupted. State saved." in err or "Stopped" in err or case.twice
     if case.signal != "SIGTSTP" and not told:
         yield f"it does not say how it goes on: {err[-200:]}"
 
 
-def _resumed(folder: Path, env: dict[str, str]) -> Iterator[str]:
+def _resumed(folder: Path, env: dict[str, str], *, done: int) -> Iterator[str]:
     state = json.loads((folder / ".rooda/state/build.json").read_bytes())
-    if (state["iteration"], len(state["elapsed_per_iteration"])) != (1, 1):
+    if (state["iteration"], len(state["elapsed_per_iteration"])) != (done, done):
         yield f"the state says {state}"
     for path in folder.glob("hold-*"):
         path.unlink()
@@ -121,7 +140,10 @@ def _resumed(folder: Path, env: dict[str, str]) -> Iterator[str]:
     _, err = process.communicate(timeout=_PATIENCE)
     if process.returncode != 0:
         yield f"resume left with {process.returncode}: {err[-200:]}"
-    if (folder / "rounds.log").read_text().split() != ["1", "2", "2", "3"]:
+    if (folder / ".rooda/state/build.control.json").exists():
+        yield "a request is left"
+    again = ["2"] if done == 1 else []
+    if (folder / "rounds.log").read_text().split() != ["1", "2", *again, "3"]:
         yield "its rounds were " + (folder / "rounds.log").read_text()
 
 

@@ -22,7 +22,7 @@ from pytest_reflex.model.events import Event
 from pytest_reflex.model.steps import Reply, StepRequest
 from tests.faults.figure import Figure, of_cases
 from tests.faults.memory import memory_folder
-from tests.loops.stage import PLAN, Stage, issues
+from tests.loops.stage import PLAN, Stage, history_of, issues
 
 FULL, SAMPLE = 10_000, 10
 WORDS = ("alpha", "beta", "gamma", "delta", "é\u2028", "x")
@@ -133,7 +133,7 @@ def _played(folder: Path, seed: int) -> list[str]:
 
 def _play(stage: Stage, loop: ReflexLoop, dice: random.Random, wrong: list[str]) -> bool:
     """Play on and return whether the run was left before its end."""
-    events = loop.events()
+    events = history_of(loop)
     for _ in events:
         chance = dice.random()
         if chance < 0.03:

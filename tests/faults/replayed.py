@@ -15,7 +15,7 @@ from tests.faults.disk import Recorder, lay_out
 from tests.faults.figure import Figure, of_cases
 from tests.faults.intercepted import Intercepted
 from tests.faults.memory import memory_folder
-from tests.loops.stage import Script, Stage
+from tests.loops.stage import Script, Stage, history_of
 
 SAMPLE = 12
 KEYS = ("status", "iteration", "phase", "plan", "stop", "last_score_exact", "artifact", "last_seq")
@@ -28,7 +28,7 @@ def figure(full: bool) -> Figure:
         told: list[int] = []
         recorder = Recorder(stage.project, lambda: (len(script.requests), len(told)))
         with Intercepted(stage.project, recorder), stage.begin(script, sequential=True) as loop:
-            for event in loop.events():
+            for event in history_of(loop):
                 told.append(event.seq)
         states = list(recorder.states())
         chosen = states if full else random.Random(2).sample(states, SAMPLE)
@@ -107,7 +107,7 @@ def _judged(stage: Stage, again: Script, whole: Mapping[str, Any], told: int) ->
         with stage.resume(again) as loop:
             if loop.state != shown:
                 wrong.append("status shows another state than the one resumed")
-            list(loop.events())
+            list(history_of(loop))
     except UsageError as error:
         if "has ended" not in str(error):
             raise

@@ -71,7 +71,9 @@ class Stage:
                 clock=lambda: self.script.clock[0],
                 now=lambda: AT,
             )
-            return self.loop.run()
+            for _ in self.loop.events():
+                pass
+            return self.loop.exit_code
 
     def fresh(self) -> State:
         return State(

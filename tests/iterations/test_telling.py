@@ -4,26 +4,47 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_reflex.drivers.common.console import Progress
+from pytest_reflex.drivers.iterate import events
 from pytest_reflex.drivers.iterate.log import Log
-from pytest_reflex.drivers.iterate.model import Cause, Gate, GateResult, Round
-from pytest_reflex.drivers.iterate.telling import Progress
-from pytest_reflex.reports.progress import Line
+from pytest_reflex.drivers.iterate.model import Cause, Gate, GateResult, Round, State
+from pytest_reflex.drivers.iterate.telling import IterateView
+from pytest_reflex.reports.lines import Line
 
 
 class Stage:
-    """A progress under a clock that the test sets, fed by a log as the driver feeds it."""
+    """A progress under a clock that the test sets, fed by the events of a driver."""
 
     def __init__(self) -> None:
         self.now, self.leaving = 0.0, False
-        self.progress = Progress("build", seconds=lambda: self.now, leaving=lambda: self.leaving)
-        self.log = Log("build", lambda text: None, progress=self.progress)
+        self.view, self.said = IterateView("build"), list[str]()
+        self.progress = Progress(
+            self.view,
+            say=self.said.append,
+            seconds=lambda: self.now,
+            leaving=lambda: self.leaving,
+        )
+
+    def begins(self, number: int, total: int) -> None:
+        self.progress.hear(events.begins(self.state(number - 1, total), "tool"))
+
+    def state(self, number: int, total: int, failures: int = 0) -> State:
+        return State(
+            procedure_name="build",
+            max_iterations=total,
+            failure_threshold=3,
+            started_at="",
+            iteration=number,
+            consecutive_failures=failures,
+        )
 
     def round(self, number: int, total: int, seconds: float, *, failures: int = 0) -> None:
-        self.log.round_starts(number, total)
+        self.begins(number, total)
         self.now += seconds
         cause = Cause.EXIT if failures else None
         ended = Round(number=number, seconds=seconds, cause=cause, changed=number % 2 == 0)
-        self.log.round_ended(ended, total, failures=failures, threshold=3)
+        for event in events.of_outcome(self.state(number, total, failures), ended):
+            self.progress.hear(event)
 
     def lines(self) -> list[str]:
         return ["".join(text for text, _ in line)[2:] for line in self.progress.lines()]
@@ -35,7 +56,7 @@ def stage() -> Stage:
 
 
 def test_a_round_that_runs_is_shown_with_its_time(stage: Stage) -> None:
-    stage.log.round_starts(1, 3)
+    stage.begins(1, 3)
     stage.now += 62
     assert stage.lines() == [
         "Iteration 1/3 1:02",
@@ -78,9 +99,10 @@ def test_a_round_has_the_colour_of_its_end(stage: Stage) -> None:
 
 
 def test_gates_that_were_tried_are_named(stage: Stage) -> None:
-    stage.log.round_starts(1, 0)
+    stage.begins(1, 0)
     gate = Gate(name="tests", command="pytest")
-    stage.log.gate_ended(1, GateResult(gate=gate, outcome="pass", summary="", seconds=1))
+    log = Log("build", lambda text: None, gate_done=stage.view.gate_done)
+    log.gate_ended(1, GateResult(gate=gate, outcome="pass", summary="", seconds=1))
     assert stage.lines()[0] == "Iteration 1 0:00 · gates done: tests"
 
 
@@ -95,12 +117,11 @@ def test_rounds_that_take_no_time_have_a_bar(stage: Stage) -> None:
 
 
 def test_a_pipe_is_told_from_time_to_time_that_a_round_goes_on(stage: Stage) -> None:
-    told: list[str] = []
-    stage.progress.beat(told.append)
-    stage.log.round_starts(2, 5)
+    stage.progress.beat()
+    stage.begins(2, 5)
     stage.now += 60
-    stage.progress.beat(told.append)
-    assert told == ["Iteration 2/5 is at work since 1m0s"]
+    stage.progress.beat()
+    assert stage.said == ["Iteration 2/5 is at work since 1m0s"]
 
 
 def test_a_beat_in_the_middle_of_another_line_is_left_out(stage: Stage) -> None:
@@ -110,7 +131,8 @@ def test_a_beat_in_the_middle_of_another_line_is_left_out(stage: Stage) -> None:
         tried.append(text)
         raise RuntimeError("reentrant call")
 
-    stage.log.round_starts(1, 1)
+    stage.begins(1, 1)
     stage.now += 60
-    stage.progress.beat(busy)
+    stage.progress.say = busy
+    stage.progress.beat()
     assert tried == ["Iteration 1/1 is at work since 1m0s"]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Generator, Mapping
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 from typing import Any
 
@@ -128,7 +128,7 @@ class Stage:
     ) -> list[Event]:
         """Play a loop to its end and return its events."""
         with self.begin(script, flags, **order) as loop:
-            return list(loop.events())
+            return list(history_of(loop))
 
     def run_json(self, alias: str = "words") -> dict[str, Any]:
         found: dict[str, Any] = json.loads((self.root / alias / "run.json").read_text("utf-8"))
@@ -136,6 +136,17 @@ class Stage:
 
     def artifact(self, alias: str = "words") -> str:
         return (self.root / alias / "artifact.md").read_text("utf-8")
+
+
+def history_of(loop: ReflexLoop) -> Generator[Event, None, None]:
+    """Drive a loop; yield the events of its history, each as what it yields has it whole."""
+    with closing(loop.events()) as events:
+        for event in events:
+            if kind := event.fields.get("event"):
+                status = "error" if kind in ("phase_error", "failed") else "ok"
+                yield Event.from_json(
+                    {**event.fields, "iteration": event.iteration, "status": status}
+                )
 
 
 def story(events: list[Event]) -> list[str]:

@@ -14,6 +14,7 @@ from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import Limits, RunState, Spend
 from pytest_reflex.reports.advice import extend_command, next_line
 from pytest_reflex.reports.iteration import summary
+from pytest_reflex.reports.lines import plain
 from tests.loops.histories import History
 
 
@@ -23,7 +24,7 @@ def ended(history: History, reason: str, kind: EventKind = EventKind.STOPPED) ->
 
 @pytest.mark.parametrize("reason", ["user_stop", "stagnation", "budget_exceeded"])
 def test_the_summary_of_a_stopped_run_names_the_command_that_goes_on(reason: str) -> None:
-    text = summary(ended(History().round("a.x.must"), reason))
+    text = plain(summary(ended(History().round("a.x.must"), reason)))
     assert "\nNext: pytest-reflex loop extend courses (mend artifact.md by hand first" in text
 
 
@@ -35,7 +36,7 @@ def test_at_the_last_iteration_more_are_asked_for() -> None:
 def test_a_run_without_an_artifact_names_none() -> None:
     state = ended(History(), "phase_error", EventKind.FAILED)
     told = "Next: pytest-reflex loop extend courses (--agent NAME takes another agent)"
-    assert told in summary(state)
+    assert told in plain(summary(state))
     assert next_line(ended(History(), "tampered", EventKind.FAILED)).endswith("a new loop")
 
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pytest_reflex.drivers.common.events import Kind
 from pytest_reflex.drivers.reflex.catalog import status_text
 from pytest_reflex.drivers.reflex.overview import find_run
 from pytest_reflex.errors import LockedError, UsageError
 from pytest_reflex.model.steps import Reply
 from pytest_reflex.reports.iteration import changed_line
-from tests.loops.stage import Script, Stage, issues, story
+from tests.loops.stage import Script, Stage, history_of, issues, story
 
 GOOD = "alpha beta gamma\n"
 
@@ -51,7 +51,7 @@ def test_a_poor_artifact_is_refined_until_it_passes(stage: Stage) -> None:
 
 def test_the_state_is_four_files_and_no_pointer_after_the_end(stage: Stage) -> None:
     with stage.begin(Script(produce=GOOD)) as loop:
-        next(events := loop.events())
+        next(events := history_of(loop))
         assert json.loads((stage.root / "current.json").read_text())["task_alias"] == "words"
         list(events)
     files = sorted(
@@ -118,7 +118,7 @@ def test_what_went_back_to_the_last_evaluated_text_has_changed_nothing(stage: St
     script = Script(produce=[old, old, new.replace("## B\nx", "## B\ny")], refine=new)
     changed = []
     with stage.begin(script, {"loop.guard": "off"}) as loop:
-        for event in loop.events():
+        for event in history_of(loop):
             if event.kind == "evaluation_done":
                 changed.append(changed_line(loop.state.changed))
     assert changed[:3] == ["initial generation", "nothing", "modified A, B"]
@@ -192,19 +192,19 @@ def test_t11_words_in_the_artifact_decide_nothing(stage: Stage) -> None:
 def test_left_in_the_middle_it_resumes_where_it_was(stage: Stage) -> None:
     script = Script(produce="x\n", refine=GOOD)
     with stage.begin(script) as loop:
-        for event in loop.events():
+        for event in history_of(loop):
             if event.kind == "critique_done":
                 break
     again = Script(produce=lambda r: r.artifact, refine=GOOD)
     with stage.resume(again) as loop:
-        list(loop.events())
+        list(history_of(loop))
     assert again.asked()[0] == "REFINE"
     assert stage.run_json()["status"] == "completed"
 
 
 def test_each_event_is_durable_before_it_is_told(stage: Stage) -> None:
     with stage.begin(Script(produce="x\n", refine=GOOD)) as loop:
-        for event in loop.events():
+        for event in history_of(loop):
             last = (stage.root / "words/history.jsonl").read_bytes().splitlines()[-1]
             assert json.loads(last)["seq"] == event.seq
             assert stage.run_json()["last_seq"] == event.seq
@@ -212,12 +212,12 @@ def test_each_event_is_durable_before_it_is_told(stage: Stage) -> None:
 
 def test_an_artifact_changed_by_hand_is_judged_next(stage: Stage) -> None:
     with stage.begin(Script(produce="x\n")) as loop:
-        for event in loop.events():
+        for event in history_of(loop):
             if event.kind == "critique_done":
                 break
     (stage.root / "words/artifact.md").write_text(GOOD)
     with stage.resume(again := Script()) as loop:
-        events = list(loop.events())
+        events = list(history_of(loop))
     assert (events[0].kind, events[0].payload["by"]) == ("artifact_created", "hand")
     assert again.asked() == []
     assert stage.run_json()["stop"]["passed"]
@@ -226,7 +226,7 @@ def test_an_artifact_changed_by_hand_is_judged_next(stage: Stage) -> None:
 @pytest.mark.parametrize("lost", ["run.json", "artifact.md"])
 def test_what_follows_from_history_is_written_again(stage: Stage, lost: str) -> None:
     with stage.begin(Script(produce="x\n")) as loop:
-        for event in loop.events():
+        for event in history_of(loop):
             if event.kind == "critique_done":
                 break
     before = (stage.root / "words" / lost).read_bytes()
@@ -247,7 +247,7 @@ def test_one_writer_at_a_time(stage: Stage) -> None:
 
 def test_b113_an_abandoned_run_is_shown_as_interrupted(stage: Stage) -> None:
     with stage.begin(Script(produce=GOOD)) as loop:
-        next(loop.events())
+        next(history_of(loop))
     assert "Loop: words (running (interrupted))" in status_text(find_run(stage.root, None))
 
 
@@ -259,7 +259,7 @@ def test_an_alias_that_exists_gets_a_number(stage: Stage) -> None:
 
 def test_a_person_can_stop_it(stage: Stage) -> None:
     with stage.begin(Script(produce="x\n")) as loop:
-        events = loop.events()
+        events = history_of(loop)
         next(events)
         pointer = json.loads((stage.root / "current.json").read_text())
         (stage.root / "current.json").write_text(
@@ -401,7 +401,7 @@ def test_a_plugin_that_changes_during_the_run_stops_it(
     plugin.write_text("# nothing yet\n")
     stage = Stage(tmp_path)
     with stage.begin(Script(produce="x\n"), {"plugins": "sealed_plugin"}) as loop:
-        for event in loop.events():
+        for event in history_of(loop):
             if event.kind == "critique_done":
                 plugin.write_text("# something else\n")
     stop = stage.run_json()["stop"]
@@ -409,9 +409,12 @@ def test_a_plugin_that_changes_during_the_run_stops_it(
 
 
 def test_each_step_is_announced_when_it_begins(tmp_path: Path) -> None:
-    begun: list[str] = []
     with Stage(tmp_path).begin(Script(produce="alpha beta gamma")) as loop:
-        heard = replace(loop, starting=lambda step: begun.append(step.value))
-        told = [(list(begun), event.kind.value) for event in heard.events()]
-    assert told[:2] == [([], "run_started"), (["PLAN"], "plan_created")]
-    assert begun == ["PLAN", "PRODUCE_PREPARE", "EVALUATE", "PREPARE", "EVALUATE"]
+        told = [
+            list(event.fields["steps"]) if event.kind is Kind.WAITING else event.fields["event"]
+            for event in loop.events()
+            if event.kind is not Kind.ITERATION
+        ]
+    assert told[:3] == ["run_started", ["PLAN"], "plan_created"]
+    begun = [one for one in told if isinstance(one, list)]
+    assert begun == [["PLAN"], ["PRODUCE", "PREPARE"], ["EVALUATE"], ["PREPARE"], ["EVALUATE"]]

@@ -21,7 +21,7 @@ from pytest_reflex.model.steps import Reply
 from pytest_reflex.model.stop import RunStatus
 from pytest_reflex.model.words import Step
 from tests.loops.histories import History
-from tests.loops.stage import PLAN, Script, Stage, story
+from tests.loops.stage import PLAN, Script, Stage, history_of, story
 
 BAD, WORSE, GOOD = "alpha\n", "x\n", "alpha beta gamma\n"
 
@@ -47,7 +47,7 @@ def extend(
 def test_after_its_iteration_limit_it_goes_on_with_a_critique(stage: Stage) -> None:
     stage.play(Script(produce=WORSE, refine=WORSE), {"loop.max_iterations": 1})
     with extend(stage, script := Script(produce=GOOD, refine=GOOD), "+2") as loop:
-        events = list(loop.events())
+        events = list(history_of(loop))
     assert story(events)[:2] == ["run_extended", "critique_done"]
     assert events[0].payload["limits"]["max_iterations"] == 3
     assert events[0].payload["confirmation"]["by"] == "test"
@@ -59,7 +59,7 @@ def test_a_restored_artifact_is_evaluated_again_at_no_cost(stage: Stage) -> None
     stage.play(Script(produce=[BAD, WORSE], refine=WORSE), {"loop.max_iterations": 2})
     assert stage.artifact() == BAD
     with extend(stage, script := Script(produce=GOOD, refine=GOOD), "+1") as loop:
-        events = list(loop.events())
+        events = list(history_of(loop))
     assert story(events)[:3] == ["run_extended", "evaluation_done", "critique_done"]
     assert events[1].iteration == 2
     assert script.requests[0].artifact == BAD
@@ -69,7 +69,7 @@ def test_after_stagnation_it_does_not_stop_at_once(stage: Stage) -> None:
     stage.play(Script(produce=WORSE, refine=WORSE), {"loop.max_iterations": 9})
     assert stage.run_json()["stop"]["reason"] == "stagnation"
     with extend(stage, Script(produce=WORSE, refine=WORSE)) as loop:
-        events = list(loop.events())
+        events = list(history_of(loop))
     assert story(events).count("evaluation_done") == 3  # blocked three times, anew
     assert stage.run_json()["stop"]["reason"] == "stagnation"
 
@@ -83,25 +83,25 @@ def test_after_its_budget_it_needs_a_larger_one(stage: Stage) -> None:
         extend(stage, Script()).__enter__()
     with extend(stage, Script(produce=GOOD), budget=("usd=+2",)) as loop:
         assert loop.state.limits.budget == {"usd": 3}
-        assert story(list(loop.events()))[-1] == "stopped"
+        assert story(list(history_of(loop)))[-1] == "stopped"
 
 
 def test_after_a_step_that_failed_twice_it_is_tried_again(stage: Stage) -> None:
     stage.play(Script(plan="no plan", produce=GOOD))
     assert stage.run_json()["stop"]["reason"] == "phase_error"
     with extend(stage, script := Script(produce=GOOD)) as loop:
-        list(loop.events())
+        list(history_of(loop))
     assert script.asked()[0] == "PLAN"
     assert stage.run_json()["status"] == "completed"
 
 
 def test_one_that_was_stopped_before_anything_was_made_begins_there(stage: Stage) -> None:
     with stage.begin(Script(produce=GOOD)) as loop:
-        next(loop.events())
+        next(history_of(loop))
     run = find_run(stage.root, "words")
     stopping.stop(run, "", now=False, patience=0, project=stage.project)
     with extend(stage, script := Script(produce=GOOD)) as loop:
-        list(loop.events())
+        list(history_of(loop))
     assert script.asked()[0] == "PLAN"
 
 
@@ -165,6 +165,6 @@ def test_w9_what_is_written_is_what_the_history_gives(stage: Stage) -> None:
     stage.play(Script(produce=[BAD, WORSE], refine=WORSE), {"loop.max_iterations": 2})
     stopping.tell(find_run(stage.root, "words"), "be brief", patience=0)
     with extend(stage, Script(produce=WORSE, refine=WORSE), "+1") as loop:
-        for _ in loop.events():
+        for _ in history_of(loop):
             assert stage.run_json() == run_json(find_run(stage.root, "words").state)
     assert stage.run_json()["feedback"] == {"waiting": [], "heeded": []}

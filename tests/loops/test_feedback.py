@@ -13,7 +13,7 @@ from pytest_reflex.drivers.reflex.overview import find_run
 from pytest_reflex.errors import UsageError
 from pytest_reflex.model.events import Event
 from pytest_reflex.model.steps import StepRequest
-from tests.loops.stage import Script, Stage, story
+from tests.loops.stage import Script, Stage, history_of, story
 
 BAD, GOOD = "x\n", "alpha beta gamma\n"
 SAID = "Shorter, please.\nAnd no adverbs."
@@ -30,14 +30,14 @@ def tell(stage: Stage, text: str = SAID) -> stopping.Answer:
 
 def leave_after(stage: Stage, kind: str, script: Script | None = None) -> None:
     with stage.begin(script or Script(produce=BAD, refine=BAD)) as loop:
-        for event in loop.events():
+        for event in history_of(loop):
             if event.kind == kind:
                 return
 
 
 def finish(stage: Stage, script: Script) -> list[Event]:
     with stage.resume(script) as loop:
-        return list(loop.events())
+        return list(history_of(loop))
 
 
 def heard(script: Script) -> dict[str, list[tuple[str, ...]]]:
@@ -62,7 +62,7 @@ def test_it_is_given_to_one_critique_and_one_refine(stage: Stage) -> None:
 
 def test_a_driver_takes_it_up_before_its_next_step(stage: Stage) -> None:
     with stage.begin(script := Script(produce=BAD, refine=GOOD)) as loop:
-        events = loop.events()
+        events = history_of(loop)
         next(events)
         assert not tell(stage).done
         kinds = story(list(events))
@@ -76,7 +76,7 @@ def test_it_is_taken_up_once_where_the_driver_is_killed_in_between(stage: Stage)
     with stage.resume(Script(produce=BAD)) as loop:
         tell(stage)
         asked = current.read_bytes()
-        next(loop.events())  # durable, and taken off current.json
+        next(history_of(loop))  # durable, and taken off current.json
     current.write_bytes(asked)
     events = finish(stage, Script(produce=BAD, refine=GOOD))
     assert "feedback_given" not in story(events)
@@ -95,7 +95,7 @@ def test_a_critique_that_a_change_by_hand_overtook_gives_it_back(stage: Stage) -
     leave_after(stage, "evaluation_done")
     tell(stage)
     with stage.resume(Script(produce=BAD)) as loop:
-        assert next(loop.events()).kind == "critique_done"
+        assert next(history_of(loop)).kind == "critique_done"
     (stage.root / "words/artifact.md").write_text("y\n")
     finish(stage, script := Script(produce=BAD, refine=GOOD))
     assert heard(script)["CRITIQUE"] == [(SAID,)]

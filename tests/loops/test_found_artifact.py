@@ -12,7 +12,7 @@ from pytest_reflex.drivers.reflex.catalog import status_text
 from pytest_reflex.drivers.reflex.overview import find_run
 from pytest_reflex.errors import StateError, UsageError
 from pytest_reflex.model.steps import StepRequest
-from tests.loops.stage import Script, Stage, critique_all
+from tests.loops.stage import Script, Stage, critique_all, history_of
 
 GOOD = "alpha beta gamma\n"
 
@@ -26,7 +26,7 @@ def stage(tmp_path: Path) -> Stage:
 def left(stage: Stage) -> Iterator[Path]:
     """The artifact.md of a run that was left after its first critique."""
     with stage.begin(Script(produce="x\n")) as loop:
-        for event in loop.events():
+        for event in history_of(loop):
             if event.kind == "critique_done":
                 break
     return stage.root / "words/artifact.md"
@@ -48,7 +48,7 @@ def test_t05_what_is_no_file_gives_way_to_the_recorded_artifact(
     make(left)
     with stage.resume(Script(produce=GOOD, refine=GOOD)) as loop:
         assert (left.is_symlink(), left.read_text()) == (False, "x\n")
-        assert "hand" not in {event.payload.get("by") for event in loop.events()}
+        assert "hand" not in {event.payload.get("by") for event in history_of(loop)}
 
 
 def test_t05_an_agent_that_puts_a_pipe_there_blocks_nothing(stage: Stage) -> None:
@@ -81,7 +81,7 @@ def test_b062_a_change_that_is_no_text_is_refused(
 ) -> None:
     left.write_bytes(data)
     with pytest.raises(UsageError) as raised, stage.resume(Script()) as loop:
-        list(loop.events())
+        list(history_of(loop))
     assert message in str(raised.value)
     assert "remove it to have the recorded artifact restored" in str(raised.value)
     left.unlink()
@@ -139,7 +139,7 @@ def third_iteration(stage: Stage) -> Path:
     """Leave a run whose artifact went from x over alpha to alpha and beta, evaluated."""
     better = ["alpha\n", "alpha\nbeta\n"]
     with stage.begin(Script(produce=lambda r: r.artifact or "x\n", refine=[*better])) as loop:
-        for event in loop.events():
+        for event in history_of(loop):
             if event.kind == "critique_done" and event.iteration == 3:
                 break
     return stage.root / "words/artifact.md"
@@ -152,7 +152,7 @@ def test_f08_what_a_person_left_there_is_judged_before_anything_else(
     third_iteration(stage).write_bytes(found)
     assert find_run(stage.root, None).state.artifact_status == "stale"
     with stage.resume(again := Script()) as loop:
-        events = loop.events()
+        events = history_of(loop)
         assert next(events).payload["by"] == "hand"
         assert next(events).payload["evaluation"]["artifact_hash"] in loop.state.artifact_sha256
     assert again.asked() == []
@@ -167,12 +167,12 @@ def test_f08_a_missing_artifact_is_written_again(stage: Stage) -> None:
 def test_f08_an_older_artifact_is_a_persons_change_and_is_judged(stage: Stage) -> None:
     script = Script(produce="x\n", refine="x\nalpha\n")
     with stage.begin(script) as loop:
-        for event in loop.events():
+        for event in history_of(loop):
             if event.kind == "iteration_advanced":
                 break
     path = stage.root / "words/artifact.md"
     path.write_text("x\n")
     assert find_run(stage.root, None).state.changed["by"] == "hand"
     with stage.resume(Script(produce=GOOD, refine=GOOD)) as loop:
-        first = next(iter(loop.events()))
+        first = next(iter(history_of(loop)))
         assert (first.kind, first.payload["by"]) == ("artifact_created", "hand")

@@ -10,7 +10,8 @@ import pytest
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.steps import StepRequest
 from pytest_reflex.reports.iteration import block
-from tests.loops.stage import Script, Stage, issues
+from pytest_reflex.reports.lines import plain
+from tests.loops.stage import Script, Stage, history_of, issues
 
 CRITERIA = """\
 name: manual
@@ -109,10 +110,10 @@ BLOCKS = {
 def test_the_block_of_the_next_evaluation_tells_it(stage: Stage, guard: str) -> None:
     script = Script(produce=[BAD, _same], refine=GREEDY)
     with stage.begin(script, {"loop.guard": guard}) as loop:
-        kinds = [(event.kind, loop.state) for event in loop.events()]
+        kinds = [(event.kind, loop.state) for event in history_of(loop)]
     state = [state for kind, state in kinds if kind is EventKind.EVALUATION_DONE][-1]
     assert state.evaluation
-    lines = block(state, state.evaluation, "a").splitlines()
+    lines = plain(block(state, state.evaluation, "a")).splitlines()
     assert lines[6:] == ["Artifact: a", "Flips: fixed a.x.run", BLOCKS[guard]]
 
 

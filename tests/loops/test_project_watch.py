@@ -15,8 +15,7 @@ from pytest_reflex.errors import PausedError, StateError
 from pytest_reflex.model.steps import Reply, StepRequest
 from pytest_reflex.seals import project
 from pytest_reflex.seals.project import ProjectTree
-from tests.loops.stage import CRITERIA, Script, Stage, story
-from tests.walk import word_of
+from tests.loops.stage import CRITERIA, Script, Stage, history_of, story
 
 RIGHT = "alpha beta gamma\n"
 WRITING = """\
@@ -41,7 +40,7 @@ def _acting(act: Callable[[], object], text: str = RIGHT) -> Callable[[StepReque
 def test_a_change_between_steps_pauses_the_run(tmp_path: Path) -> None:
     stage = _stage(tmp_path)
     with stage.begin(Script(produce=RIGHT)) as loop:
-        events = loop.events()
+        events = history_of(loop)
         assert story([next(events), next(events)]) == ["run_started", "plan_created"]
         (tmp_path / "README.md").write_text("read me, please\n")
         with pytest.raises(PausedError) as caught:
@@ -55,7 +54,7 @@ def test_a_change_between_steps_pauses_the_run(tmp_path: Path) -> None:
 def _paused(tmp_path: Path) -> Stage:
     stage = _stage(tmp_path)
     with stage.begin(Script(produce="x\n")) as loop:
-        next(iter(loop.events()))
+        next(iter(history_of(loop)))
     (tmp_path / "README.md").unlink()
     (tmp_path / "more.py").write_text("x = 1\n")
     return stage
@@ -65,18 +64,18 @@ def test_a_resume_waits_until_the_changes_are_accepted(tmp_path: Path) -> None:
     stage = _paused(tmp_path)
     script = Script(produce=RIGHT)
     with stage.resume(script) as loop, pytest.raises(PausedError, match=r"README\.md was removed"):
-        list(loop.events())
+        list(history_of(loop))
     assert script.asked() == []
 
 
 def test_accepted_changes_are_recorded_and_hold(tmp_path: Path) -> None:
     stage = _paused(tmp_path)
     with stage.resume(Script(produce="x\n"), accept_changes=True) as loop:
-        first = next(iter(loop.events()))
+        first = next(iter(history_of(loop)))
     assert first.kind == "changes_accepted"
     assert first.payload["paths"] == ["README.md", "more.py"]
     with stage.resume(Script(produce=RIGHT)) as loop:
-        events = list(loop.events())
+        events = list(history_of(loop))
     assert story(events)[-1] == "stopped"
     assert stage.run_json()["stop"]["passed"]
 
@@ -84,9 +83,9 @@ def test_accepted_changes_are_recorded_and_hold(tmp_path: Path) -> None:
 def test_nothing_is_recorded_where_nothing_changed(tmp_path: Path) -> None:
     stage = _stage(tmp_path)
     with stage.begin(Script(produce="x\n")) as loop:
-        next(iter(loop.events()))
+        next(iter(history_of(loop)))
     with stage.resume(Script(produce=RIGHT), accept_changes=True) as loop:
-        assert "changes_accepted" not in story(list(loop.events()))
+        assert "changes_accepted" not in story(list(history_of(loop)))
 
 
 def test_what_checks_declare_is_recorded_with_the_evaluation(tmp_path: Path) -> None:
@@ -124,7 +123,7 @@ def test_a_file_that_no_check_declares_makes_the_evaluation_an_error(tmp_path: P
 def test_what_was_left_behind_and_removed_is_evaluated(tmp_path: Path) -> None:
     stage = _stage(tmp_path, "test -e went || { touch went junit.xml; }")
     with stage.begin(Script(produce=RIGHT), {"loop.may_change": ["went"]}) as loop:
-        for event in loop.events():
+        for event in history_of(loop):
             if event.kind == "phase_error":
                 (tmp_path / "junit.xml").unlink()
     assert stage.run_json()["stop"]["reason"] == "threshold_reached"
@@ -133,24 +132,24 @@ def test_what_was_left_behind_and_removed_is_evaluated(tmp_path: Path) -> None:
 def test_a_run_that_was_killed_in_evaluate_goes_on(tmp_path: Path) -> None:
     stage = _stage(tmp_path, "mkdir -p build && touch build/report")
     with stage.begin(Script(produce=RIGHT), sequential=True) as loop:
-        for event in loop.events():
+        for event in history_of(loop):
             if event.kind == "checks_prepared":
                 break
     (tmp_path / "build").mkdir()
     (tmp_path / "build/half").write_text("as far as it came\n")
     with stage.resume(Script(produce=RIGHT)) as loop:
-        assert story(list(loop.events()))[-1] == "stopped"
+        assert story(list(history_of(loop)))[-1] == "stopped"
     assert stage.run_json()["stop"]["passed"]
 
 
 def test_a_run_that_was_killed_in_a_call_waits_for_a_person(tmp_path: Path) -> None:
     stage = _stage(tmp_path, "mkdir -p build && touch build/report")
     with stage.begin(Script(produce=RIGHT)) as loop:
-        next(iter(loop.events()))
+        next(iter(history_of(loop)))
     (tmp_path / "build").mkdir()
     (tmp_path / "build/report").write_text("planted\n")
     with stage.resume(Script(produce=RIGHT)) as loop, pytest.raises(PausedError, match="build"):
-        list(loop.events())
+        list(history_of(loop))
 
 
 def test_what_may_change_is_recorded_at_the_start(tmp_path: Path) -> None:
@@ -197,7 +196,7 @@ def test_an_answer_of_our_own_is_no_call(tmp_path: Path) -> None:
 
     free._say = say  # type: ignore[method-assign]
     with stage.begin(free) as loop, pytest.raises(PausedError, match=r"README\.md was changed"):
-        list(loop.events())
+        list(history_of(loop))
 
 
 NUMBERS = (errno.EIO, errno.EMFILE, errno.ENOMEM)
@@ -218,7 +217,7 @@ def test_a_look_that_fails_for_a_moment_is_tried_again(
 
     with stage.begin(Script(produce=RIGHT)) as loop:
         monkeypatch.setattr(project.os, "scandir", failing)
-        assert story(list(loop.events()))[-1] == "stopped"
+        assert story(list(history_of(loop)))[-1] == "stopped"
     assert left == [0]
     assert stage.run_json()["stop"]["passed"]
 
@@ -234,10 +233,10 @@ def test_a_project_that_cannot_be_read_is_no_tampering(
     with stage.begin(Script(produce=RIGHT)) as loop:
         monkeypatch.setattr(ProjectTree, "changes", failing)
         with pytest.raises(StateError, match="Too many open files"):
-            list(loop.events())
+            list(history_of(loop))
     monkeypatch.undo()
     with stage.resume(Script(produce=RIGHT)) as loop:
-        assert story(list(loop.events()))[-1] == "stopped"
+        assert story(list(history_of(loop)))[-1] == "stopped"
 
 
 def test_large_files_are_named() -> None:
@@ -296,6 +295,6 @@ def test_a_loop_looks_where_somebody_else_is_at_work(
     (tmp_path / "note.md").write_text("# Note\n")
     given = {"criteria": tmp_path / "note.yaml", "draft": tmp_path / "note.md"}
     events = list(run_loop("A note", project=tmp_path, max_iterations=2, **given))
-    evaluations = [event for event in events if word_of(event) == "evaluation_done"]
+    evaluations = [event for event in events if event.fields.get("event") == "evaluation_done"]
     assert len(evaluations) == 2
     assert len(seen) == looks * len(evaluations)

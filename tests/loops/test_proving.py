@@ -22,7 +22,7 @@ from pytest_reflex.model.words import Level, Step
 from pytest_reflex.reports.history import event_line
 from pytest_reflex.reports.iteration import proof_lines
 from tests.criteria.writing import load
-from tests.loops.stage import Script, Stage
+from tests.loops.stage import Script, Stage, history_of
 from tests.slim import slim_python
 
 pytestmark = pytest.mark.variants
@@ -287,13 +287,13 @@ def test_what_the_proof_changed_is_judged_by_nobody(stage: Stage) -> None:
 def test_the_state_after_a_resume_has_the_same_proofs(stage: Stage) -> None:
     script = Script(produce=TEXT, prepare=checks("."), refine=TEXT + "\nMore.\n")
     with stage.begin(script, {"loop.max_iterations": 1}) as loop:
-        for event in loop.events():
+        for event in history_of(loop):
             if event.kind is EventKind.EVALUATION_DONE:
                 break
         live = loop.state
     with stage.resume(script) as again:
         assert again.state.proofs == live.proofs != ()
-        list(again.events())
+        list(history_of(again))
     assert stage.run_json()["proofs"][0]["proof"] == "vacuous"
 
 

@@ -10,7 +10,7 @@ from pytest_reflex.cli.main import main
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.drivers.reflex.setup import resumable
 from pytest_reflex.errors import StateError, UsageError
-from tests.loops.stage import Script, Stage, story
+from tests.loops.stage import Script, Stage, history_of, story
 
 GOOD = "alpha beta gamma\n"
 
@@ -21,7 +21,7 @@ class Left(Stage):
     def __init__(self, project: Path) -> None:
         super().__init__(project)
         with self.begin(Script(produce="x\n")) as loop:
-            for event in loop.events():
+            for event in history_of(loop):
                 if event.kind == "evaluation_done":
                     self.run_json_before = self.run_file.read_bytes()
                 if event.kind == "critique_done":
@@ -47,7 +47,7 @@ class Left(Stage):
         script = Script(produce=GOOD, refine=GOOD)
         loop: ReflexLoop
         with self.resume(script) as loop:
-            assert story(list(loop.events()))[-1] == "stopped"
+            assert story(list(history_of(loop)))[-1] == "stopped"
         assert self.run_json()["status"] == "completed"
         assert self.artifact() == GOOD
         return script.asked()

@@ -15,7 +15,7 @@ from pytest_reflex.errors import PausedError, StateError, TamperedError
 from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.steps import StepRequest
 from pytest_reflex.seals.project import ProjectTree
-from tests.loops.stage import CRITERIA, Script, Stage, story
+from tests.loops.stage import CRITERIA, Script, Stage, history_of, story
 from tests.verdict.sets import criteria as criteria_of
 from tests.verdict.sets import rule
 
@@ -235,7 +235,7 @@ def test_what_bears_on_no_verdict_may_change(
 def _deed_after(stage: Stage, level: str, deed: Callable[[Path], object]) -> None:
     """Play a loop in which somebody does something when a phase has been judged."""
     with stage.begin(Script(produce="alpha beta gamma\n")) as loop:
-        for event in loop.events():
+        for event in history_of(loop):
             if event.kind == "evaluation_done" and event.level.value == level:
                 deed(stage.project)
 
@@ -273,17 +273,17 @@ def test_a_planted_conftest_between_two_verdicts_pauses_the_run(tmp_path: Path) 
     assert stage.run_json()["status"] == "running"
     (tmp_path / "conftest.py").unlink()
     with stage.resume(Script(produce="alpha beta gamma\n")) as loop:
-        list(loop.events())
+        list(history_of(loop))
     assert stage.run_json()["stop"]["reason"] == "threshold_reached"
 
 
 def test_what_changed_while_nobody_ran_ends_a_resume(tmp_path: Path) -> None:
     stage = _stage(tmp_path)
     with stage.begin(Script(produce="x\n")) as loop:
-        next(iter(loop.events()))
+        next(iter(history_of(loop)))
     stage.criteria.write_text(CRITERIA.replace("0.9", "0.1"))
     with stage.resume(Script(produce="alpha beta gamma\n")) as loop:
-        events = list(loop.events())
+        events = list(history_of(loop))
     assert story(events) == ["failed"]
     assert events[-1].payload["detail"] == "criteria.yaml was changed"
 
@@ -291,7 +291,7 @@ def test_what_changed_while_nobody_ran_ends_a_resume(tmp_path: Path) -> None:
 def test_the_manifest_is_in_the_first_event(tmp_path: Path) -> None:
     stage = _stage(tmp_path)
     with stage.begin(Script(produce="x\n")) as loop:
-        first = next(iter(loop.events()))
+        first = next(iter(history_of(loop)))
     sealed = first.payload["sealed"]
     assert len(sealed["files"]["criteria.yaml"]) == 64
     assert f"{STATE}/conftest.py" in sealed["patterns"]
@@ -300,7 +300,7 @@ def test_the_manifest_is_in_the_first_event(tmp_path: Path) -> None:
 def test_the_state_of_the_project_is_in_the_first_event(tmp_path: Path) -> None:
     stage = _stage(tmp_path)
     with stage.begin(Script(produce="x\n"), {"loop.may_change": ["*.log"]}) as loop:
-        first = next(iter(loop.events()))
+        first = next(iter(history_of(loop)))
     record = first.payload["project"]
     known = ProjectTree(tmp_path, record["apart"]).decode(record["files"])
     assert (known.changes(), record["may_change"]) == ({}, ["*.log"])

@@ -13,7 +13,7 @@ import pytest
 from pytest_reflex.drivers.reflex.overview import find_run
 from pytest_reflex.drivers.reflex.setup import resumable
 from pytest_reflex.errors import StateError, UsageError
-from tests.loops.stage import Script, Stage
+from tests.loops.stage import Script, Stage, history_of
 
 GOOD = "alpha beta gamma\n"
 
@@ -23,7 +23,7 @@ def left(tmp_path: Path) -> Stage:
     """A run that was left after its first critique."""
     stage = Stage(tmp_path)
     with stage.begin(Script(produce="x\n")) as loop:
-        for event in loop.events():
+        for event in history_of(loop):
             if event.kind == "critique_done":
                 break
     return stage
@@ -45,7 +45,7 @@ def test_w5_without_its_run_json_it_goes_on_from_what_is_left(left: Stage) -> No
     lose_last_event(left)
     (left.root / "words/run.json").unlink()
     with left.resume(again := Script(produce=GOOD, refine=GOOD)) as loop:
-        list(loop.events())
+        list(history_of(loop))
     assert again.asked()[0] == "CRITIQUE"
 
 
@@ -60,7 +60,7 @@ def test_b109_a_torn_last_event_is_no_lost_one(left: Stage) -> None:
 def test_w6_a_run_killed_after_its_last_event_leaves_no_pointer(tmp_path: Path) -> None:
     stage = Stage(tmp_path)
     with stage.begin(Script(produce=GOOD)) as loop:
-        for event in loop.events():
+        for event in history_of(loop):
             names = ("current.json", "words/run.json", "words/artifact.md")
             if event.kind != "stopped":
                 before = {
@@ -79,7 +79,7 @@ def test_w6_a_run_killed_after_its_last_event_leaves_no_pointer(tmp_path: Path) 
 def test_f15_who_comes_when_another_process_has_ended_the_run_is_told(left: Stage) -> None:
     late = resumable(left.root, "words").folder
     with left.resume(Script(produce=GOOD, refine=GOOD)) as loop:
-        list(loop.events())
+        list(history_of(loop))
     with pytest.raises(UsageError, match="'words' has ended"):
         left.resume(Script(), late.name).__enter__()
 
@@ -93,7 +93,7 @@ def test_w6_a_pointer_to_a_run_that_is_gone_is_replaced(left: Stage) -> None:
 
 def test_a_pointer_to_another_run_that_goes_on_stays(left: Stage) -> None:
     with left.begin(Script(produce="x\n"), alias="other") as loop:
-        next(loop.events())
+        next(history_of(loop))
     with left.resume(Script()):
         pointer = json.loads((left.root / "current.json").read_text())
     assert pointer["task_alias"] == "other"
@@ -117,7 +117,7 @@ def test_a_pointer_that_cannot_be_used_counts_as_none(
     make(left.root / "current.json")
     assert find_run(left.root, None).alias == "words"
     with left.resume(Script(produce=GOOD, refine=GOOD)) as loop:
-        list(loop.events())
+        list(history_of(loop))
     assert left.run_json()["status"] == "completed"
 
 
@@ -126,7 +126,7 @@ def test_a_reason_that_is_no_text_is_kept_escaped(left: Stage) -> None:
     pointer = {**json.loads(current.read_text()), "stop_requested": "\ud800"}
     current.write_text(json.dumps(pointer))
     with left.resume(Script()) as loop:
-        list(loop.events())
+        list(history_of(loop))
     assert left.run_json()["stop"]["detail"] == "\ud800"
 
 
@@ -166,10 +166,10 @@ def test_f01_what_a_killed_writer_left_is_removed_when_the_run_is_taken_up(left:
 def test_f02_an_artifact_one_event_behind_is_brought_to_it(tmp_path: Path) -> None:
     stage = Stage(tmp_path)
     with stage.begin(Script(produce="x\n", refine=GOOD)) as loop:
-        for event in loop.events():
+        for event in history_of(loop):
             if event.kind == "refinement_done":
                 break
     (stage.root / "words/artifact.md").write_text("x\n")  # as it was when the event was written
     with stage.resume(Script(produce=GOOD)) as loop:
         assert stage.artifact() == GOOD
-        assert "artifact_created" not in [event.kind for event in loop.events() if event.seq < 9]
+        assert "artifact_created" not in [event.kind for event in history_of(loop) if event.seq < 9]

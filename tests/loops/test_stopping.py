@@ -16,7 +16,7 @@ from pytest_reflex.drivers.reflex.overview import Run, find_run
 from pytest_reflex.drivers.reflex.statefile import read_pointer
 from pytest_reflex.drivers.reflex.survey import running
 from pytest_reflex.errors import UsageError
-from tests.loops.stage import Script, Stage, story
+from tests.loops.stage import Script, Stage, history_of, story
 from tests.loops.test_kill import LONG, Project, runs, wait_for
 
 
@@ -37,7 +37,7 @@ def run_of(stage: Stage, alias: str = "words") -> Run:
 def leave(stage: Stage, alias: str = "words", events: int = 6) -> None:
     """Begin a run and leave it after some events."""
     with stage.begin(Script(produce="alpha\n", refine="x\n"), alias=alias) as loop:
-        for event in loop.events():
+        for event in history_of(loop):
             if event.seq == events:
                 break
 
@@ -67,7 +67,7 @@ def stop_judging(stage: Stage, **lines: str) -> stopping.Answer:
 
 def test_what_was_refined_and_not_judged_is_judged_before_the_stop(stage: Stage) -> None:
     with stage.begin(Script(produce="alpha\n", refine="alpha beta\n")) as loop:
-        next(event for event in loop.events() if event.kind == "refinement_done")
+        next(event for event in history_of(loop) if event.kind == "refinement_done")
     stop_judging(stage)
     run = stage.run_json()
     assert (stage.artifact(), run["last_score"]) == ("alpha beta\n", 1.0)
@@ -83,7 +83,7 @@ def test_a_pass_that_was_found_and_holds_is_told_once_and_so_is_what_is_new(
 ) -> None:
     produced = "alpha beta\n" if last == "evaluation_done" else "alpha\n"
     with stage.begin(Script(produce=produced, refine="alpha beta\n")) as loop:
-        next(event for event in loop.events() if event.kind == last)
+        next(event for event in history_of(loop) if event.kind == last)
     assert stop_judging(stage).done
     lines = (stage.root / "words/history.jsonl").read_text("utf-8").splitlines()
     events = [event for event in map(json.loads, lines) if event["event"] == "evaluation_done"]
@@ -122,7 +122,7 @@ def test_a_change_by_hand_is_kept_before_the_best_is_restored(stage: Stage) -> N
 
 def test_a_driven_run_stops_before_its_next_step(stage: Stage) -> None:
     with stage.begin(script := Script(produce="x\n")) as loop:
-        events = loop.events()
+        events = history_of(loop)
         next(events), next(events)
         assert not stop(stage).done
         assert pointer(stage)["stop_requested"] == "enough"
@@ -135,7 +135,7 @@ def test_a_driven_run_stops_before_its_next_step(stage: Stage) -> None:
 
 def test_a_run_that_current_json_does_not_name_is_stopped_too(stage: Stage) -> None:
     with stage.begin(Script(produce="x\n"), alias="older") as loop:
-        events = loop.events()
+        events = history_of(loop)
         next(events)
         leave(stage, alias="newer", events=1)
         stop(stage, "older")
@@ -149,7 +149,7 @@ def test_a_run_that_current_json_does_not_name_is_stopped_too(stage: Stage) -> N
 
 def test_a_request_survives_what_the_driver_writes_into_the_pointer(stage: Stage) -> None:
     with stage.begin(Script(produce="x\n"), alias="words") as loop:
-        next(events := loop.events())
+        next(events := history_of(loop))
         stopping.tell(run_of(stage), "be brief", patience=0)
         leave(stage, alias="newer", events=1)  # takes the pointer over
         asked = read_pointer(stage.root).asked_of(loop.state.run_id)
@@ -159,7 +159,7 @@ def test_a_request_survives_what_the_driver_writes_into_the_pointer(stage: Stage
 
 def test_a_request_that_another_program_wrote_over_is_made_again(stage: Stage) -> None:
     with stage.begin(Script(produce="x\n")) as loop:
-        next(events := loop.events())
+        next(events := history_of(loop))
         stop(stage)
         named = {k: v for k, v in pointer(stage).items() if k != "stop_requested"}
         (stage.root / "current.json").write_text(json.dumps(named))
@@ -169,7 +169,7 @@ def test_a_request_that_another_program_wrote_over_is_made_again(stage: Stage) -
 
 def test_a_request_that_was_seen_counts_when_it_is_taken_back(stage: Stage) -> None:
     with stage.begin(Script(produce=["x\n"])) as loop:
-        next(events := loop.events())
+        next(events := history_of(loop))
         stop(stage, now=True)
         assert next(events).kind == "stopped"
         assert loop.cancel.is_set()
@@ -184,7 +184,7 @@ def test_the_pointer_goes_to_a_run_that_goes_on(stage: Stage) -> None:
 
 def test_one_that_is_driven_is_named_before_one_that_is_interrupted(stage: Stage) -> None:
     with stage.begin(Script(produce="x\n"), alias="driven") as loop:
-        next(loop.events())
+        next(history_of(loop))
         leave(stage, alias="left", events=1)
         stage.play(Script(produce="alpha beta gamma\n"))
         assert pointer(stage)["task_alias"] == "driven"
@@ -197,7 +197,7 @@ def test_where_none_runs_stop_has_nothing_to_do(stage: Stage) -> None:
 
 def test_f15_of_many_that_ask_at_once_each_is_heard(stage: Stage) -> None:
     with stage.begin(Script(produce="x\n")) as loop, ThreadPoolExecutor(8) as pool:
-        events = loop.events()
+        events = history_of(loop)
         next(events)
         run = run_of(stage)
         said = [f"number {n}" for n in range(16)]
@@ -255,7 +255,7 @@ def test_f15_feedback_taken_up_just_before_the_end_counts_as_heard(stage: Stage)
     script = Script(produce="alpha beta gamma\n")
     with ThreadPoolExecutor(1) as pool:
         with stage.begin(script) as loop:
-            events = loop.events()
+            events = history_of(loop)
             next(events)
             told = pool.submit(stopping.tell, run_of(stage), "louder", patience=30)
             wait_for(lambda: read_pointer(stage.root).asked_of(loop.state.run_id) != Requests())
@@ -311,7 +311,7 @@ def test_feedback_that_the_driver_took_up_before_it_ended_counts_as_heard(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     driven = stage.begin(Script(produce="alpha beta gamma\n"))
-    events = driven.__enter__().events()
+    events = history_of(driven.__enter__())
     next(events)
     run, pause = run_of(stage), time.sleep
     told: list[str] = []
@@ -337,7 +337,7 @@ def test_whether_a_run_has_ended_is_not_taken_from_the_run_json_of_another(
 ) -> None:
     leave(stage, alias="other", events=1)
     with stage.begin(Script(produce="alpha beta gamma\n")) as loop:
-        list(loop.events())
+        list(history_of(loop))
         written = stage.run_json("other") | other
         (stage.root / "words/run.json").write_text(json.dumps(written))
         assert stop(stage).done

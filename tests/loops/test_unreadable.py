@@ -17,7 +17,7 @@ from pytest_reflex.seals.manifest import changes, take
 from pytest_reflex.store.journal import Journal
 from tests.faults.intercepted import Call
 from tests.faults.read_side import ReadSide
-from tests.loops.stage import Script, Stage
+from tests.loops.stage import Script, Stage, history_of
 
 ERRORS = (errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 GOOD = "alpha beta gamma\n"
@@ -50,7 +50,7 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
     monkeypatch.chdir(tmp_path)
     stage = Stage(tmp_path)
     with stage.begin(Script(produce="x\n")) as loop:
-        for event in loop.events():
+        for event in history_of(loop):
             if event.kind == "evaluation_done":
                 break
     return stage
@@ -68,11 +68,11 @@ def test_a_fault_that_stays_ends_with_12_and_the_run_goes_on_later(
     faults = ReadSide(stage.project, Failing(name, number, call=call))
     told = pytest.raises((UnreadableError, ArtifactError))
     with faults, told as raised, stage.resume(script) as loop:
-        list(loop.events())
+        list(history_of(loop))
     assert raised.value.exit_code == 12
     assert os.strerror(number) in str(raised.value)
     with stage.resume(script) as loop:
-        list(loop.events())
+        list(history_of(loop))
     assert (loop.state.stop.passed, loop.state.stop.reason) == (True, "threshold_reached")
     assert not [path for path in loop.files.folder.iterdir() if "corrupt" in path.name]
 
@@ -81,7 +81,7 @@ def test_a_fault_that_stays_ends_with_12_and_the_run_goes_on_later(
 def test_a_fault_that_passes_is_not_noticed(name: str, number: int, stage: Stage) -> None:
     script, failing = Script(produce=GOOD, refine=GOOD), Failing(name, number, times=1)
     with ReadSide(stage.project, failing), stage.resume(script) as loop:
-        list(loop.events())
+        list(history_of(loop))
     assert (failing.failed, loop.state.stop.passed) == (1, True)
 
 

@@ -16,7 +16,7 @@ from pytest_reflex.model.stop import StopReason
 from pytest_reflex.model.targets import Target
 from pytest_reflex.store.journal import read_journal
 from tests.loops.forged import Records, add, last_of, let_pass, passing, rewrite, stop
-from tests.loops.stage import Script, Stage, story
+from tests.loops.stage import Script, Stage, history_of, story
 
 GOOD = "alpha beta gamma\n"
 ONE_PHASE = """\
@@ -32,7 +32,7 @@ Capture = pytest.CaptureFixture[str]
 def left_after(stage: Stage, kind: str, script: Script, flags: dict[str, Any] | None = None) -> int:
     """Leave a run after its first event of a kind, as if it had been killed; return its events."""
     with stage.begin(script, flags) as loop:
-        for event in loop.events():
+        for event in history_of(loop):
             if event.kind == kind:
                 return event.seq
     raise AssertionError(f"there was no {kind}")
@@ -78,7 +78,7 @@ def forged(request: pytest.FixtureRequest, tmp_path: Path) -> Stage:
 
 def test_a_recorded_pass_that_is_none_completes_no_run(forged: Stage) -> None:
     with forged.resume(Script(produce="x\n", refine="x\n")) as loop:
-        events = list(loop.events())
+        events = list(history_of(loop))
     assert loop.state.stop.passed is False
     assert loop.state.stop.reason is not None
     assert loop.state.stop.reason.value not in ("threshold_reached", "no_major_issues")
@@ -91,7 +91,7 @@ def test_a_recorded_pass_that_is_none_completes_no_run(forged: Stage) -> None:
 def test_a_run_whose_recorded_pass_was_none_can_still_pass(forged: Stage) -> None:
     text = GOOD + "delta\n"
     with forged.resume(Script(produce=text, refine=text)) as loop:
-        list(loop.events())
+        list(history_of(loop))
     assert (loop.state.stop.passed, forged.artifact()) == (True, text)
 
 
@@ -279,7 +279,7 @@ def test_a_run_that_is_driven_is_not_verified(
     stage = Stage(tmp_path)
     monkeypatch.chdir(tmp_path)
     with stage.begin(Script(produce="x\n")) as loop:
-        events = loop.events()
+        events = history_of(loop)
         while next(events).kind != "evaluation_done":
             pass
         assert main(["loop", "verify", "words"]) == 11
@@ -308,7 +308,7 @@ def test_a_run_killed_after_an_evaluation_that_holds_goes_on_as_if_nothing_had_b
     told = story(unbroken.play(Script(produce=text, refine=text), limit))
     left_after(stage, "evaluation_done", Script(produce=text), limit)
     with stage.resume(again := Script(produce=text, refine=text)) as loop:
-        list(loop.events())
+        list(history_of(loop))
     records = read_journal(stage.root / "words/history.jsonl").records
     assert [record["event"] for record in records] == told
     assert stage.run_json()["stop"] == unbroken.run_json()["stop"]
@@ -339,7 +339,7 @@ def test_a_check_that_says_something_else_now_counts_as_it_says_now(
     monkeypatch.setenv("FLAG", after)
     notices: list[str] = []
     with stage.resume(Script()) as loop:
-        list(replace(loop, notice=notices.append).events())
+        list(history_of(replace(loop, notice=notices.append)))
     state = read_run(stage.root / "words").state
     assert (state.stop.passed, len(state.marks)) == (bool(after), 1)
     assert notices == [f"The recorded evaluation does not hold: {said}"]
@@ -354,6 +354,6 @@ def test_an_evaluation_that_fails_when_it_is_verified_ends_as_any_other(tmp_path
             raise RuntimeError("no disk")
 
     with stage.resume(Broken()) as loop:
-        events = list(loop.events())
+        events = list(history_of(loop))
     assert story(events) == ["phase_error", "phase_error", "failed"]
     assert (loop.state.stop.reason, loop.state.stop.passed) == (StopReason.PHASE_ERROR, False)

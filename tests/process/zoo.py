@@ -32,10 +32,11 @@ def python(source: str, **options: Any) -> Finished:
 def marked() -> Iterator[tuple[dict[str, str], Any]]:
     """Yield an environment and a function that lists the living processes that carry it."""
     name = f"ZOO_{uuid.uuid4().hex}"
-    yield {**os.environ, name: "1"}, lambda: [*_living(f"{name}=1".encode())]
+    yield {**os.environ, name: "1"}, lambda: [*living_with(f"{name}=1".encode())]
 
 
-def _living(mark: bytes) -> Iterator[int]:
+def living_with(mark: bytes) -> Iterator[int]:
+    """Yield the living processes that have NAME=VALUE in their environment."""
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue

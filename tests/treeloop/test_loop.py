@@ -8,7 +8,7 @@ from contextlib import chdir
 import pytest
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.drivers.pytest_loop import entry, telling
+from pytest_reflex.drivers.reflex.attending import LoopView
 from tests.treeloop.stage import CODE, RIGHT, TESTS, Project, wait_for_change
 
 Capture = pytest.CaptureFixture[str]
@@ -209,8 +209,7 @@ def test_an_interrupt_during_the_imports_is_one_line(project: Project) -> None:
 def test_what_takes_long_is_told_when_it_begins_and_while_it_goes_on(
     project: Project, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (entry, telling):
-        monkeypatch.setattr(module, "BEAT", 0.1)
+    monkeypatch.setattr(LoopView, "beat", 0.1)
     project.agent("time.sleep(0.4)\nmend()")
     assert project.play() == 0
     told = capsys.readouterr().out

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pytest_reflex.drivers.common.control import Requests
 from pytest_reflex.errors import StateError, UnreadableError
-from pytest_reflex.store.atomic import remove_file, replace_file
+from pytest_reflex.store.atomic import remove_file, remove_strays, replace_file
 from pytest_reflex.store.lock import folder_lock
 from pytest_reflex.store.regular import read_if_regular
 
@@ -53,6 +53,11 @@ class ControlFile:
     def drop_stop(self) -> None:
         """Remove a request to stop, and leave feedback for whoever goes on."""
         self._change(lambda now: replace(now, stop=None, now=False))
+
+    def remove_strays(self) -> None:
+        """Remove what was left of requests that could not be written."""
+        with folder_lock(self.path.parent):
+            remove_strays(self.path.parent, self.path.name)
 
     def clear(self) -> None:
         """Remove all requests: the run has ended, or begins."""

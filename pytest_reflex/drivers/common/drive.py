@@ -107,12 +107,13 @@ def drive(
     *,
     clock: Callable[[], float] = time.monotonic,
     tampering: Callable[[], str] = lambda: "",
+    announce: Callable[[Action], Iterable[Event]] = lambda action: (),
 ) -> Generator[Event, None, None]:
     """Drive a run to its end; yield each event when it is durable.
 
     `tampering` looks whether protected files were modified, before each decision; it is not asked
-    where the store itself was. Closing the generator leaves the run as it stands; so does whatever
-    is raised.
+    where the store itself was. `announce` gives the events that say what is going to be performed.
+    Closing the generator leaves the run as it stands; so does whatever is raised.
     """
     began = clock()
     try:
@@ -129,6 +130,7 @@ def drive(
             if isinstance(action, Stop):
                 yield from store.end(action)
                 return
+            yield from announce(action)
             # Closed here, not when it is forgotten: agents may have to be waited for.
             steps = driver.perform(action)
             with closing(_closable(steps)) as outcomes, control.watched(action.interruptible):

@@ -1,8 +1,9 @@
-"""What happens in a run of any driver, in one vocabulary: frozen values, each of them durable."""
+"""What happens in a run of any driver, in one vocabulary; what was waited for is told at once."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -13,7 +14,8 @@ class Kind(StrEnum):
 
     A run has `started` (also where it goes on); an `iteration` has ended; a `step` beside the
     agent's work is done; the agent has `acted`; a check or gate has `measured`; the driver or a
-    person has `decided` something; the driver is `waiting`; the run has `stopped`.
+    person has `decided` something; the driver is `waiting` for a step, an agent, or the end of a
+    rate limit; the run has `stopped`. All but `waiting` are durable.
     """
 
     STARTED = "started"
@@ -28,7 +30,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriverEvent:
-    """Something that happened in a run, and is on disk.
+    """Something that happened in a run.
 
     `run` is the name of the run in its driver; `iteration` is the one that it is about, 0 before
     the first; `fields` say more, and can be written as JSON.
@@ -49,3 +51,21 @@ class DriverEvent:
             "iteration": self.iteration,
             "fields": dict(self.fields),
         }
+
+
+Listener = Callable[[DriverEvent], object]
+
+
+class Waits:
+    """What happens within a step: it goes to who listens at once, else before the next event."""
+
+    def __init__(self, listen: Listener | None) -> None:
+        self._kept = deque[DriverEvent]()
+        self.tell: Listener = listen or self._kept.append
+
+    def before(self, events: Iterator[DriverEvent]) -> Iterator[DriverEvent]:
+        """Yield the events, and before each of them what was kept."""
+        for event in events:
+            while self._kept:
+                yield self._kept.popleft()
+            yield event

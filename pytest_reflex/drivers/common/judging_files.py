@@ -115,30 +115,28 @@ def files_beyond(commands: Iterable[Command], project: Path) -> Iterator[str]:
 
 
 def _words(commands: Iterable[Command]) -> Iterator[str]:
-    """Yield the words of every command, and the file of a test that is named by its id."""
+    """Yield the words of every command, and the file of a test that is named by its id.
+
+    A place where a command writes to is none: it may write there each time.
+    """
     for command in commands:
-        for word in _read(_split(command)):
-            yield word
-            if "::" in word:
-                yield word.partition("::")[0]
-
-
-def _read(words: Iterable[str]) -> Iterator[str]:
-    """Yield words that are no place where a command writes to: it may write there each time."""
-    before = ""
-    for word in words:
-        if before not in _OUTPUTS and not before.endswith((">", ">|")):
-            yield word
-        before = word
+        for word, is_output in _read(command):
+            if not is_output:
+                yield from (word, word.partition("::")[0]) if "::" in word else (word,)
 
 
 def outputs_of(command: Command) -> Iterator[str]:
     """Yield the places in the project that a command says it writes to."""
-    before = ""
-    for word in _split(command):
-        is_output = before in _OUTPUTS or before.endswith((">", ">|"))
+    for word, is_output in _read(command):
         if is_output and not word.startswith(("&", "/", "-")):
             yield word
+
+
+def _read(command: Command) -> Iterator[tuple[str, bool]]:
+    """Yield the words of a command, each with whether the command says that it writes there."""
+    before = ""
+    for word in _split(command):
+        yield word, before in _OUTPUTS or before.endswith((">", ">|"))
         before = word
 
 

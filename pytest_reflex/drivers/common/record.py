@@ -48,6 +48,10 @@ class Record:
         """Whether a resume continues the run, under other limits where one ended it."""
         return not self.reason or ENDS[StopReason(self.reason)].extendable
 
+    def shown_status(self, driven: bool) -> str:
+        """Return the status in a word: that of a run whose process was killed is `interrupted`."""
+        return INTERRUPTED if self.status == RUNNING and not driven else self.status
+
     def ended(self, stop: Stop, at: str) -> Record:
         """Return the state at the end of the run."""
         status = ENDS[stop.reason].status.value

@@ -136,7 +136,7 @@ class RunFile:
         return RunRow(
             driver=self.driver,
             name=self.run,
-            status=record.status,
+            status=record.shown_status(driven),
             interrupted=record.status == RUNNING and not driven,
             driven=driven,
             started_at=record.started_at,

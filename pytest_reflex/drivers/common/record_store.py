@@ -75,7 +75,7 @@ class RecordStore:
         if new := {key: text for key, text in asked.items() if key not in known}:
             self._save(replace(self._record, feedback={**self._record.feedback, **new}))
             self._heard.update(new)
-            yield self._event(Kind.STEP, step="feedback", count=len(new))
+            yield self._event(Kind.DECIDED, decision="feedback", count=len(new))
         if self._file.saved:
             self._forget(lambda: self._runs.control.take(asked))
         return Polled(requests=requests)
@@ -92,7 +92,8 @@ class RecordStore:
             record = replace(record, data=done.data, feedback=heard)
         self._save(record)
         if done.cost:
-            yield self._event(Kind.ACTED, step=done.step.name, cost=done.cost)
+            cost = {key: value for key, value in done.cost.items() if key != "unknown"}
+            yield self._event(Kind.ACTED, step=done.step.name, **cost)
         if done.fields is not None:
             kind = Kind.ITERATION if done.step.ends_iteration else Kind.STEP
             yield self._event(kind, step=done.step.name, **done.fields)

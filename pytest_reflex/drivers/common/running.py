@@ -77,9 +77,10 @@ class Tools:
         *,
         cancel: Event,
         seconds_left: Callable[[], float | None],
+        timeout: float,
         say: Say,
     ) -> None:
-        self.project, self.agent = project, agent
+        self.project, self.agent, self._timeout = project, agent, timeout
         self._environment = {RUN_DIR: str(folder)}
         self._cancel, self._seconds_left, self._say = cancel, seconds_left, say
         self._costs: list[Cost | None] = []
@@ -101,14 +102,16 @@ class Tools:
         return reply
 
     def run(self, command: str | Sequence[str], *, timeout: float | None = None) -> Finished:
-        """Run a command in the project, a text by the shell, and return how it ended."""
+        """Run a command in the project, a text by the shell, and return how it ended.
+
+        It may take `timeout` seconds, by default those of `loop.command_timeout`.
+        """
         argv = ["sh", "-c", command] if isinstance(command, str) else command
-        left = [one for one in (timeout, self._seconds_left()) if one is not None]
         return run_command(
             argv,
             cwd=self.project,
             env={**inherited(), **self._environment},
-            timeout=min(left, default=None),
+            timeout=self._timeout if timeout is None else timeout,
             cancel=self._cancel,
         )
 
@@ -226,7 +229,7 @@ def _driven(
     resumed: bool,
 ) -> Events:
     """Own a run, drive it and yield its events; the agent is looked up before anything is."""
-    agent = _agent_of(agent_name, project, plugins)
+    agent, timeout = _agent_of(agent_name, project, plugins)
     cancel, began = Event(), time.monotonic()
     with files.own(say) as file:
         store = RecordStore(begin(file.read()), file, files, say)
@@ -243,7 +246,13 @@ def _driven(
             return min(left, default=None)
 
         tools = Tools(
-            project, files.folder, agent, cancel=cancel, seconds_left=seconds_left, say=say
+            project,
+            files.folder,
+            agent,
+            cancel=cancel,
+            seconds_left=seconds_left,
+            timeout=timeout,
+            say=say,
         )
         control = Control(store.requests, cancel)
         framed = _Framed(driver, store, tools, control)
@@ -257,17 +266,19 @@ def _driven(
             raise
 
 
-def _agent_of(name: str, project: Path, plugins: Iterable[object]) -> Askable | None:
-    """Return the agent of that name, or of the settings; None for one that answers no prompt."""
+def _agent_of(name: str, project: Path, plugins: Iterable[object]) -> tuple[Askable | None, float]:
+    """Return the agent of that name or of the settings, and what time a command has.
+
+    None is an agent of the settings that answers no prompt.
+    """
     named, objects = parted(plugins)
     settings = settings_of(project, None, named)
     host = open_host((*settings["plugins"], *objects), project)
     agent = make_agent(name or settings["agent"], settings, agent_kinds(host))
-    if isinstance(agent, Askable):
-        return agent
-    if name:
+    found = agent if isinstance(agent, Askable) else None
+    if name and found is None:
         raise UsageError(f"agent {name!r} cannot take a prompt", hint="name an AI tool")
-    return None
+    return found, float(settings["loop.command_timeout"])
 
 
 def _not_held(record: Record, agent: Askable | None) -> str:

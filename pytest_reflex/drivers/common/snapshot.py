@@ -61,6 +61,7 @@ class SnapshotFile(Generic[State]):
         if self.lease.owned:
             with suppress(OSError):
                 remove_strays(self.path.parent, self.path.name)
+                ControlFile.beside(self.path).remove_strays()
             self._drop_stop()
         return self
 

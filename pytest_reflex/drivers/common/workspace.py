@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -10,6 +15,7 @@ from pytest_reflex.errors import StateError, UnreadableError, UsageError
 from pytest_reflex.store.atomic import replace_file
 from pytest_reflex.store.regular import read_if_regular
 
+_DESCRIPTORS = "/proc/self/fd"
 _REMOVE = "remove it to have the recorded artifact restored"
 
 
@@ -49,3 +55,27 @@ class TextFile:
     def write(self, text: str, *, follow: bool = True) -> None:
         """Put a text in the file's place."""
         replace_file(self._path, text.encode("utf-8"))
+
+
+def own_paths(project: Path, root: Path, *paths: str | Path | None) -> tuple[str, ...]:
+    """Return the paths that a run writes itself, relative to the project; `root` is of its state.
+
+    Files that this process has opened to write, as `loop new TASK 2> log.txt` has it, are of them.
+    What lies elsewhere is left out.
+    """
+    base = os.path.realpath(project).rstrip(os.sep) + os.sep
+    own = (os.path.join(project, one) for one in (root, *paths) if one)
+    full = (os.path.realpath(one) for one in (*own, *_opened_to_write()))
+    inside = (
+        f"{one}{os.sep}".removeprefix(base) for one in full if f"{one}{os.sep}".startswith(base)
+    )
+    return tuple(dict.fromkeys(one.rstrip(os.sep).replace(os.sep, "/") for one in inside))
+
+
+def _opened_to_write() -> Iterator[str]:
+    """Yield the regular files that this process has opened to write. Linux only."""
+    for name in os.listdir(_DESCRIPTORS) if os.path.isdir(_DESCRIPTORS) else ():
+        with suppress(OSError):
+            mode = fcntl.fcntl(int(name), fcntl.F_GETFL) & os.O_ACCMODE
+            if mode != os.O_RDONLY and stat.S_ISREG(os.fstat(int(name)).st_mode):
+                yield os.readlink(f"{_DESCRIPTORS}/{name}")

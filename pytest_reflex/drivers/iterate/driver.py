@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -22,12 +22,12 @@ from pytest_reflex.checks.command_run import LEFT_TEXT
 from pytest_reflex.drivers.common import limits
 from pytest_reflex.drivers.common.control import Control
 from pytest_reflex.drivers.common.drive import Inputs, Stop, drive
-from pytest_reflex.drivers.common.events import DriverEvent
+from pytest_reflex.drivers.common.events import DriverEvent, Listener, Waits
 from pytest_reflex.drivers.common.lease import RUN_DIR
 from pytest_reflex.drivers.common.snapshot import SnapshotFile
 from pytest_reflex.drivers.iterate.budget import is_over, over_budget_text
 from pytest_reflex.drivers.iterate.decide import decide
-from pytest_reflex.drivers.iterate.events import started
+from pytest_reflex.drivers.iterate.events import begins, started, waits
 from pytest_reflex.drivers.iterate.gate_start import starts_from_json
 from pytest_reflex.drivers.iterate.gates import ITERATION_VARIABLE, Gates
 from pytest_reflex.drivers.iterate.log import Log
@@ -91,7 +91,7 @@ class Iteration:
 class IterateDriver:
     """What the iterations of one sitting do; nothing is durable here.
 
-    `keep` sees that we still own the run, `has_cancelled` whether a person had the tool ended.
+    `wait` hears what the tool is given time for.
     """
 
     def __init__(
@@ -103,8 +103,9 @@ class IterateDriver:
         control: Control,
         cancel: Event,
         clock: Callable[[], float],
+        wait: Listener,
     ) -> None:
-        self._work, self._log, self._store = work, log, store
+        self._work, self._log, self._store, self._wait = work, log, store, wait
         self._control, self._cancel, self._clock = control, cancel, clock
         self._began = clock()
         self._unchanged, self._told_not_held = 0, False
@@ -122,6 +123,14 @@ class IterateDriver:
         if text and not self._told_not_held:
             self._told_not_held = True
             self._log.warning(text)
+
+    def announce(self, action: Iteration) -> Iterator[DriverEvent]:
+        """Yield that the tool is waited for."""
+        yield begins(self._store.state, self._work.agent.name)
+
+    def _tell_wait(self, reason: str) -> None:
+        self._log.warning(reason)
+        self._wait(waits(self._store.state, reason))
 
     def perform(self, action: Iteration) -> Iterator[Round | Cut]:
         """Run the tool once, and behind a good answer the gates."""
@@ -158,7 +167,7 @@ class IterateDriver:
             environment={ITERATION_VARIABLE: str(number), RUN_DIR: str(self._work.folder)},
             seconds_left=self._seconds_left(),
             cancel=self._cancel,
-            tell=self._log.warning,
+            tell=self._tell_wait,
             keep_partial=partial(self._keep_partial, number),
         )
 
@@ -235,7 +244,7 @@ class IterateDriver:
 class IterationLoop:
     """One sitting of a loop: `state` is where it stands, durable in `file` and told to `log`.
 
-    One that is `fresh` begins a run.
+    One that is `fresh` begins a run; `listen` hears at once what is waited for within an iteration.
     """
 
     def __init__(
@@ -248,13 +257,14 @@ class IterationLoop:
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], str] = utc_now,
         fresh: bool = False,
+        listen: Listener | None = None,
     ) -> None:
         work.gates.compare_with(starts_from_json(state.gates_at_start, "gates_at_start"))
         work.gates.remember(state.modified_files)
         starts = {name: start.to_json() for name, start in work.gates.starts().items()}
         state = replace(state, gates_at_start=starts)
-        self._work, self._log, self._clock = work, log, clock
-        self._cancel = Cancel()
+        self._work, self.log, self._clock = work, log, clock
+        self._cancel, self._waits = Cancel(), Waits(listen)
         self._store = IterateStore(
             state, file=file, log=log, modified=work.gates.modified, now=now, fresh=fresh
         )
@@ -263,35 +273,35 @@ class IterationLoop:
     def state(self) -> State:
         return self._store.state
 
-    def run(self) -> ExitCode:
-        """Drive the loop to its end and return the exit status.
-
-        A KeyboardInterrupt comes through, with the state saved as interrupted; see `interrupted`.
-        """
-        for _ in self.events():
-            pass
+    @property
+    def exit_code(self) -> ExitCode:
+        """The exit status of a run that has ended."""
         return self._store.exit_code
 
     def events(self) -> Generator[DriverEvent, None, None]:
         """Drive the loop to its end; yield each event when it is durable.
 
-        Closing the generator leaves a run that a resume continues.
+        Closing the generator leaves a run that a resume continues. A KeyboardInterrupt comes
+        through, with the state saved as interrupted; see `interrupted`.
         """
         control = Control(self._store.requests, self._cancel)
         driver = IterateDriver(
             self._work,
-            self._log,
+            self.log,
             store=self._store,
             control=control,
             cancel=self._cancel,
             clock=self._clock,
+            wait=self._waits.tell,
         )
+        driven = drive(driver, self._store, control, clock=self._clock, announce=driver.announce)
         try:
             self._store.begin()
             self._tell_modified()
             driver.tell_not_held(limits.unreported(self._work.agent))
             yield started(self.state)
-            yield from drive(driver, self._store, control, clock=self._clock)
+            with closing(driven):
+                yield from self._waits.before(driven)
         except BaseException as error:
             self._cancel.set()
             self._store.leave()
@@ -302,13 +312,13 @@ class IterationLoop:
 
     def interrupted(self) -> None:
         """Tell how an interrupted loop goes on; who has a KeyboardInterrupt does that then."""
-        self._log.ended(StopReason.INTERRUPTED, self.state, saved=self._store.saved)
+        self.log.ended(StopReason.INTERRUPTED, self.state, saved=self._store.saved)
 
     def _tell_modified(self) -> None:
         """Tell before the first iteration which gates cannot pass: nobody is to pay for it."""
         with suppress(ReflexError):
             for name, files in self._work.gates.modified().items():
-                self._log.warning(unpassable(one_line(name), modified_text(list(files))))
+                self.log.warning(unpassable(one_line(name), modified_text(list(files))))
 
 
 def other_limits(bounds: Bounds) -> list[str]:

@@ -24,9 +24,20 @@ def started(state: State) -> DriverEvent:
     )
 
 
+def begins(state: State, agent: str) -> DriverEvent:
+    """Return that the next iteration is waited for, and the agent that it asks."""
+    total, steps = state.max_iterations, {"iteration": agent}
+    return _event(state, Kind.WAITING, state.iteration + 1, steps=steps, max_iterations=total)
+
+
+def waits(state: State, reason: str) -> DriverEvent:
+    """Return that the agent of the next iteration is given time, and why."""
+    return _event(state, Kind.WAITING, state.iteration + 1, reason=reason)
+
+
 def feedback_taken(state: State, count: int) -> DriverEvent:
     """Return that critiques of people were taken up, for the next iteration."""
-    return _event(state, Kind.STEP, step="feedback", count=count)
+    return _event(state, Kind.DECIDED, decision="feedback", count=count)
 
 
 def of_outcome(state: State, outcome: Round | Cut) -> Iterator[DriverEvent]:

@@ -25,12 +25,15 @@ from pytest_reflex.drivers.iterate.gate_programs import (
     STARTERS,
 )
 from pytest_reflex.drivers.iterate.protection import Sections
-from pytest_reflex.drivers.iterate.script_files import contents, first_line, is_built, joined
 from pytest_reflex.drivers.iterate.shell_words import (
     FILE_OPTIONS,
     FOLDER_OPTIONS,
+    contents,
     fed_to_shells,
+    first_line,
     included_files,
+    is_built,
+    joined,
     make_text,
     package_scripts,
     parted,
@@ -61,11 +64,9 @@ class CommandFiles:
         self._folders = [self._project]
         self._depth = 0
         self._scanned, self._followed = set[str](), set[str]()
-        self.named = set[str]()
         self.files: dict[str, Sections] = {}
-        self.programs = set[str]()
-        self.written = set[str]()
-        self.patterns = set[str]()
+        self.named, self.programs = set[str](), set[str]()
+        self.written, self.patterns = set[str](), set[str]()
         self.anywhere: dict[str, Sections] = {}
         self.module_folders = {self._project}
         self.pythons = set[str]()
@@ -108,8 +109,7 @@ class CommandFiles:
             elif found[1] in ("BASH_ENV", "ENV", "MAKEFILES"):
                 self._script(found[2].split(), is_shell=True)
             first += 1
-        words = words[first:]
-        if not words:
+        if not (words := words[first:]):
             return
         self._program(words[0], is_command=True)
         for word in words[1:] if words[0] in STARTERS else ():

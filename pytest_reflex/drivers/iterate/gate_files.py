@@ -20,7 +20,7 @@ from pytest_reflex.drivers.iterate.protection import (
     Sections,
     within,
 )
-from pytest_reflex.drivers.iterate.script_files import contents
+from pytest_reflex.drivers.iterate.shell_words import contents
 from pytest_reflex.seals.patterns import escaped, is_meant
 from pytest_reflex.seals.world import interpreter_files
 

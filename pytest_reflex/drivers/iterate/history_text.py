@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pytest_reflex.drivers.iterate.history import IterationRecord, RunRecord
 from pytest_reflex.drivers.iterate.wording import counted
 from pytest_reflex.model.plain import one_line, visible
+from pytest_reflex.reports.tables import tab_lines, text_table
 from pytest_reflex.verdict.figures import lasted
 
 _RUNS = ("procedure", "run", "iterations", "outcome", "time", "cost", "tokens")
@@ -17,12 +18,12 @@ _CHANGED = {True: "yes", False: "no", None: ""}
 
 
 def runs_table(runs: Sequence[RunRecord]) -> str:
-    return _table(_RUNS, [_run(one) for one in runs])
+    return text_table(_RUNS, [_run(one) for one in runs])
 
 
 def runs_lines(runs: Sequence[RunRecord]) -> str:
     """Return a line for each run, its fields separated by tabs; what is unknown is empty."""
-    return "\n".join("\t".join(_run(one)) for one in runs)
+    return tab_lines(map(_run, runs))
 
 
 def run_text(run: RunRecord) -> str:
@@ -32,12 +33,12 @@ def run_text(run: RunRecord) -> str:
     head = f"{run.procedure}, run {run.run}: {one_line(run.shown_outcome)}, {done}"
     rows = [_iteration(one, _ROOM) for one in run.iterations]
     lines = [f"{head}, {spent}" if spent else head]
-    return "\n".join([*lines, "", _table(_ITERATIONS, rows)] if rows else lines)
+    return "\n".join([*lines, "", text_table(_ITERATIONS, rows)] if rows else lines)
 
 
 def iteration_lines(run: RunRecord) -> str:
     """Return a line for each iteration of a run, its fields separated by tabs."""
-    return "\n".join("\t".join(_iteration(one, _LONGEST)) for one in run.iterations)
+    return tab_lines(_iteration(one, _LONGEST) for one in run.iterations)
 
 
 def problem_texts(runs: Sequence[RunRecord]) -> list[str]:
@@ -50,12 +51,6 @@ def problem_texts(runs: Sequence[RunRecord]) -> list[str]:
             lines = counted(run.unreadable, "line")
             told[run.log] = f"{visible(str(run.log))}: {lines} left out, which no run has written"
     return list(told.values())
-
-
-def _table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    from tabulate import tabulate
-
-    return tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True)
 
 
 def _run(run: RunRecord) -> tuple[str, ...]:

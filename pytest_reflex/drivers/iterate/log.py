@@ -7,7 +7,7 @@ environment; nothing that fails here stops a run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import IntEnum, StrEnum
@@ -18,10 +18,10 @@ from pytest_reflex.drivers.iterate import wording
 from pytest_reflex.drivers.iterate.logfile import LogFile
 from pytest_reflex.drivers.iterate.model import Bounds, Cause, GateResult, Round, State
 from pytest_reflex.drivers.iterate.statistics import statistics_of
-from pytest_reflex.drivers.iterate.telling import Progress
 from pytest_reflex.model.plain import visible, visible_json
 from pytest_reflex.model.stop import StopReason
 from pytest_reflex.process.secrecy import hide
+from pytest_reflex.reports.lines import Line, plain
 
 Clock = Callable[[], datetime]
 _FOREIGN = "    | "
@@ -49,7 +49,8 @@ class _Record:
     """One event: a line for people and what else programs may read.
 
     `output` is foreign text, `excerpt` the line of it that is shown where the whole is not.
-    The `last` one is told at any volume, a `silent` one only kept.
+    The `last` one is told at any volume, a `silent` one only kept. `tone` is that of its text
+    where it is not that of its level.
     """
 
     event: str
@@ -60,6 +61,7 @@ class _Record:
     excerpt: str = ""
     last: bool = False
     silent: bool = False
+    tone: str = ""
 
     def is_told(self, volume: Volume) -> bool:
         if self.silent:
@@ -79,7 +81,8 @@ class Log:
 
     `say` takes one line (or more) of text for stderr; `clock` gives aware times, shown in their
     own zone to people and in UTC to programs; `hidden` are values with the references that stand
-    for them (`process.secrecy.secrets`). `progress` is told what begins and ends.
+    for them (`process.secrecy.secrets`). `render` makes text of lines;
+    `gate_done` is told the name of each gate that was tried.
     """
 
     def __init__(
@@ -92,9 +95,10 @@ class Log:
         volume: Volume = Volume.NORMAL,
         hidden: Mapping[str, str] | None = None,
         file: LogFile | None = None,
-        progress: Progress | None = None,
+        render: Callable[[Iterable[Line]], str] = plain,
+        gate_done: Callable[[str], object] = lambda name: None,
     ) -> None:
-        self._progress = progress
+        self._render, self._gate_done = render, gate_done
         self._procedure, self._say, self._clock = procedure, say, clock
         self._as_json, self._volume = as_json, volume
         self._hidden, self._file = hidden or {}, file
@@ -103,12 +107,12 @@ class Log:
         """Tell that a fresh run begins, and what ends one without a limit."""
         fields = {"max_iterations": bounds.max_iterations, "phase": "start"}
         text = wording.starting_text(self._procedure, bounds)
-        self._tell(_Record(event="started", message=text, fields=fields))
+        self._tell("started", text, fields=fields)
         self._tell_caps(bounds)
 
     def _tell_caps(self, bounds: Bounds) -> None:
         if caps := wording.caps_text(bounds):
-            self._tell(_Record(event="unlimited", message=caps, fields={"phase": "start"}))
+            self._tell("unlimited", caps, fields={"phase": "start"})
 
     def resuming(self, state: State, bounds: Bounds) -> None:
         """Tell that a run goes on behind the finished rounds of `state`, under its limit."""
@@ -119,26 +123,23 @@ class Log:
             "phase": "start",
         }
         text = wording.resuming_text(state)
-        self._tell(_Record(event="resumed", message=text, fields=fields))
+        self._tell("resumed", text, fields=fields)
         text = wording.previous_text(state)
-        self._tell(_Record(event="previous", message=text, fields=fields))
+        self._tell("previous", text, fields=fields)
         self._tell_caps(bounds)
 
     def round_starts(self, number: int, total: int) -> None:
         """Tell that round `number` (from 1) of `total` (0: no limit) begins."""
         text = f"{wording.place_text(number, total)} starting..."
         fields = {"iteration": number, "phase": "agent"}
-        self._tell(_Record(event="iteration_started", message=text, fields=fields))
-        if self._progress:
-            self._progress.begins(number, total)
+        self._tell("iteration_started", text, fields=fields)
 
     def gate_ended(self, number: int, result: GateResult) -> None:
         """Tell what a gate came to; a warning where it failed and is not required.
 
         Another one is that it left processes running.
         """
-        if self._progress:
-            self._progress.gate_done(result.gate.name)
+        self._gate_done(result.gate.name)
         alone = not result.passed and not result.gate.required
         is_warning = alone or result.left_children
         fields = {
@@ -150,13 +151,11 @@ class Log:
             "seconds": round(result.seconds, 3),
         }
         self._tell(
-            _Record(
-                event="gate",
-                message=wording.gate_text(result),
-                level=Severity.WARNING if is_warning else Severity.DEBUG,
-                fields=fields,
-                output=result.output,
-            )
+            "gate",
+            wording.gate_text(result),
+            Severity.WARNING if is_warning else Severity.DEBUG,
+            fields=fields,
+            output=result.output,
         )
 
     def round_ended(
@@ -166,53 +165,43 @@ class Log:
 
         The round that is `aborting` the run gets no completed line: the end follows.
         """
-        if self._progress:
-            self._progress.ends(round_, failures)
         if round_.failed:
             text = wording.failed_text(round_, failures, threshold)
             fields = {"iteration": round_.number, "phase": _phase(round_), "failures": failures}
             self._tell(
-                _Record(
-                    event="failure",
-                    message=text,
-                    level=Severity.WARNING,
-                    fields=fields | {"cause": round_.cause, "threshold": threshold},
-                    output=round_.output,
-                    excerpt=wording.last_words(round_),
-                )
+                "failure",
+                text,
+                Severity.WARNING,
+                fields=fields | {"cause": round_.cause, "threshold": threshold},
+                output=round_.output,
+                excerpt=wording.last_words(round_),
             )
             if aborting and round_.limited:
                 self.warning(wording.limited_text(self._procedure))
         self._tell(
-            _Record(
-                event="iteration_completed",
-                message=wording.completed_text(round_, total),
-                fields=_round_fields(round_),
-                silent=aborting,
-            )
+            "iteration_completed",
+            wording.completed_text(round_, total),
+            fields=_round_fields(round_),
+            silent=aborting,
         )
 
     def unchanged(self, count: int, limit: int) -> None:
         """Warn that `count` rounds in a row (of `limit`, 0: none) left the tree as it was."""
         self._tell(
-            _Record(
-                event="unchanged",
-                message=wording.unchanged_text(count, limit),
-                level=Severity.WARNING,
-                fields={"rounds": count, "phase": "end"},
-            )
+            "unchanged",
+            wording.unchanged_text(count, limit),
+            Severity.WARNING,
+            fields={"rounds": count, "phase": "end"},
         )
 
     def partial(self, number: int, *, path: Path | None = None, problem: str = "") -> None:
         """Tell where the partial output of a tool is kept, or why it is not."""
         fields: dict[str, Any] = {"iteration": number, "phase": "agent"}
         self._tell(
-            _Record(
-                event="partial_output",
-                message=wording.partial_text(number, path, problem),
-                level=Severity.WARNING,
-                fields=fields | ({"path": str(path)} if path else {}),
-            )
+            "partial_output",
+            wording.partial_text(number, path, problem),
+            Severity.WARNING,
+            fields=fields | ({"path": str(path)} if path else {}),
         )
 
     def passing(self, text: str) -> None:
@@ -222,19 +211,19 @@ class Log:
             self._show(record, self._clock())
 
     def info(self, text: str) -> None:
-        self._tell(_Record(event="message", message=text))
+        self._tell("message", text)
 
     def warning(self, text: str) -> None:
-        self._tell(_Record(event="message", message=text, level=Severity.WARNING))
+        self._tell("message", text, Severity.WARNING)
 
     def error(self, text: str) -> None:
-        self._tell(_Record(event="message", message=text, level=Severity.ERROR))
+        self._tell("message", text, Severity.ERROR)
 
     def feedback(self, taken: Mapping[str, str]) -> None:
         """Tell that a person's words, by their ids, are taken up for the next iteration."""
         fields = {"count": len(taken), "ids": list(taken), "phase": "start"}
         text = wording.feedback_text(len(taken))
-        self._tell(_Record(event="feedback", message=text, fields=fields))
+        self._tell("feedback", text, fields=fields)
 
     def ended(
         self, ending: StopReason, state: State, *, saved: bool = True, detail: str = ""
@@ -245,27 +234,26 @@ class Log:
         if figures.count:
             text = f"Statistics: {figures}"
             told = fields | {"statistics": figures.to_json()}
-            self._tell(_Record(event="statistics", message=text, level=Severity.DEBUG, fields=told))
+            self._tell("statistics", text, Severity.DEBUG, fields=told)
         self._tell(
-            _Record(
-                event="ended",
-                message=wording.ended_text(ending, state, saved=saved, detail=detail),
-                level=_LEVEL_OF.get(ending, Severity.INFO),
-                fields=fields
-                | {
-                    "outcome": ending.value,
-                    "status": state.status.value,
-                    "seconds": round(sum(state.elapsed), 3),
-                    "spend": state.spend.to_json(),
-                },
-                last=True,
-            )
+            "ended",
+            wording.ended_text(ending, state, saved=saved, detail=detail),
+            _LEVEL_OF.get(ending, Severity.INFO),
+            fields=fields
+            | {
+                "outcome": ending.value,
+                "status": state.status.value,
+                "seconds": round(sum(state.elapsed), 3),
+                "spend": state.spend.to_json(),
+            },
+            last=True,
+            tone=_tone_of(ending, state),
         )
         if self._file is not None:
             self._file.close()
 
-    def _tell(self, record: _Record) -> None:
-        now = self._clock()
+    def _tell(self, event: str, message: str, level: Severity = Severity.INFO, **more: Any) -> None:
+        record, now = _Record(event=event, message=message, level=level, **more), self._clock()
         if record.is_told(self._volume):
             self._show(record, now)
         if self._file is not None:
@@ -282,7 +270,8 @@ class Log:
         shown = record.output if self._volume is Volume.VERBOSE else record.excerpt
         if shown:
             lines += [_FOREIGN + line for line in self._safe(shown).split("\n")]
-        return "\n".join(lines)
+        tone = record.tone or _TONES.get(record.level, "")
+        return self._render([(line, tone)] for line in lines)
 
     def _as_line(self, record: _Record, now: datetime) -> str:
         document: dict[str, Any] = {
@@ -302,6 +291,16 @@ class Log:
 
     def _safe(self, text: str) -> str:
         return visible(hide(text, self._hidden).replace("\r\n", "\n"))
+
+
+_TONES = {Severity.WARNING: "mild", Severity.ERROR: "bad"}
+
+
+def _tone_of(ending: StopReason, state: State) -> str:
+    """Return the tone of an end that is a good one, or nearly."""
+    if ending is StopReason.LIMIT and state.consecutive_failures:
+        return "mild"
+    return "good" if ending in (StopReason.LIMIT, StopReason.SUCCESS) else ""
 
 
 _LEVEL_OF = {StopReason.FAILURES: Severity.ERROR, StopReason.UNCHANGED: Severity.WARNING}

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.agents.command import CommandAgent
+from pytest_reflex.drivers.common.workspace import own_paths
 from pytest_reflex.drivers.iterate.bounds import bounds_of, chosen_agent
 from pytest_reflex.drivers.iterate.budget import tokens_of
 from pytest_reflex.drivers.iterate.driver import Work
@@ -48,6 +49,7 @@ def prepare(
     bounds = bounds_of(procedure, settings, no_caps=options.no_caps)
     agent = agent_for(procedure, options, settings, host, runs=runs)
     root = settings["iterate.root"]
+    own = (root, *own_paths(project, project / root))
     contexts = [from_context(value, project) for value in options.contexts]
     replaced = {
         phase: [from_flag(path, project, f"--{phase.value}") for path in paths]
@@ -66,8 +68,8 @@ def prepare(
         prompt=prompt,
         tokens=partial(tokens_of, hooks=host.hooks),
         token_budget=settings["iterate.token_budget"],
-        gates=_gates(procedure, settings, host, project, options.judge, runs=runs),
-        fingerprint=Tree(project, [root]).fingerprint,
+        gates=_gates(procedure, settings, host, own, options.judge, project=project, runs=runs),
+        fingerprint=Tree(project, own).fingerprint,
         folder=run_folder(project / root, name),
     )
     work.tokens(work.prompt(1, bounds.max_iterations, ()))
@@ -78,17 +80,17 @@ def _gates(
     procedure: Procedure,
     settings: Settings,
     host: Host,
-    project: Path,
+    own: Sequence[str],
     judge: str | None,
     *,
+    project: Path,
     runs: bool,
 ) -> Gates:
     """Return the gates; criteria among them have the judge that is named, else configured."""
     gates = gates_of(procedure, settings)
     if judge is not None or any(gate.criteria for gate in gates):
         employ_judge(host, settings, judge, runs=runs)
-    exclude = [settings["iterate.root"]]
-    return Gates(gates, project=project, registry=host.registry, exclude=exclude, runs=runs)
+    return Gates(gates, project=project, registry=host.registry, exclude=own, runs=runs)
 
 
 def agent_for(

@@ -1,4 +1,4 @@
-"""The simple commands in texts for a shell, in the recipes of make, and in scripts of npm: pure.
+"""Scripts: what they hold, and the simple commands in texts for a shell, make and npm.
 
 Limits: of what a shell makes while it runs, only variables that were given a plain text and the
 folder of a script are put in; everything else stays as written.
@@ -7,12 +7,14 @@ folder of a script are put in; everything else stays as written.
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 from collections.abc import Iterator, Sequence
 
 from pytest_reflex.drivers.iterate.gate_programs import OTHER_INTERPRETERS, PYTHON, SHELLS
 
+_LONGEST_SCRIPT = 256_000
 _OPERATOR = re.compile(r"[;&|()\n]+")
 _PUNCTUATION = "();<>|&\n"
 _SUBSTITUTED = re.compile(r"\$\(([^()]+)\)|`([^`]+)`")
@@ -167,3 +169,30 @@ def _lexed(text: str) -> list[str] | None:
 def _without_comments(text: str) -> list[str]:
     lines = text.replace("\\\n", " ").split("\n")
     return [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
+
+
+def contents(path: str, most: int = _LONGEST_SCRIPT) -> str:
+    """Return the beginning of a file as text; empty where it cannot be read."""
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            return file.read(most).decode("utf-8", "surrogateescape")
+    except OSError:
+        return ""
+
+
+def first_line(path: str) -> list[str]:
+    """Return the interpreter that a script names, with its arguments."""
+    line = contents(path, 512).partition("\n")[0]
+    return line[2:].split() if line.startswith("#!") else []
+
+
+def is_built(path: str) -> bool:
+    """Return whether a program looks as if a compiler made it."""
+    return not os.path.islink(path) and "\0" in contents(path, 512)
+
+
+def joined(folder: str, name: str) -> str:
+    """Return the path of a name; empty where it can be none."""
+    if not name or "\0" in name or "\n" in name or len(name) > 1_000:
+        return ""
+    return os.path.normpath(os.path.join(folder, os.path.expanduser(name)))

@@ -1,13 +1,14 @@
-"""One sitting of a run for a program: it begins or goes on, and yields its events."""
+"""One sitting of a run: it begins or goes on, owned by this process and told to a log."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
-from pytest_reflex.drivers.common.events import DriverEvent
+from pytest_reflex.drivers.common.events import DriverEvent, Listener
 from pytest_reflex.drivers.common.snapshot import SnapshotFile
 from pytest_reflex.drivers.iterate import opening
 from pytest_reflex.drivers.iterate.driver import IterationLoop, Work, utc_now
@@ -52,10 +53,21 @@ def begin_again(work: Work, options: opening.Options, *, reset_failures: bool) -
     return begin
 
 
-def events(work: Work, begin: Begin, *, root: Path, say: Say) -> Generator[DriverEvent, None, None]:
-    """Own the run, drive it, and yield its events; `say` gets the lines of its log.
+@contextmanager
+def opened(
+    work: Work,
+    begin: Begin,
+    *,
+    root: Path,
+    say: Say,
+    warn: Say | None = None,
+    listen: Listener | None = None,
+    **shown: Any,
+) -> Iterator[IterationLoop]:
+    """Own the run and yield what drives it; `say` gets the lines of its log, `shown` says how.
 
-    Raises LockedError where another process drives it.
+    `warn` hears what is wrong with the log file. Raises LockedError where another process drives
+    the run.
     """
     name, troubles = work.procedure.name, list[str]()
     tell: list[Callable[[str], object]] = [troubles.append]
@@ -63,7 +75,7 @@ def events(work: Work, begin: Begin, *, root: Path, say: Say) -> Generator[Drive
         state, goes_on = begin(file)
         path = log_path(root, name, state.started_at)
         hidden = secrets(os.environ, os.environ, ())
-        log = Log(name, say, hidden=hidden, file=LogFile(path, say, root=root))
+        log = Log(name, say, hidden=hidden, file=LogFile(path, warn or say, root=root), **shown)
         tell[0] = log.error
         if goes_on:
             log.resuming(state, work.bounds)
@@ -72,13 +84,16 @@ def events(work: Work, begin: Begin, *, root: Path, say: Say) -> Generator[Drive
         if left := file.lease.end_leftovers():
             many = "1 process" if left == 1 else f"{left} processes"
             troubles.append(f"ended {many} that an earlier run had left behind")
-        for text in (*troubles, lock_warning(root), beyond_limit(state)):
-            if text:
-                log.warning(text)
-        loop = IterationLoop(work, state=state, file=file, log=log)
-        with closing(loop.events()) as found:
-            try:
-                yield from found
-            except KeyboardInterrupt:
-                loop.interrupted()
-                raise
+        for text in filter(None, (*troubles, lock_warning(root), beyond_limit(state))):
+            log.warning(text)
+        yield IterationLoop(work, state=state, file=file, log=log, fresh=not goes_on, listen=listen)
+
+
+def events(work: Work, begin: Begin, *, root: Path, say: Say) -> Generator[DriverEvent, None, None]:
+    """Drive a run and yield its events."""
+    with opened(work, begin, root=root, say=say) as loop, closing(loop.events()) as found:
+        try:
+            yield from found
+        except KeyboardInterrupt:
+            loop.interrupted()
+            raise

@@ -1,106 +1,77 @@
-"""What an iteration loop at work shows between two lines of its log: what runs, how long, a trend.
-
-A live view draws `lines` anew; elsewhere `beat` tells from time to time that a round goes on.
-"""
+"""What an iteration loop shows between two lines of its log: what runs, how long, a trend."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 
-from pytest_reflex.drivers.iterate.model import Round
+from pytest_reflex.drivers.common.console import View
+from pytest_reflex.drivers.common.events import DriverEvent, Kind
 from pytest_reflex.drivers.iterate.statistics import statistics_of
 from pytest_reflex.drivers.iterate.wording import RESUME, place_text
-from pytest_reflex.reports.progress import LEAVING, SPINNER, Line, bar, clock
+from pytest_reflex.reports.lines import Line
+from pytest_reflex.reports.progress import Running, bar
 from pytest_reflex.verdict.figures import lasted
 
-BEAT = 60.0  # seconds after which a round that goes on is told of in plain lines
 _MARKS = 6
 
 
-class Progress:
-    """What runs now and since when; the log tells it what begins and ends.
+class IterateView(View):
+    """The view of a run: the log tells which gates of an iteration are done, events the rest."""
 
-    `seconds` is a clock that never goes back; `leaving` says whether the run was interrupted and
-    what runs is given time to end.
-    """
+    beat = 60.0
+    idle = "between two iterations"
 
-    def __init__(
-        self,
-        procedure: str,
-        *,
-        seconds: Callable[[], float] = time.monotonic,
-        leaving: Callable[[], bool] = lambda: False,
-    ) -> None:
-        self.procedure, self._seconds, self._leaving = procedure, seconds, leaving
-        self._began = seconds()
-        self._rounds: list[Round] = []
-        self._failures, self._turn = 0, 0
-        self._number, self._total = 0, 0
-        self._since: float | None = None
-        self._done_gates: list[str] = []
+    def __init__(self, procedure: str) -> None:
+        self._procedure = procedure
+        self.resume = f"{RESUME} {procedure}"
+        self._failures = self._number = self._total = 0
+        self._seconds: list[float] = []
+        self._tones: list[str] = []
+        self._acted: Mapping[str, object] = {}
+        self._gates: list[str] = []
 
-    def begins(self, number: int, total: int) -> None:
-        """Learn that round `number` of `total` (0: no limit) begins."""
-        self._number, self._total, self._done_gates = number, total, []
-        self._since = self._seconds()
+    def begins(self, event: DriverEvent) -> Mapping[str, str]:
+        if "max_iterations" not in event.fields:  # an agent is given time
+            return {}
+        self._total, self._gates = event.fields["max_iterations"], []
+        return {place_text(event.iteration, self._total): ""}
 
     def gate_done(self, name: str) -> None:
-        """Learn that a gate of this round was tried."""
-        self._done_gates.append(name)
+        """Learn that a gate of this iteration was tried."""
+        self._gates.append(name)
 
-    def ends(self, round_: Round, failures: int) -> None:
-        """Learn how the round ended; `failures` in a row count it too."""
-        self._rounds.append(round_)
-        self._failures, self._since = failures, None
+    def hear(self, event: DriverEvent) -> None:
+        fields = event.fields
+        if event.kind is Kind.ACTED:
+            self._acted = fields
+        elif event.kind is Kind.ITERATION:
+            self._number, self._failures = event.iteration, fields["failures"]
+            unchanged = "mild" if self._acted["changed"] is False else "good"
+            self._seconds.append(float(str(self._acted["seconds"])))
+            self._tones.append("bad" if fields["outcome"] == "failure" else unchanged)
 
-    def lines(self) -> list[Line]:
-        """Return the live view as it is now; lines may be cut at their end."""
-        self._turn += 1
-        wheel = (SPINNER[self._turn % len(SPINNER)] + " ", "good")
-        run = f"  {self.procedure} · run {clock(self._seconds() - self._began)}"
+    def note(self) -> str:
+        return f" · gates done: {', '.join(self._gates)}" if self._gates else ""
+
+    def rows(self, run: str) -> list[Line]:
         failed = f" · {self._failures} failed in a row" if self._failures else ""
-        resume = f"  Ctrl-C interrupts; go on with: {RESUME} {self.procedure}"
         return [
-            [wheel, *self._place()],
-            [(run, ""), (failed, "bad")],
+            [(f"  {self._procedure} · run {run}", ""), (failed, "bad")],
             [("  rounds ", ""), *self._trend()],
-            LEAVING if self._leaving() else [(resume, "faint")],
         ]
-
-    def _place(self) -> Line:
-        if self._since is None:
-            return [("between two iterations", "")]
-        gates = f" · gates done: {', '.join(self._done_gates)}" if self._done_gates else ""
-        running = clock(self._seconds() - self._since)
-        return [(place_text(self._number, self._total), "strong"), (f" {running}{gates}", "")]
 
     def _trend(self) -> Line:
         """Return a bar and the time of each of the last rounds, the mean, and what is to come."""
-        if not self._rounds:
+        if not self._seconds:
             return [("none yet", "")]
-        last = self._rounds[-_MARKS:]
-        longest = max(one.seconds for one in last) or 1.0
-        line: Line = [("… ", "faint")] if len(self._rounds) > _MARKS else []
-        line += [
-            (f"{bar(one.seconds / longest)} {lasted(one.seconds)} ", _tone(one)) for one in last
-        ]
-        mean = statistics_of(one.seconds for one in self._rounds).mean
-        left = self._total - self._rounds[-1].number
+        last = list(zip(self._seconds, self._tones, strict=True))[-_MARKS:]
+        longest = max(seconds for seconds, _ in last) or 1.0
+        line: Line = [("… ", "faint")] if len(self._seconds) > _MARKS else []
+        line += [(f"{bar(seconds / longest)} {lasted(seconds)} ", tone) for seconds, tone in last]
+        mean = statistics_of(self._seconds).mean
+        left = self._total - self._number
         to_go = f", about {lasted(mean * left)} to go" if self._total and left > 0 else ""
         return [*line, (f"mean {lasted(mean)}{to_go}", "faint")]
 
-    def beat(self, say: Callable[[str], object]) -> None:
-        """Tell in a plain line that a round goes on, where one does."""
-        if self._since is not None:
-            running = lasted(self._seconds() - self._since)
-            # A timer calls this, perhaps in the middle of a line: then that line is enough.
-            with suppress(RuntimeError):
-                say(f"{place_text(self._number, self._total)} is at work since {running}")
-
-
-def _tone(one: Round) -> str:
-    if one.failed:
-        return "bad"
-    return "mild" if one.changed is False else "good"
+    def goes_on(self, running: Sequence[Running]) -> str:
+        return ", ".join(f"{one.name} is at work since {lasted(one.seconds)}" for one in running)

@@ -7,9 +7,14 @@ from contextlib import AbstractContextManager, ExitStack, chdir, closing
 from dataclasses import replace
 from pathlib import Path
 
+import click
 import pytest
 
 from pytest_reflex.agents.recorder import Recorder
+from pytest_reflex.drivers.common.console import Progress
+from pytest_reflex.drivers.common.event_log import STDOUT, event_log
+from pytest_reflex.drivers.common.events import DriverEvent, Listener
+from pytest_reflex.drivers.common.workspace import own_paths
 from pytest_reflex.drivers.pytest_loop.child import Runner, Session
 from pytest_reflex.drivers.pytest_loop.confirming import by_terminal, confirmed, refuse_unasked
 from pytest_reflex.drivers.pytest_loop.files import open_run, project_of
@@ -19,13 +24,12 @@ from pytest_reflex.drivers.pytest_loop.setup import Equip, begin, runner_of, tak
 from pytest_reflex.drivers.pytest_loop.steps import TreeSteps, has_refining_plugin
 from pytest_reflex.drivers.pytest_loop.survey import NothingToDoError, survey
 from pytest_reflex.drivers.pytest_loop.telling import Teller
-from pytest_reflex.drivers.reflex.attending import BEAT, Progress
+from pytest_reflex.drivers.reflex.attending import LoopView
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.drivers.reflex.kinds import is_of_session
 from pytest_reflex.drivers.reflex.overview import NOT_VERIFIED, Run, find_run
 from pytest_reflex.drivers.reflex.reopening import More, extended
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
-from pytest_reflex.drivers.reflex.seal import own_paths
 from pytest_reflex.errors import LimitError, PausedError, ReflexError, TamperedError, UsageError
 from pytest_reflex.host import Host, employ, open_host
 from pytest_reflex.model.plain import visible
@@ -52,12 +56,17 @@ def drive(config: pytest.Config) -> int:
     """
     try:
         order = order_of(config)
-        teller = Teller(verbose=order.verbose, quiet=order.quiet, color=order.color)
-        with interruptible() as interruptions, chdir(order.root):
+        teller = Teller(
+            verbose=order.verbose,
+            quiet=order.quiet,
+            color=order.color,
+            no_stdout=order.events == STDOUT,
+        )
+        with interruptible() as interruptions, chdir(order.root), _log(order, teller) as log:
             teller.interruptions = interruptions
             if order.resume is not None:
-                return _resume(config, order, teller)
-            return _new(config, order, teller)
+                return _resume(config, order, teller, log)
+            return _new(config, order, teller, log)
     except TamperedError as error:
         teller.note(str(error))
         return FAILED
@@ -65,7 +74,11 @@ def drive(config: pytest.Config) -> int:
         raise pytest.UsageError(*(visible(str(one)) for one in error.problems)) from None
 
 
-def _new(config: pytest.Config, order: Order, teller: Teller) -> int:
+def _log(order: Order, teller: Teller) -> AbstractContextManager[Listener]:
+    return event_log(order.events, flag="--reflex-events", out=click.echo, warn=teller.note)
+
+
+def _new(config: pytest.Config, order: Order, teller: Teller, log: Listener) -> int:
     settings = _settings(order, teller)
     wanted = chosen_agents(order.agents, usual_agents(settings))
     host, names = _host(settings, wanted, recorder_of(settings, order.root))
@@ -83,7 +96,7 @@ def _new(config: pytest.Config, order: Order, teller: Teller) -> int:
     try:
         found = survey(order, settings, session, before.changes())
     except NothingToDoError:
-        teller.say("The session passes already: nothing is left to do", colour="green")
+        teller.say("The session passes already: nothing is left to do", "done")
         return PASSED
     except UsageError as error:
         if status := _own_status(session):
@@ -99,7 +112,7 @@ def _new(config: pytest.Config, order: Order, teller: Teller) -> int:
     by = confirmed(found, names, teller.say)
     equip = _equipment(host, names, lambda files: runner, teller)
     run = begin(found, settings=settings, host=host, agents=names, by=by, equip=equip)
-    return _watch(run, host, names, teller)
+    return _watch(run, host, teller, log)
 
 
 def _own_status(session: Session) -> int:
@@ -108,7 +121,7 @@ def _own_status(session: Session) -> int:
     return session.status if session.status in own else 0
 
 
-def _resume(config: pytest.Config, order: Order, teller: Teller) -> int:
+def _resume(config: pytest.Config, order: Order, teller: Teller, log: Listener) -> int:
     settings = _told(load(order.root), teller)
     run = find_run(order.root / settings["loop.root"], order.resume or order.alias)
     setup = run.state.setup
@@ -139,7 +152,7 @@ def _resume(config: pytest.Config, order: Order, teller: Teller) -> int:
         by=by,
         accept_changes=order.accept_changes,
     )
-    return _watch(again, host, names, teller)
+    return _watch(again, host, teller, log)
 
 
 def _more(config: pytest.Config, order: Order, run: Run, teller: Teller) -> tuple[More | None, str]:
@@ -211,19 +224,24 @@ def _equipment(
 
 
 def _watch(
-    run: AbstractContextManager[ReflexLoop], host: Host, names: Mapping[Step, str], teller: Teller
+    run: AbstractContextManager[ReflexLoop], host: Host, teller: Teller, log: Listener
 ) -> int:
     """Drive a run, tell what happens, and return the exit status."""
     with run as loop, ExitStack() as at_end:
         at_end.callback(close_recording, host)
         teller.begin(loop)
-        progress = Progress(loop, names, say=None if teller.quiet else teller.say)
-        attended = replace(loop, starting=progress.starting)
+        progress = Progress(LoopView(loop), say=None if teller.quiet else teller.say)
+
+        def tell(event: DriverEvent) -> None:
+            log(event)
+            progress.hear(event)
+            teller.tell(event, loop)
+
+        driven = replace(loop, listen=tell).events()
         try:
-            with ticking(BEAT, progress.beat), closing(attended.events()) as events:
+            with ticking(progress.view.beat, progress.beat), closing(driven) as events:
                 for event in events:
-                    progress.done(event)
-                    teller.tell(event, loop)
+                    tell(event)
         except KeyboardInterrupt:
             teller.interruptions.deaf = True
             teller.interrupted(loop.files.alias)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_reflex.drivers.common.event_log import STDOUT
 from pytest_reflex.errors import UsageError
 from pytest_reflex.session import options
 from pytest_reflex.session.options import only_looks
@@ -36,6 +37,7 @@ class Order:
     `artifacts` are patterns that name what may be changed, beside those of suites; `resume` is the
     alias of a run to continue ("" for the newest), None for a new run. An agent may change what
     `may_change` means beside the artifacts; with `accept_changes` the project is taken as it is.
+    `events` is where they are logged: a path, "-" for standard output, None for nowhere.
     """
 
     root: Path
@@ -54,6 +56,7 @@ class Order:
     verbose: bool
     quiet: bool
     color: bool | None
+    events: str | None
 
     @property
     def own_arguments(self) -> tuple[str, ...]:
@@ -96,7 +99,13 @@ def order_of(config: pytest.Config) -> Order:
         verbose=option.verbose > 0,
         quiet=option.verbose < 0,
         color={"yes": True, "no": False}.get(option.color),
+        events=_place(option.reflex_events, Path(invocation.dir)),
     )
+
+
+def _place(given: str | None, folder: Path) -> str | None:
+    """Return where events are logged; a path is seen from the folder of the call."""
+    return str(folder / given) if given and given != STDOUT else given
 
 
 def _slashed(paths: Sequence[str]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from pytest_reflex.drivers.common.workspace import own_paths
 from pytest_reflex.drivers.pytest_loop.child import Runner
 from pytest_reflex.drivers.pytest_loop.difference import document
 from pytest_reflex.drivers.pytest_loop.files import (
@@ -36,7 +37,7 @@ from pytest_reflex.drivers.reflex.own_orders import read_orders
 from pytest_reflex.drivers.reflex.project_watch import PROJECT, ProjectWatch, Scope
 from pytest_reflex.drivers.reflex.reopening import More, extended
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
-from pytest_reflex.drivers.reflex.seal import accepted, free_steps, own_paths, seal_of
+from pytest_reflex.drivers.reflex.seal import accepted, free_steps, seal_of
 from pytest_reflex.drivers.reflex.setup import NewLoop, Proposal, refuse_record, run_started
 from pytest_reflex.drivers.reflex.steps import Done
 from pytest_reflex.errors import UsageError
@@ -101,6 +102,7 @@ def begin(
             project=order.root,
             watch=watch,
             free=free_steps(agents, settings["plugins"]),
+            agents=agents,
             sequential=True,
             suspicion=steps.watch.tampering,
         )
@@ -202,6 +204,7 @@ def take_up(
             files=files,
             watch=watch,
             free=free_steps(agents, files.state.setup.get("plugins", ())),
+            agents=agents,
             opening=opening,
             leftovers=leftovers,
             hooks=host.hooks,

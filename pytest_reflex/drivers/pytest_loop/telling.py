@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import sys
-import textwrap
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 import click
 
+from pytest_reflex.drivers.common.console import styled
+from pytest_reflex.drivers.common.events import DriverEvent
 from pytest_reflex.drivers.pytest_loop.child import Runner, Session
 from pytest_reflex.drivers.pytest_loop.difference import counts
 from pytest_reflex.drivers.pytest_loop.files import project_of
-from pytest_reflex.drivers.reflex.attending import BEAT
+from pytest_reflex.drivers.reflex.attending import LoopView
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
-from pytest_reflex.model.events import Event, EventKind
+from pytest_reflex.drivers.reflex.events import EVENT
+from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import StopReason
@@ -25,6 +27,7 @@ from pytest_reflex.model.words import Step
 from pytest_reflex.process.signals import Interruptions
 from pytest_reflex.process.ticking import ticking
 from pytest_reflex.reports import iteration
+from pytest_reflex.reports.lines import WIDTH, Line, broken, lines_of, plain
 from pytest_reflex.reports.progress import Running, waiting_line
 
 _MOST_FILES = 20
@@ -33,25 +36,31 @@ _TAIL = 30
 
 @dataclass(slots=True, kw_only=True)
 class Teller:
-    """With `verbose` each session is shown whole, with `quiet` only how it ended."""
+    """With `verbose` each session is shown whole, with `quiet` only how it ended.
+
+    With `no_stdout` it tells on standard error: the events stand on standard output.
+    """
 
     verbose: bool
     quiet: bool
     color: bool | None
+    no_stdout: bool = False
     interruptions: Interruptions = field(default_factory=Interruptions)
 
-    def say(self, text: str, *, bold: bool = False, colour: str | None = None) -> None:
+    def say(self, text: str, tone: str = "") -> None:
         """Print lines, control characters visible; what cannot be told stops nothing."""
-        text = visible(text)
-        styled = click.style(text, bold=bold, fg=colour) if bold or colour else text
         try:
-            click.echo(styled, color=self.color)
-            sys.stdout.flush()
+            click.echo(styled([[(text, tone)]]), color=self.color, err=self.no_stdout)
+            (sys.stderr if self.no_stdout else sys.stdout).flush()
         except OSError:
             return
 
     def note(self, text: str) -> None:
-        self.say(_wrapped(visible(text)))
+        self._wrapped(lines_of(visible(text)))
+
+    def _wrapped(self, lines: Iterable[Line]) -> None:
+        """Print lines as they are, broken where they are too long."""
+        self.say(plain(broken(lines, WIDTH)))
 
     def begin(self, loop: ReflexLoop) -> None:
         """Tell what could not be read when the run was taken up."""
@@ -67,10 +76,10 @@ class Teller:
 
         def beat() -> None:
             seconds = time.monotonic() - began
-            self.say(waiting_line([Running(Step.EVALUATE, "", seconds)]))
+            self.say(waiting_line([Running(Step.EVALUATE.value, "", seconds)]))
 
         self.begin_session()
-        with nullcontext() if self.quiet else ticking(BEAT, beat):
+        with nullcontext() if self.quiet else ticking(LoopView.beat, beat):
             session = runner.run()
         self.show(session)
         return session
@@ -90,28 +99,27 @@ class Teller:
         if not self.quiet:
             self.say(f"Session: {visible(session.last_line)}")
 
-    def tell(self, event: Event, loop: ReflexLoop) -> None:
+    def tell(self, event: DriverEvent, loop: ReflexLoop) -> None:
         """Tell of one event."""
-        self._refused(loop)
+        kind, payload = event.fields.get(EVENT), event.fields.get("payload", {})
+        if kind:
+            self._refused(loop)
         if self.quiet:
             return
-        if event.kind is EventKind.EVALUATION_DONE:
+        if kind == EventKind.EVALUATION_DONE:
             self._block(loop)
-        elif event.kind is EventKind.CRITIQUE_DONE:
+        elif kind == EventKind.CRITIQUE_DONE:
             self.say("Critique:")
             evaluation = loop.state.evaluation
             assert evaluation is not None
             # What an agent is told at length is told people in a line for each rule.
-            lines = iteration.critique_lines(evaluation, None)
-            self.say(_wrapped("\n".join(lines)))
-        elif event.kind is EventKind.REFINEMENT_DONE:
-            by = event.payload.get("agent", "")
-            same = event.payload["before"] == event.payload["after"]
+            self._wrapped(iteration.critique_lines(evaluation, None))
+        elif kind == EventKind.REFINEMENT_DONE:
+            by, same = payload.get("agent", ""), payload["before"] == payload["after"]
             self.say(f"Refined by: {by}{' (nothing was changed)' if same else ''}\n")
-        elif event.kind is EventKind.PHASE_ERROR:
-            message = visible(event.payload["message"])
-            self.note(f"{event.payload['step']} gave nothing usable: {message}")
-        elif event.kind is EventKind.ARTIFACT_CREATED and event.payload["by"] == "hand":
+        elif kind == EventKind.PHASE_ERROR:
+            self.note(f"{payload['step']} gave nothing usable: {visible(payload['message'])}")
+        elif kind == EventKind.ARTIFACT_CREATED and payload["by"] == "hand":
             self.note("The files are not as the history has them; they are judged as they are")
 
     def _refused(self, loop: ReflexLoop) -> None:
@@ -121,21 +129,17 @@ class Teller:
     def _block(self, loop: ReflexLoop) -> None:
         state = loop.state
         assert state.evaluation is not None
-        text = iteration.block(state, state.evaluation, loop.files.artifact_label)
-        title, *rest = text.splitlines()
-        self.say(title, bold=True, colour="green" if state.evaluation.passed else "yellow")
         # A section of the artifact is a file here, and one that comes in is none that was added.
-        changed = f"Changed: {visible(_changed_files(state.changed))}"
-        self.say(_wrapped("\n".join(changed if one[:9] == changed[:9] else one for one in rest)))
+        changed, label = _changed_files(state.changed), loop.files.artifact_label
+        title, *rest = iteration.block(state, state.evaluation, label, changed)
+        self.say(plain([title]), "good" if state.evaluation.passed else "open")
+        self._wrapped(rest)
 
     def end(self, loop: ReflexLoop) -> None:
         """Print the summary, and what was changed since the start."""
         files, state = project_of(loop.files), loop.state
-        # What is advised there is for a run over one text.
-        lines = iteration.summary(state).splitlines()
-        text = "\n".join(line for line in lines if not line.startswith("Next: "))
         changed = counts(files.beginning, files.territory.read())
-        self.say(("" if self.quiet else "\n") + _wrapped(text))
+        self._wrapped([*([] if self.quiet else [[]]), *iteration.summary(state, advises=False)])
         rows = [f"  {visible(path)} | +{plus} -{minus}" for path, plus, minus in changed]
         if len(rows) > _MOST_FILES:
             rows = [*rows[:_MOST_FILES], f"  and {len(rows) - _MOST_FILES} more"]
@@ -165,12 +169,3 @@ def _changed_files(changed: Mapping[str, Any]) -> str:
         return "nothing yet"
     names = {name for word in ("added", "modified", "removed") for name in changed[word]}
     return ", ".join(sorted(names)) or "nothing"
-
-
-def _wrapped(text: str) -> str:
-    return "\n".join(
-        textwrap.fill(
-            line, 80, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
-        )
-        for line in text.splitlines()
-    )

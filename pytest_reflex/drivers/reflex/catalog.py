@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pytest_reflex.drivers.common.catalog import DAMAGED, RunRow
 from pytest_reflex.drivers.reflex.history import claims_pass
-from pytest_reflex.drivers.reflex.kinds import is_of_session
+from pytest_reflex.drivers.reflex.kinds import LOOP, driver_of, is_of_session
 from pytest_reflex.drivers.reflex.overview import NOT_VERIFIED, Run, going_on, verify_command
 from pytest_reflex.drivers.reflex.statefile import ARTIFACT
 from pytest_reflex.drivers.reflex.survey import Found, survey
@@ -17,8 +17,6 @@ from pytest_reflex.model.stop import RunStatus, is_extendable
 from pytest_reflex.reports.runs import status_text as page_of_run
 from pytest_reflex.settings import Settings
 from pytest_reflex.verdict.figures import plain, shown_score
-
-LOOP, PYTEST_LOOP = "loop", "pytest-loop"
 
 
 def list_runs(project: Path, settings: Settings) -> Iterator[RunRow]:
@@ -37,7 +35,7 @@ def row_of(found: Found) -> RunRow:
     state = found.run.state
     evaluation = state.evaluation if state.artifact_status == "evaluated" else None
     return RunRow(
-        driver=PYTEST_LOOP if is_of_session(state) else LOOP,
+        driver=driver_of(state),
         name=found.alias,
         status=found.status,
         interrupted=found.run.interrupted,

@@ -7,7 +7,7 @@ The decisions are `decide.decide`; the frame drives.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -18,13 +18,16 @@ from typing import Any
 
 from pytest_reflex.drivers.common.control import Control
 from pytest_reflex.drivers.common.drive import Inputs, Polled, Stop, drive
+from pytest_reflex.drivers.common.events import DriverEvent, Kind, Listener, Waits
 from pytest_reflex.drivers.reflex.asking import ask, record
 from pytest_reflex.drivers.reflex.decide import Act, Decision, calls_left, decide, seconds_left
 from pytest_reflex.drivers.reflex.ending import stopped
+from pytest_reflex.drivers.reflex.events import goes_on, of_history, of_run
 from pytest_reflex.drivers.reflex.guard import guarded
 from pytest_reflex.drivers.reflex.history import is_unverified, judged_at
 from pytest_reflex.drivers.reflex.judging import evaluate
 from pytest_reflex.drivers.reflex.partial import keep_in_run
+from pytest_reflex.drivers.reflex.prepared import needs_agent
 from pytest_reflex.drivers.reflex.project_watch import Calls, ProjectWatch
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.seal import Watch
@@ -46,9 +49,10 @@ class ReflexLoop:
     `hooks` is a pluggy relay with the hooks of `hookspecs`; `project` the working directory of
     commands; `opening` the events that are durable and not yet told; `leftovers` how many processes
     of a former owner had to be killed; `watch` looks at the project, and the steps in `free` call
-    nobody outside; `starting` is called with each step when it begins, `notice`
-    with a line about what takes long; `suspicion` says what else was tampered with, empty for
-    nothing; `clock` gives seconds. Closing the generator, or an exception, leaves a run that
+    nobody outside; `agents` are the names of who answers the steps; `notice` is called with a line
+    about what is kept or evaluated again, `listen` with what is waited for (without it, that comes
+    before the next event); `suspicion` says what else was tampered with, empty for nothing;
+    `clock` gives seconds. Closing the generator, or an exception, leaves a run that
     `resume` continues.
     """
 
@@ -62,17 +66,27 @@ class ReflexLoop:
     opening: tuple[Event, ...] = ()
     leftovers: int = 0
     cancel: Signal = field(default_factory=Cancel)
-    starting: Callable[[Step], object] = lambda step: None
+    agents: Mapping[Step, str] = field(default_factory=dict)
+    listen: Listener | None = None
     suspicion: Callable[[], str] = lambda: ""
     notice: Callable[[str], object] = lambda text: None
     clock: Callable[[], float] = time.monotonic
 
-    def events(self) -> Generator[Event, None, None]:
+    def events(self) -> Generator[DriverEvent, None, None]:
         """Drive the run to its end; yield each event after it is on disk."""
-        control = Control(self.files.requests, self.cancel)
-        driver = ReflexDriver(self, control)
+        control, waits = Control(self.files.requests, self.cancel), Waits(self.listen)
+        driver = ReflexDriver(self, control, waits)
         store = ReflexStore(self.files, self.hooks, new=len(self.opening), verified=driver.verified)
-        yield from drive(driver, store, control, clock=self.clock, tampering=driver.tampering)
+        driven = drive(
+            driver,
+            store,
+            control,
+            clock=self.clock,
+            tampering=driver.tampering,
+            announce=driver.announce,
+        )
+        with closing(driven):
+            yield from waits.before(driven)
 
     @property
     def state(self) -> RunState:
@@ -82,8 +96,8 @@ class ReflexLoop:
 class ReflexDriver:
     """The steps of a run, and what this process has evaluated itself (`verified`)."""
 
-    def __init__(self, loop: ReflexLoop, control: Control) -> None:
-        self._loop, self._control = loop, control
+    def __init__(self, loop: ReflexLoop, control: Control, waits: Waits) -> None:
+        self._loop, self._control, self._waits = loop, control, waits
         self._seal = Watch(loop.files.latest_events()[0].payload, loop.project)
         self._calls = Calls(loop.watch, loop.files.alias, loop.free)
         self.verified: Verified = set()
@@ -108,10 +122,30 @@ class ReflexDriver:
             return Stop(decision.reason, decision.detail)
         return decision
 
+    def announce(self, decision: Decision) -> Iterator[DriverEvent]:
+        """Yield that a step is waited for, and the agent that it asks (empty: none)."""
+        loop, step = self._loop, decision.step
+        parts = [] if step is None else [step]
+        if step is Step.PRODUCE_PREPARE:
+            parts = [Step.PRODUCE] if loop.sequential else [Step.PRODUCE, Step.PREPARE]
+        if parts:
+            yield self._waiting(steps={part.value: self._agent(part) for part in parts})
+
+    def _waiting(self, **fields: Any) -> DriverEvent:
+        state = self._loop.state
+        return of_run(state, Kind.WAITING, state.iteration, **fields)
+
+    def _agent(self, step: Step) -> str:
+        criteria, level = self._loop.state.criteria, self._loop.state.level
+        asks = step is not Step.PREPARE or needs_agent(criteria.active(level))
+        return self._loop.agents.get(step, "") if asks else ""
+
+    def _wait(self, step: Step, reason: str) -> None:
+        """Tell that an agent is given time, and why."""
+        self._waits.tell(self._waiting(step=step.value, reason=reason))
+
     def perform(self, decision: Decision) -> Generator[Done, None, None]:
         """Do what was decided; raises LimitError where a rate limit stayed in the way of a step."""
-        if decision.step is not None:
-            self._loop.starting(decision.step)
         limited, holds = "", decision.act is Act.VERIFY
         with closing(self._outcomes(decision)) as outcomes:
             for done in outcomes:
@@ -163,7 +197,7 @@ class ReflexDriver:
         )
         request = replace(
             request,
-            tell=loop.notice,
+            tell=partial(self._wait, step),
             seconds_left=seconds_left(state),
             keep_partial=partial(self._keep_partial, step),
         )
@@ -220,17 +254,22 @@ class ReflexStore:
     def __init__(self, files: RunFiles, hooks: Any, *, new: int, verified: Verified) -> None:
         self._files, self._hooks, self._verified = files, hooks, verified
         self._told = len(files.latest_events()) - new
+        began = (EventKind.RUN_STARTED, EventKind.RUN_EXTENDED)
+        self._goes_on = not any(e.kind in began for e in files.latest_events()[self._told :])
 
     @property
     def state(self) -> RunState:
         return self._files.state
 
-    def poll(self) -> Generator[Event, None, Polled]:
+    def poll(self) -> Generator[DriverEvent, None, Polled]:
         """Take up an artifact that was changed by hand, and what people say of it.
 
         Whoever is told of that may take time: then everything is looked at again.
         """
         files = self._files
+        if self._goes_on:
+            self._goes_on = False
+            yield goes_on(self.state)
         yield from self._untold()
         while True:
             requests = files.requests()
@@ -238,12 +277,12 @@ class ReflexStore:
                 return Polled(requests=requests, forgery=files.forgery())
             yield from self._untold()
 
-    def commit(self, outcome: Done) -> Iterator[Event]:
+    def commit(self, outcome: Done) -> Iterator[DriverEvent]:
         """Make a step durable; votes that were given in it are so already, and told first."""
         self._files.commit(outcome)
         yield from self._untold()
 
-    def end(self, stop: Stop) -> Iterator[Event]:
+    def end(self, stop: Stop) -> Iterator[DriverEvent]:
         """Make the last event durable; the best artifact stands then."""
         past = self._files.latest_events()
         yield from self.commit(stopped(self.state, stop, past, self._verified))
@@ -251,8 +290,8 @@ class ReflexStore:
     def leave(self) -> None:
         """Nothing: a history that has no end is one that goes on."""
 
-    def _untold(self) -> Iterator[Event]:
+    def _untold(self) -> Iterator[DriverEvent]:
         for event in self._files.latest_events()[self._told :]:
             self._told += 1
             record(self._hooks, event)
-            yield event
+            yield from of_history(event, self.state)

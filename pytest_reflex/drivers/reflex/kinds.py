@@ -7,11 +7,18 @@ from pytest_reflex.model.run import RunState
 
 KIND = "kind"
 SESSION = "pytest-session"
+LOOP, PYTEST_LOOP = "loop", "pytest-loop"
+"""The two kinds, as lists and events name their drivers."""
 
 
 def is_of_session(state: RunState) -> bool:
     """Return whether a run is over a user's own pytest session."""
     return state.setup.get(KIND) == SESSION
+
+
+def driver_of(state: RunState) -> str:
+    """Return the name of the driver of a run."""
+    return PYTEST_LOOP if is_of_session(state) else LOOP
 
 
 def refuse_session(state: RunState, more: str = "") -> None:

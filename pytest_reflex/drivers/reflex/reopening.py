@@ -116,6 +116,7 @@ def reopen(
             project=project,
             watch=watch,
             free=free_steps(agents or {}, setup.get("plugins", ())),
+            agents=agents or {},
             sequential=setup.get("sequential", False),
             allow_agent_commands=setup.get("allow_agent_commands", False),
         )

@@ -8,8 +8,10 @@ from pathlib import Path
 
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.errors import StateError
+from pytest_reflex.model.plain import visible
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import RunStatus, StopReason
+from pytest_reflex.reports.lines import Line
 from pytest_reflex.store.atomic import replace_file
 from pytest_reflex.store.regular import read_if_regular
 
@@ -41,8 +43,8 @@ def _is_writable(path: Path) -> bool:
     return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
-def deliver(files: RunFiles, project: Path) -> str:
-    """Write the result where the run was asked to, and say so in one line ("" if it was not).
+def deliver(files: RunFiles, project: Path) -> Line:
+    """Write the result where the run was asked to, and say so in one line (empty if it was not).
 
     A file that is there already is a person's: it is replaced by a result of a run that completed,
     and not by the best that a stopped one came to. Raises StateError where it cannot be written.
@@ -50,22 +52,28 @@ def deliver(files: RunFiles, project: Path) -> str:
     state = files.state
     output = state.setup.get("output")
     if not output:
-        return ""
+        return []
     # Links are followed, and the file is readable as any that a person makes.
     path = (project / output).resolve()
     where = f"the artifact is {files.artifact_label}"
     if state.stop.reason is StopReason.TAMPERED:
-        return f"Not written to {output}: no verdict can be relied on; {where}"
+        return not_written(f" to {output}: no verdict can be relied on; {where}")
     if state.artifact_status != "evaluated":
-        return f"Not written to {output}: nothing was evaluated; {where}"
+        return not_written(f" to {output}: nothing was evaluated; {where}")
     if state.status is not RunStatus.COMPLETED and path.exists():
-        return f"Not written to {output}, which is as it was: the gate did not pass; {where}"
+        why = f" to {output}, which is as it was: the gate did not pass; {where}"
+        return not_written(why)
     if why := unusable(path, files.folder.parent):
         raise StateError(f"{output} could not be written: {why}", hint=where)
     if output == state.setup.get("input") and _was_edited(path, state):
-        return f"Not written to {output}: it was changed since the loop began; {where}"
+        return not_written(f" to {output}: it was changed since the loop began; {where}")
     replace_file(path, files.artifact_text().encode("utf-8"), mode=0o644)
-    return f"Written to: {output}"
+    return [(visible(f"Written to: {output}"), "good")]
+
+
+def not_written(why: str) -> Line:
+    """Return the line about a result that was not written."""
+    return [(visible(f"Not written{why}"), "mild")]
 
 
 def _was_edited(path: Path, state: RunState) -> bool:

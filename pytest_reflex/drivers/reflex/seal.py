@@ -8,14 +8,11 @@ criteria of a run, its commands and its settings.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
-import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
@@ -32,6 +29,7 @@ from pytest_reflex.drivers.common.judging_files import (
     patterns_of,
     sources_of,
 )
+from pytest_reflex.drivers.common.workspace import own_paths
 from pytest_reflex.drivers.reflex.history import RecordedRun
 from pytest_reflex.drivers.reflex.project_watch import ProjectWatch, Scope
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
@@ -145,7 +143,6 @@ def told(changes: Iterable[str]) -> str:
 
 FREE_AGENTS = ("offline", "replay")
 WRITES = "writes"
-_DESCRIPTORS = "/proc/self/fd"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,30 +219,6 @@ def _declared(spec: CheckSpec, variables: Mapping[str, Any]) -> Iterator[str]:
     yield from [globs] if isinstance(globs, str) else globs
     if isinstance(report, str):
         yield report
-
-
-def own_paths(project: Path, root: Path, *paths: str | Path | None) -> tuple[str, ...]:
-    """Return the paths that a run writes itself, relative to the project; `root` is of its state.
-
-    Files that this process has opened to write, as `loop new TASK 2> log.txt` has it, are of them.
-    What lies elsewhere is left out.
-    """
-    base = os.path.realpath(project).rstrip(os.sep) + os.sep
-    own = (os.path.join(project, one) for one in (root, *paths) if one)
-    full = (os.path.realpath(one) for one in (*own, *_opened_to_write()))
-    inside = (
-        f"{one}{os.sep}".removeprefix(base) for one in full if f"{one}{os.sep}".startswith(base)
-    )
-    return tuple(dict.fromkeys(one.rstrip(os.sep).replace(os.sep, "/") for one in inside))
-
-
-def _opened_to_write() -> Iterator[str]:
-    """Yield the regular files that this process has opened to write. Linux only."""
-    for name in os.listdir(_DESCRIPTORS) if os.path.isdir(_DESCRIPTORS) else ():
-        with suppress(OSError):
-            mode = fcntl.fcntl(int(name), fcntl.F_GETFL) & os.O_ACCMODE
-            if mode != os.O_RDONLY and stat.S_ISREG(os.fstat(int(name)).st_mode):
-                yield os.readlink(f"{_DESCRIPTORS}/{name}")
 
 
 def free_steps(

@@ -17,6 +17,7 @@ from pytest_reflex.checks.registry import Registry
 from pytest_reflex.checks.run import compile_checks
 from pytest_reflex.criteria.load import read_criteria
 from pytest_reflex.drivers.common.asking import check_text
+from pytest_reflex.drivers.common.workspace import own_paths
 from pytest_reflex.drivers.reflex.draft import read_draft
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.drivers.reflex.kinds import refuse_session
@@ -32,7 +33,6 @@ from pytest_reflex.drivers.reflex.seal import (
     holding_of,
     holds_rules,
     manifest_of,
-    own_paths,
     rule_files,
     seal_of,
     watch_again,
@@ -215,6 +215,7 @@ def begin(
             project=project,
             watch=watch,
             free=free_steps(agents, settings["plugins"], proposal.holding),
+            agents=agents,
             sequential=order.sequential,
             allow_agent_commands=order.allow_agent_commands,
         )
@@ -319,6 +320,7 @@ def take_up(
             project=project,
             watch=watch,
             free=free_steps(agents or {}, setup.get("plugins", ())),
+            agents=agents or {},
             sequential=setup.get("sequential", False),
             allow_agent_commands=setup.get("allow_agent_commands", False),
         )

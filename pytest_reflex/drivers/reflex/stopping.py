@@ -37,6 +37,7 @@ from pytest_reflex.errors import ReflexError, UsageError
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import RunStatus, StopReason, is_extendable
+from pytest_reflex.reports.lines import plain
 from pytest_reflex.store.journal import read_journal
 from pytest_reflex.store.lock import is_locked
 
@@ -153,7 +154,7 @@ def _stop_idle(held: RunFiles, reason: str, project: Path, hooks: Hooks | None) 
             reason += _judged_last(files, hooks, project, verified, again=due.act is Act.VERIFY)
         end = Stop(StopReason.USER_STOP, reason)
         files.commit(ending.stopped(files.state, end, files.latest_events(), verified))
-        return Answer(state=files.state, done=True, delivered=deliver(files, project))
+        return Answer(state=files.state, done=True, delivered=plain([deliver(files, project)]))
 
 
 def _judged_last(
