@@ -52,6 +52,12 @@ def budget_option(*, adds: bool = False) -> Decorator:
     )
 
 
+wall_time_option = click.option(
+    "--wall-time",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="Seconds that one sitting may take; 0: no limit.",
+)
 agent_option = click.option(
     "--agent", metavar="NAME", help="Agent of all iterations: a preset, or a table of `agents`."
 )

@@ -17,6 +17,7 @@ from pytest_reflex.cli.options import (
     now_option,
     reason_option,
     wait_option,
+    wall_time_option,
 )
 from pytest_reflex.cli.root import run_group
 from pytest_reflex.cli.streams import give, say
@@ -73,12 +74,7 @@ def _limits(command: Callable[..., Any]) -> Callable[..., Any]:
     options: list[Any] = [
         max_iterations_option("; 0: no limit", kind=click.IntRange(min=0)),
         budget_option(adds=True),
-        click.option(
-            "--wall-time",
-            type=click.FloatRange(min=0),
-            metavar="SECONDS",
-            help="Seconds that one sitting may take; 0: no limit.",
-        ),
+        wall_time_option,
         agent_option,
         click.option("--json", "as_json", is_flag=True, help="Print the events as JSON lines."),
         events_option,
