@@ -44,13 +44,16 @@ class Driven:
     begin: tuple[str, ...]
     again: tuple[str, ...]
 
-    def start(self, folder: Path, *more: str, new: bool = True) -> subprocess.CompletedProcess[str]:
+    def start(
+        self, folder: Path, *more: str, new: bool = True, out: int = subprocess.PIPE
+    ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", *(self.begin if new else self.again), *more],
             cwd=folder,
             env={**environment(), "A_TOKEN": SECRET},
             stdin=subprocess.DEVNULL,
-            capture_output=True,
+            stdout=out,
+            stderr=subprocess.PIPE,
             text=True,
             timeout=120,
         )
@@ -245,3 +248,36 @@ def test_a_pipe_and_a_device_can_be_written_to(tmp_path: Path) -> None:
 def test_without_a_place_nothing_is_written() -> None:
     with event_log(None, flag="--events", out=pytest.fail, warn=pytest.fail) as log:
         log(EVENT)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_run_goes_on_where_its_events_cannot_be_written(driven: tuple[Driven, Path]) -> None:
+    driver, folder = driven
+    done = driver.start(folder, f"{driver.flag}=/dev/full")
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = done.stdout + done.stderr
+    assert told.count("events could not be written to /dev/full") == 1
+
+
+def test_whoever_reads_may_go_away(driven: tuple[Driven, Path]) -> None:
+    driver, folder = driven
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = driver.start(folder, driver.flag, "-", out=writer)
+    finally:
+        os.close(writer)
+    assert done.returncode == 0, done.stderr
+    assert "events could not be written to standard output" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_what_a_plugin_prints_is_not_among_the_events(tmp_path: Path) -> None:
+    words(tmp_path)
+    (tmp_path / "noisy.py").write_text('def pytest_reflex_record(event):\n    print("noise")\n')
+    (tmp_path / "pytest-reflex.toml").write_text('plugins = ["noisy"]\n')
+    for place in (["--events", "-"], ["--events=-"]):
+        done = DRIVERS["loop"].start(tmp_path, *place, "--quiet", "--alias", f"run-{len(place)}")
+        assert done.returncode == 0, done.stderr
+        assert {json.loads(line)["driver"] for line in done.stdout.splitlines()} == {"loop"}
+        assert "noise" in done.stderr

@@ -7,11 +7,13 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 
+import pytest_reflex
+from pytest_reflex import hookspecs
 from pytest_reflex.cli.main import main
 from pytest_reflex.drivers.pytest_loop.difference import document
 from pytest_reflex.model.results import CheckResult, Evaluation
@@ -45,7 +47,8 @@ elif '"checks"' in prompt:
 elif '"issues"' in prompt:
     print(json.dumps(dict(issues=[dict(rule_id="a.x.alpha", **issue)])))
 else:
-    print("beta" if "agent" in pathlib.Path("{log}").read_text().split()[:2] else "alpha beta")
+    calls = pathlib.Path("{log}").read_text().split().count("agent")
+    print("beta" if calls <= 3 else "alpha beta")
 """
 SESSION_FLAGS = [pytest.param((), id="plain"), pytest.param(("-p", "xdist", "-n", "2"), id="-n 2")]
 Answer = Callable[[Any], Any]
@@ -373,3 +376,141 @@ def test_a_plugin_that_does_not_count_leaves_it_to_the_characters(
     assert main(["iterate", "run", "build", "-n", "1"]) == 0
     assert "Prompt exceeds token budget: " in capsys.readouterr().err
     assert "count_tokens" in spy.asked()
+
+
+# All hooks, in every driver
+
+REGISTERING = {"register_checks", "register_agents", "register_reporters"}
+OF_A_LOOP = REGISTERING | {*STEPS, "answered", "record"}
+HOOKS: Mapping[str, set[str]] = {
+    "loop": OF_A_LOOP,
+    "session": OF_A_LOOP - {"prepare"},
+    "iterate": REGISTERING | {"count_tokens"},
+}
+
+
+def listen(spy: Spy) -> None:
+    """Have the spy listen to what a driver tells and registers, too."""
+
+    def checks(register: object) -> None:
+        spy._asked("register_checks", register)
+
+    def agents(register: object) -> None:
+        spy._asked("register_agents", register)
+
+    def reporters(register: object) -> None:
+        spy._asked("register_reporters", register)
+
+    def answered(request: StepRequest, reply: Reply) -> None:
+        spy._asked("answered", request)
+
+    def record(event: object) -> None:
+        spy._asked("record", event)
+
+    for function in (checks, agents, reporters):
+        setattr(spy.module, f"pytest_reflex_register_{function.__name__}", function)
+    vars(spy.module).update(pytest_reflex_answered=answered, pytest_reflex_record=record)
+
+
+def test_every_hook_belongs_to_a_driver() -> None:
+    known = {name.removeprefix("pytest_reflex_") for name in vars(hookspecs)}
+    known = {name for name in known if hasattr(hookspecs, f"pytest_reflex_{name}")}
+    assert set[str]().union(*HOOKS.values()) == known
+
+
+def test_a_loop_asks_and_tells_all_that_it_has_a_step_for(loop: Path, spy: Spy) -> None:
+    listen(spy)
+    play()
+    assert set(spy.asked()) - {"agent"} == HOOKS["loop"]
+    asked = spy.asked()
+    # An answer is told before it is used, and each event when it is durable.
+    assert asked[asked.index("plan") : asked.index("plan") + 4] == [
+        "plan", "agent", "answered", "record"
+    ]  # fmt: skip
+
+
+def test_a_loop_over_a_session_asks_and_tells_all_that_it_has_a_step_for(
+    session: Project, spy: Spy
+) -> None:
+    listen(spy)
+    session.agent(f"pathlib.Path({str(spy.log)!r}).open('a').write('agent\\n')\nmend()")
+    assert session.play() == 0
+    assert set(spy.asked()) - {"agent"} == HOOKS["session"]
+    asked = spy.asked()
+    assert asked[asked.index("refine") : asked.index("refine") + 4] == [
+        "refine", "agent", "answered", "record"
+    ]  # fmt: skip
+
+
+def test_an_iteration_loop_asks_all_that_it_has_a_step_for(
+    iterate: IterateProject, spy: Spy
+) -> None:
+    listen(spy)
+    assert main(["iterate", "run", "build", "-n", "2"]) == 0
+    assert set(spy.asked()) == HOOKS["iterate"]
+    assert spy.asked().count("count_tokens") >= 2
+
+
+def test_an_agent_and_a_check_that_a_plugin_registers_are_those_of_an_iteration_loop(
+    iterate: IterateProject, spy: Spy, capsys: pytest.CaptureFixture[str]
+) -> None:
+    listen(spy)
+
+    class Registered:
+        name = "registered"
+
+        def respond(self, request: StepRequest) -> Reply:
+            raise AssertionError("no step is asked")
+
+        def ask(self, question: object) -> Reply:
+            return Reply(text="did it", agent=self.name)
+
+    spy.answers["register_agents"] = lambda register: register("registered", lambda _: Registered())
+    assert main(["iterate", "run", "build", "-n", "1", "--agent", "registered"]) == 0
+    assert iterate.calls() == []
+
+
+PluginOf = Callable[[Spy], object]
+PLUGINS = [
+    pytest.param(lambda spy: "reflex_spy", id="name"),
+    pytest.param(lambda spy: spy.module, id="module"),
+    pytest.param(lambda spy: SimpleNamespace(**hooks_of(spy)), id="object"),
+]
+
+
+def hooks_of(spy: Spy) -> dict[str, Any]:
+    return {name: hook for name, hook in vars(spy.module).items() if name.startswith("pytest_")}
+
+
+def unnamed(folder: Path) -> None:
+    """Take the spy out of the configuration of a project."""
+    path = folder / "pytest-reflex.toml"
+    path.write_text(path.read_text("utf-8").replace('plugins = ["reflex_spy"]\n', ""))
+
+
+@pytest.mark.parametrize("plugin", PLUGINS)
+def test_a_program_that_runs_a_loop_gives_it_plugins(
+    loop: Path, spy: Spy, plugin: PluginOf
+) -> None:
+    unnamed(loop)
+    listen(spy)
+    events = pytest_reflex.run_loop(
+        "x", criteria="words.yaml", draft="draft.md", plugins=[plugin(spy)], max_iterations=2
+    )
+    assert list(events)
+    assert set(spy.asked()) - {"agent"} == HOOKS["loop"]
+    asked = spy.asked()
+    for step in STEPS:
+        if step != "evaluate":
+            following = [word for word in asked[asked.index(step) + 1 :] if word in ("agent", step)]
+            assert following[0] == "agent"
+
+
+@pytest.mark.parametrize("plugin", PLUGINS)
+def test_a_program_that_runs_a_procedure_gives_it_plugins(
+    iterate: IterateProject, spy: Spy, plugin: PluginOf
+) -> None:
+    unnamed(iterate.folder)
+    listen(spy)
+    assert list(pytest_reflex.run_iterate("build", plugins=[plugin(spy)], max_iterations=1))
+    assert set(spy.asked()) == HOOKS["iterate"]

@@ -189,7 +189,8 @@ def test_who_looks_while_it_runs_sees_it_and_who_drives_it_too_is_refused(
     program.let_go()
     assert ended(process) == 0
     out, _ = watching.communicate(timeout=60)
-    assert "completed (success)" in out
+    assert "(completed)" in out
+    assert "Ended: success" in out
 
 
 @pytest.mark.parametrize(

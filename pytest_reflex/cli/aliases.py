@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from pytest_reflex.cli.configured import configured
+from pytest_reflex.cli.options import Completer, completing
 
 
 def state_root() -> Path:
@@ -23,22 +24,16 @@ def alias_argument(wanted: str = "") -> Callable[..., Any]:
     return click.argument("alias", required=False, shell_complete=completer(wanted))
 
 
-def completer(wanted: str = "") -> Callable[..., list[CompletionItem]]:
-    """Return what completes an alias; it writes nothing, and shows nothing where it fails."""
+def completer(wanted: str = "") -> Completer:
+    """Return what completes an alias."""
 
-    def complete(
-        context: click.Context, parameter: click.Parameter, begun: str
-    ) -> list[CompletionItem]:
+    def loops() -> Iterator[CompletionItem]:
         from pytest_reflex.drivers.reflex import survey
-        from pytest_reflex.errors import ReflexError
         from pytest_reflex.store.folders import is_alias
 
         test = getattr(survey, wanted) if wanted else lambda found: found.run is not None
-        try:
-            named = [one for one in survey.survey(state_root()) if is_alias(one.alias)]
-            found = [one for one in named if one.alias.startswith(begun) and test(one)]
-            return [CompletionItem(one.alias, help=one.status) for one in found]
-        except (ReflexError, OSError):
-            return []
+        for one in survey.survey(state_root()):
+            if is_alias(one.alias) and test(one):
+                yield CompletionItem(one.alias, help=one.status)
 
-    return complete
+    return completing(loops)

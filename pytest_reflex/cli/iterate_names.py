@@ -10,6 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from pytest_reflex.cli.configured import configured
+from pytest_reflex.cli.options import completing
 
 
 def iterate_root() -> Path:
@@ -24,18 +25,8 @@ def procedure_argument(*, required: bool = True, wanted: str = "any") -> Callabl
     They are any that is declared, those that are driven, those whose run is resumable, or those of
     which anything is kept.
     """
-
-    def complete(
-        context: click.Context, parameter: click.Parameter, begun: str
-    ) -> list[CompletionItem]:
-        from pytest_reflex.errors import ReflexError
-
-        try:
-            return [item for item in _WANTED[wanted]() if item.value.startswith(begun)]
-        except (ReflexError, OSError):  # a shell asks
-            return []
-
-    return click.argument("procedure", required=required, shell_complete=complete)
+    found = completing(lambda: _WANTED[wanted]())
+    return click.argument("procedure", required=required, shell_complete=found)
 
 
 def _any() -> Iterator[CompletionItem]:

@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from pytest_reflex.cli.streams import give, give_json, say
 from pytest_reflex.errors import ExitCode, LockedError, ReflexError, UsageError
 from pytest_reflex.model.plain import visible
 
+Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def completing(items: Callable[[], Iterable[CompletionItem]]) -> Completer:
+    """Return what completes a name by `items`; it shows nothing where these cannot be read."""
+
+    def complete(
+        context: click.Context, parameter: click.Parameter, begun: str
+    ) -> list[CompletionItem]:
+        try:
+            return [item for item in items() if item.value.startswith(begun)]
+        except (ReflexError, OSError):  # a shell asks
+            return []
+
+    return complete
 
 
 def max_iterations_option(more: str, metavar: str = "N", kind: Any = None) -> Decorator:

@@ -118,7 +118,8 @@ def _resume(driver: StepDriver, name: str, **given: Any) -> int:
 def _parted(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return how the events are shown, and the limits of a run."""
     shown = {"as_json": given.pop("as_json"), "place": given.pop("events")}
-    return shown, {**given, "budget": ",".join(given.pop("budgets")) or None}
+    budget = ",".join(given.pop("budgets")) or None
+    return shown, {**given, "budget": budget}
 
 
 def _drive(name: str, events: Events, *, as_json: bool, place: str | None) -> int:

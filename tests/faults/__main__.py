@@ -44,6 +44,10 @@ FIGURES: dict[str, tuple[str, str]] = {
         "signals in an iteration loop: status, children gone, resumed with nothing counted twice",
     ),
     "iterate-races": ("iterate_races", "races for one procedure that one process alone drove"),
+    "kill-asked": (
+        "kill_asked",
+        "kills of a driver of whom something was asked: resumed, nothing lost or paid twice",
+    ),
     "recovery": ("recovery", "kills of a resume resumed"),
     "cuts": ("cuts", "cuts and damages of history.jsonl and run.json recovered or told"),
     "rebuilt": ("rebuilt", "random histories whose rebuilt state is the one that was written"),

@@ -76,6 +76,8 @@ class Play:
             wrong += _unbudgeted(project)
             wrong += faults_of(place.warm.one(_MORE, project.folder), [0])
         else:
+            if not (project.folder / "asked").exists():  # it is asked while the resume is at work
+                wrong += faults_of(place.warm.one(RESUME, project.folder), [self.status])
             wrong += faults_of(place.warm.one(RESUME, project.folder), [0])
             if (heard := _heard(project)).count("3") != 1 or set(heard) - {"2", "3"}:
                 wrong.append(f"what was said was heard in {heard}")

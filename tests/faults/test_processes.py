@@ -11,7 +11,7 @@ from tests.faults.__main__ import measure
 NAMES = (
     *("zoo", "orphans", "signals", "floods", "environment", "special-files", "closed-stdout"),
     *("changed-by-check", "log-volume", "exit-codes", "random-bytes", "questions", "prompts"),
-    "iterate-signals",
+    *("iterate-signals", "kill-asked"),
 )
 
 

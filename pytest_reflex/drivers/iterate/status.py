@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 from pytest_reflex.drivers.common.catalog import DAMAGED, RunRow
 from pytest_reflex.drivers.common.control_file import ControlFile
 from pytest_reflex.drivers.iterate.events import DRIVER
+from pytest_reflex.drivers.iterate.history import MOST_BYTES, read_records
 from pytest_reflex.drivers.iterate.logfile import log_path
 from pytest_reflex.drivers.iterate.model import State, Status
 from pytest_reflex.drivers.iterate.state import beyond_limit
@@ -26,7 +26,6 @@ from pytest_reflex.store.regular import read_file
 from pytest_reflex.verdict.figures import lasted
 
 _TAIL = 64 * 1024
-_MOST_BYTES = 100_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,7 +201,7 @@ def _log_of(root: Path, procedure: str, state: State | None) -> Path | None:
 
 def _bytes_of(log: Path) -> bytes:
     try:
-        return read_file(log, _MOST_BYTES)
+        return read_file(log, MOST_BYTES)
     except (StateError, OSError):
         return b""
 
@@ -219,14 +218,9 @@ def _nul_bytes_in(data: bytes) -> str:
 
 def _last_message(data: bytes) -> str:
     """Return the message of the last whole line of a log, in one line."""
-    for line in reversed(data[-_TAIL:].split(b"\n")):
-        try:
-            found = json.loads(line.replace(b"\0", b""))
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(found, dict) and isinstance(found.get("message"), str):
-            return one_line(found["message"], 200)
-    return ""
+    records = reversed(read_records(data[-_TAIL:])[0])
+    told = (one["message"] for one in records if isinstance(one.get("message"), str))
+    return one_line(next(told, ""), 200)
 
 
 def standing_text(standing: Standing) -> str:

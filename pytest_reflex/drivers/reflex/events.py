@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pytest_reflex.drivers.common.events import DriverEvent, Kind
-from pytest_reflex.drivers.reflex.kinds import driver_of
+from pytest_reflex.drivers.reflex.kinds import KIND, LOOP, PYTEST_LOOP, SESSION
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import ENDS
@@ -57,6 +57,11 @@ def of_history(event: Event, state: RunState) -> Iterator[DriverEvent]:
 def goes_on(state: RunState) -> DriverEvent:
     """Return that a run goes on where it was left."""
     return of_run(state, Kind.STARTED, state.iteration, **_begun(state), resumed=True)
+
+
+def driver_of(state: RunState) -> str:
+    """Return the name of the driver of a run."""
+    return PYTEST_LOOP if state.setup.get(KIND) == SESSION else LOOP
 
 
 def of_run(state: RunState, kind: Kind, iteration: int, **fields: Any) -> DriverEvent:

@@ -16,11 +16,6 @@ def is_of_session(state: RunState) -> bool:
     return state.setup.get(KIND) == SESSION
 
 
-def driver_of(state: RunState) -> str:
-    """Return the name of the driver of a run."""
-    return PYTEST_LOOP if is_of_session(state) else LOOP
-
-
 def refuse_session(state: RunState, more: str = "") -> None:
     """Raise UsageError for a run over a pytest session; `more` is an option to go on with."""
     if is_of_session(state):
