@@ -162,3 +162,25 @@ def test_what_was_rendered_is_not_read_again() -> None:
         if function.name == "styled"
     ]
     assert parameters == [("styled", "lines: Iterable[Line], width: int=0")]
+
+
+def test_every_module_on_the_way_of_an_iteration_is_there() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    part = text.partition("### One iteration, module by module")[2].partition("\n## ")[0]
+    named = re.findall(r"`([\w/]+\.py)`", part)
+    assert len(named) > 40
+    assert [name for name in named if not (PACKAGE / name).is_file()] == []
+    tables = part.split("| module |")[1:]
+    driver = ("drivers/reflex/", "drivers/iterate/", "drivers/pytest_loop/")
+    for table, own in zip(tables, driver, strict=True):
+        assert "`drivers/common/drive.py`" in table
+        assert table.count(f"`{own}") > 3
+
+
+def test_every_file_that_is_named_by_its_path_is_there() -> None:
+    """A path may begin at the package, at `drivers/`, or at the root."""
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    named = dict.fromkeys(re.findall(r"`([\w.-]+/[\w./-]+\.(?:py|toml|md|txt))", text))
+    bases = (PACKAGE, PACKAGE / "drivers", PACKAGE / "drivers/common", ROOT)
+    missing = [name for name in named if not any((base / name).exists() for base in bases)]
+    assert missing == []

@@ -322,3 +322,14 @@ def test_a_program_drives_it_and_may_leave_at_any_time(
     ended = list(resume(driver, "demo", project=program.folder))[-1]
     assert (ended.kind.value, ended.fields["reason"]) == ("stopped", "success")
     assert program.calls() == 3
+
+
+def test_what_a_request_that_could_not_be_written_has_left_is_removed(program: Program) -> None:
+    folder = program.folder / ".pytest-reflex/runs/until-green"
+    folder.mkdir(parents=True)
+    strays = [folder / f".demo{name}.json.0123456789ab.tmp" for name in ("", ".control")]
+    for stray in strays:
+        stray.touch()
+    assert program.run(*NEW)[0] == 0
+    assert [stray for stray in strays if stray.exists()] == []
+    assert sorted(path.name for path in folder.iterdir()) == ["demo.json", "demo.lock"]

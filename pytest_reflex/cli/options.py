@@ -73,6 +73,13 @@ judge_option = click.option(
 )
 
 
+events_option = click.option(
+    "--events",
+    metavar="PATH|-",
+    help="Append each event of the run as a line of JSON; - is standard output, for nothing else.",
+)
+
+
 def dry_run_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--dry-run``; where it is given, not even bytecode is written."""
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_reflex.cli.display import events_option, opened, takes_stdout
 from pytest_reflex.cli.options import (
     agent_option,
     budget_option,
+    events_option,
     json_option,
     max_iterations_option,
     now_option,
@@ -119,6 +119,7 @@ def _parted(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _drive(name: str, events: Events, *, as_json: bool, place: str | None) -> int:
+    from pytest_reflex.cli.display import opened, takes_stdout
     from pytest_reflex.drivers.common.events import Kind
     from pytest_reflex.model.plain import visible_json
 

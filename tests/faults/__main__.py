@@ -31,6 +31,10 @@ FIGURES: dict[str, tuple[str, str]] = {
     "questions": ("questions", "commands that ask somebody ended without an answer"),
     "prompts": ("prompts", "long prompts arrived whole, or refused by name"),
     "kill": ("kill", "kills at a write-side call resumed with nothing lost or paid twice"),
+    "session-kills": (
+        "session_kills",
+        "kills of a loop over a session at a write-side call resumed, nothing paid twice",
+    ),
     "iterate-kills": (
         "iterate_kills",
         "kills of an iteration loop at a write-side call resumed, no round counted twice",

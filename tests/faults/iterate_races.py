@@ -35,7 +35,10 @@ _ALLOWED = (ExitCode.OK, ExitCode.USAGE, ExitCode.LOCKED)
 
 
 def figure(full: bool) -> Figure:
-    pairs = {"run and run": (RUN, RUN), "run and --fresh": (RUN, _FRESH)}
+    pairs: dict[str, tuple[tuple[str, ...], ...]] = {
+        "run and run": (RUN, RUN),
+        "run and --fresh": (RUN, _FRESH),
+    }
     pairs |= {"resume and resume": (RESUME, RESUME), "resume and --fresh": (RESUME, _FRESH)}
     asking = {"run and stop": _STOP, "run and feedback": _SAY, "resume and stop": _STOP}
     chance = random.Random(15)

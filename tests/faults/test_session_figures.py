@@ -1,11 +1,14 @@
-"""Deeds against a loop over a session lead to nothing: the sample."""
+"""Deeds against a loop over a session lead to nothing, and kills of it lose nothing: the sample."""
 
 from __future__ import annotations
+
+import pytest
 
 from tests.faults.__main__ import measure
 
 
-def test_the_sample_holds() -> None:
-    figure = measure("session-deeds", full=False)
+@pytest.mark.parametrize("name", ["session-deeds", "session-kills"])
+def test_the_sample_holds(name: str) -> None:
+    figure = measure(name, full=False)
     assert figure.failures == ()
     assert figure.holds

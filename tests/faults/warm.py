@@ -34,7 +34,9 @@ PATIENCE = 60  # seconds; a command line that takes longer hangs
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """A command line without the program's name; `below` is the folder whose calls are met.
+    """A command line without the program's name; one that begins with "pytest" is pytest's own.
+
+    `below` is the folder whose calls are met.
 
     With `reads` it is the calls that read which are met. `delay` are seconds to wait before it
     begins, beside others; `ordinary` has it run as an ordinary user where we are root.
@@ -163,15 +165,25 @@ def _child(job: Mapping[str, Any], gate: int, stdout: int, stderr: int, calls: i
         time.sleep(job["delay"])
         watch = Faulty(Fault.from_json(job["fault"]))
         with _met(job["below"], watch, reads=job["reads"]):
-            from pytest_reflex.cli.main import main
-
-            status = main(job["argv"])
+            status = _command_line(job["argv"])
         os.write(calls, "\n".join(watch.seen).encode())
         sys.stdout.flush()
     except BaseException:
         traceback.print_exc()
     finally:
         os._exit(status)
+
+
+def _command_line(argv: Sequence[str]) -> int:
+    """Run a command line of ours; one that begins with "pytest" is pytest's own."""
+    if argv[:1] == ["pytest"]:
+        import pytest
+
+        os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+        return int(pytest.main(list(argv[1:])))
+    from pytest_reflex.cli.main import main
+
+    return main(list(argv))
 
 
 @contextlib.contextmanager

@@ -296,7 +296,6 @@ def test_a_loop_looks_where_somebody_else_is_at_work(
     (tmp_path / "note.md").write_text("# Note\n")
     given = {"criteria": tmp_path / "note.yaml", "draft": tmp_path / "note.md"}
     events = list(run_loop("A note", project=tmp_path, max_iterations=2, **given))
-    told = (event.fields.get("event") for event in events)
-    evaluations = [word for word in told if word == "evaluation_done"]
+    evaluations = [event for event in events if event.fields.get("event") == "evaluation_done"]
     assert len(evaluations) == 2
     assert len(seen) == looks * len(evaluations)
