@@ -124,13 +124,15 @@ def test_the_example_is_short_and_has_nothing_of_its_own_for_what_the_frame_does
 
 
 def test_a_run_goes_to_its_end(program: Program) -> None:
-    status, out, _ = program.run(*NEW, "--json")
+    status, out, _ = program.run(*NEW, "--json", "--events", "log.jsonl")
     assert status == 0
+    logged = [json.loads(line) for line in (program.folder / "log.jsonl").read_text().splitlines()]
     events = [json.loads(line) for line in out.splitlines()]
     assert {(event["driver"], event["run"]) for event in events} == {("until-green", "demo")}
     assert [event["kind"] for event in events] == [
         "started", "step", *["acted", "step", "iteration"] * 3, "stopped"
     ]  # fmt: skip
+    assert [event["kind"] for event in logged] == [event["kind"] for event in events]
     assert (program.calls(), program.state()["spend"]["usd"]) == (3, 1.5)
     assert "ended" in program.run("resume", "demo")[2]
 
