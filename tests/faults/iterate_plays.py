@@ -114,7 +114,8 @@ def _overcounted(project: Iterating) -> list[str]:
 def _unbudgeted(project: Iterating) -> list[str]:
     """Return whether a budget of two calls was not kept, or spent twice."""
     state = _state(project)
-    told = (state["iteration"], state["spend"]["calls"], state["outcome"], state["status"])
+    spent = state.get("spend", {}).get("calls")
+    told = (state["iteration"], spent, state.get("outcome"), state["status"])
     wrong = [] if told == (2, 2, "budget", "interrupted") else [f"the state says {told}"]
     rounds = project.rounds()
     return wrong if set(rounds) == set(ROUNDS[:2]) else [*wrong, f"its rounds were {rounds}"]
