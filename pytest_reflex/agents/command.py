@@ -29,6 +29,7 @@ from pytest_reflex.agents.surroundings import (
 from pytest_reflex.errors import ReflexError, UsageError
 from pytest_reflex.model.steps import Question, Reply, StepRequest
 from pytest_reflex.model.words import Step
+from pytest_reflex.process.followed import FollowedFile
 from pytest_reflex.process.run import Finished, run
 from pytest_reflex.process.secrecy import hide, hide_ends, secrets
 from pytest_reflex.process.temporary import temporary_folder
@@ -179,19 +180,22 @@ class CommandAgent:
             "answer_file": str(folder / "answer"),
             "model": self.model or "",
         }
-        return run(
-            [_filled(item, places, ours) for item in self.command],
-            cwd=os.getcwd(),
-            env={**child_environment(ours, self.env), **question.environment},
-            stdin=data if self.prompt == "stdin" else None,
-            timeout=self.timeout,
-            grace=self.grace,
-            head=MAX_ANSWER,
-            tail=_TAIL,
-            hard_cap=MAX_OUTPUT,
-            cancel=question.cancel,
-            keep_partial=keep_partial,
-        )
+        argv = [_filled(item, places, ours) for item in self.command]
+        with FollowedFile(folder / "stdout", MAX_OUTPUT) as stdout:
+            return run(
+                argv,
+                cwd=os.getcwd(),
+                env={**child_environment(ours, self.env), **question.environment},
+                stdin=data if self.prompt == "stdin" else None,
+                timeout=self.timeout,
+                grace=self.grace,
+                head=MAX_ANSWER,
+                tail=_TAIL,
+                hard_cap=MAX_OUTPUT,
+                cancel=question.cancel,
+                keep_partial=keep_partial,
+                stdout_file=stdout,
+            )
 
 
 def _end(finished: Finished, success: tuple[int, ...]) -> dict[str, str]:
