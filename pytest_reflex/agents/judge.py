@@ -28,7 +28,7 @@ def _nobody(case: Case, question: Question, reply: Reply) -> None:
 
 def _reason(reply: Reply) -> str:
     """Return why there is no answer; what stands on stdout may be a vote, which then is none."""
-    is_limit = reply.details.get("limit") or reply.details.get("limited")
+    is_limit = reply.details.get("limited")
     return reply.error if is_limit else without_answer(reply.error, reply.text)
 
 
@@ -50,7 +50,7 @@ class AgentJudge:
         if not isinstance(agent, CommandAgent):
             return _A_DAY
         patience = agent.patience
-        one = agent.timeout + agent.grace + patience.longest
+        one = agent.timeout + agent.grace + max(patience.longest, patience.longest_reset)
         return TRIES * patience.tries * one
 
     def prompt(self, case: Case) -> str:

@@ -41,15 +41,15 @@ _NOTICE = re.compile(
     | (?:insufficient|not\ enough|no\ more|out\ of)\ {_OF_WHAT}{{0,3}}
         (?:credits?|quota|balance|funds){_ON}
     | (?:your\ )?credit\ balance\ is\ too\ low{_ON}
-    | {_STATUS}(?:429|529)(?:\W+(?:too\ many\ requests|overloaded|rate\ limit\w*|[{{\[(].*){_ON}|\)\W*$)
+    | {_STATUS}(?:429|529)
+        (?:\W+(?:too\ many\ requests|overloaded|rate\ limit\w*|[{{\[(].*){_ON}|\)\W*$)
     | {_STATUS}too\ many\ requests{_ON}
     | repeated\ 529\ overloaded\ errors{_ON}
     | (?:overloaded_error|rate_limit_(?:error|exceeded)|insufficient_quota|resource_exhausted)
         (?:\W*$|\W*[:{{(].*)
     | resource\ has\ been\ exhausted{_ON}
-    | (?:selected\ |the\ )?(?:model|api|servers?|service)\ (?:is|are)\ (?:currently\ |temporarily\ )?
-        (?:at\ capacity|overloaded)(?:\ [—–-]+\ .*|{_ON})
-    | (?:our|the)\ (?:servers?|service)\ (?:is|are)\ (?:currently\ )?(?:at\ capacity|overloaded){_ON}
+    | (?:selected\ |the\ |our\ )?(?:model|api|servers?|service)\ (?:is|are)[ ]
+        (?:currently\ |temporarily\ )?(?:at\ capacity|overloaded)(?:\ [—–-]+\ .*|{_ON})
     | overloaded\W*
     | this\ request\ would\ exceed\ (?:your|the)\ (?:\w+['’]s\ )?rate\ limit{_ON}
     | (?:the\ )?api\ provider['’]s\ servers\ are\ down\ or\ overloaded\W*

@@ -92,7 +92,11 @@ CODEX_START = _line(type="thread.started", thread_id="t") + _line(type="turn.sta
 CODEX_RETRY = _line(type="error", message="Reconnecting... 1/5 (stream disconnected)")
 CODEX_429 = "exceeded retry limit, last status: 429 Too Many Requests"
 GEMINI_429 = {"error": {"type": "Error", "message": "Resource exhausted", "code": 429}}
-STEP = {"type": "step-finish", "cost": 0.01, "tokens": {"input": 30, "output": 4}}
+STEP = {
+    "type": "step-finish",
+    "cost": 0.01,
+    "tokens": {"input": 30, "output": 4, "reasoning": 1, "cache": {"read": 200, "write": 5}},
+}
 
 
 def _opencode(*texts: str) -> str:
@@ -269,7 +273,7 @@ TOOLS: dict[str, Tool] = {
         argv=("run", "--format", "json"),
         runs={
             "works in two steps": Played(
-                stdout=_opencode("I look at it first.", PLAN), usd=0.02, tokens=68
+                stdout=_opencode("I look at it first.", PLAN), usd=0.02, tokens=480
             ),
             "fails with status 0": Played(
                 stdout=_opencode_error(401, "bad key"),
