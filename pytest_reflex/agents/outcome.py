@@ -149,7 +149,7 @@ def now() -> datetime:
 def _is_limited(finished: Finished, tool: Tool, output: Output, retries: RetryWatch) -> bool:
     """Return whether a field says so; of a tool that we ended, that of its last own try."""
     if finished.stopped:
-        return bool(retries.reason) and any(mark.seen(retries.event) for mark in tool.limits)
+        return retries.is_limited
     return any(mark.seen(output) for mark in tool.limits)
 
 
@@ -169,7 +169,8 @@ def _text(data: bytes) -> str:
 def _stopped(finished: Finished, tool: Tool, retrying: str) -> str:
     if finished.timed_out:
         whose = tool.timeout_of or f"the timeout of agents.{tool.name}"
-        reason = f"; it kept trying by itself: {retrying}" if retrying else ""
+        check = "check its key, its address and the network"
+        reason = f"; it kept trying by itself ({retrying}): {check}" if retrying else ""
         return f"no answer within {tool.timeout:g} s ({whose}){reason}"
     if finished.cancelled:
         return "it was ended because the run is ending"

@@ -6,14 +6,17 @@ calls such a try is data (`retrying`), as is where its reason stands (`retry_rea
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from pytest_reflex.agents.answers import Output, Source, values
 from pytest_reflex.agents.limits import Mark
+from pytest_reflex.contracts.limits import may_be_limit_notice
 from pytest_reflex.model.plain import one_line
 
 _LONGEST_LINE = 65_536  # bytes; no event of a try is as long
 _SHOWN = 200
+_LIMIT = re.compile(r"(?:429|529)\b")
 _DIGITS = str.maketrans("0123456789", "0000000000")
 
 
@@ -30,7 +33,6 @@ class RetryWatch:
         self._line = b""
         self._is_long = False
         self._told: set[str] = set()
-        self.event = Output("")
         self.reason = ""
 
     def __call__(self, chunk: bytes) -> None:
@@ -45,6 +47,11 @@ class RetryWatch:
         self._is_long = self._is_long or len(rest) > _LONGEST_LINE
         self._line = b"" if self._is_long else rest
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether the last reason is a limit: its status, or its words."""
+        return bool(_LIMIT.match(self.reason)) or may_be_limit_notice(self.reason)
+
     def _look(self, line: bytes) -> None:
         event = Output(line.decode("utf-8", "replace"))
         if not event.events:
@@ -53,7 +60,7 @@ class RetryWatch:
             self.reason = ""
             return
         found = [str(value) for place in self._reasons for value in values(place, event) if value]
-        self.event, self.reason = event, one_line(" ".join(found) or "no reason given", _SHOWN)
+        self.reason = one_line(" ".join(found) or "no reason given", _SHOWN)
         kind = self.reason.translate(_DIGITS)  # "1/5", "2/5": the same reason
         if kind not in self._told:
             self._told.add(kind)
