@@ -56,7 +56,7 @@ def prepare(here: Path, deed: str, *, text: str = TEXT, by_file: bool = False) -
     (here / "pytest-reflex.toml").write_text(
         "[iterate.procedures.build]\nact = [{path = 'work.md'}]\n"
         "agent = 'tool'\nfailure_threshold = 1\n"
-        f"[agents.tool]\ncommand = {json.dumps(command)}\ngrace = 0.2\ntimeout = 3\n"
+        f"[agents.tool]\ncommand = {json.dumps(command)}\ngrace = 0.2\ntimeout = 3\ntries = 1\n"
         + ("answer = 'file'\n" if by_file else "")
     )
 

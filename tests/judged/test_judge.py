@@ -77,7 +77,7 @@ def test_what_a_judge_said_before_it_crashed_is_no_reason(tmp_path: Path) -> Non
 
 def test_a_limit_that_a_judge_tells_on_stdout_is_a_reason(tmp_path: Path) -> None:
     vote = judge(tmp_path, 'print("Usage limit reached."); sys.exit(1)').vote(case())
-    assert vote.error == "the tool ran into a limit: Usage limit reached."
+    assert vote.error == "the tool ran into a limit: Usage limit reached. (1 try)"
 
 
 def test_a_hanging_judge_is_a_void_vote(tmp_path: Path) -> None:
