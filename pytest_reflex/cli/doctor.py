@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from pytest_reflex.model.steps import Agent
     from pytest_reflex.settings import Settings
 
-_PROBE = 14.0  # seconds; with the end of a tool that ignores signals, below 20
+PROBE_SECONDS = 14.0
+"""With the end of a tool that ignores signals a probe takes less than 20."""
 
 
 @click.command(short_help="Say what is installed, configured and wrong.")
@@ -224,8 +225,8 @@ def _probe(agent: Agent, problems: list[str]) -> dict[str, Any]:
 
     say(f"Asking {agent.name} one question ...")
     if isinstance(agent, CommandAgent):
-        if agent.timeout > _PROBE:
-            agent = replace(agent, timeout=_PROBE, timeout_of="a probe does not wait longer")
+        if agent.timeout > PROBE_SECONDS:
+            agent = replace(agent, timeout=PROBE_SECONDS, timeout_of="a probe does not wait longer")
         agent = replace(agent, patience=Patience(tries=1), grace=min(agent.grace, 1.0))
     answer, problem = ask_for_a_plan(agent)
     if problem:

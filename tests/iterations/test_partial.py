@@ -110,6 +110,8 @@ def test_b087_an_interrupted_tool_leaves_what_it_had_written(
     (path,) = kept(here)
     assert path.read_text() == TEXT
     assert str(path) in err
+    spend = json.loads((here / ".rooda/state/build.json").read_text())["spend"]
+    assert (spend["calls"], spend["usd"], spend["unknown_cost_calls"]) == (1, None, 1)
 
 
 @pytest.mark.parametrize("deed", ["hang", "kill"])
