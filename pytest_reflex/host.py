@@ -241,7 +241,7 @@ def employ_judge(host: Host, settings: Settings, name: str | None = None) -> Non
 
 def judge_called(name: str, host: Host, settings: Settings) -> AgentJudge:
     """Return the agent called `name` as a judge; raises UsageError for one that cannot be."""
-    from pytest_reflex.agents.judge import AgentJudge
+    from pytest_reflex.agents.judge import AgentJudge, for_votes
 
     agent = make_agent(name, settings, agent_kinds(host))
     if not isinstance(agent, Askable):
@@ -249,7 +249,7 @@ def judge_called(name: str, host: Host, settings: Settings) -> AgentJudge:
             f"agent {name!r} cannot judge: it answers the steps of a loop only",
             hint="name an AI tool: a preset, or a table of `agents` with a command",
         )
-    return AgentJudge(agent)
+    return AgentJudge(for_votes(agent))
 
 
 def judge_name(host: Host) -> str:

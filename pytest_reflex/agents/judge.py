@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pytest_reflex.agents.command import STEP, CommandAgent
 from pytest_reflex.agents.judge_prompt import case_number, judge_prompt
@@ -32,6 +32,15 @@ def _reason(reply: Reply) -> str:
     return reply.error if is_limit else without_answer(reply.error, reply.text)
 
 
+def for_votes(agent: Askable) -> Askable:
+    """Return an agent that waits for no limit for hours: a session of tests is not held up."""
+    if not isinstance(agent, CommandAgent):
+        return agent
+    patience = agent.patience
+    longest = min(patience.longest_reset, patience.longest)
+    return replace(agent, patience=replace(patience, longest_reset=longest))
+
+
 @dataclass(frozen=True, slots=True)
 class AgentJudge:
     """Judges by asking an agent; `heard` learns of every call before its answer is used."""
@@ -50,7 +59,7 @@ class AgentJudge:
         if not isinstance(agent, CommandAgent):
             return _A_DAY
         patience = agent.patience
-        one = agent.timeout + agent.grace + max(patience.longest, patience.longest_reset)
+        one = agent.timeout + agent.grace + patience.longest
         return TRIES * patience.tries * one
 
     def prompt(self, case: Case) -> str:

@@ -6,6 +6,7 @@ or without a day and a time zone (`resets Jul 12, 9pm (Europe/Paris)`), and ISO 
 
 from __future__ import annotations
 
+import math
 import re
 from datetime import UTC, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo
@@ -53,7 +54,7 @@ def seconds_until_reset(text: str, now: datetime) -> float | None:
     for read in (_epoch, _iso, _clock):
         if (at := read(text, now)) is not None:
             left = at - now
-            return None if left > _LONGEST else max(left.total_seconds(), 0.0)
+            return None if left > _LONGEST else max(float(math.ceil(left.total_seconds())), 0.0)
     return _span(text)
 
 
