@@ -246,7 +246,7 @@ def employ_judge(
 
 def judge_called(name: str, host: Host, settings: Settings, *, runs: bool = True) -> AgentJudge:
     """Return the agent called `name` as a judge; raises UsageError for one that cannot be."""
-    from pytest_reflex.agents.judge import AgentJudge
+    from pytest_reflex.agents.judge import AgentJudge, for_votes
 
     agent = make_agent(name, settings, agent_kinds(host), runs=runs)
     if not isinstance(agent, Askable):
@@ -254,7 +254,7 @@ def judge_called(name: str, host: Host, settings: Settings, *, runs: bool = True
             f"agent {name!r} cannot judge: it answers the steps of a loop only",
             hint="name an AI tool: a preset, or a table of `agents` with a command",
         )
-    return AgentJudge(agent)
+    return AgentJudge(for_votes(agent))
 
 
 def judge_name(host: Host) -> str:

@@ -9,8 +9,10 @@ checks.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from pytest_reflex.documents.paths import Path, PathSyntaxError, find, parse
@@ -22,19 +24,31 @@ _WITHOUT_PATH = ("stdout", "file")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A place in the output; `kind` is one of those above."""
+    """A place in the output; `kind` is one of those above.
+
+    Of a number, `otherwise` is where it stands if it is not there.
+    """
 
     kind: str
     path: Path = ()
     spelt: str = ""
+    otherwise: Source | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Output:
-    """What a tool wrote, as text."""
+    """What a tool wrote, as text, and the JSON in it, read once."""
 
     stdout: str
     stderr: str = ""
+
+    @cached_property
+    def document(self) -> Any:
+        return _document(self.stdout)
+
+    @cached_property
+    def events(self) -> tuple[Any, ...]:
+        return tuple(_events(self.stdout))
 
 
 STDOUT = Source("stdout", spelt="stdout")
@@ -58,12 +72,12 @@ def source(spelt: str, kinds: tuple[str, ...]) -> Source:
 def values(place: Source, output: Output) -> list[Any]:
     """Return what the place holds in structured output, none where it is not there."""
     if place.kind == "json":
-        return _found(_document(output.stdout), place)
+        return _found(output.document, place)
     if place.kind == "stderr-json":
         return _found(_embedded(output.stderr), place)
     if place.kind == "jsonl-all":
-        return [value for event in _events(output.stdout) for value in _found(event, place)]
-    for event in reversed(list(_events(output.stdout))):
+        return [value for event in output.events for value in _found(event, place)]
+    for event in reversed(output.events):
         if found := _found(event, place):
             return found
     return []
@@ -73,11 +87,45 @@ def number(places: tuple[Source, ...], output: Output) -> float | None:
     """Return the sum of the numbers at some places; None where one of them is not known."""
     total: float = 0
     for place in places:
-        found = [v for v in values(place, output) if _is_number(v)]
+        found = _numbers(place, output)
         if not found:
             return None
         total += sum(found)
     return total if places else None
+
+
+def _numbers(place: Source, output: Output) -> list[Any]:
+    found = [value for value in values(place, output) if _is_number(value)]
+    if found or place.otherwise is None:
+        return found
+    return _numbers(place.otherwise, output)
+
+
+def breaks_off(place: Source, output: Output) -> bool:
+    """Return whether structured output ends in the middle of its JSON, which a tool cut short."""
+    text = output.stdout.rstrip()
+    if place.kind == "json":
+        start = 0 if text.startswith(("{", "[")) else text.find("\n{") + 1
+        return (start > 0 or text.startswith(("{", "["))) and _is_open(text[start:])
+    if place.kind == "jsonl-last":
+        last = text.rpartition("\n")[2].lstrip()
+        return last.startswith("{") and _is_open(last)
+    return False
+
+
+def _is_open(text: str) -> bool:
+    """Return whether a bracket or a string of a JSON text is not closed at its end."""
+    depth, quoted = 0, False
+    for match in _MARK.finditer(text):
+        mark = match[0]
+        if mark == '"':
+            quoted = not quoted
+        elif not quoted and len(mark) == 1:
+            depth += 1 if mark in "{[" else -1
+    return quoted or depth > 0
+
+
+_MARK = re.compile(r'["{}\[\]]|\\.', re.DOTALL)
 
 
 def _found(document: Any, place: Source) -> list[Any]:

@@ -18,8 +18,9 @@ from typing import Any
 from pytest_reflex.agents.answers import STDOUT, Source
 from pytest_reflex.agents.limits import Mark
 from pytest_reflex.agents.outcome import MAX_ANSWER, MAX_OUTPUT, Outcome, unfinished_text
-from pytest_reflex.agents.patience import Patience, Pause, patiently, wait_or_cancel
+from pytest_reflex.agents.patience import NO_WAIT, Patience, Pause, patiently, wait_or_cancel
 from pytest_reflex.agents.prompts import prompt_for
+from pytest_reflex.agents.retrying import RetryWatch
 from pytest_reflex.agents.surroundings import (
     child_environment,
     expanded,
@@ -29,6 +30,7 @@ from pytest_reflex.agents.surroundings import (
 from pytest_reflex.errors import ReflexError, UsageError
 from pytest_reflex.model.steps import Question, Reply, StepRequest
 from pytest_reflex.model.words import Step
+from pytest_reflex.process.followed import FollowedFile
 from pytest_reflex.process.run import Finished, run
 from pytest_reflex.process.secrecy import hide, hide_ends, secrets
 from pytest_reflex.process.temporary import temporary_folder
@@ -53,7 +55,8 @@ class CommandAgent:
     `command` may hold `{prompt}`, `{prompt_file}`, `{answer_file}`, `{model}` and `$NAME`;
     `prompt` is stdin, argument or file, and `note` stands behind it. `failures` are places whose
     value, where it is true, means that the tool failed; `success` are the exit statuses that do
-    not, `exits` what others mean; `limits` tell a rate limit, which `patience` waits for. `timeout`
+    not, `exits` what others mean; `limits` tell a rate limit, which `patience` waits for;
+    `retrying` tells in a stream that it tries again by itself. `timeout`
     and `grace` are seconds, `timeout_of` says who set the former, if not the agent's own table;
     `env` names what the tool gets of our environment beside the safe set.
     """
@@ -69,6 +72,8 @@ class CommandAgent:
     exits: Mapping[int, str] = field(default_factory=dict)
     limits: tuple[Mark, ...] = ()
     retry_after: tuple[Source, ...] = ()
+    retrying: tuple[Mark, ...] = ()
+    retry_reason: tuple[Source, ...] = ()
     patience: Patience = field(default_factory=Patience)
     pause: Pause = wait_or_cancel
     note: str = ""
@@ -124,11 +129,20 @@ class CommandAgent:
                 def keep(stdout: bytes) -> None:
                     question.keep_partial(redact(unfinished_text(answer, stdout)))
 
-                finished = self._run(question, folder, ours, keep)
+                def tell(text: str) -> None:
+                    question.tell(f"{self.name}: {redact(text)}")
+
+                retries = RetryWatch(self.retrying, self.retry_reason, tell)
+                finished = self._run(question, folder, ours, keep, retries)
                 if finished.cancelled:  # the driver may have left: the reply is lost then
                     keep(finished.stdout)
                 outcome = Outcome.of(
-                    finished, self, folder / "answer", redact, verbatim=question.verbatim
+                    finished,
+                    self,
+                    folder / "answer",
+                    redact,
+                    retries=retries,
+                    verbatim=question.verbatim,
                 )
         except (ReflexError, OSError) as error:
             details = {END: NOT_STARTED}
@@ -163,6 +177,7 @@ class CommandAgent:
         folder: Path,
         ours: Mapping[str, str],
         keep_partial: Callable[[bytes], object],
+        follow: Callable[[bytes], object],
     ) -> Finished:
         prompt = self.noted(question.prompt, str(folder / "answer"))
         try:
@@ -179,19 +194,22 @@ class CommandAgent:
             "answer_file": str(folder / "answer"),
             "model": self.model or "",
         }
-        return run(
-            [_filled(item, places, ours) for item in self.command],
-            cwd=os.getcwd(),
-            env={**child_environment(ours, self.env), **question.environment},
-            stdin=data if self.prompt == "stdin" else None,
-            timeout=self.timeout,
-            grace=self.grace,
-            head=MAX_ANSWER,
-            tail=_TAIL,
-            hard_cap=MAX_OUTPUT,
-            cancel=question.cancel,
-            keep_partial=keep_partial,
-        )
+        argv = [_filled(item, places, ours) for item in self.command]
+        with FollowedFile(folder / "stdout", MAX_OUTPUT, follow) as stdout:
+            return run(
+                argv,
+                cwd=os.getcwd(),
+                env={**child_environment(ours, self.env), **question.environment},
+                stdin=data if self.prompt == "stdin" else None,
+                timeout=self.timeout,
+                grace=self.grace,
+                head=MAX_ANSWER,
+                tail=_TAIL,
+                hard_cap=MAX_OUTPUT,
+                cancel=question.cancel,
+                keep_partial=keep_partial,
+                stdout_file=stdout,
+            )
 
 
 def _end(finished: Finished, success: tuple[int, ...]) -> dict[str, str]:
@@ -205,13 +223,13 @@ def _end(finished: Finished, success: tuple[int, ...]) -> dict[str, str]:
 
 def _limit(outcome: Outcome) -> dict[str, Any]:
     """Return what the details of an answer say of a limit."""
-    found: dict[str, Any] = {}
-    if outcome.limit:
-        found["limit"] = True
-    if outcome.limited:
-        found["limited"] = True
+    if not outcome.limited:
+        return {}
+    found: dict[str, Any] = {"limited": True}
     if outcome.retry_after is not None:
         found["retry_after"] = outcome.retry_after
+    if outcome.no_wait:
+        found[NO_WAIT] = True
     return found
 
 

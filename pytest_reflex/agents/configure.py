@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pytest_reflex.agents.answers import ANSWER, STDOUT, STRUCTURED, Source, source
@@ -15,12 +16,13 @@ from pytest_reflex.errors import UsageError, did_you_mean
 
 __all__ = ["agent_from_table", "preset_names"]
 
+NO_PRESET = "none"
 _PROMPTS = ("stdin", "argument", "file")
 _OF_A_SHELL = ("|", "||", "&", "&&", ";", "<", ">", ">>", "2>", "2>&1")
 _KEYS = (
     "kind", "preset", "command", "prompt", "answer", "cost", "tokens", "failure", "success",
-    "exits", "limit", "retry_after", "tries", "wait", "longest_wait", "note", "model", "timeout",
-    "grace", "env",
+    "exits", "limit", "retry_after", "retrying", "retry_reason", "tries", "wait", "longest_wait",
+    "longest_reset", "note", "model", "timeout", "grace", "env",
 )  # fmt: skip
 
 
@@ -43,7 +45,7 @@ def agent_from_table(
             raise _wrong(name, key, "is no key of an agent", hint=did_you_mean(key, _KEYS))
     if (kind := table.get("kind", "command")) != "command":
         raise _wrong(name, "kind", f"must be command, or one that a plugin registers, not {kind!r}")
-    merged = {**_base(name, table, tables or {}, ()), **table}
+    merged = _over(_base(name, table, tables or {}, ()), table)
     if "command" not in merged:
         hint = f"or preset = one of {', '.join(preset_names())}"
         raise UsageError(f"agents.{name} needs a command", hint=hint)
@@ -61,10 +63,13 @@ def agent_from_table(
         exits=read("exits", {}, _meanings),
         limits=read("limit", (), read_marks),
         retry_after=read("retry_after", (), _sources),
+        retrying=read("retrying", (), read_marks),
+        retry_reason=read("retry_reason", (), _sources),
         patience=Patience(
             tries=read("tries", 6, _tries),
             first=read("wait", 30.0, _seconds),
             longest=read("longest_wait", 900.0, _seconds),
+            longest_reset=read("longest_reset", 21_600.0, _seconds),
         ),
         note=read("note", "", _text),
         model=model,
@@ -73,7 +78,7 @@ def agent_from_table(
         grace=read("grace", 5.0, _seconds),
         env=read("env", (), _names),
     )
-    _check_places(agent)
+    _check_places(agent, hint=_replaced(name, table))
     return agent
 
 
@@ -85,16 +90,30 @@ def _base(
 ) -> dict[str, Any]:
     """Return the keys that a table starts from: those of another agent's table, or of a preset."""
     if "preset" not in table:
-        return preset(name) if "command" not in table and name in preset_names() else {}
+        return preset(name) if name in preset_names() else {}
     wanted = table["preset"]
     if not isinstance(wanted, str):
         raise _wrong(name, "preset", f"must be text, not {wanted!r}")
+    if wanted == NO_PRESET:
+        return {}
     if wanted in seen:
         raise _wrong(name, "preset", f"leads back to {wanted!r}")
     if wanted in tables and wanted != name:
         other = tables[wanted]
-        return {**_base(wanted, other, tables, (*seen, name)), **other}
+        return _over(_base(wanted, other, tables, (*seen, name)), other)
     return preset(wanted)
+
+
+def _over(base: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a table over what it starts from, key by key; names of variables are added."""
+    merged = {**base, **table}
+    if "env" in base and "env" in table:
+        merged["env"] = [*_listed(base["env"]), *_listed(table["env"])]
+    return merged
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 class _Reader:
@@ -143,7 +162,14 @@ def _refuse_shell(name: str, command: str) -> None:
         raise _wrong(name, "command", f"has {found} in it, and no shell runs it", hint=hint)
 
 
-def _check_places(agent: CommandAgent) -> None:
+def _replaced(name: str, table: Mapping[str, Any]) -> str:
+    """Return how a command of another tool is written under the name of a preset."""
+    if "command" not in table or "preset" in table or name not in preset_names():
+        return ""
+    return f'the preset {name!r} has the other keys; preset = "{NO_PRESET}" starts without it'
+
+
+def _check_places(agent: CommandAgent, hint: str) -> None:
     """Hold the places in the command against how prompt and answer travel."""
     used = {place for item in agent.command for place in PLACES.findall(item)}
     if "model" in used and agent.model is None:
@@ -155,9 +181,9 @@ def _check_places(agent: CommandAgent) -> None:
     ]
     for key, value, place, there, wanted in needs:
         if there and not wanted:
-            raise _wrong(agent.name, key, f'must be "{value}": the command has {place}')
+            raise _wrong(agent.name, key, f'must be "{value}": the command has {place}', hint)
         if wanted and not there:
-            raise _wrong(agent.name, "command", f'needs {place} where {key} is "{value}"')
+            raise _wrong(agent.name, "command", f'needs {place} where {key} is "{value}"', hint)
 
 
 def _wrong(name: str, key: str, message: str, hint: str = "") -> UsageError:
@@ -184,8 +210,19 @@ def _source(kinds: tuple[str, ...]) -> Callable[[Any], Source]:
 
 
 def _sources(value: Any) -> tuple[Source, ...]:
+    """Read places that are added up; of those in an inner list the first that is there counts."""
     found = value if isinstance(value, list) else [value]
-    return tuple(source(_text(item), STRUCTURED) for item in found)
+    return tuple(_first_of(item if isinstance(item, list) else [item]) for item in found)
+
+
+def _first_of(spelt: list[Any]) -> Source:
+    if not spelt:
+        raise ValueError("has an empty list of places")
+    place: Source | None = None
+    for item in reversed(spelt):
+        place = replace(source(_text(item), STRUCTURED), otherwise=place)
+    assert place is not None
+    return place
 
 
 def _statuses(value: Any) -> tuple[int, ...]:

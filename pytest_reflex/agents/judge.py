@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from pytest_reflex.agents.command import STEP, CommandAgent
@@ -22,6 +22,15 @@ Hear = Callable[[Case, Question, Reply], object]
 
 def _nobody(case: Case, question: Question, reply: Reply) -> None:
     """Nobody listens."""
+
+
+def for_votes(agent: Askable) -> Askable:
+    """Return an agent that waits for no limit for hours: a session of tests is not held up."""
+    if not isinstance(agent, CommandAgent):
+        return agent
+    patience = agent.patience
+    longest = min(patience.longest_reset, patience.longest)
+    return replace(agent, patience=replace(patience, longest_reset=longest))
 
 
 @dataclass(frozen=True, slots=True)

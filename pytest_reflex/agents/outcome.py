@@ -1,8 +1,8 @@
 """What a tool's run came to: its answer and price, or why there is none.
 
-Whether a tool ran into a limit is read from structured output (`limited`: it is worth a wait), or
-from a text that says nothing else (`limit`): its answer, or its last words where there is none.
-Words among others count only in the message of a failure: elsewhere it may have repeated them.
+Whether a tool ran into a limit is read from structured output, or from a text that says nothing
+else: its answer, or its last words where there is none. Words among others count only in the
+message of a failure: elsewhere it may have repeated them.
 """
 
 from __future__ import annotations
@@ -11,12 +11,19 @@ import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
-from pytest_reflex.agents.answers import Output, Source, number, values
+from pytest_reflex.agents.answers import Output, Source, breaks_off, number, values
 from pytest_reflex.agents.limits import Mark, retry_after
-from pytest_reflex.contracts.limits import is_limit_notice, may_be_limit_notice
+from pytest_reflex.agents.reset_time import seconds_until_reset
+from pytest_reflex.agents.retrying import RetryWatch
+from pytest_reflex.contracts.limits import (
+    is_limit_notice,
+    is_of_the_account,
+    may_be_limit_notice,
+)
 from pytest_reflex.errors import StateError
 from pytest_reflex.model.plain import as_written, one_line, readable
 from pytest_reflex.process.run import Finished
@@ -60,7 +67,8 @@ class Tool(Protocol):
 class Outcome:
     """`text` is the answer, or where there is an `error` whatever the tool wrote.
 
-    `retry_after` is in seconds, None where the tool does not say. `silent` where the tool did all
+    `retry_after` is in seconds, None where the tool does not say when its limit ends; with
+    `no_wait` no time ends it. `silent` where the tool did all
     that it had to but answer: a tool that changes files need not say anything. `partial` is the
     answer file of a tool that failed.
     """
@@ -70,9 +78,9 @@ class Outcome:
     usd: float | None
     tokens: int | None
     stderr: str
-    limit: bool = False
     limited: bool = False
     retry_after: float | None = None
+    no_wait: bool = False
     silent: bool = False
     partial: str = ""
 
@@ -84,16 +92,18 @@ class Outcome:
         answer_file: Path,
         redact: Callable[[str], str],
         *,
+        retries: RetryWatch,
         verbatim: bool = False,
     ) -> Outcome:
         """Read the output of a tool that has ended; `redact` comes before anything is cut.
 
-        A `verbatim` answer, which becomes an artifact, is not redacted.
+        A `verbatim` answer, which becomes an artifact, is not redacted. `retries` has followed the
+        output.
         """
         output = Output(redact(_text(finished.stdout)), redact(_text(finished.stderr)))
-        error = _stopped(finished, tool) or _failed(finished, tool, output)
+        error = _stopped(finished, tool, redact(retries.reason)) or _failed(finished, tool, output)
         text, silent = output.stdout, False
-        limited = bool(error) and not finished.stopped and any(m.seen(output) for m in tool.limits)
+        limited = _is_limited(finished, tool, output, retries) if error else False
         if not error:
             try:
                 answer = _answer(finished, tool.answer, answer_file)
@@ -108,10 +118,13 @@ class Outcome:
             partial = redact(unfinished_text(answer_file, b""))
             text = partial or text if finished.timed_out else text
         told = bool(error) and may_be_limit_notice(_message(tool, output))
-        limit = limited or (not finished.stopped and (told or is_limit_notice(said)))
-        if limit:
+        limited = limited or (not finished.stopped and (told or is_limit_notice(said)))
+        ends: float | None = None
+        if limited:
             reason = f": {one_line(said.strip(), _SHOWN)}" if said.strip() else ""
-            error = f"the tool ran into a limit{reason}"
+            error = f"the tool ran into a limit{reason}" if not finished.stopped else error
+            ends = retry_after(tool.retry_after, output)
+            ends = seconds_until_reset(said, now()) if ends is None else ends
         tokens = number(tool.tokens, output)
         return cls(
             text=text,
@@ -119,12 +132,24 @@ class Outcome:
             usd=number(tool.cost, output),
             tokens=None if tokens is None else int(tokens),
             stderr=output.stderr[-_STDERR_KEPT:],
-            limit=limit,
             limited=limited,
-            retry_after=retry_after(tool.retry_after, output) if limited else None,
-            silent=silent and not limit,
+            retry_after=ends,
+            no_wait=limited and ends is None and is_of_the_account(said),
+            silent=silent and not limited,
             partial=partial,
         )
+
+
+def now() -> datetime:
+    """Return the time, with the zone of this machine."""
+    return datetime.now().astimezone()
+
+
+def _is_limited(finished: Finished, tool: Tool, output: Output, retries: RetryWatch) -> bool:
+    """Return whether a field says so; of a tool that we ended, that of its last own try."""
+    if finished.stopped:
+        return retries.is_limited
+    return any(mark.seen(output) for mark in tool.limits)
 
 
 def unfinished_text(answer_file: Path | None, stdout: bytes) -> str:
@@ -140,10 +165,12 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8", "backslashreplace")
 
 
-def _stopped(finished: Finished, tool: Tool) -> str:
+def _stopped(finished: Finished, tool: Tool, retrying: str) -> str:
     if finished.timed_out:
         whose = tool.timeout_of or f"the timeout of agents.{tool.name}"
-        return f"no answer within {tool.timeout:g} s ({whose})"
+        check = "check its key, its address and the network"
+        reason = f"; it kept trying by itself ({retrying}): {check}" if retrying else ""
+        return f"no answer within {tool.timeout:g} s ({whose}){reason}"
     if finished.cancelled:
         return "it was ended because the run is ending"
     if finished.overflow:
@@ -152,7 +179,7 @@ def _stopped(finished: Finished, tool: Tool) -> str:
 
 
 def _failed(finished: Finished, tool: Tool, output: Output) -> str:
-    said = _message(tool, output) or _last_words(output)
+    said = _message(tool, output) or _cut(finished, tool.answer, output) or _last_words(output)
     tail = f": {one_line(said, _SHOWN)}" if said else ""
     if finished.signal is not None:
         return f"it was ended by signal {finished.signal}{tail}"
@@ -184,13 +211,22 @@ def _answer(finished: Finished, place: Source, answer_file: Path) -> str:
             f"its answer is not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}"
         ) from None
     if place.kind in ("json", "jsonl-last"):
-        found = values(place, Output(text))
+        output = Output(text)
+        found = values(place, output)
         if not found:
-            raise ValueError(f"its output has no {place.spelt}")
+            cut = _cut(finished, place, output)
+            raise ValueError(cut or f"its output has no {place.spelt}")
         text = _as_text(found[0], place)
     if not readable(text).strip():
         raise _SilenceError("it answered nothing")
     return text
+
+
+def _cut(finished: Finished, place: Source, output: Output) -> str:
+    """Return that the output breaks off in its JSON, empty where it does not."""
+    if not breaks_off(place, output):
+        return ""
+    return f"its output is cut at {finished.stdout_total:,} bytes, in the middle of its JSON"
 
 
 def _as_text(value: Any, place: Source) -> str:

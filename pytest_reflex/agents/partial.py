@@ -14,7 +14,7 @@ def partial_output(reply: Reply) -> str:
     details = reply.details
     if details.get(END) not in (TIMED_OUT, STOPPED, BAD_EXIT):
         return ""
-    if details.get("limit") or details.get("limited"):
+    if details.get("limited"):
         return ""
     text = str(details.get(PARTIAL) or reply.text)
     return text if text.strip() else ""

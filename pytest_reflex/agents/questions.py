@@ -72,5 +72,5 @@ def ask_safely(agent: Askable, question: Question) -> Reply:
 
 def _reason(reply: Reply) -> str:
     """Return why there is no answer; what stands on stdout may be one, which then is none."""
-    is_limit = reply.details.get("limit") or reply.details.get("limited")
+    is_limit = reply.details.get("limited")
     return reply.error if is_limit else without_answer(reply.error, reply.text)

@@ -6,7 +6,8 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,9 @@ from pytest_reflex.errors import ExitCode, ReflexError
 if TYPE_CHECKING:
     from pytest_reflex.model.steps import Agent
     from pytest_reflex.settings import Settings
+
+PROBE_SECONDS = 14.0
+"""With the end of a tool that ignores signals a probe takes less than 20."""
 
 
 @click.command(short_help="Say what is installed, configured and wrong.")
@@ -67,8 +71,10 @@ def examine(project: Path, probes: tuple[str, ...] = ()) -> dict[str, Any]:
     found["configuration"] = _configuration(settings)
     _look_at_prompts(settings, project, found["problems"])
     _look_at_procedures(settings, project, found["problems"])
-    found["agents"] = _agents(settings, project, found["problems"], probes)
-    found["tools"] = _tools(settings)
+    with ThreadPoolExecutor(1) as pool:  # beside the probes, which wait for a model
+        tools = pool.submit(_tools, settings)
+        found["agents"] = _agents(settings, project, found["problems"], probes)
+        found["tools"] = tools.result()
     found["extras"] = _extras()
     found["state"] = _state(project / settings["loop.root"], found["problems"])
     document: dict[str, Any] = json.loads(hide(json.dumps(found), hidden_in(settings)))
@@ -143,6 +149,7 @@ def _agents(
     except ReflexError as error:
         problems += map(str, error.problems)
         return [{"name": name, "steps": its} for name, its in steps.items()]
+    asked: list[tuple[dict[str, Any], Agent]] = []
     for name in dict.fromkeys([*steps, *probes]):
         row: dict[str, Any] = {"name": name, "steps": steps.get(name, [])}
         found.append(row)
@@ -155,7 +162,9 @@ def _agents(
         if name == settings["judge"] and not isinstance(agent, Askable):
             problems.append(f"judge: agent {name!r} answers the steps of a loop only")
         if name in probes:
-            row["probe"] = _probe(agent, problems)
+            asked.append((row, agent))
+    for row, answer in zip((row for row, _ in asked), _probes(asked, problems), strict=True):
+        row["probe"] = answer
     for name, table in settings["agents"].items():
         if name not in steps and name not in probes and table.get("kind", "") not in kinds:
             _look_at(name, settings, problems)
@@ -197,8 +206,19 @@ def _agent(agent: Agent, problems: list[str]) -> dict[str, Any]:
     }
 
 
+def _probes(
+    asked: list[tuple[dict[str, Any], Agent]], problems: list[str]
+) -> Iterable[dict[str, Any]]:
+    """Ask agents side by side; a single one here, where Ctrl-C ends it at once."""
+    agents = [agent for _, agent in asked]
+    if len(agents) < 2:
+        return [_probe(agent, problems) for agent in agents]
+    with ThreadPoolExecutor(len(agents)) as pool:
+        return list(pool.map(lambda agent: _probe(agent, problems), agents))
+
+
 def _probe(agent: Agent, problems: list[str]) -> dict[str, Any]:
-    """Ask an agent for a plan, once and without waiting for a limit."""
+    """Ask an agent for a plan, once, for a few seconds and without waiting for a limit."""
     from pytest_reflex.agents.command import CommandAgent
     from pytest_reflex.agents.patience import Patience
     from pytest_reflex.agents.probe import ask_for_a_plan
@@ -206,10 +226,13 @@ def _probe(agent: Agent, problems: list[str]) -> dict[str, Any]:
 
     say(f"Asking {agent.name} one question ...")
     if isinstance(agent, CommandAgent):
-        agent = replace(agent, patience=Patience(tries=1))
+        if agent.timeout > PROBE_SECONDS:
+            agent = replace(agent, timeout=PROBE_SECONDS, timeout_of="a probe does not wait longer")
+        agent = replace(agent, patience=Patience(tries=1), grace=min(agent.grace, 1.0))
     answer, problem = ask_for_a_plan(agent)
     if problem:
-        told = refusal(problem, answer.text)
+        is_stream = answer.error and isinstance(agent, CommandAgent) and agent.answer.path
+        told = refusal(problem, "" if is_stream else answer.text)
         problems.append(f"agent {agent.name!r} did not answer as it should: {told}")
     return {
         "answers": not problem,

@@ -24,7 +24,9 @@ _ON = r"""(?:\s*\W*$|\s*[|,(\[{:].*|\s+(?:for|on|in|of|until|with|that|this|and|
     today|please|try|while|from|at)\b.*)"""
 # No item of these two can be read as two others: a repeated one would cost time without bound.
 _LABEL = r"""\W*(?:(?:(?<![\w.])[\w.]*(?:error|exception)|(?:api|stream)[ ]error|sorry|warning|
-    claude|codex|openai|anthropic|fatal|(?:request[ ])?failed)\b\W*)*"""
+    claude|codex|openai|anthropic|fatal|(?:request[ ])?failed|request[ ]rejected|
+    stream[ ]disconnected(?:[ ]before[ ]completion)?|reconnecting\W+\d+/\d+|
+    rate[ ]limit[ ]exceeded(?=:))\b\W*)*"""
 _STATUS = r"""(?:(?:exceeded[ ]retry[ ]limit|(?:(?:unexpected|last)[ ])?status|code|http)\W+)*"""
 _NOTICE = re.compile(
     rf"""{_LABEL}(?:
@@ -39,13 +41,17 @@ _NOTICE = re.compile(
     | (?:insufficient|not\ enough|no\ more|out\ of)\ {_OF_WHAT}{{0,3}}
         (?:credits?|quota|balance|funds){_ON}
     | (?:your\ )?credit\ balance\ is\ too\ low{_ON}
-    | {_STATUS}(?:429|529)\W+(?:too\ many\ requests|overloaded|rate\ limit\w*|[{{\[(].*){_ON}
+    | {_STATUS}(?:429|529)
+        (?:\W+(?:too\ many\ requests|overloaded|rate\ limit\w*|[{{\[(].*){_ON}|\)\W*$)
     | {_STATUS}too\ many\ requests{_ON}
     | repeated\ 529\ overloaded\ errors{_ON}
     | (?:overloaded_error|rate_limit_(?:error|exceeded)|insufficient_quota|resource_exhausted)
         (?:\W*$|\W*[:{{(].*)
     | resource\ has\ been\ exhausted{_ON}
-    | (?:selected\ |the\ )?model\ is\ (?:at\ capacity|overloaded){_ON}
+    | (?:selected\ |the\ |our\ )?(?:model|api|servers?|service)\ (?:is|are)[ ]
+        (?:currently\ |temporarily\ )?(?:at\ capacity|overloaded)(?:\ [—–-]+\ .*|{_ON})
+    | overloaded\W*
+    | this\ request\ would\ exceed\ (?:your|the)\ (?:\w+['’]s\ )?rate\ limit{_ON}
     | (?:the\ )?api\ provider['’]s\ servers\ are\ down\ or\ overloaded\W*
     | server\ is\ temporarily\ limiting\ requests{_ON}
     | rate[ -]limited\W*
@@ -66,6 +72,7 @@ _COMPANY = re.compile(
         (?:try|retry|wait|upgrade|visit|see|check|purchase|buy|add|contact|get|switch|
         review|consider|send|run|go\ to|use|to\ (?:get|continue|keep|increase)|for\ more|learn)\b
     | retrying | switching\ to | limit\ \d | requested\ \d | request\ id | https?://\S+\W*$
+    | if\ it\ persists\b | this\ is\ (?:a\ server-side|usually)\b
     | \d+\W*$ | (?:daily|weekly|monthly|your\ free)\ .*reset
     ).*""",
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
@@ -77,7 +84,10 @@ _MAYBE = re.compile(
     | \b(?:insufficient|not\ enough)\ (?:credits?|quota|balance|funds)\b
     | \btoo\ many\ requests\b | \b(?:HTTP|status|code)\W{{1,3}}(?:429|529)\b
     | \b(?:RESOURCE_EXHAUSTED|overloaded_error|rate_limit_\w+)\b | \bcredit\ balance\ is\ too\ low\b
-    | \brate[ -]limit(?:ed|ing|error)\b""",
+    | \brate[ -]limit(?:ed|ing|error)\b | \boverloaded\ errors?\b | \bat\ capacity\b
+    | ^\W*(?:api\ error\W+)?(?:\d{3}\W+)?overloaded\b | \brejected\ \((?:429|529)\)
+    | \b(?:is|are)\ (?:currently\ |temporarily\ )?overloaded\b
+    | \b(?:would\ exceed|rate\ limit\ (?:reached|exceeded)).{0, 40}\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 _DOCUMENT = re.compile(
@@ -111,6 +121,19 @@ def may_be_limit_notice(text: str) -> bool:
     if not bare or len(bare) > _LONGEST or _DOCUMENT.search(bare):
         return False
     return is_limit_notice(bare) or _MAYBE.search(bare) is not None
+
+
+def is_of_the_account(text: str) -> bool:
+    """Return whether a notice is about credit or a plan, which no time brings back."""
+    return _ACCOUNT.search(readable(text)) is not None
+
+
+_ACCOUNT = re.compile(
+    r"""\bcredit\ balance\b | \binsufficient[ _](?:quota|credits?|balance|funds)\b | \bbilling\b
+    | \bout\ of\ (?:extra\ |\w+\ )?(?:credits?|funds|usage)\b | \bnot\ enough\ (?:credits?|funds)\b
+    | \bno\ (?:more\ )?(?:credits?|balance)\b | \bspending\ (?:cap|limit)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
 
 
 def _is_notice(sentence: str) -> bool:

@@ -9,9 +9,11 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
+from pytest_reflex.contracts.chatter import Unusable, without_chatter
 from pytest_reflex.contracts.extract import ContractError, Faults, find_json, unwrapped
 from pytest_reflex.contracts.limits import is_limit_notice
 from pytest_reflex.contracts.validate import problems
+from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.rules import Rule
 
 __all__ = [
@@ -81,8 +83,11 @@ def _issue_faults(value: Any, failed_ids: Sequence[str]) -> list[str]:
 
 
 def read_artifact(text: str) -> str:
-    """Return the artifact that an answer is: the text, without a fence around the whole of it."""
-    artifact = unwrapped(text.removeprefix("\ufeff"))
+    """Return the artifact that an answer is: without words around it, or a fence around it all."""
+    found = without_chatter(text.removeprefix("\ufeff"))
+    if isinstance(found, Unusable):
+        raise ContractError(f"{found.reason}: {one_line(text.strip(), 120)!r}")
+    artifact = unwrapped(found)
     if not artifact.strip():
         raise ContractError("the answer is empty; the whole artifact is needed")
     if "\0" in artifact:

@@ -256,6 +256,11 @@ def cost_of(reply: Reply) -> dict[str, Any] | None:
     return cost
 
 
+def unknown_cost(seconds: float) -> dict[str, Any]:
+    """Return the price of a call that was interrupted: it was paid, and nobody said how much."""
+    return {"calls": 1, "seconds": round(seconds, 6), "usd": None, "tokens": None}
+
+
 def total_cost(costs: Iterable[Cost | None]) -> dict[str, Any] | None:
     """Return what some answers cost together; None where all were free."""
     paid = [cost for cost in costs if cost]

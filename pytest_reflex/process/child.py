@@ -10,12 +10,14 @@ import subprocess
 import time
 
 from pytest_reflex.process.capture import Capture
+from pytest_reflex.process.followed import FollowedFile
 from pytest_reflex.process.group import kill_leftovers, signal_group
 
 _CHUNK = 1 << 16
 _READABLE = select.POLLIN | select.POLLHUP | select.POLLERR
 _WRITABLE = select.POLLOUT | select.POLLERR
 _WITHOUT_PIDFD = 0.02  # seconds between two looks where the system has no pidfd
+_FILE_LOOK = 0.1  # seconds between two looks at a file that the child writes to
 _REAP = 1.0
 _LAST_READS = 32  # of a chunk each: twice what the largest pipe holds, and the end of it
 
@@ -34,8 +36,10 @@ class Child:
         out: Capture,
         err: Capture,
         wake: int = -1,
+        file: FollowedFile | None = None,
     ) -> None:
         self._process = process
+        self._file, self._file_capture = file, out
         self.pid = process.pid
         self.exited = self.ended = False
         self.returncode: int | None = None
@@ -43,11 +47,10 @@ class Child:
         self._poll = select.poll()
         self._outputs: dict[int, Capture] = {}
         self._stdin = self._pidfd = -1
-        assert process.stdout is not None
-        assert process.stderr is not None
         for pipe, capture in ((process.stdout, out), (process.stderr, err)):
-            self._outputs[pipe.fileno()] = capture
-            self._poll.register(pipe.fileno(), _READABLE)
+            if pipe is not None:
+                self._outputs[pipe.fileno()] = capture
+                self._poll.register(pipe.fileno(), _READABLE)
         if process.stdin is not None:
             self._stdin = process.stdin.fileno()
             os.set_blocking(self._stdin, False)
@@ -66,6 +69,8 @@ class Child:
         """Wait at most `seconds` for something to happen, and deal with it."""
         if self._pidfd < 0 and not self.exited:
             seconds = min(seconds, _WITHOUT_PIDFD)
+        if self._file is not None:
+            seconds = min(seconds, _FILE_LOOK)
         for descriptor, _ in self._poll.poll(_milliseconds(seconds)):
             if descriptor in self._outputs:
                 self._read(descriptor)
@@ -77,6 +82,12 @@ class Child:
                 self._see_exit()
         if self._pidfd < 0 and not self.exited:
             self._see_exit()
+        self.read_file()
+
+    def read_file(self) -> None:
+        """Take what the child has written to its file, where it has one."""
+        if self._file is not None:
+            self._file.read(self._file_capture)
 
     def signal(self, number: int) -> None:
         """Send a signal to the whole group."""

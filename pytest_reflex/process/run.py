@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ from threading import Event
 from pytest_reflex.process.capture import KEPT, Capture
 from pytest_reflex.process.child import Child
 from pytest_reflex.process.deadline import Cancel, Deadline
+from pytest_reflex.process.followed import FollowedFile
 from pytest_reflex.process.group import kill_escaped, kill_marked
 from pytest_reflex.process.guard import GUARD
 from pytest_reflex.process.spawn import SpawnError, spawn
@@ -84,6 +86,7 @@ def run(
     hard_cap: int = HARD_CAP,
     cancel: Event | None = None,
     keep_partial: Callable[[bytes], object] | None = None,
+    stdout_file: FollowedFile | None = None,
 ) -> Finished:
     """Run `argv` without a shell and return how it ended.
 
@@ -91,8 +94,8 @@ def run(
     `grace` are seconds: at the deadline the group gets TERM, after the grace KILL. Of each stream
     `head` and `tail` bytes are kept; a child that writes more than `hard_cap` is killed. Setting
     `cancel` ends it like a time-out, at once where that is a `Cancel`. Where we are interrupted,
-    `keep_partial` is given what stdout had until then. Raises SpawnError where it cannot be
-    started.
+    `keep_partial` is given what stdout had until then. Standard output is a pipe, or goes into
+    `stdout_file`. Raises SpawnError where it cannot be started.
     """
     started = time.monotonic()
     wake = cancel.fileno() if isinstance(cancel, Cancel) else -1
@@ -107,9 +110,11 @@ def run(
             return _Why.CANCELLED
         return _Why.OVERFLOW if out.total + err.total > hard_cap else _Why.NOTHING
 
+    stdout = subprocess.PIPE if stdout_file is None else stdout_file.descriptor
     try:
-        process = spawn(argv, cwd=cwd, env={**env, name: value}, stdin=stdin is not None)
-        child = Child(process, stdin, out, err, wake)
+        variables = {**env, name: value}
+        process = spawn(argv, cwd=cwd, env=variables, stdin=stdin is not None, stdout=stdout)
+        child = Child(process, stdin, out, err, wake, stdout_file)
         with _known(child):
             why, left = _attend(child, mark, grace, deadline, why_stop)
     except SpawnError:
@@ -196,6 +201,7 @@ def _attend(
         left = child.end() or left
         short = time.monotonic() - started < _LONG
         escaped = kill_escaped(mark, child.pid) if short else kill_marked(mark)
+        child.read_file()
     return why, left or escaped > 0
 
 

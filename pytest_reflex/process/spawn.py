@@ -31,23 +31,24 @@ def spawn(
     cwd: str | os.PathLike[str],
     env: Mapping[str, str],
     stdin: bool,
+    stdout: int = subprocess.PIPE,
     stderr: bool = True,
 ) -> subprocess.Popen[bytes]:
     """Start `argv` as the leader of a new session, with pipes for its output.
 
-    Standard input is a pipe where `stdin` is true, else /dev/null; stderr goes to /dev/null where
-    `stderr` is false. Raises SpawnError.
+    Standard input is a pipe where `stdin` is true, else /dev/null; `stdout` may be the descriptor
+    of a file, and stderr goes to /dev/null where `stderr` is false. Raises SpawnError.
     """
     if not argv:
         raise SpawnError("cannot start a program: the command is empty")
     try:
         try:
-            return _open(argv, cwd, env, stdin=stdin, stderr=stderr)
+            return _open(argv, cwd, env, stdin=stdin, stdout=stdout, stderr=stderr)
         except UnicodeEncodeError:
             # The locale has no such characters; what comes from rules is UTF-8 all the same.
             words = [_utf8(word) for word in argv]
             variables = {_utf8(name): _utf8(value) for name, value in env.items()}
-            return _open(words, cwd, variables, stdin=stdin, stderr=stderr)
+            return _open(words, cwd, variables, stdin=stdin, stdout=stdout, stderr=stderr)
     except (OSError, ValueError, TypeError) as error:
         raise _explained(argv[0], cwd, error) from None
 
@@ -58,6 +59,7 @@ def _open(
     env: Mapping[str, str] | Mapping[bytes, bytes],
     *,
     stdin: bool,
+    stdout: int,
     stderr: bool,
 ) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
@@ -65,7 +67,7 @@ def _open(
         cwd=cwd,
         env=env,
         stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
+        stdout=stdout,
         stderr=subprocess.PIPE if stderr else subprocess.DEVNULL,
         bufsize=0,
         start_new_session=True,

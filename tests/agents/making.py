@@ -74,11 +74,12 @@ def evaluation(failed: dict[str, str], *rules: Rule) -> Evaluation:
 
 
 def tool(folder: Path, program: str, **table: Any) -> Agent:
-    """An agent whose tool is a Python program."""
+    """An agent whose tool is a Python program; at a limit it is not asked again by default."""
     script = folder / "tool.py"
     script.write_text(program, encoding="utf-8")
     command = table.pop("command", [])
-    return agent_from_table("tool", {"command": [sys.executable, str(script), *command], **table})
+    command = [sys.executable, str(script), *command]
+    return agent_from_table("tool", {"command": command, "tries": 1, **table})
 
 
 def answer(agent: Agent, **more: Any) -> Reply:

@@ -79,7 +79,13 @@ def _claude(**more: Any) -> str:
         "is_error": False,
         "result": PLAN,
         "total_cost_usd": 0.0125,
-        "usage": {"input_tokens": 100, "output_tokens": 20},
+        "usage": {
+            "input_tokens": 100,
+            "cache_creation_input_tokens": 3,
+            "cache_read_input_tokens": 4000,
+            "output_tokens": 20,
+        },
+        "modelUsage": {},
     }
     return _line(**{**known, **more})
 
@@ -92,7 +98,11 @@ CODEX_START = _line(type="thread.started", thread_id="t") + _line(type="turn.sta
 CODEX_RETRY = _line(type="error", message="Reconnecting... 1/5 (stream disconnected)")
 CODEX_429 = "exceeded retry limit, last status: 429 Too Many Requests"
 GEMINI_429 = {"error": {"type": "Error", "message": "Resource exhausted", "code": 429}}
-STEP = {"type": "step-finish", "cost": 0.01, "tokens": {"input": 30, "output": 4}}
+STEP = {
+    "type": "step-finish",
+    "cost": 0.01,
+    "tokens": {"input": 30, "output": 4, "reasoning": 1, "cache": {"read": 200, "write": 5}},
+}
 
 
 def _opencode(*texts: str) -> str:
@@ -111,14 +121,14 @@ def _opencode_error(status: int, message: str, **headers: str) -> str:
 
 TOOLS: dict[str, Tool] = {
     "claude": Tool(
-        argv=("-p", "--output-format", "json"),
+        argv=("-p", "--output-format", "stream-json", "--verbose"),
         runs={
-            "works": Played(stdout=_claude(), usd=0.0125, tokens=120),
+            "works": Played(stdout=_claude(), usd=0.0125, tokens=4123),
             "fails with status 0": Played(
                 stdout=_claude(is_error=True, result="Credit card expired", total_cost_usd=0),
-                error="it says that it failed (json:is_error): Credit card expired",
+                error="it says that it failed (jsonl-last:is_error): Credit card expired",
                 usd=0,
-                tokens=120,
+                tokens=4123,
             ),
             "is refused": Played(
                 stdout=_claude(
@@ -130,7 +140,7 @@ TOOLS: dict[str, Tool] = {
                 exit=1,
                 error="the tool ran into a limit: API Error: Request rejected (429)",
                 usd=0,
-                tokens=120,
+                tokens=4123,
                 limited=True,
             ),
         },
@@ -269,7 +279,7 @@ TOOLS: dict[str, Tool] = {
         argv=("run", "--format", "json"),
         runs={
             "works in two steps": Played(
-                stdout=_opencode("I look at it first.", PLAN), usd=0.02, tokens=68
+                stdout=_opencode("I look at it first.", PLAN), usd=0.02, tokens=480
             ),
             "fails with status 0": Played(
                 stdout=_opencode_error(401, "bad key"),

@@ -176,7 +176,7 @@ def test_b086_limit_in_an_echoed_prompt_is_a_time_out(tmp_path: Path) -> None:
     )
     reply = answer(tool(tmp_path, program, timeout=3, grace=0.2))
     assert reply.error == "no answer within 3 s (the timeout of agents.tool)"
-    assert "limit" not in reply.details
+    assert "limited" not in reply.details
 
 
 @pytest.mark.parametrize(
@@ -204,14 +204,14 @@ def test_b086_limit_in_an_echoed_prompt_is_a_time_out(tmp_path: Path) -> None:
 def test_b084_limit_is_no_answer(tmp_path: Path, program: str, table: dict[str, Any]) -> None:
     reply = answer(tool(tmp_path, program, **table))
     assert reply.error.startswith("the tool ran into a limit: ")
-    assert reply.details["limit"] is True
+    assert reply.details["limited"] is True
 
 
 def test_words_about_limits_in_a_failure_are_no_limit(tmp_path: Path) -> None:
     program = "import sys; print('I read: usage limit reached. And more.'); sys.exit(2)"
     reply = answer(tool(tmp_path, program))
     assert reply.error.startswith("it left with exit status 2")
-    assert "limit" not in reply.details
+    assert "limited" not in reply.details
 
 
 def test_input_that_is_not_read_does_no_harm(tmp_path: Path) -> None:

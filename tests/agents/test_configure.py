@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pytest_reflex.agents.answers import Output, number
 from pytest_reflex.agents.command import CommandAgent
 from pytest_reflex.agents.configure import agent_from_table, preset_names
 from pytest_reflex.agents.presets import preset
@@ -90,9 +91,63 @@ def test_presets_that_lead_back_are_refused() -> None:
         agent_from_table("a", tables["a"], tables)
 
 
-def test_own_command_under_the_name_of_a_preset_is_no_preset() -> None:
-    agent = made("claude", command=["mine"])
-    assert (agent.command, agent.answer.kind) == (("mine",), "stdout")
+OVER: dict[str, tuple[dict[str, Any], str, str, str]] = {
+    "command": ({"command": ["mine", "-p"]}, "mine", "jsonl-last", "ANTHROPIC_API_KEY"),
+    "env": ({"env": ["MY_KEY"]}, "claude", "jsonl-last", "ANTHROPIC_API_KEY"),
+    "answer": ({"answer": "stdout"}, "claude", "stdout", "ANTHROPIC_API_KEY"),
+}
+
+
+@pytest.mark.parametrize(("table", "program", "kind", "variable"), OVER.values(), ids=OVER)
+def test_a_table_under_the_name_of_a_preset_is_laid_over_it(
+    table: dict[str, Any], program: str, kind: str, variable: str
+) -> None:
+    agent = made("claude", **table)
+    assert (agent.command[0], agent.answer.kind) == (program, kind)
+    assert variable in agent.env
+    assert set(table.get("env", ())) <= set(agent.env)
+
+
+@pytest.mark.parametrize("names", ["MY_KEY", ["MY_KEY"], ["MY_KEY", "OTHER"]])
+def test_env_adds_to_that_of_what_a_table_starts_from(names: Any) -> None:
+    tables = {"house": {"command": ["t"], "env": "HOUSE_KEY"}}
+    agent = agent_from_table("w", {"preset": "house", "env": names}, tables)
+    assert agent.env == ("HOUSE_KEY", *([names] if isinstance(names, str) else names))
+
+
+def test_another_tool_under_the_name_of_a_preset_is_written_so() -> None:
+    agent = made("claude", preset="none", command=["mine"])
+    assert (agent.command, agent.answer.kind, agent.env) == (("mine",), "stdout", ())
+
+
+def test_a_command_that_does_not_fit_its_preset_is_told_how_to_leave_it() -> None:
+    with pytest.raises(UsageError, match=re.escape("needs {answer_file}")) as raised:
+        made("codex", command=["mine"])
+    assert 'preset = "none" starts without it' in raised.value.problems[0].hint
+
+
+@pytest.mark.parametrize(
+    "spelt", ["CLAUDE_CODE_USE_BEDROCK", "ANTHROPIC_MODEL", "CLAUDE_CODE_MAX_RETRIES", "AWS_REGION"]
+)
+def test_claude_gets_what_leads_it_to_a_model(spelt: str) -> None:
+    assert spelt in made("claude").env
+
+
+TOKENS = [["json:a", "json:b"], "json:c"]
+FIRST: dict[str, tuple[str, int | None]] = {
+    "the first": ('{"a": 1, "b": 20, "c": 300}', 301),
+    "the second": ('{"b": 20, "c": 300}', 320),
+    "a first that is no number": ('{"a": null, "b": 20, "c": 300}', 320),
+    "neither": ('{"c": 300}', None),
+}
+
+
+@pytest.mark.parametrize(("output", "tokens"), FIRST.values(), ids=FIRST)
+def test_of_an_inner_list_the_first_place_that_is_there_counts(
+    output: str, tokens: int | None
+) -> None:
+    agent = made(command=["t"], tokens=TOKENS)
+    assert number(agent.tokens, Output(output)) == tokens
 
 
 def test_preset_is_a_copy() -> None:

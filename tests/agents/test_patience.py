@@ -71,11 +71,31 @@ def test_the_tool_says_how_long_to_wait() -> None:
     assert stage.waits == [7.0, 7.0]
 
 
-def test_a_tool_that_asks_for_more_than_the_longest_wait_is_not_waited_for() -> None:
-    stage = Stage(refusals=9, details={"retry_after": 18_000.0})
+def test_a_limit_is_waited_for_until_it_ends_however_long_other_waits_may_be() -> None:
+    stage = Stage(refusals=1, details={"retry_after": 18_000.0})
+    assert stage.run(Patience(longest=900)).text == PLAN
+    assert stage.waits == [18_000.0]
+    assert stage.told[0].startswith("t: refused; waiting 300 min (until ")
+
+
+def test_a_limit_that_ends_after_the_longest_reset_is_not_waited_for() -> None:
+    stage = Stage(refusals=9, details={"retry_after": 25_000.0})
     reply = stage.run()
     assert (stage.asked, stage.waits) == (1, [])
-    assert reply.error == "refused (1 try; it asks to wait 18000 s)"
+    assert reply.error == "refused (1 try; it asks to wait 25000 s)"
+
+
+def test_a_limit_that_should_have_ended_is_waited_for_as_one_that_does_not_say() -> None:
+    stage = Stage(refusals=2, details={"retry_after": 0.0})
+    stage.run()
+    assert stage.waits == [30.0, 60.0]
+
+
+def test_what_no_time_brings_back_is_not_waited_for() -> None:
+    stage = Stage(refusals=9, details={"no_wait": True})
+    reply = stage.run()
+    assert (stage.asked, stage.waits) == (1, [])
+    assert reply.error == "refused (1 try; no wait ends it)"
 
 
 def test_tries_are_bounded_and_the_answer_stays_limited() -> None:
@@ -121,6 +141,7 @@ STRUCTURED = {
     "failure": "json:is_error",
     "limit": {"json:api_error_status": [429, 529]},
     "retry_after": "json:wait",
+    "tries": 6,
 }
 
 
@@ -159,10 +180,6 @@ PROSE = {
         '{"is_error": true, "result": "- a file says: rate limit reached, retry after 5 s"}',
         "it says that it failed",
     ),
-    "a notice that is all": (
-        '{"result": "You have hit your limit, resets 5pm"}',
-        "the tool ran into a limit: You have hit your limit",
-    ),
     "the value, but no failure": ('{"result": "fine", "api_error_status": 429}', ""),
     "the value as a text": (
         '{"is_error": true, "result": "x", "api_error_status": "429"}',
@@ -180,6 +197,45 @@ def test_b084_b086_prose_about_limits_is_never_waited_for(
     assert waits == []
     assert reply.error.startswith(error)
     assert bool(reply.error) == bool(error)
+
+
+STREAM_CUT = (
+    '{"is_error": true, "result": "stream disconnected before completion: '
+    "You've hit your usage limit. Please try again in 40 seconds.\"}"
+)
+NOTICES: dict[str, tuple[str, list[float]]] = {
+    "overloaded": ('{"is_error": true, "result": "API Error: Overloaded"}', [30.0, 60.0]),
+    "repeated": (
+        '{"is_error": true, "api_error_status": null, "result": "Repeated 529 Overloaded errors."}',
+        [30.0, 60.0],
+    ),
+    "all of an answer": ('{"result": "You have hit your limit, try again later."}', [30.0, 60.0]),
+    "its own span": (
+        '{"is_error": true, "result": "You’ve hit your usage limit. Try again in 1h 5m."}',
+        [3900.0, 3900.0],
+    ),
+    "behind a prefix": (
+        STREAM_CUT,
+        [40.0, 40.0],
+    ),
+    "credit": ('{"is_error": true, "result": "Credit balance is too low"}', []),
+    "a plan": (
+        '{"is_error": true, "result": "Quota exceeded. Check your plan and billing details."}',
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize(("output", "expected"), NOTICES.values(), ids=NOTICES.keys())
+def test_what_is_told_as_a_limit_is_waited_for_as_it_says(
+    tmp_path: Path, output: str, expected: list[float]
+) -> None:
+    waits: list[float] = []
+    agent = with_pause(tool(tmp_path, f"print({output!r})", **{**STRUCTURED, "tries": 3}), waits)
+    reply = answer(agent)
+    assert waits == expected
+    assert reply.error.startswith("the tool ran into a limit: ")
+    assert reply.details["limited"] is True
 
 
 MARKS: dict[str, tuple[Any, Any, bool]] = {

@@ -94,11 +94,13 @@ STEPS = {
 }
 TALKS = {
     "claude": "print(json.dumps({'result': a, 'total_cost_usd': 0.5, 'is_error': False,"
-    " 'usage': {'input_tokens': 10, 'output_tokens': 5}}))",
+    " 'usage': {'input_tokens': 3, 'cache_creation_input_tokens': 3,"
+    " 'cache_read_input_tokens': 4, 'output_tokens': 5}}))",
     "codex": "open(sys.argv[sys.argv.index('-o') + 1], 'w').write(a)\n"
     "print(json.dumps({'usage': {'input_tokens': 9, 'output_tokens': 6}}))",
     "opencode": "print(json.dumps({'type': 'text', 'part': {'text': a}}))\n"
-    "print(json.dumps({'part': {'cost': 0.5, 'tokens': {'input': 9, 'output': 6}}}))",
+    "print(json.dumps({'part': {'cost': 0.5, 'tokens': {'input': 2, 'output': 6,"
+    " 'reasoning': 0, 'cache': {'read': 5, 'write': 2}}}}))",
 }
 PRICE = {"claude": 0.5, "codex": None, "opencode": 0.5}
 

@@ -21,7 +21,7 @@ from tests.agents.making import answer, request, rule, tool
 RUN = "task-20260101-000000"
 LIMITED = Reply(
     text="x", agent="tool", error="limit", seconds=1.5, usd=0.25, tokens=7,
-    details={"exit": 3, "limit": True, "argv": ["tool", "/home/me"], "stderr": "/home/me"},
+    details={"exit": 3, "limited": True, "argv": ["tool", "/home/me"], "stderr": "/home/me"},
 )  # fmt: skip
 
 
@@ -57,7 +57,7 @@ def test_a_call_is_recorded_whole_but_for_the_machine(tmp_path: Path) -> None:
     assert place == [1, "PLAN", 1, "B", 1]
     came = [call[name] for name in ("agent", "answer", "error", "seconds", "usd", "tokens")]
     assert came == ["tool", "x", "limit", 1.5, 0.25, 7]
-    assert call["details"] == {"exit": 3, "limit": True}
+    assert call["details"] == {"exit": 3, "limited": True}
 
 
 def test_what_is_read_is_what_was_answered(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_what_is_read_is_what_was_answered(tmp_path: Path) -> None:
     first, second = read_recording(record(tmp_path, LIMITED, odd)).calls
     assert first.reply() == Reply(
         text="x", agent="tool", error="limit", seconds=1.5, usd=0.25, tokens=7,
-        details={"exit": 3, "limit": True},
+        details={"exit": 3, "limited": True},
     )  # fmt: skip
     assert second.reply() == odd
     assert str(second) == "call 2 (PLAN, iteration 1, phase B, try 2)"

@@ -18,7 +18,7 @@ from tests.agents.test_recorder import LIMITED, RUN, record, started
 
 OTHER_RUN = "task-20270202-111111"
 RULE = rule("a.x.y")
-KEPT = replace(LIMITED, details={"exit": 3, "limit": True})
+KEPT = replace(LIMITED, details={"exit": 3, "limited": True})
 
 
 def recorded(folder: Path, *calls: tuple[StepRequest, Reply]) -> ReplayAgent:

@@ -165,6 +165,48 @@ def test_a_probe_asks_an_agent(
     assert told in capsys.readouterr().out
 
 
+SLOW = {
+    "hangs": "time.sleep(600)",
+    "ignores signals": "signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)",
+    "tries again and again": (
+        "print(json.dumps({'subtype': 'api_retry', 'error_status': 401, 'error': 'bad key'}), "
+        "flush=True); time.sleep(600)"
+    ),
+}
+
+
+@pytest.mark.parametrize("body", SLOW.values(), ids=SLOW)
+def test_a_probe_does_not_wait_for_a_client_that_never_ends(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, body: str
+) -> None:
+    monkeypatch.setattr("pytest_reflex.cli.doctor.PROBE_SECONDS", 2.0)
+    program(project, "tool", f"import json, signal, sys, time; {body}")
+    configure(project, '[agents.w]\npreset = "claude"\ncommand = "tool"\n')
+    assert main(["doctor", "--probe", "w"]) == 4
+    out = " ".join(capsys.readouterr().out.split())
+    assert "no answer within 2 s (a probe does not wait longer)" in out
+    assert ("kept trying by itself (401 bad key)" in out) is ("api_retry" in body)
+    assert "it said" not in out
+
+
+def test_a_probe_keeps_to_a_shorter_time_of_the_agent(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program(project, "tool", "import time; time.sleep(600)")
+    configure(project, '[agents.w]\ncommand = "tool"\ntimeout = 1\n')
+    assert main(["doctor", "--probe", "w"]) == 4
+    assert "no answer within 1 s (the timeout of agents.w)" in capsys.readouterr().out
+
+
+def test_several_agents_are_probed_side_by_side(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program(project, "tool", f"import sys; sys.stdin.read(); print('{PLAN}')")
+    configure(project, '[agents.v]\ncommand = "tool"\n[agents.w]\ncommand = "tool"\n')
+    assert main(["doctor", "--probe", "v", "--probe", "w"]) == 0
+    assert capsys.readouterr().out.count("probe: it answers (") == 2
+
+
 def test_no_agent_is_asked_without_a_probe(project: Path) -> None:
     program(project, "tool", "import pathlib, sys; pathlib.Path(sys.argv[1]).write_text('asked')")
     configure(project, 'agent = "w"\n[agents.w]\ncommand = "tool asked.txt"\n')

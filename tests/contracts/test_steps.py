@@ -158,6 +158,84 @@ def test_artifact_is_the_text(answer: str, artifact: str) -> None:
     assert read_artifact(answer) == artifact
 
 
+DOCUMENT = "# T\n\n## Usage\n\nrun it\n"
+FENCED = f"```markdown\n{DOCUMENT}```"
+CHATTER: dict[str, tuple[str, str]] = {
+    "before and after": (f"Here it is:\n\n{FENCED}\n\nLet me know if you need more!\n", DOCUMENT),
+    "before": (f"Here is the updated README:\n```\n{DOCUMENT}```", DOCUMENT),
+    "after": (f"{FENCED}\n\nI've added the usage section as requested.", DOCUMENT),
+    "a greeting": ("Certainly!\n\n```yaml\na: 1\n```\n\nI hope this helps.", "a: 1\n"),
+    "what was done": (
+        f"I've updated the artifact to fix the issues.\n\n~~~markdown\n{DOCUMENT}~~~\n",
+        DOCUMENT,
+    ),
+    "a file's name": (
+        f"Here's the revised `README.md` with the usage:\n\n{FENCED}\n\nChanges:\n- usage",
+        DOCUMENT,
+    ),
+    "around a document with blocks": (
+        f"The updated file is below.\n\n```markdown\n{INNER}```\n\nThis version has the usage.",
+        INNER,
+    ),
+    "code": ("Okay, here you go:\n```python\nprint(1)\n```\nFeel free to ask.", "print(1)\n"),
+}
+
+
+@pytest.mark.parametrize(("answer", "artifact"), CHATTER.values(), ids=CHATTER.keys())
+def test_words_around_one_fence_are_no_part_of_the_artifact(answer: str, artifact: str) -> None:
+    assert read_artifact(answer) == artifact
+
+
+NO_CHATTER = [
+    "# T\n\nHere is how to install:\n\n```sh\npip install x\n```\n\nLet me know if it works.\n",
+    "Install it:\n\n```sh\npip install x\n```\n",
+    "Dear Ann,\n\nI'm sorry, but I can't come.\n\nLet me know if Friday works.\n",
+    "Here is how to install:\n\n```sh\npip install x\n```\n",
+    "To use it, run:\n\n```console\n$ tidy\n```\n\nIt sorts files. This should be enough.\n",
+    "Files are sorted by month.\n\n```sh\ntidy\n```\n\nThe file has three columns.\n",
+    "Here is the file format:\n\n```\na\n```\n",
+    "See the file list:\n\n```\na\n```\n",
+    "I wrote a letter to my mother about the file.",
+    "I've written code for ten years.",
+    "Access is required for admins only.",
+    "# Permissions\n\nI need permission to write.",
+    "Let me explain:\n\nwater is wet",
+    "The parcel has arrived.",
+]
+
+
+@pytest.mark.parametrize("text", NO_CHATTER, ids=range(len(NO_CHATTER)))
+def test_a_document_with_blocks_and_words_of_its_own_stays_whole(text: str) -> None:
+    assert read_artifact(text) == text
+
+
+REFUSED = {
+    "I need permission to write the file. Please approve the edit.": "is a refusal",
+    "I don't have permission to write to artifact.md.": "is a refusal",
+    "I'm unable to edit the file because write access was not granted.": "is a refusal",
+    "It seems I don't have access to the Write tool. Could you grant it?": "is a refusal",
+    "I'm sorry, but I can't help with that.": "is a refusal",
+    "Permission to use Write has been denied. Please grant it.": "is a refusal",
+    "I've updated README.md with the new Usage section.": "tells what was done",
+    "Done! I have written the document to artifact.md as requested.": "tells what was done",
+    "Here is the updated document:\n\n# T\n\nx\n": "words stand around",
+    "Here it is:\n\n# T\n\n```sh\nls\n```\n\nLet me know!\n": "words stand around",
+    "Sure, here's the updated guide:\n\n# T\n\n```sh\nls\n```\n\nx\n": "words stand around",
+}
+
+
+@pytest.mark.parametrize(("answer", "message"), REFUSED.items(), ids=range(len(REFUSED)))
+def test_an_answer_that_shows_no_artifact_is_refused(answer: str, message: str) -> None:
+    with pytest.raises(ContractError, match=message):
+        read_artifact(answer)
+
+
+@pytest.mark.parametrize("word", ["i ", "here is the ", "i'll ", "sure ", "a.b ", "the x file "])
+def test_repeated_words_of_an_agent_cost_no_time(word: str) -> None:
+    text = (word * 600)[:590]
+    assert read_artifact(f"{text}!\n```\na\n```\n{text}!x")
+
+
 BAD_ARTIFACTS = {
     "nothing": ("", "the answer is empty; the whole artifact is needed"),
     "blanks": (" \n\ufeff".replace("\ufeff", "\t"), "the answer is empty"),

@@ -74,7 +74,7 @@ def script(name: str) -> str:
 def _wrong(folder: Path, name: str, warm: Warm) -> tuple[str, int]:
     (folder / "agent.sh").write_text(script(name))
     (folder / "words.yaml").write_text(CRITERIA)
-    config = CONFIG.replace("timeout = 30", f"timeout = {SECONDS}")
+    config = CONFIG.replace("timeout = 30", f"timeout = {SECONDS}\ntries = 1")
     (folder / "pytest-reflex.toml").write_text(config)
     words = ["--alias", "run", "--criteria", "words.yaml", "--yes", "--quiet"]
     ran = warm.one(["loop", "new", "say it", *words], folder)

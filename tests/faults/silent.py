@@ -72,7 +72,7 @@ def _wrong(body: str) -> list[str]:
             contextlib.redirect_stderr(silence),
         ):
             status = main(["loop", "new", "say", "--criteria", "words.yaml", "--yes"])
-        return list(_differences(project, status))
+        return list(_differences(project, status, limited="hit your limit" in body))
 
 
 def _prepare(project: Path, body: str) -> None:
@@ -82,18 +82,20 @@ def _prepare(project: Path, body: str) -> None:
     (project / "pytest-reflex.toml").write_text(
         'agent = "tool"\n[loop]\nevaluator = "core"\nroot = "runs"\nmay_change = ["tries.txt"]\n'
         f'[agents.tool]\ncommand = {command}\nanswer = "file"\ntimeout = 2\ngrace = 0.2\n'
+        "tries = 1\n"
     )
 
 
-def _differences(project: Path, status: int) -> Any:
+def _differences(project: Path, status: int, *, limited: bool) -> Any:
+    """Yield what is wrong; at a limit the run goes on later, and nothing is tried again."""
     folder = next((project / "runs").glob("*/"))
     run = json.loads((folder / "run.json").read_text())
     expected = hashlib.sha256(b"the artifact as it was").hexdigest()
     if status != 9:
         yield f"exit status {status}"
-    if run["stop"]["reason"] != "phase_error":
+    if run["stop"]["reason"] != ("" if limited else "phase_error"):
         yield f"stopped by {run['stop']['reason']}"
-    if (tries := (project / "tries.txt").read_text()) != "xx":
+    if (tries := (project / "tries.txt").read_text()) != ("x" if limited else "xx"):
         yield f"{len(tries)} tries"
     if hashlib.sha256((folder / "artifact.md").read_bytes()).hexdigest() != expected:
         yield "the artifact is not as it was"

@@ -45,6 +45,7 @@ CONFIG = """\
 agent = "script"
 [agents.script]
 command = ["sh", "agent.sh"]
+tries = 1
 timeout = {timeout}
 grace = {grace}
 """

@@ -34,12 +34,12 @@ def reply(text: str = "did it", error: str = "", **details: object) -> Reply:
         (reply(end="not started", error="no such program"), Cause.SPAWN_ERROR, "no such program"),
         (reply(end="exit", exit=1, error="it left"), Cause.EXIT, "exit 1"),
         (reply(end="exit", exit=-9, error="it left"), Cause.EXIT, "signal 9"),
-        (reply(end="exit", exit=1, limit=True, error="a limit"), Cause.EXIT, "exit 1; a limit"),
+        (reply(end="exit", exit=1, limited=True, error="a limit"), Cause.EXIT, "exit 1; a limit"),
         (reply(text=" \n", error=""), Cause.EMPTY, ""),
         (reply(text="", error="it answered nothing", silent=True), Cause.EMPTY, ""),
         (reply(error="its answer is not UTF-8"), Cause.UNUSABLE, "not UTF-8"),
         (reply(end="stopped", error="it wrote more than"), Cause.UNUSABLE, "it wrote more than"),
-        (reply(limit=True, error="the tool ran into a limit: x"), Cause.LIMIT_NOTICE, "x"),
+        (reply(limited=True, error="the tool ran into a limit: x"), Cause.LIMIT_NOTICE, "x"),
         (reply(text=f"no way\n{NO}\n"), Cause.PROMISED_FAILURE, "no way"),
         (reply(text=f"first\nno key\n\n{YES}\n{NO}\n"), Cause.PROMISED_FAILURE, "no key"),
         (reply(text=NO), Cause.PROMISED_FAILURE, ""),
@@ -80,7 +80,9 @@ def test_b084_where_nothing_was_done_a_near_notice_is_told(
 
 
 def test_b086_a_timeout_is_a_timeout_whatever_was_echoed() -> None:
-    answer = reply("the 5-hour limit was reached", end="timed out", error="no answer", limit=False)
+    answer = reply(
+        "the 5-hour limit was reached", end="timed out", error="no answer", limited=False
+    )
     assert outcome_of_answer(answer, offers_success=True).cause is Cause.TIMED_OUT
 
 

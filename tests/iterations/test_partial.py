@@ -56,7 +56,7 @@ def prepare(here: Path, deed: str, *, text: str = TEXT, by_file: bool = False) -
     (here / "pytest-reflex.toml").write_text(
         "[iterate.procedures.build]\nact = [{path = 'work.md'}]\n"
         "agent = 'tool'\nfailure_threshold = 1\n"
-        f"[agents.tool]\ncommand = {json.dumps(command)}\ngrace = 0.2\ntimeout = 3\n"
+        f"[agents.tool]\ncommand = {json.dumps(command)}\ngrace = 0.2\ntimeout = 3\ntries = 1\n"
         + ("answer = 'file'\n" if by_file else "")
     )
 
@@ -110,6 +110,8 @@ def test_b087_an_interrupted_tool_leaves_what_it_had_written(
     (path,) = kept(here)
     assert path.read_text() == TEXT
     assert str(path) in err
+    spend = json.loads((here / ".rooda/state/build.json").read_text())["spend"]
+    assert (spend["calls"], spend["usd"], spend["unknown_cost_calls"]) == (1, None, 1)
 
 
 @pytest.mark.parametrize("deed", ["hang", "kill"])

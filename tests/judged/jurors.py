@@ -57,7 +57,9 @@ def program(folder: Path, body: str) -> list[str]:
 
 
 def judge(folder: Path, body: str, **table: Any) -> AgentJudge:
-    return AgentJudge(agent_from_table("jury", {"command": program(folder, body), **table}))
+    return AgentJudge(
+        agent_from_table("jury", {"command": program(folder, body), "tries": 1, **table})
+    )
 
 
 def configured(folder: Path, body: str, **table: str) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.agents.judge import AgentJudge
+from pytest_reflex.agents.command import CommandAgent
+from pytest_reflex.agents.configure import agent_from_table
+from pytest_reflex.agents.judge import AgentJudge, for_votes
 from pytest_reflex.agents.judge_prompt import case_number, judge_prompt
 from pytest_reflex.contracts.judgement import LONGEST_REASON, read_judgement
 from pytest_reflex.contracts.steps import ContractError
@@ -76,7 +79,7 @@ def test_what_a_judge_said_before_it_crashed_is_no_reason(tmp_path: Path) -> Non
 
 def test_a_limit_that_a_judge_tells_on_stdout_is_a_reason(tmp_path: Path) -> None:
     vote = judge(tmp_path, 'print("Usage limit reached."); sys.exit(1)').vote(case())
-    assert vote.error == "the tool ran into a limit: Usage limit reached."
+    assert vote.error == "the tool ran into a limit: Usage limit reached. (1 try)"
 
 
 def test_a_hanging_judge_is_a_void_vote(tmp_path: Path) -> None:
@@ -219,3 +222,12 @@ def test_no_prompt_is_an_answer_to_itself(text: str, again: bool) -> None:
     asked = case(text, rubric=text or "x")
     with pytest.raises(ContractError):
         read_judgement(judge_prompt(asked, complaint), case_number(asked, complaint))
+
+
+@pytest.mark.parametrize(("table", "longest"), [({}, 900.0), ({"longest_reset": 60}, 60.0)])
+def test_no_session_of_tests_waits_for_hours(
+    tmp_path: Path, table: dict[str, Any], longest: float
+) -> None:
+    agent = for_votes(agent_from_table("jury", {"command": ["t"], **table}))
+    assert isinstance(agent, CommandAgent)
+    assert agent.patience.longest_reset == longest

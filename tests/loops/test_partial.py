@@ -140,6 +140,33 @@ def test_b087_an_interrupted_agent_leaves_what_it_had_written(
     assert f"{late}: what it had written is kept in {name}" in " ".join(err.split())
 
 
+@pytest.mark.parametrize(
+    ("late", "number", "calls"),
+    [
+        ("PLAN", signal.SIGINT, 1),
+        ("PRODUCE", signal.SIGINT, 2),
+        ("CRITIQUE", signal.SIGTERM, 3),
+        ("REFINE", signal.SIGINT, 4),
+    ],
+)
+def test_a_step_that_was_interrupted_is_in_the_spend_as_unknown(
+    tmp_path: Path, late: str, number: int, calls: int
+) -> None:
+    prepare(tmp_path, late, by_file=False, seconds=600)
+    argv = [sys.executable, "-m", "pytest_reflex", *NEW]
+    with subprocess.Popen(argv, cwd=tmp_path, stderr=subprocess.DEVNULL) as process:
+        wait_for((tmp_path / "written").exists)
+        process.send_signal(number)
+    assert process.returncode == 128 + number
+    spend = json.loads((tmp_path / ".ai-factory/evolution/run/run.json").read_text())["spend"]
+    assert (spend["calls"], spend["unknown_cost_calls"]) == (calls, calls)
+    resume = [sys.executable, "-m", "pytest_reflex", "loop", "resume", "run"]
+    subprocess.run(resume, cwd=tmp_path, capture_output=True, check=False)
+    run = json.loads((tmp_path / ".ai-factory/evolution/run/run.json").read_text())
+    assert run["status"] != "running"
+    assert run["spend"]["calls"] > calls
+
+
 def alone(folder: Path, step: str, *, deed: str, by_file: bool = False, seconds: int = 2) -> str:
     """Prepare a draft and an agent that fails in each call of a step; return the verb."""
     prepare(folder, step, by_file=by_file, deed=deed, seconds=seconds)

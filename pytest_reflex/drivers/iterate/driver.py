@@ -45,7 +45,7 @@ from pytest_reflex.drivers.iterate.tree import Watch
 from pytest_reflex.drivers.iterate.wording import unpassable
 from pytest_reflex.errors import ExitCode, ReflexError, StateError
 from pytest_reflex.model.plain import boundary, one_line
-from pytest_reflex.model.run import cost_of, total_cost
+from pytest_reflex.model.run import cost_of, total_cost, unknown_cost
 from pytest_reflex.model.steps import Askable, Question, Reply
 from pytest_reflex.model.stop import StopReason
 from pytest_reflex.process.deadline import Cancel
@@ -141,14 +141,18 @@ class IterateDriver:
         self._work.gates.before_agent()
         started = self._clock()
         self._store.keep()
-        reply = self._work.agent.ask(self._question(prompt, number))
-        self._store.keep()
-        if self._control.has_cancelled:
+        reply: Reply | None = None
+        try:
+            reply = self._work.agent.ask(self._question(prompt, number))
+            self._store.keep()
+            done = None if self._control.has_cancelled else self._judged(number, reply, started)
+        except BaseException:
+            unknown = unknown_cost(self._clock() - started)
+            self._store.interrupted(unknown if reply is None else cost_of(reply))
+            raise
+        # A gate that was cut short judged nothing.
+        if done is None or (done.gates and self._control.has_cancelled):
             yield Cut(cost=cost_of(reply))
-            return
-        done = self._judged(number, reply, started)
-        if done.gates and self._control.has_cancelled:  # a gate was cut short: it judged nothing
-            yield Cut(cost=done.cost)
             return
         yield done
         self._tell(done, total)

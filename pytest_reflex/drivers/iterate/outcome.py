@@ -88,7 +88,7 @@ def outcome_of_answer(reply: Reply, *, offers_success: bool) -> Outcome:
     `offers_success` says whether the prompt offers the signal that ends the loop.
     """
     if cause := _cause(reply):
-        limited = cause is Cause.LIMIT_NOTICE or bool(reply.details.get("limit"))
+        limited = cause is Cause.LIMIT_NOTICE or bool(reply.details.get("limited"))
         return Outcome(cause=cause, detail=_detail(cause, reply), limited=limited)
     said = promised(reply.text)
     if said is Promise.FAILURE:
@@ -119,7 +119,7 @@ def _cause(reply: Reply) -> Cause | None:
     end = reply.details.get(END)
     if end in _CAUSES:
         return _CAUSES[end]
-    if reply.details.get("limit") or reply.details.get("limited"):
+    if reply.details.get("limited"):
         return Cause.LIMIT_NOTICE
     if reply.details.get("silent"):
         return Cause.EMPTY
@@ -138,7 +138,7 @@ def _detail(cause: Cause, reply: Reply) -> str:
     if cause is Cause.EXIT:
         code = reply.details.get("exit")
         how = f"signal {-code}" if isinstance(code, int) and code < 0 else f"exit {code}"
-        return f"{how}; {error}" if reply.details.get("limit") else how
+        return f"{how}; {error}" if reply.details.get("limited") else how
     if cause is Cause.EMPTY:
         return ""
     if cause is Cause.LIMIT_NOTICE:

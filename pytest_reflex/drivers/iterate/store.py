@@ -17,6 +17,7 @@ from pytest_reflex.drivers.iterate.model import Cut, Round, State
 from pytest_reflex.drivers.iterate.protection import Modified
 from pytest_reflex.drivers.iterate.wording import unheard_feedback_text
 from pytest_reflex.errors import ExitCode, ReflexError, StateError
+from pytest_reflex.model.run import Cost
 from pytest_reflex.model.stop import StopReason
 
 _REMOVED = (StopReason.SUCCESS, StopReason.LIMIT)
@@ -128,6 +129,11 @@ class IterateStore:
         self.exit_code = code if self._file.saved or code else ExitCode.NOT_PERSISTED
         self.has_ended = self._left = True  # whoever goes away now leaves nothing under way
         yield events.stopped(self._state, stop, self.exit_code)
+
+    def interrupted(self, cost: Cost | None) -> None:
+        """Have a call in the spend that was paid and came to nothing; `leave` saves it."""
+        if not self._left:
+            self._state = replace(self._state, spend=self._state.spend.plus(cost))
 
     def leave(self) -> None:
         """Save the state as interrupted."""

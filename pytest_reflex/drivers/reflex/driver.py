@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -33,7 +33,7 @@ from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.seal import Watch
 from pytest_reflex.drivers.reflex.steps import Done, perform, refused_by_limit, request_for
 from pytest_reflex.drivers.reflex.verifying import Verified, evaluate_again
-from pytest_reflex.errors import LimitError
+from pytest_reflex.errors import LimitError, ReflexError
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.words import Level, Step
@@ -76,7 +76,13 @@ class ReflexLoop:
         """Drive the run to its end; yield each event after it is on disk."""
         control, waits = Control(self.files.requests, self.cancel), Waits(self.listen)
         driver = ReflexDriver(self, control, waits)
-        store = ReflexStore(self.files, self.hooks, new=len(self.opening), verified=driver.verified)
+        store = ReflexStore(
+            self.files,
+            self.hooks,
+            new=len(self.opening),
+            verified=driver.verified,
+            calls=driver.calls,
+        )
         driven = drive(
             driver,
             store,
@@ -99,12 +105,12 @@ class ReflexDriver:
     def __init__(self, loop: ReflexLoop, control: Control, waits: Waits) -> None:
         self._loop, self._control, self._waits = loop, control, waits
         self._seal = Watch(loop.files.latest_events()[0].payload, loop.project)
-        self._calls = Calls(loop.watch, loop.files.alias, loop.free)
+        self.calls = Calls(loop.watch, loop.files.alias, loop.free)
         self.verified: Verified = set()
 
     def tampering(self) -> str:
         """Return what was done to what judges, or in a session."""
-        return self._seal.tampering() or self._loop.suspicion() or self._calls.tampering
+        return self._seal.tampering() or self._loop.suspicion() or self.calls.tampering
 
     def decide(self, state: RunState, inputs: Inputs) -> Decision | Stop | None:
         """Return what comes next."""
@@ -205,7 +211,7 @@ class ReflexDriver:
             step,
             state,
             request,
-            partial(self._calls.watched, partial(ask, loop.hooks)),
+            partial(self.calls.watched, partial(ask, loop.hooks)),
             allow_commands=loop.allow_agent_commands,
             project=loop.project,
         )
@@ -248,11 +254,21 @@ class ReflexDriver:
 class ReflexStore:
     """The history of a run as a store: each event is told to the listeners before it is yielded.
 
-    The last `new` events are durable and not yet told.
+    The last `new` events are durable and not yet told; `calls` knows those that were paid and came
+    to nothing.
     """
 
-    def __init__(self, files: RunFiles, hooks: Any, *, new: int, verified: Verified) -> None:
+    def __init__(
+        self,
+        files: RunFiles,
+        hooks: Any,
+        *,
+        new: int,
+        verified: Verified,
+        calls: Calls,
+    ) -> None:
         self._files, self._hooks, self._verified = files, hooks, verified
+        self._calls = calls
         self._told = len(files.latest_events()) - new
         began = (EventKind.RUN_STARTED, EventKind.RUN_EXTENDED)
         self._goes_on = not any(e.kind in began for e in files.latest_events()[self._told :])
@@ -280,6 +296,7 @@ class ReflexStore:
     def commit(self, outcome: Done) -> Iterator[DriverEvent]:
         """Make a step durable; votes that were given in it are so already, and told first."""
         self._files.commit(outcome)
+        self._calls.settle(outcome.step)
         yield from self._untold()
 
     def end(self, stop: Stop) -> Iterator[DriverEvent]:
@@ -288,7 +305,10 @@ class ReflexStore:
         yield from self.commit(stopped(self.state, stop, past, self._verified))
 
     def leave(self) -> None:
-        """Nothing: a history that has no end is one that goes on."""
+        """Have what was interrupted in the spend; a history that has no end is one that goes on."""
+        with suppress(ReflexError, OSError):  # the disk may be the very reason
+            for done in self._calls.interrupted():
+                self._files.commit(done)
 
     def _untold(self) -> Iterator[DriverEvent]:
         for event in self._files.latest_events()[self._told :]:

@@ -11,15 +11,17 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from pytest_reflex.drivers.reflex.steps import Done
 from pytest_reflex.errors import PausedError, StateError
-from pytest_reflex.model.events import Event
+from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.plain import visible
+from pytest_reflex.model.run import Cost, cost_of, unknown_cost
 from pytest_reflex.model.steps import Reply, StepRequest
 from pytest_reflex.model.words import Step
 from pytest_reflex.seals.above import files_above
@@ -292,6 +294,7 @@ class Calls:
         self.tampering = ""
         self._watch, self._alias, self._free = watch, alias, free
         self._lock, self._open = Lock(), 0
+        self._costs: dict[Step, Callable[[], Cost | None]] = {}
 
     def watched(self, ask: Callable[[StepRequest], Reply], request: StepRequest) -> Reply:
         """Return an answer; raises PausedError where the project changed before the call."""
@@ -302,11 +305,26 @@ class Calls:
                 self._watch.refuse_changes(self._alias)
             self._open += 1
         self._watch.unseen = True
+        began = time.monotonic()
+        self._costs[request.step] = lambda: unknown_cost(time.monotonic() - began)
         try:
             reply = ask(request)
+            self._costs[request.step] = lambda: cost_of(reply)
         finally:
             with self._lock:
                 self._open -= 1
         if not reply.details.get("free") and (found := self._watch.look()):
             self.tampering = self.tampering or self._watch.in_call(found, request.step.value)
         return reply
+
+    def settle(self, step: Step) -> None:
+        """Note that what a step came to is durable, with its price."""
+        self._costs.pop(step, None)
+
+    def interrupted(self) -> Iterator[Done]:
+        """Yield an event for each call whose step is not durable: it was paid all the same."""
+        for step, cost in list(self._costs.items()):
+            self.settle(step)
+            if paid := cost():
+                why = {"step": step.value, "message": "it was interrupted", "cancelled": True}
+                yield Done(kind=EventKind.PHASE_ERROR, step=step, payload={**why, "cost": paid})
