@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_reflex.api import run_loop
+from tests.walk import CRITERIA, DRAFT
 
 MOST_MODULES = 90
 MOST_MOVES = 1_500
@@ -17,3 +25,27 @@ def test_an_offline_iteration_goes_through_few_modules() -> None:
     moves = {module: count for module, count in found["moves"].items() if count > 20}
     assert len(found["modules"]) <= MOST_MODULES, found["modules"]
     assert sum(found["moves"].values()) <= MOST_MOVES, moves
+
+
+def test_a_tick_reads_what_people_ask_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """current.json is read once a tick; to change it, it is read again under its lock."""
+    opened: list[str] = []
+    real = os.open
+
+    def counted(path: str | Path, flags: int, *more: Any, **named: Any) -> int:
+        if flags & os.O_ACCMODE == os.O_RDONLY:
+            opened.append(Path(path).name)
+        return real(path, flags, *more, **named)
+
+    monkeypatch.setattr(os, "open", counted)
+    (tmp_path / "note.yaml").write_text(CRITERIA)
+    (tmp_path / "note.md").write_text(DRAFT)
+    given = {"criteria": tmp_path / "note.yaml", "draft": tmp_path / "note.md"}
+    reads: dict[str, int] = {}
+    for event in run_loop("A note", project=tmp_path, **given):
+        if word := event.fields.get("event"):
+            reads.setdefault(word, opened.count("current.json"))
+            opened.clear()
+    steps = {"plan_created", "artifact_created", "evaluation_done", "critique_done"}
+    assert {kind: reads[kind] for kind in steps} == dict.fromkeys(steps, 1)
+    assert max(reads.values()) <= 3, reads

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 
-import click
-
 from pytest_reflex.cli.streams import close_stdout, give, say
 from pytest_reflex.drivers.common.console import Progress
 from pytest_reflex.drivers.common.event_log import STDOUT, event_log
@@ -40,13 +38,6 @@ class Display:
                 yield
             finally:
                 self.say = say
-
-
-events_option = click.option(
-    "--events",
-    metavar="PATH|-",
-    help="Append each event of the run as a line of JSON; - is standard output, for nothing else.",
-)
 
 
 def opened(events: str | None) -> AbstractContextManager[Listener]:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pytest_reflex.cli.configured import configured
-from pytest_reflex.cli.display import events_option, opened
 from pytest_reflex.cli.given import OwnOptions
 from pytest_reflex.cli.iterate_names import procedure_argument
 from pytest_reflex.cli.iterate_options import driving_options, options_of, settings_of
+from pytest_reflex.cli.options import events_option
 from pytest_reflex.cli.streams import say
 from pytest_reflex.errors import StateError
 from pytest_reflex.process.signals import Interruptions
@@ -38,6 +38,7 @@ def run(procedure: str, fresh: bool, **given: Any) -> int:
     a failed round, 16 too many failures in a row, 7 nothing changes, 8 wall time or budget, 11
     driven by another process, 129, 130, 131 and 143 interrupted (see `resume`).
     """
+    from pytest_reflex.cli.display import opened
     from pytest_reflex.drivers.iterate.procedures import check_name
     from pytest_reflex.drivers.iterate.sitting import begin_new
 
@@ -67,6 +68,7 @@ def resume(procedure: str, reset_failures: bool, **given: Any) -> int:
 
 
 def _go_on(procedure: str, given: dict[str, Any], *, reset_failures: bool) -> int:
+    from pytest_reflex.cli.display import opened
     from pytest_reflex.drivers.iterate import opening
     from pytest_reflex.drivers.iterate.procedures import check_name
     from pytest_reflex.drivers.iterate.sitting import begin_again

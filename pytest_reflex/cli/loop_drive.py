@@ -17,7 +17,6 @@ from pytest_reflex.cli.criteria_option import (
     criteria_options,
     parse_variables,
 )
-from pytest_reflex.cli.display import events_option, opened, takes_stdout
 from pytest_reflex.cli.dry_run import show_new, show_resumed, unfinished
 from pytest_reflex.cli.given import GivenPath
 from pytest_reflex.cli.loop_tape import recorder_of, recording_options, tape_of, taped
@@ -26,6 +25,7 @@ from pytest_reflex.cli.options import (
     budget_option,
     confirm,
     dry_run_option,
+    events_option,
     judge_option,
     max_iterations_option,
 )
@@ -217,6 +217,7 @@ def watch(run: AbstractContextManager[ReflexLoop], host: Host, given: Mapping[st
 
     Where events are written to standard output, the result is not printed.
     """
+    from pytest_reflex.cli.display import opened, takes_stdout
     from pytest_reflex.cli.narrator import Narrator
 
     interruptions = click.get_current_context().find_object(Interruptions) or Interruptions()

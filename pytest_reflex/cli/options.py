@@ -52,6 +52,12 @@ def budget_option(*, adds: bool = False) -> Decorator:
     )
 
 
+wall_time_option = click.option(
+    "--wall-time",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="Seconds that one sitting may take; 0: no limit.",
+)
 agent_option = click.option(
     "--agent", metavar="NAME", help="Agent of all iterations: a preset, or a table of `agents`."
 )
@@ -64,6 +70,13 @@ agents_option = click.option(
 )
 judge_option = click.option(
     "--judge", metavar="NAME", help="Agent that judges what no program can (default: nobody)."
+)
+
+
+events_option = click.option(
+    "--events",
+    metavar="PATH|-",
+    help="Append each event of the run as a line of JSON; - is standard output, for nothing else.",
 )
 
 

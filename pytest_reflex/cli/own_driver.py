@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_reflex.cli.display import events_option, opened, takes_stdout
 from pytest_reflex.cli.options import (
     agent_option,
     budget_option,
+    events_option,
     json_option,
     max_iterations_option,
     now_option,
     reason_option,
     wait_option,
+    wall_time_option,
 )
 from pytest_reflex.cli.root import run_group
 from pytest_reflex.cli.streams import give, say
@@ -73,12 +74,7 @@ def _limits(command: Callable[..., Any]) -> Callable[..., Any]:
     options: list[Any] = [
         max_iterations_option("; 0: no limit", kind=click.IntRange(min=0)),
         budget_option(adds=True),
-        click.option(
-            "--wall-time",
-            type=click.FloatRange(min=0),
-            metavar="SECONDS",
-            help="Seconds that one sitting may take; 0: no limit.",
-        ),
+        wall_time_option,
         agent_option,
         click.option("--json", "as_json", is_flag=True, help="Print the events as JSON lines."),
         events_option,
@@ -123,6 +119,7 @@ def _parted(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _drive(name: str, events: Events, *, as_json: bool, place: str | None) -> int:
+    from pytest_reflex.cli.display import opened, takes_stdout
     from pytest_reflex.drivers.common.events import Kind
     from pytest_reflex.model.plain import visible_json
 

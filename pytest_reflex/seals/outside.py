@@ -24,9 +24,9 @@ from glob import glob
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.seals.left_out import CACHES, is_left_out
 from pytest_reflex.seals.manifest import Change, ChangeKind, Manifest, compare, look_again, take
 from pytest_reflex.seals.patterns import escaped
+from pytest_reflex.seals.project import CACHES, is_left_out
 from pytest_reflex.seals.world import interpreter_files
 
 _PackageStamp = tuple[int, int, int]

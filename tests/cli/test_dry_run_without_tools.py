@@ -10,6 +10,7 @@ import pytest
 
 from pytest_reflex.checks.command import missing_program
 from pytest_reflex.cli.main import main
+from tests.cli.test_runs import left_loop
 
 Captured = pytest.CaptureFixture[str]
 CRITERIA = """\
@@ -124,6 +125,12 @@ def test_a_resume_is_shown_without_its_tool(
     monkeypatch.setenv("PATH", "/nonexistent")
     shown = told(capsys, "iterate", "resume", "build", "--ai-cmd", "gone -p", "--dry-run")
     assert "Would execute with: gone -p (not installed: gone)" in shown
+
+
+def test_a_resume_of_a_loop_is_shown_without_its_tool(project: Path, capsys: Captured) -> None:
+    left_loop(project, "one")
+    shown = told(capsys, "loop", "resume", "one", "--agent", "tool", "--dry-run")
+    assert "(not installed: no-such-tool)" in shown
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,8 @@ def test_nothing_is_recorded_where_nothing_changed(tmp_path: Path) -> None:
 def test_what_checks_declare_is_recorded_with_the_evaluation(tmp_path: Path) -> None:
     stage = _stage(tmp_path, "mkdir -p build && date +%N > build/report")
     events = stage.play(Script(produce=["alpha\n", RIGHT], refine="alpha beta\n"))
-    evaluations = [event for event in events if event.kind == "evaluation_done"]
+    told = (event.fields.get("event") for event in events)
+    evaluations = [word for word in told if word == "evaluation_done"]
     assert len(evaluations) > 2
     assert all("files" in event.payload["project_changes"] for event in evaluations)
     assert stage.run_json()["stop"]["reason"] == "threshold_reached"
@@ -295,6 +296,6 @@ def test_a_loop_looks_where_somebody_else_is_at_work(
     (tmp_path / "note.md").write_text("# Note\n")
     given = {"criteria": tmp_path / "note.yaml", "draft": tmp_path / "note.md"}
     events = list(run_loop("A note", project=tmp_path, max_iterations=2, **given))
-    evaluations = [event for event in events if event.kind == "evaluation_done"]
+    evaluations = [event for event in events if event.fields.get("event") == "evaluation_done"]
     assert len(evaluations) == 2
     assert len(seen) == looks * len(evaluations)

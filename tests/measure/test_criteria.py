@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from fractions import Fraction
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -138,3 +140,28 @@ def test_criteria_are_read_once(project: Path) -> None:
     look = measure(project, "weak.md")
     (project / "words.yaml").write_text(CRITERIA.replace("0.9", "0.1").replace("beta", "alpha"))
     assert measured(look, Attempt()).status == "failed"
+
+
+SLOW = """\
+name: slow
+version: 1
+rules:
+  - {id: a.x.slow, description: d, severity: fail,
+     check: {type: executable, command: touch begun; sleep 60}}
+"""
+
+
+def test_what_a_check_runs_is_ended_once_the_run_is_stopped(project: Path) -> None:
+    (project / "slow.yaml").write_text(SLOW)
+    stop = Event()
+
+    def stop_once_begun() -> None:
+        while not (project / "begun").exists():
+            time.sleep(0.01)
+        stop.set()
+
+    look = measure(project, "good.md", criteria="slow.yaml")
+    Thread(target=stop_once_begun, daemon=True).start()
+    one = measured(look, Attempt(cancel=stop))
+    assert one.status == "not_measured"
+    assert one.seconds < 50

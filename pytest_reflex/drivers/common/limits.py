@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pytest_reflex.drivers.common.drive import Inputs, Stop
 from pytest_reflex.model.run import Spend
+from pytest_reflex.model.stop import StopReason
 
 Budget = Mapping[str, float]
 
@@ -39,6 +41,26 @@ def over_time(elapsed: float, wall_time: float) -> str:
     if not wall_time or elapsed < wall_time:
         return ""
     return f"wall time: {elapsed:.0f} s of {wall_time:g} s in one sitting"
+
+
+def reached(inputs: Inputs, budget: Budget, spend: Spend, wall_time: float) -> Stop | None:
+    """Return the stop that a person asked for, or that of a limit which every run has."""
+    if inputs.stop is not None:
+        return Stop(StopReason.USER_STOP, inputs.stop)
+    if spent := exhausted(budget, spend):
+        return Stop(StopReason.BUDGET_EXCEEDED, spent)
+    if over := over_time(inputs.elapsed, wall_time):
+        return Stop(StopReason.WALL_TIME, over)
+    return None
+
+
+def seconds_left(
+    budget: Budget, spend: Spend, wall_time: float = 0.0, elapsed: float = 0.0
+) -> float | None:
+    """Return how long the next call may take, None without a limit of time."""
+    of_budget = budget_left(budget, spend).get("seconds")
+    left = [of_budget, wall_time - elapsed if wall_time else None]
+    return min((one for one in left if one is not None), default=None)
 
 
 def unreported(agent: object) -> list[str]:

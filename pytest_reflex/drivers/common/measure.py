@@ -22,6 +22,7 @@ from pytest_reflex.checks.output import last_lines
 from pytest_reflex.errors import ReflexError, UsageError
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.run import Cost
+from pytest_reflex.process.deadline import Cancel
 from pytest_reflex.process.environment import inherited
 from pytest_reflex.process.run import Finished, run
 from pytest_reflex.process.spawn import SpawnError
@@ -86,7 +87,7 @@ class Attempt:
     """One try of a measurement: variables for what it starts, and what ends it."""
 
     variables: Mapping[str, str] = field(default_factory=dict)
-    cancel: Event = field(default_factory=Event)
+    cancel: Event = field(default_factory=Cancel)
 
 
 Measure = Callable[[Attempt], Measurement]

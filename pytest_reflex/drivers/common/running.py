@@ -134,12 +134,8 @@ class _Framed:
         chosen = self._driver.decide(state)
         if isinstance(chosen, Stop):
             return chosen
-        if inputs.stop is not None:
-            return Stop(StopReason.USER_STOP, inputs.stop)
-        if spent := limits.exhausted(state.budget, state.spend):
-            return Stop(StopReason.BUDGET_EXCEEDED, spent)
-        if over := limits.over_time(inputs.elapsed, state.wall_time):
-            return Stop(StopReason.WALL_TIME, over)
+        if stop := limits.reached(inputs, state.budget, state.spend, state.wall_time):
+            return stop
         if state.max_iterations and state.iteration >= state.max_iterations:
             return Stop(StopReason.ITERATION_LIMIT)
         return chosen
@@ -239,11 +235,9 @@ def _driven(
             say(text)
 
         def seconds_left() -> float | None:
-            state = store.state
-            left = [*filter(None, [limits.budget_left(state.budget, state.spend).get("seconds")])]
-            if state.wall_time:
-                left.append(max(state.wall_time - (time.monotonic() - began), 0.1))
-            return min(left, default=None)
+            state, elapsed = store.state, time.monotonic() - began
+            left = limits.seconds_left(state.budget, state.spend, state.wall_time, elapsed)
+            return None if left is None else max(left, 0.1)
 
         tools = Tools(
             project,

@@ -44,12 +44,8 @@ def decide(
     inputs = inputs or Inputs()
     if reason := _ended_by_itself(state, bounds):
         return Stop(reason)
-    if inputs.stop is not None:
-        return Stop(StopReason.USER_STOP, inputs.stop)
-    if spent := limits.exhausted(bounds.budget, state.spend):
-        return Stop(StopReason.BUDGET_EXCEEDED, spent)
-    if limits.over_time(inputs.elapsed, bounds.wall_time):
-        return Stop(StopReason.WALL_TIME)
+    if stop := limits.reached(inputs, bounds.budget, state.spend, bounds.wall_time):
+        return stop
     if bounds.stop_unchanged and bounds.unchanged and unchanged >= bounds.unchanged:
         return Stop(StopReason.UNCHANGED)
     return None

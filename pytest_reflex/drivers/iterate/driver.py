@@ -172,12 +172,9 @@ class IterateDriver:
         )
 
     def _seconds_left(self) -> float | None:
-        """Return what is left of the wall time and of the budget, None without such limits."""
-        bounds, state = self._work.bounds, self._store.state
-        left = [*filter(None, [limits.budget_left(bounds.budget, state.spend).get("seconds")])]
-        if bounds.wall_time:
-            left.append(bounds.wall_time - (self._clock() - self._began))
-        return min(left, default=None)
+        bounds, spend = self._work.bounds, self._store.state.spend
+        elapsed = self._clock() - self._began
+        return limits.seconds_left(bounds.budget, spend, bounds.wall_time, elapsed)
 
     def _keep_partial(self, number: int, text: str) -> None:
         """Keep what a tool had written when it was stopped or failed: it was paid for."""

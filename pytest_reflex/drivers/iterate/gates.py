@@ -36,6 +36,7 @@ from pytest_reflex.drivers.iterate.model import Gate, GateResult
 from pytest_reflex.drivers.iterate.protection import Modified, Protection, Relied, modified_text
 from pytest_reflex.errors import CriteriaError, Problem, ReflexError, UsageError
 from pytest_reflex.model.plain import one_line
+from pytest_reflex.process.deadline import Cancel
 from pytest_reflex.process.environment import inherited
 from pytest_reflex.process.temporary import private_caches
 from pytest_reflex.seals.patterns import escaped
@@ -150,7 +151,7 @@ class Gates:
         options = (*commands, *configured_options(self._project))
         with private_caches(inherited(), options) as caches:
             variables = {**caches, ITERATION_VARIABLE: str(number)}
-            attempt = Attempt(variables, cancel or Event())
+            attempt = Attempt(variables, cancel or Cancel())
             for made in self._gates:
                 result = _tried(made, attempt)
                 told(result)

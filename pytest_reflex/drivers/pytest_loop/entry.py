@@ -38,8 +38,7 @@ from pytest_reflex.model.words import Step
 from pytest_reflex.process.bytecode import bytecode_of, loaded_sources
 from pytest_reflex.process.signals import interruptible
 from pytest_reflex.process.ticking import ticking
-from pytest_reflex.seals.left_out import STATE
-from pytest_reflex.seals.project import ProjectTree
+from pytest_reflex.seals.project import STATE, ProjectTree
 from pytest_reflex.settings import Settings, load
 from pytest_reflex.settings.readers import budget_changes
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from pytest_reflex.drivers.common import limits
+from pytest_reflex.drivers.common.drive import Inputs
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import RunStatus, StopReason
 from pytest_reflex.model.words import Level, Step
@@ -138,11 +139,12 @@ def _to_be_judged(state: RunState) -> bool:
 
 
 def _asked_to_stop(state: RunState, stop_requested: str | None, elapsed: float) -> Decision | None:
-    if stop_requested is not None:
-        return _stop(StopReason.USER_STOP, stop_requested)
-    spent = limits.exhausted(state.limits.budget, state.spend)
-    spent = spent or limits.over_time(elapsed, state.limits.wall_time)
-    return _stop(StopReason.BUDGET_EXCEEDED, spent) if spent else None
+    bounds, inputs = state.limits, Inputs(stop=stop_requested, elapsed=elapsed)
+    stop = limits.reached(inputs, bounds.budget, state.spend, bounds.wall_time)
+    if stop is None:
+        return None
+    is_time = stop.reason is StopReason.WALL_TIME  # to a loop that is a budget, too
+    return _stop(StopReason.BUDGET_EXCEEDED if is_time else stop.reason, stop.detail)
 
 
 def _after_evaluate(state: RunState) -> Decision:
@@ -181,7 +183,7 @@ def _stagnation(state: RunState) -> str:
 
 def seconds_left(state: RunState) -> float | None:
     """Return what is left of the budget in seconds, None where there is no such limit."""
-    return limits.budget_left(state.limits.budget, state.spend).get("seconds")
+    return limits.seconds_left(state.limits.budget, state.spend)
 
 
 def calls_left(state: RunState) -> float:

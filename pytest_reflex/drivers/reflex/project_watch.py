@@ -23,11 +23,10 @@ from pytest_reflex.model.plain import visible
 from pytest_reflex.model.steps import Reply, StepRequest
 from pytest_reflex.model.words import Step
 from pytest_reflex.seals.above import files_above
-from pytest_reflex.seals.left_out import STATE
 from pytest_reflex.seals.manifest import Change
 from pytest_reflex.seals.outside import Behind, Outside
 from pytest_reflex.seals.patterns import escaped, is_meant
-from pytest_reflex.seals.project import ProjectTree, pack, printable, unpack
+from pytest_reflex.seals.project import STATE, ProjectTree, pack, printable, unpack
 
 PROJECT = "project"
 ACCEPTED = "project_changes"

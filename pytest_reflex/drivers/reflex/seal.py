@@ -38,10 +38,10 @@ from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.judged import JUDGED
 from pytest_reflex.model.rules import CheckSpec, Criteria
 from pytest_reflex.model.words import Step
-from pytest_reflex.seals.left_out import is_left_out
 from pytest_reflex.seals.manifest import Manifest, compare, look_again, take
 from pytest_reflex.seals.outside import programs_of
 from pytest_reflex.seals.patterns import escaped, is_meant
+from pytest_reflex.seals.project import is_left_out
 from pytest_reflex.seals.world import pytest_files, up_to
 
 _TOLD = 3
