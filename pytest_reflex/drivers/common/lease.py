@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 from pytest_reflex.errors import LockedError, StateError
@@ -79,9 +78,14 @@ class Lease:
         """Make the folder of the lock; a root that is new is one that git does not see."""
         new = not self._root.exists()
         make_folder(self._path.parent)
-        if new:
-            with suppress(OSError):
-                _create(self._root / ".gitignore", _UNSEEN)
+        unseen = self._root / ".gitignore"
+        try:
+            if new:
+                _create(unseen, _UNSEEN)
+        except FileExistsError:
+            pass
+        except OSError as error:
+            self._tell(f"{unseen} could not be written ({error.strerror}): git sees what is there")
 
     def end_leftovers(self) -> int:
         """End what an earlier owner has left running; return how many processes that were."""
