@@ -1,0 +1,231 @@
+"""A model server on loopback that answers, refuses or breaks off as the path of a request says.
+
+`http://host/MODE/v1/...` speaks the Messages API and the Responses API, with tokens of a cache.
+`tokens` is what it has given out to each mode, as a provider would bill it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Lock, Thread
+from types import TracebackType
+from typing import Any
+
+PLAN = '{"plan": ["a", "b", "c"]}'
+USAGE = {
+    "input_tokens": 7,
+    "cache_creation_input_tokens": 1200,
+    "cache_read_input_tokens": 24000,
+    "output_tokens": 40,
+}
+Event = dict[str, Any]
+# Status, type and message of an answer that is none.
+MESSAGES: dict[str, tuple[int, str, str]] = {
+    "rate-limit": (429, "rate_limit_error", "This request would exceed your rate limit."),
+    "overloaded": (529, "overloaded_error", "Overloaded"),
+    "wrong-key": (401, "authentication_error", "invalid x-api-key"),
+    "forbidden": (403, "permission_error", "Your organization has been disabled."),
+    "no-credit": (400, "invalid_request_error", "Your credit balance is too low to access it."),
+    "server-error": (500, "api_error", "Internal server error"),
+}
+RESPONSES: dict[str, tuple[int, Event]] = {
+    "rate-limit": (429, {"message": "Rate limit reached.", "code": "rate_limit_exceeded"}),
+    "usage-limit": (
+        429,
+        {
+            "message": "The limit has been reached",
+            "type": "usage_limit_reached",
+            "plan_type": "plus",
+        },
+    ),
+    "quota": (429, {"message": "You exceeded your quota.", "type": "insufficient_quota"}),
+    "wrong-key": (401, {"message": "Incorrect API key provided", "code": "invalid_api_key"}),
+    "no-model": (400, {"message": "No such model", "code": "model_not_found"}),
+}
+FAILED: dict[str, tuple[str, str]] = {
+    "limit-in-stream": ("other", "You\u2019ve hit your usage limit. Try again at 3:05 PM."),
+    "rate-limit-in-stream": ("rate_limit_exceeded", "Rate limit reached. Try again in 1.5s."),
+    "at-capacity": ("server_is_overloaded", "Our servers are currently overloaded."),
+}
+
+
+class FaultyServer:
+    """Serves on a free port while it is open."""
+
+    def __init__(self) -> None:
+        self.tokens: Counter[str] = Counter()
+        self.requests: Counter[str] = Counter()
+        self._lock = Lock()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server.daemon_threads = True
+        self._thread = Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
+
+    def url(self, mode: str) -> str:
+        return f"http://127.0.0.1:{self._server.server_port}/{mode}"
+
+    def count(self, mode: str, tokens: int) -> None:
+        with self._lock:
+            self.requests[mode] += 1
+            self.tokens[mode] += tokens
+
+    def __enter__(self) -> FaultyServer:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+def text_of(mode: str) -> str:
+    """Return what a mode answers; `large-500` are 500 KB."""
+    if mode.startswith("large-"):
+        return "0123456789abcde\n" * (int(mode.removeprefix("large-")) * 1000 // 16)
+    return PLAN
+
+
+def _handler(server: FaultyServer) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
+            mode, _, path = self.path.partition("?")[0].strip("/").partition("/")
+            if path.endswith("count_tokens"):
+                self._send({"input_tokens": 10})
+            elif path.endswith("/messages"):
+                self._messages(mode, body)
+            else:
+                self._responses(mode)
+
+        def do_GET(self) -> None:
+            self._send({"data": [], "models": []})
+
+        def do_HEAD(self) -> None:
+            self._send({})
+
+        def _messages(self, mode: str, body: Event) -> None:
+            if mode in MESSAGES:
+                status, kind, message = MESSAGES[mode]
+                server.count(mode, 0)
+                self._send({"type": "error", "error": {"type": kind, "message": message}}, status)
+                return
+            server.count(mode, sum(USAGE.values()))
+            whole = {
+                "id": "msg_local",
+                "type": "message",
+                "role": "assistant",
+                "model": body.get("model"),
+                "content": [{"type": "text", "text": text_of(mode)}],
+                "stop_reason": "max_tokens" if mode == "too-long" else "end_turn",
+                "stop_sequence": None,
+                "usage": USAGE,
+            }
+            if body.get("stream"):
+                self._stream(list(_message_events(whole)))
+            else:
+                self._send(whole)
+
+        def _responses(self, mode: str) -> None:
+            if mode in RESPONSES:
+                status, error = RESPONSES[mode]
+                server.count(mode, 0)
+                self._send({"error": error}, status)
+                return
+            server.count(mode, 0 if mode in FAILED else 25_040)
+            self._stream(list(_response_events(mode)))
+
+        def _stream(self, events: list[Event]) -> None:
+            lines = [f"event: {e['type']}\ndata: {json.dumps(e)}\n\n" for e in events]
+            self._write("".join(lines).encode(), "text/event-stream")
+
+        def _send(self, document: Event, status: int = 200) -> None:
+            self._write(json.dumps(document).encode(), "application/json", status)
+
+        def _write(self, data: bytes, kind: str, status: int = 200) -> None:
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(data)
+
+        def log_message(self, *_: object) -> None:
+            return
+
+    return Handler
+
+
+def _parts(text: str) -> list[str]:
+    return [text[start : start + 400] for start in range(0, len(text), 400)]
+
+
+def _message_events(whole: Event) -> list[Event]:
+    text = whole["content"][0]["text"]
+    begun = {**whole, "content": [], "stop_reason": None, "usage": {**USAGE, "output_tokens": 1}}
+    deltas = [
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": part}}
+        for part in _parts(text)
+    ]
+    ended = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
+    block = {"type": "text", "text": ""}
+    return [
+        {"type": "message_start", "message": begun},
+        {"type": "content_block_start", "index": 0, "content_block": block},
+        *deltas,
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": ended, "usage": USAGE},
+        {"type": "message_stop"},
+    ]
+
+
+def _response_events(mode: str) -> list[Event]:
+    text = text_of(mode)
+    item = {
+        "id": "item_local",
+        "type": "message",
+        "role": "assistant",
+        "status": "completed",
+        "content": [{"type": "output_text", "text": text, "annotations": []}],
+    }
+    usage = {
+        "input_tokens": 25_000,
+        "input_tokens_details": {"cached_tokens": 24_000},
+        "output_tokens": 40,
+        "output_tokens_details": {"reasoning_tokens": 10},
+        "total_tokens": 25_040,
+    }
+    whole = {"id": "resp_local", "object": "response", "status": "completed", "output": [item]}
+    begun = {**whole, "status": "in_progress", "output": [], "usage": None}
+    if mode in FAILED:
+        code, message = FAILED[mode]
+        error = {"code": code, "message": message}
+        failed = {**begun, "status": "failed", "error": error}
+        created = {"type": "response.created", "response": begun}
+        return [created, {"type": "response.failed", "response": failed}]
+    place = {"item_id": "item_local", "output_index": 0, "content_index": 0}
+    added = {"output_index": 0, "item": {**item, "status": "in_progress", "content": []}}
+    deltas = [
+        {"type": "response.output_text.delta", **place, "delta": part} for part in _parts(text)
+    ]
+    events = [
+        {"type": "response.created", "response": begun},
+        {"type": "response.output_item.added", **added},
+        *deltas,
+    ]
+    if mode == "cut":
+        return events
+    return [
+        *events,
+        {"type": "response.output_text.done", **place, "text": text},
+        {"type": "response.output_item.done", "output_index": 0, "item": item},
+        {"type": "response.completed", "response": {**whole, "usage": usage}},
+    ]
