@@ -13,7 +13,7 @@ import pytest
 
 import pytest_reflex
 from pytest_reflex.model.steps import Reply, StepRequest
-from tests.iterations.project import Project
+from tests.drivers.iterate.project import Project
 
 CRITERIA = """\
 name: words

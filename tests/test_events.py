@@ -15,8 +15,8 @@ import pytest
 
 from pytest_reflex.drivers.common.event_log import event_log
 from pytest_reflex.drivers.common.events import DriverEvent, Kind
-from tests.iterations.project import Project as Procedure
-from tests.treeloop.stage import Project as Session
+from tests.drivers.iterate.project import Project as Procedure
+from tests.drivers.pytest_loop.stage import Project as Session
 
 CRITERIA = """\
 name: words

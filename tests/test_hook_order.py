@@ -21,8 +21,8 @@ from pytest_reflex.model.steps import Reply, StepRequest
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Outcome
 from pytest_reflex.verdict.score import judge
-from tests.iterations.project import Project as IterateProject
-from tests.treeloop.stage import CODE, RIGHT, Project
+from tests.drivers.iterate.project import Project as IterateProject
+from tests.drivers.pytest_loop.stage import CODE, RIGHT, Project
 
 STEPS = ("plan", "produce", "prepare", "evaluate", "critique", "refine")
 # PREPARE has an agent where rules have prose for a check; no rule of a session has.

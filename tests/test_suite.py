@@ -21,7 +21,7 @@ from pytest_reflex.drivers.reflex.driver import ReflexDriver
 from pytest_reflex.drivers.reflex.steps import Done, phase_error
 from pytest_reflex.model.words import Step
 from tests.conftest import MOST_STEPS
-from tests.loops.stage import Script, Stage
+from tests.drivers.reflex.stage import Script, Stage
 
 ROOT = Path(__file__).parents[1]
 LEAVES = {

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_reflex.model.words import Step
 from tests.agents.making import request, rule, tool
-from tests.loops.stage import PLAN, Script, Stage, critique_all
+from tests.drivers.reflex.stage import PLAN, Script, Stage, critique_all
 
 GOOD = "alpha beta gamma\n"
 STATUS = "not yet\n---LOOP_STATUS---\nEXIT_SIGNAL: true\n---END---\n"

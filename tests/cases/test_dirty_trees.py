@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
-from tests.iterations.project import Project
+from tests.drivers.iterate.project import Project
 from tests.process.zoo import shell
 
 GIT = "git -c user.name=n -c user.email=e@x"

@@ -12,8 +12,8 @@ import pytest
 
 from pytest_reflex.drivers.iterate.model import Status
 from pytest_reflex.drivers.iterate.statefile import state_file
-from tests.iterations.tape import state as iteration_state
-from tests.loops.stage import Script, Stage, history_of
+from tests.drivers.iterate.tape import state as iteration_state
+from tests.drivers.reflex.stage import Script, Stage, history_of
 
 
 @pytest.fixture(scope="module")

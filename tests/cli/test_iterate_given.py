@@ -11,7 +11,7 @@ from pytest_reflex.cli.main import main
 from pytest_reflex.drivers.iterate.model import Status
 from pytest_reflex.drivers.iterate.state import dump
 from pytest_reflex.drivers.iterate.statefile import state_path
-from tests.iterations.tape import state
+from tests.drivers.iterate.tape import state
 
 TOOL = ["iterate", "run", "build", "--ai-cmd", "touch called"]
 REFUSED = {

@@ -13,7 +13,7 @@ from pytest_reflex.cli.main import main
 from pytest_reflex.drivers.iterate.builtin import built_in_names
 from pytest_reflex.settings import SETTINGS
 from tests.cli.terminal import Terminal
-from tests.iterations.desk import FOUR, write
+from tests.drivers.iterate.desk import FOUR, write
 
 KEY = "sk-ant-api03-0123456789abcdefghij"
 

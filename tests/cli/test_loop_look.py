@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
-from tests.loops.stage import Script, Stage, history_of
+from tests.drivers.reflex.stage import Script, Stage, history_of
 
 GOOD = "alpha beta gamma\n"
 Captured = pytest.CaptureFixture[str]

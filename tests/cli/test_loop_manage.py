@@ -11,7 +11,7 @@ from pytest_reflex.cli.loop_manage import _where_it_goes
 from pytest_reflex.cli.main import main
 from pytest_reflex.drivers.reflex.overview import find_run
 from tests.cli.terminal import Terminal
-from tests.loops.stage import Script, Stage, history_of
+from tests.drivers.reflex.stage import Script, Stage, history_of
 
 GOOD, BAD = "alpha beta gamma\n", "x\n"
 Captured = pytest.CaptureFixture[str]

@@ -20,7 +20,7 @@ from pytest_reflex.model.words import Level, Step
 from pytest_reflex.reports.lines import Line
 from pytest_reflex.reports.progress import Running, clock, loop_rows, trend, waiting_line
 from pytest_reflex.settings import STEPS
-from tests.loops.stage import CRITERIA, Script, Stage
+from tests.drivers.reflex.stage import CRITERIA, Script, Stage
 
 AGENTS = {Step(name.upper()): "writer" for name in STEPS}
 

@@ -10,8 +10,8 @@ from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.model.run import Limits
 from pytest_reflex.model.words import Step
 from pytest_reflex.reports.proposal import most_calls, proposal_text
-from tests.loops.histories import RULES
-from tests.loops.stage import Script, Stage, history_of, issues
+from tests.drivers.reflex.histories import RULES
+from tests.drivers.reflex.stage import Script, Stage, history_of, issues
 from tests.verdict.sets import criteria
 
 PAID = dict.fromkeys(Step, "writer")

@@ -13,10 +13,10 @@ import pytest
 
 from pytest_reflex.cli.main import main
 from tests.cli.terminal import Terminal
-from tests.iterations.project import Project as IterateProject
-from tests.iterations.project import left_behind
-from tests.loops.stage import Script, Stage, history_of
-from tests.treeloop.stage import Project
+from tests.drivers.iterate.project import Project as IterateProject
+from tests.drivers.iterate.project import left_behind
+from tests.drivers.pytest_loop.stage import Project
+from tests.drivers.reflex.stage import Script, Stage, history_of
 
 Captured = pytest.CaptureFixture[str]
 GOOD = "alpha beta gamma\n"

@@ -18,7 +18,7 @@ from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import StopReason
 from pytest_reflex.reports import iteration
 from pytest_reflex.reports.lines import Line, broken, lines_of, plain
-from tests.loops.histories import History
+from tests.drivers.reflex.histories import History
 
 GREEN, RED, YELLOW, BOLD, OFF = "\x1b[32m", "\x1b[31m", "\x1b[33m", "\x1b[1m", "\x1b[0m"
 STOPPED = {"reason": "iteration_limit", "passed": False, "detail": ""}

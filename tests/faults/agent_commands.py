@@ -7,8 +7,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from tests.drivers.reflex.stage import Script, Stage
 from tests.faults.figure import Figure, of_cases
-from tests.loops.stage import Script, Stage
 
 RULE = "a.x.alpha"
 CRITERIA = """\

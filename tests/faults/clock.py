@@ -71,7 +71,7 @@ def _main(names: list[str]) -> dict[str, list[str]]:
 
 def _played(project: Path, name: str) -> list[str]:
     """Play half a run, and the rest after a resume; time is budgeted, and agents took none."""
-    from tests.loops.stage import Script, Stage, history_of
+    from tests.drivers.reflex.stage import Script, Stage, history_of
 
     project.mkdir()
     stage = Stage(project)

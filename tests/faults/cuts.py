@@ -16,9 +16,9 @@ from pytest_reflex.errors import StateError
 from pytest_reflex.model.words import Step
 from pytest_reflex.store.journal import read_journal
 from pytest_reflex.store.lines import decode
+from tests.drivers.reflex.stage import Line, Script, Stage, history_of
 from tests.faults.figure import Figure, of_cases
 from tests.faults.memory import memory_folder
-from tests.loops.stage import Line, Script, Stage, history_of
 from tests.store.test_journal import damage
 
 Case = tuple[str, list[str]]

@@ -16,8 +16,8 @@ from typing import Any
 
 from pytest_reflex.errors import LimitError
 from pytest_reflex.model.steps import Reply, StepRequest
+from tests.drivers.reflex.stage import PLAN, Script, Stage, critique_all, history_of, issues
 from tests.faults.figure import Figure, of_cases
-from tests.loops.stage import PLAN, Script, Stage, critique_all, history_of, issues
 
 ITERATIONS = 3
 MOST_CALLS = 2 * 4 * ITERATIONS

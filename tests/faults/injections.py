@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pytest_reflex.agents.prompts import boundary, prompt_for
 from pytest_reflex.model.steps import StepRequest
+from tests.drivers.reflex.stage import Script, Stage, story
 from tests.faults.figure import Figure
-from tests.loops.stage import Script, Stage, story
 
 CRITERIA = """\
 name: words

@@ -21,10 +21,10 @@ from pathlib import Path
 from pytest_reflex.drivers.common.control import POLL
 from pytest_reflex.drivers.common.lease import RUN_DIR
 from pytest_reflex.errors import ExitCode
+from tests.drivers.pytest_loop.stage import CODE, RIGHT, TESTS
 from tests.faults.driven import wait_until
 from tests.faults.figure import Figure, of_cases
 from tests.process.zoo import gone_within, living_with
-from tests.treeloop.stage import CODE, RIGHT, TESTS
 
 SAID = "Say it louder"
 ASKED: dict[str, tuple[str, ...]] = {

@@ -18,8 +18,8 @@ from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Level
 from pytest_reflex.store.folders import run_folder
+from tests.drivers.reflex.stage import Script, Stage
 from tests.faults.figure import Figure
-from tests.loops.stage import Script, Stage
 from tests.verdict.sets import criteria as set_of
 from tests.verdict.sets import rule
 

@@ -20,9 +20,9 @@ from pytest_reflex.drivers.reflex.statefile import dump, run_json
 from pytest_reflex.errors import ReflexError
 from pytest_reflex.model.events import Event
 from pytest_reflex.model.steps import Reply, StepRequest
+from tests.drivers.reflex.stage import PLAN, Stage, history_of, issues
 from tests.faults.figure import Figure, of_cases
 from tests.faults.memory import memory_folder
-from tests.loops.stage import PLAN, Stage, history_of, issues
 
 FULL, SAMPLE = 10_000, 10
 WORDS = ("alpha", "beta", "gamma", "delta", "é\u2028", "x")

@@ -11,11 +11,11 @@ from typing import Any
 
 from pytest_reflex.drivers.reflex.overview import find_run
 from pytest_reflex.errors import ReflexError, StateError, UsageError
+from tests.drivers.reflex.stage import Script, Stage, history_of
 from tests.faults.disk import Recorder, lay_out
 from tests.faults.figure import Figure, of_cases
 from tests.faults.intercepted import Intercepted
 from tests.faults.memory import memory_folder
-from tests.loops.stage import Script, Stage, history_of
 
 SAMPLE = 12
 KEYS = ("status", "iteration", "phase", "plan", "stop", "last_score_exact", "artifact", "last_seq")

@@ -12,8 +12,8 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from tests.drivers.pytest_loop.stage import Project
 from tests.faults.figure import Figure, of_cases
-from tests.treeloop.stage import Project
 
 SUITE = "criteria: notes.yaml\nartifacts: [notes.md]\n"
 CRITERIA = """\

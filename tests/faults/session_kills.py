@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from tests.drivers.pytest_loop.stage import RIGHT, Project
 from tests.faults.aftermath import spread
 from tests.faults.figure import Figure, of_cases
 from tests.faults.intercepted import Fault
@@ -12,7 +13,6 @@ from tests.faults.iterating import named
 from tests.faults.memory import memory_folder
 from tests.faults.project import faults_of
 from tests.faults.warm import Ran, Warm, warm_interpreter
-from tests.treeloop.stage import RIGHT, Project
 
 SAMPLE = 2
 # The first answer mends one rule, the second the other.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.drivers.pytest_loop.conftest import project
+from tests.drivers.pytest_loop.stage import Project
 from tests.judged.jurors import program
 from tests.slim import slim_python
-from tests.treeloop.conftest import project
-from tests.treeloop.stage import Project
 
 __all__ = ["project"]
 

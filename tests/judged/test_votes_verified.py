@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.drivers.reflex.forged import Records, rewrite
 from tests.judged.test_votes_kept import begun, history, loop, votes_of
-from tests.loops.forged import Records, rewrite
 from tests.slim import slim_python
 
 pytestmark = pytest.mark.variants

@@ -34,7 +34,7 @@ TESTS = (
     "tests/store",
     *(f"tests/judged/test_{name}.py" for name in ("ballot", "check", "evaluate")),
     *(
-        f"tests/loops/test_{name}.py"
+        f"tests/drivers/reflex/test_{name}.py"
         for name in (
             "decide", "extending", "feedback", "fold", "history", "limits", "partial",
             "state_on_disk", "stopping", "unreadable", "verifying",
@@ -42,7 +42,7 @@ TESTS = (
     ),
     "tests/structure/test_parameters.py",
     *(
-        f"tests/iterations/test_{name}.py"
+        f"tests/drivers/iterate/test_{name}.py"
         for name in ("bounds", "budget", "decide", "driver", "gates", "outcome", "stuck")
     ),
     *(

@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("cosmic_ray")
 
-from tests.loops.test_kill import wait_for
+from tests.drivers.reflex.test_kill import wait_for
 from tests.mutants import copies, core, equivalents, lines, listing
 from tests.mutants.core import MODULES, ROOT
 from tests.mutants.equivalents import Equivalent

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_reflex.drivers.reflex.guard import Critique, outside, scope_of
 from pytest_reflex.store.parts import merge, moved
-from tests.loops.histories import RULES
+from tests.drivers.reflex.histories import RULES
 from tests.verdict.sets import criteria
 
 ISSUE = {"rule_id": "a.x.must", "problem": "Part 3 is thin", "fix_instruction": "more"}
