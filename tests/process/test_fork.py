@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 
 import pytest
 
@@ -63,7 +64,12 @@ def test_a_pipe_that_stays_open_keeps_nobody_waiting() -> None:
     assert (done.lines, done.status, done.timed_out) == ((b"one",), 7, False)
 
 
+def _goes_on_for_ever(send: Send) -> int:
+    while True:  # a signal just before `pause` would leave it waiting for another one
+        time.sleep(0.05)
+
+
 def test_what_does_not_end_is_ended() -> None:
-    done = run_in_fork(lambda send: signal.pause() or 0, seconds=0.1)
+    done = run_in_fork(_goes_on_for_ever, seconds=0.5)
     assert done.timed_out
     assert done.status == 70, "asked to end, it raises KeyboardInterrupt"

@@ -12,6 +12,7 @@ import pytest
 from pytest_reflex.api import run_loop
 from pytest_reflex.drivers.reflex.project_watch import unread_text
 from pytest_reflex.errors import PausedError, StateError
+from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.steps import Reply, StepRequest
 from pytest_reflex.seals import project
 from pytest_reflex.seals.project import ProjectTree
@@ -91,8 +92,7 @@ def test_nothing_is_recorded_where_nothing_changed(tmp_path: Path) -> None:
 def test_what_checks_declare_is_recorded_with_the_evaluation(tmp_path: Path) -> None:
     stage = _stage(tmp_path, "mkdir -p build && date +%N > build/report")
     events = stage.play(Script(produce=["alpha\n", RIGHT], refine="alpha beta\n"))
-    told = (event.fields.get("event") for event in events)
-    evaluations = [word for word in told if word == "evaluation_done"]
+    evaluations = [event for event in events if event.kind is EventKind.EVALUATION_DONE]
     assert len(evaluations) > 2
     assert all("files" in event.payload["project_changes"] for event in evaluations)
     assert stage.run_json()["stop"]["reason"] == "threshold_reached"
