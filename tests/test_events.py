@@ -18,6 +18,8 @@ from pytest_reflex.drivers.common.events import DriverEvent, Kind
 from tests.drivers.iterate.project import Project as Procedure
 from tests.drivers.pytest_loop.stage import Project as Session
 
+pytestmark = pytest.mark.variants
+
 CRITERIA = """\
 name: words
 rules:
