@@ -9,6 +9,8 @@ from typing import Any
 
 from pytest_reflex.model.words import Level, Step
 
+INTERRUPTED = "interrupted"
+
 
 class EventKind(StrEnum):
     """The events of the Reflex loop; the values are the seed's names.
@@ -53,6 +55,11 @@ class Event:
     ts: str
     status: str = "ok"
     payload: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def was_interrupted(self) -> bool:
+        """Whether it says of a step only that it was interrupted, and what that cost."""
+        return self.payload.get(INTERRUPTED) is True
 
     def to_json(self) -> dict[str, Any]:
         return {

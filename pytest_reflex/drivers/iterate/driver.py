@@ -152,7 +152,7 @@ class IterateDriver:
             raise
         # A gate that was cut short judged nothing.
         if done is None or (done.gates and self._control.has_cancelled):
-            yield Cut(cost=cost_of(reply))
+            yield Cut(cost=cost_of(reply) if done is None else done.cost)
             return
         yield done
         self._tell(done, total)

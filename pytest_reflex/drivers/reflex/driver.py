@@ -295,8 +295,12 @@ class ReflexStore:
 
     def commit(self, outcome: Done) -> Iterator[DriverEvent]:
         """Make a step durable; votes that were given in it are so already, and told first."""
-        self._files.commit(outcome)
-        self._calls.settle(outcome.step)
+        last = self.state.last_seq
+        try:
+            self._files.commit(outcome)
+        finally:  # an event counts, also where run.json could not be written behind it
+            if self.state.last_seq > last:
+                self._calls.settle(outcome.step)
         yield from self._untold()
 
     def end(self, stop: Stop) -> Iterator[DriverEvent]:

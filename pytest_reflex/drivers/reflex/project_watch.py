@@ -19,7 +19,7 @@ from typing import Any
 
 from pytest_reflex.drivers.reflex.steps import Done
 from pytest_reflex.errors import PausedError, StateError
-from pytest_reflex.model.events import Event, EventKind
+from pytest_reflex.model.events import INTERRUPTED, Event, EventKind
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.run import Cost, cost_of, unknown_cost
 from pytest_reflex.model.steps import Reply, StepRequest
@@ -327,4 +327,5 @@ class Calls:
             self.settle(step)
             if paid := cost():
                 why = {"step": step.value, "message": "it was interrupted", "cancelled": True}
-                yield Done(kind=EventKind.PHASE_ERROR, step=step, payload={**why, "cost": paid})
+                payload = {**why, INTERRUPTED: True, "cost": paid}
+                yield Done(kind=EventKind.PHASE_ERROR, step=step, payload=payload)

@@ -23,13 +23,14 @@ def stable_events(events: Iterable[Event], project: Path) -> list[dict[str, Any]
     """Return events on the wire, as they are in every run that went the same way.
 
     Left out are times (`ts`, `duration`, when it was confirmed) and the files of this machine
-    (`sealed`, `project`); the run's id and the folder of the `project` are words; PRODUCE stands
-    before the PREPARE that ran beside it, and `seq` follows. The price of a call stays: it is the
-    agent's, also in a replay.
+    (`sealed`, `project`), and that a step was interrupted; the run's id and the folder of the
+    `project` are words; PRODUCE stands before the PREPARE that ran beside it, and `seq` follows.
+    The price of a call stays: it is the agent's, also in a replay.
     """
     folders = (str(project), str(project.resolve()))
     ordered: list[Event] = []
-    for beside, group in groupby(events, key=lambda event: event.step in _PAIR):
+    steps = (event for event in events if not event.was_interrupted)
+    for beside, group in groupby(steps, key=lambda event: event.step in _PAIR):
         run = list(group)
         ordered += sorted(run, key=lambda e: _PAIR.index(e.step)) if beside else _by_rule(run)
     found = []

@@ -6,7 +6,7 @@ the driver has to make durable.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event as Signal
@@ -260,7 +260,7 @@ def request_for(
     rules = state.criteria.active(state.level)
     if step is Step.PLAN:
         # Votes are of an evaluation that has its own event; accepted changes are no step.
-        steps = [event for event in events if event.kind not in _NO_STEPS]
+        steps = [e for e in without_interruptions(events) if e.kind not in _NO_STEPS]
         history = tuple(brief(event) for event in steps[-HISTORY_EVENTS:])
         return replace(base, rules=rules, history=history, evaluation=state.evaluation)
     if step is Step.PRODUCE:
@@ -274,6 +274,16 @@ def request_for(
             base, artifact=artifact, evaluation=state.evaluation, feedback=state.feedback
         )
     return replace(base, artifact=artifact, issues=state.issues or (), feedback=state.heeded)
+
+
+def without_interruptions(events: Iterable[Event]) -> Iterator[Event]:
+    """Yield events as they were numbered in a run that nobody has interrupted."""
+    left_out = 0
+    for event in events:
+        if event.was_interrupted:
+            left_out += 1
+        else:
+            yield replace(event, seq=event.seq - left_out)
 
 
 def brief(event: Event) -> Mapping[str, Any]:
