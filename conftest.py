@@ -50,11 +50,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+_LONG = 3  # variants of a table of which not all are tried
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what of long tables is not in the share: variants of one kind, by real processes.
 
-    The shares of one table have no variant in common, and all of them together have each.
+    All shares of one table together have each variant; one of fewer variants than parts has as many
+    parts as variants.
     """
     number, parts = map(int, config.getoption("share").split("/"))
     tables: dict[str, list[str]] = {}
@@ -65,7 +69,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         node
         for nodes in tables.values()
         for place, node in enumerate(sorted(nodes))
-        if len(nodes) >= parts and place % parts != number % parts
+        if len(nodes) >= _LONG and place % (turn := min(parts, len(nodes))) != number % turn
     }
     if left:
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left])

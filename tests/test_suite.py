@@ -127,7 +127,7 @@ def test_make_test_fixes_examples_and_order() -> None:
     ).stdout
     for option in ("--dist loadfile", "--hypothesis-profile=gate", "--randomly-seed=1"):
         assert option in told
-    assert "--share=1/3" in told
+    assert "--share=1/5" in told
 
 
 TABLE = """\

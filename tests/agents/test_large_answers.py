@@ -11,6 +11,8 @@ import pytest
 
 from tests.agents.making import answer, tool
 
+pytestmark = pytest.mark.variants
+
 # As Node.js does with a pipe: what cannot be written at once is lost when the process exits.
 LEAVES = """\
 import json, os, sys

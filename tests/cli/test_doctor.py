@@ -15,6 +15,8 @@ from pytest_reflex.cli.main import main
 from pytest_reflex.settings import global_path
 from pytest_reflex.store.filesystem import is_remote, kind_of, nearest_folder, why_no_lock
 
+pytestmark = pytest.mark.variants
+
 SECRET = "planted-0123456789"
 PLAN = '{"plan": ["a", "b", "c"]}'
 

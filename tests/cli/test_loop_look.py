@@ -13,6 +13,8 @@ import pytest
 from pytest_reflex.cli.main import main
 from tests.drivers.reflex.stage import Script, Stage, history_of
 
+pytestmark = pytest.mark.variants
+
 GOOD = "alpha beta gamma\n"
 Captured = pytest.CaptureFixture[str]
 

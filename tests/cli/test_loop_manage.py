@@ -13,6 +13,8 @@ from pytest_reflex.drivers.reflex.overview import find_run
 from tests.cli.terminal import Terminal
 from tests.drivers.reflex.stage import Script, Stage, history_of
 
+pytestmark = pytest.mark.variants
+
 GOOD, BAD = "alpha beta gamma\n", "x\n"
 Captured = pytest.CaptureFixture[str]
 

@@ -16,6 +16,8 @@ from pytest_reflex.cli.main import main
 from tests.earlier.make import SESSION
 from tests.earlier.projects import CODE, DATA, NOTHING, RIGHT, bring_back, write_inputs
 
+pytestmark = pytest.mark.variants
+
 VERSIONS = sorted(path.name for path in DATA.iterdir())
 BringBack = Callable[[str], Path]
 CALLS_OF_LOOP = ["PLAN", "PRODUCE", "CRITIQUE", "REFINE"] * 2 + ["PLAN", "PRODUCE"]

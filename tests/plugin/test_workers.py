@@ -9,6 +9,8 @@ import pytest
 
 from tests.plugin.conftest import BAD, GOOD, MILD, Run, append_rule, edit, write
 
+pytestmark = pytest.mark.variants
+
 Read = Callable[[str], dict[str, Any]]
 
 MARKED = """

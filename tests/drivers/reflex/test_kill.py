@@ -15,6 +15,8 @@ import pytest
 
 from tests.slim import slim_python
 
+pytestmark = pytest.mark.variants
+
 AGENT = """\
 import json, os, pathlib, signal, sys, time
 prompt = sys.stdin.read()

@@ -19,6 +19,8 @@ from pytest_reflex.errors import UsageError
 from tests.drivers.reflex.stage import Script, Stage, history_of, story
 from tests.drivers.reflex.test_kill import LONG, Project, runs, wait_for
 
+pytestmark = pytest.mark.variants
+
 
 @pytest.fixture
 def stage(tmp_path: Path) -> Stage:

@@ -18,6 +18,8 @@ from pytest_reflex.store.journal import read_journal
 from tests.drivers.reflex.forged import Records, add, last_of, let_pass, passing, rewrite, stop
 from tests.drivers.reflex.stage import Script, Stage, history_of, story
 
+pytestmark = pytest.mark.variants
+
 GOOD = "alpha beta gamma\n"
 ONE_PHASE = """\
 name: words
