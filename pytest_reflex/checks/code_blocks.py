@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import textwrap
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -14,6 +12,7 @@ from pytest_reflex.checks.options import COUNT, FLAG, TEXT
 from pytest_reflex.checks.structure_kind import Judge, StructureKind
 from pytest_reflex.documents.data import read_data
 from pytest_reflex.documents.lines import DataSyntaxError
+from pytest_reflex.documents.python_tree import parse_python
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.targets import CheckContext
 
@@ -67,9 +66,7 @@ def _python(text: str) -> DataSyntaxError | None:
     if any(line.lstrip().startswith(_PROMPTS) for line in source.splitlines()):
         return None  # a session, or cells of a notebook
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(source)
+        parse_python(source)
     except SyntaxError as error:
         return DataSyntaxError(error.msg, error.lineno or 0, error.offset or 0)
     except (ValueError, RecursionError, MemoryError) as error:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
 from pytest_reflex.checks.finding import Finding
+from pytest_reflex.documents.python_tree import parse_python
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.artifact import Artifact
 
@@ -109,10 +109,7 @@ def _read(file: Artifact, name: str) -> Source:
             hint="split it, or name a command",
         )
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text, name)
-            compile(tree, name, "exec", dont_inherit=True)
+        tree = parse_python(text, name, compiles=True)
     except SyntaxError as error:
         message = f"not valid Python: {error.msg}"
         return Source(name, text, None, Finding(message, error.lineno or 1, error.offset or 0))

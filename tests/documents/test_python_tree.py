@@ -1,0 +1,48 @@
+"""Threads that read Python at the same time do not make each other fail."""
+
+from __future__ import annotations
+
+import ast
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from pytest_reflex.documents import python_tree
+from pytest_reflex.documents.python_tree import parse_python
+
+DEEP = "x = " + "(" * 60 + "[1, 2, {3: lambda a: a}]" + ")" * 60 + "\n"
+LONG = "\n".join(f"def f{n}(a, b=[1, {{2: (3,)}}]):\n    return [a, *b]" for n in range(300))
+
+
+def test_threads_may_read_at_the_same_time() -> None:
+    with ThreadPoolExecutor(8) as pool:
+        trees = list(pool.map(lambda n: parse_python(LONG if n % 2 else DEEP), range(200)))
+    assert {len(tree.body) for tree in trees} == {1, 300}
+
+
+def test_who_is_made_to_fail_by_others_tries_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    fails = iter([SystemError("depth mismatch"), SystemError("depth mismatch")])
+    parse = ast.parse
+
+    def disturbed(text: str, name: str) -> ast.Module:
+        if (error := next(fails, None)) is not None:
+            raise error
+        return parse(text, name)
+
+    monkeypatch.setattr(python_tree.ast, "parse", disturbed)
+    assert isinstance(parse_python("x = 1").body[0], ast.Assign)
+
+
+def test_a_failure_that_stays_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(text: str, name: str) -> ast.Module:
+        raise SystemError("broken")
+
+    monkeypatch.setattr(python_tree.ast, "parse", broken)
+    with pytest.raises(SystemError, match="broken"):
+        parse_python("x = 1")
+
+
+@pytest.mark.parametrize("text", ["def", "return 1", "x = \0", "(" * 300])
+def test_what_does_not_compile_is_refused(text: str) -> None:
+    with pytest.raises((SyntaxError, ValueError, RecursionError, MemoryError)):
+        parse_python(text, compiles=True)
