@@ -6,12 +6,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
 from types import TracebackType
 from typing import Any
+
+from tests.real.server import JsonHandler
 
 PLAN = '{"plan": ["a", "b", "c"]}'
 USAGE = {
@@ -93,30 +94,25 @@ def text_of(mode: str) -> str:
 
 
 def _handler(server: FaultyServer) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
+    class Handler(JsonHandler, BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
+            body = self.body()
             mode, _, path = self.path.partition("?")[0].strip("/").partition("/")
             if path.endswith("count_tokens"):
-                self._send({"input_tokens": 10})
+                self.reply({"input_tokens": 10})
             elif path.endswith("/messages"):
                 self._messages(mode, body)
             else:
                 self._responses(mode)
 
         def do_GET(self) -> None:
-            self._send({"data": [], "models": []})
-
-        def do_HEAD(self) -> None:
-            self._send({})
+            self.reply({"data": [], "models": []})
 
         def _messages(self, mode: str, body: Event) -> None:
             if mode in MESSAGES:
                 status, kind, message = MESSAGES[mode]
                 server.count(mode, 0)
-                self._send({"type": "error", "error": {"type": kind, "message": message}}, status)
+                self.reply({"type": "error", "error": {"type": kind, "message": message}}, status)
                 return
             server.count(mode, sum(USAGE.values()))
             whole = {
@@ -130,36 +126,18 @@ def _handler(server: FaultyServer) -> type[BaseHTTPRequestHandler]:
                 "usage": USAGE,
             }
             if body.get("stream"):
-                self._stream(list(_message_events(whole)))
+                self.send_events(list(_message_events(whole)))
             else:
-                self._send(whole)
+                self.reply(whole)
 
         def _responses(self, mode: str) -> None:
             if mode in RESPONSES:
                 status, error = RESPONSES[mode]
                 server.count(mode, 0)
-                self._send({"error": error}, status)
+                self.reply({"error": error}, status)
                 return
             server.count(mode, 0 if mode in FAILED else 25_040)
-            self._stream(list(_response_events(mode)))
-
-        def _stream(self, events: list[Event]) -> None:
-            lines = [f"event: {e['type']}\ndata: {json.dumps(e)}\n\n" for e in events]
-            self._write("".join(lines).encode(), "text/event-stream")
-
-        def _send(self, document: Event, status: int = 200) -> None:
-            self._write(json.dumps(document).encode(), "application/json", status)
-
-        def _write(self, data: bytes, kind: str, status: int = 200) -> None:
-            self.send_response(status)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            if self.command != "HEAD":
-                self.wfile.write(data)
-
-        def log_message(self, *_: object) -> None:
-            return
+            self.send_events(list(_response_events(mode)))
 
     return Handler
 

@@ -6,7 +6,7 @@ It speaks as much of both as the real command-line clients need, and keeps what 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
 from types import TracebackType
@@ -16,6 +16,40 @@ from tests.real.model import answer_to
 
 _CHUNK = 400  # characters of a streamed part
 Event = dict[str, Any]
+
+
+class JsonHandler(BaseHTTPRequestHandler):
+    """Answers with JSON documents and streams of events, and logs nothing."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_HEAD(self) -> None:
+        self.reply({})
+
+    def body(self) -> Event:
+        """Return the document that was sent."""
+        found: Event = json.loads(
+            self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}"
+        )
+        return found
+
+    def reply(self, document: Event, status: int = 200) -> None:
+        self._write(json.dumps(document).encode(), "application/json", status)
+
+    def send_events(self, events: Iterable[Event]) -> None:
+        lines = [f"event: {e['type']}\ndata: {json.dumps(e)}\n\n" for e in events]
+        self._write("".join(lines).encode(), "text/event-stream")
+
+    def _write(self, data: bytes, kind: str, status: int = 200) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(data)
+
+    def log_message(self, *_: object) -> None:
+        return
 
 
 class ModelServer:
@@ -51,11 +85,9 @@ class ModelServer:
 
 
 def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
+    class Handler(JsonHandler, BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
+            body = self.body()
             path = self.path.partition("?")[0]
             server.note(path)
             if path == "/v1/messages":
@@ -63,37 +95,19 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
             elif path == "/v1/responses":
                 self._answer(body, responses(body), response(body))
             elif path == "/v1/messages/count_tokens":
-                self._send({"input_tokens": tokens(asked(body))})
+                self.reply({"input_tokens": tokens(asked(body))})
             else:
-                self._send({"error": {"type": "not_found_error", "message": path}}, 404)
+                self.reply({"error": {"type": "not_found_error", "message": path}}, 404)
 
         def do_GET(self) -> None:
             server.note(self.path.partition("?")[0])
-            self._send({"data": [], "models": []})
-
-        def do_HEAD(self) -> None:
-            self._send({})
+            self.reply({"data": [], "models": []})
 
         def _answer(self, body: Event, stream: Iterator[Event], whole: Event) -> None:
             if not body.get("stream"):
-                self._send(whole)
+                self.reply(whole)
                 return
-            lines = [f"event: {e['type']}\ndata: {json.dumps(e)}\n\n" for e in stream]
-            self._write("".join(lines).encode(), "text/event-stream")
-
-        def _send(self, document: Event, status: int = 200) -> None:
-            self._write(json.dumps(document).encode(), "application/json", status)
-
-        def _write(self, data: bytes, kind: str, status: int = 200) -> None:
-            self.send_response(status)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            if self.command != "HEAD":
-                self.wfile.write(data)
-
-        def log_message(self, *_: object) -> None:
-            return
+            self.send_events(stream)
 
     return Handler
 
