@@ -169,10 +169,13 @@ def test_a_signal_ends_all_and_leaves_a_run_that_goes_on(
     assert "go on with: resume demo" in err
     assert "Traceback" not in err
     assert program.everything_has_ended()
-    assert program.state()["status"] == "interrupted"
+    state, paid = program.state(), int(who == "tool")  # an interrupted call was paid
+    assert (state["status"], state["spend"]["calls"]) == ("interrupted", paid)
+    assert state["spend"]["unknown_cost_calls"] == paid
     program.let_go()
     assert program.run("resume", "demo")[0] == 0
-    assert program.state()["iteration"] == 3
+    state = program.state()
+    assert (state["iteration"], state["spend"]["calls"]) == (3, 3 + paid)
 
 
 def test_who_looks_while_it_runs_sees_it_and_who_drives_it_too_is_refused(

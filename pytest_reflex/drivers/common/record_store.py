@@ -109,6 +109,10 @@ class RecordStore:
         told = {"reason": stop.reason.value, "detail": stop.detail, "exit_code": int(code)}
         yield self._event(Kind.STOPPED, **told)
 
+    def interrupted(self, cost: Cost | None) -> None:
+        """Have calls in the spend that were paid and came to nothing; `leave` saves it."""
+        self._record = replace(self._record, spend=self._record.spend.plus(cost))
+
     def leave(self) -> None:
         """Save the state as interrupted."""
         if not self._left:

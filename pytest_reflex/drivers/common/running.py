@@ -33,7 +33,7 @@ from pytest_reflex.drivers.common.record_store import (
 )
 from pytest_reflex.errors import UsageError
 from pytest_reflex.host import agent_kinds, make_agent, open_host
-from pytest_reflex.model.run import Cost, cost_of, total_cost
+from pytest_reflex.model.run import Cost, cost_of, total_cost, unknown_cost
 from pytest_reflex.model.steps import Askable, Question, Reply
 from pytest_reflex.model.stop import StopReason
 from pytest_reflex.process.environment import inherited
@@ -89,15 +89,19 @@ class Tools:
         """Ask the agent of the run; a failure is a Reply with `error`."""
         if self.agent is None:
             raise UsageError("this run has no agent", hint="name one: --agent NAME, or `agent`")
-        reply = self.agent.ask(
-            Question(
-                prompt=prompt,
-                environment=self._environment,
-                seconds_left=self._seconds_left(),
-                cancel=self._cancel,
-                tell=self._say,
-            )
+        question = Question(
+            prompt=prompt,
+            environment=self._environment,
+            seconds_left=self._seconds_left(),
+            cancel=self._cancel,
+            tell=self._say,
         )
+        began = time.monotonic()
+        try:
+            reply = self.agent.ask(question)
+        except BaseException:
+            self._costs.append(unknown_cost(time.monotonic() - began))
+            raise
         self._costs.append(cost_of(reply))
         return reply
 
@@ -141,7 +145,11 @@ class _Framed:
         return chosen
 
     def perform(self, action: NextStep) -> Iterator[Done]:
-        fields = self._driver.perform(action, self._store.state, self._tools)
+        try:
+            fields = self._driver.perform(action, self._store.state, self._tools)
+        except BaseException:
+            self._store.interrupted(self._tools.take_cost())
+            raise
         cost = self._tools.take_cost()
         if self._control.has_cancelled:  # what was cut short came to nothing
             yield Done(action, cost)
