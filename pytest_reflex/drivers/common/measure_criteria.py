@@ -143,12 +143,15 @@ def _measurement_of(evaluations: Sequence[Evaluation]) -> Measurement:
         failed = gate.status is GateStatus.FAILED
         status = MeasurementStatus.FAILED if failed else MeasurementStatus.ERROR
         told = "; ".join(gate.reasons)
+    judged = status is not MeasurementStatus.ERROR
+    rules = sum(len(one.failed) + len(one.warnings) for one in evaluations)
     return Measurement(
         status=status,
         summary=one_line(told, SUMMARY),
-        value=None if status is MeasurementStatus.ERROR else worst.score,
+        value=worst.score if judged else None,
         evidence=evidence,
         cost=cost,
+        failures=("rules", rules) if judged else None,
     )
 
 
