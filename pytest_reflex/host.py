@@ -71,13 +71,18 @@ class _BuiltInChecks:
 
 class _BuiltInAgents:
     def pytest_reflex_register_agents(self, register: Callable[[str, AgentFactory], None]) -> None:
-        from pytest_reflex.agents import hooks_only
         from pytest_reflex.agents.offline import OfflineAgent
         from pytest_reflex.agents.replay import NAME, ReplayAgent
 
         register("offline", lambda table: OfflineAgent())
-        register(hooks_only.NAME, lambda table: hooks_only.HooksOnlyAgent())
+        register("python", _hooks_only)
         register(NAME, lambda table: ReplayAgent.from_table(table, Path.cwd()))
+
+
+def _hooks_only(table: Mapping[str, Any]) -> Agent:
+    from pytest_reflex.agents.hooks_only import HooksOnlyAgent
+
+    return HooksOnlyAgent()
 
 
 class _BuiltInReporters:

@@ -6,14 +6,12 @@ from dataclasses import dataclass
 
 from pytest_reflex.model.steps import Reply, StepRequest
 
-NAME = "python"
-
 
 @dataclass(frozen=True, slots=True)
 class HooksOnlyAgent:
     """Says of each step that comes to it which hook has not answered: plugins are asked first."""
 
-    name: str = NAME
+    name: str = "python"
 
     def respond(self, request: StepRequest) -> Reply:
         hook = f"pytest_reflex_{request.step.value.lower()}"

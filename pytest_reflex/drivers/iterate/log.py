@@ -295,6 +295,8 @@ class Log:
         return visible_json(document)
 
     def _hide(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self._hide(one) for one in value]
         return hide(str(value), self._hidden) if isinstance(value, str) else value
 
     def _safe(self, text: str) -> str:

@@ -153,9 +153,8 @@ def committed_text(number: int, commit: str, files: int) -> str:
 def undo_text(commits: Sequence[str]) -> str:
     """Return how the commits of a sitting are undone, the last one first."""
     shown = " ".join(reversed(commits[-_MOST_COMMITS:]))
-    more = "" if len(commits) <= _MOST_COMMITS else f" (the last {_MOST_COMMITS})"
-    what = f"{counted(len(commits), 'commit')} of this run"
-    return f"{what}; to undo them{more}: git revert --no-edit {shown}"
+    last = f"last {_MOST_COMMITS} " if len(commits) > _MOST_COMMITS else ""
+    return f"To undo the {last}commits of this sitting: git revert --no-edit {shown}"
 
 
 def completed_text(round_: Round, total: int) -> str:
