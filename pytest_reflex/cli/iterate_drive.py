@@ -137,7 +137,7 @@ def _drive(
     from pytest_reflex.cli.display import Display, warn
     from pytest_reflex.drivers.common.console import Progress, styled
     from pytest_reflex.drivers.iterate import sitting
-    from pytest_reflex.drivers.iterate.log import Volume
+    from pytest_reflex.drivers.iterate.log_record import Volume
     from pytest_reflex.drivers.iterate.telling import IterateView
     from pytest_reflex.reports.lines import plain
 

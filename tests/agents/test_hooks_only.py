@@ -15,7 +15,7 @@ from pytest_reflex.model.steps import Reply
 
 
 def pytest_reflex_plan(request):
-    return Reply(text=json.dumps({"plan": ["write it"]}), agent="mine")
+    return Reply(text=json.dumps({"plan": ["read", "write", "look"]}), agent="mine")
 
 
 def pytest_reflex_produce(request):
@@ -56,7 +56,7 @@ def test_a_step_that_no_hook_answers_is_named_with_its_hook(
     (project / f"{name}.py").write_text(plugin)
     (project / "pytest-reflex.toml").write_text(f'plugins = ["{name}"]\n')
     assert main([*NEW]) == 9
-    error = capsys.readouterr().err
+    error = " ".join(capsys.readouterr().err.split())
     assert f"no plugin has answered {step}: name a module with the hook" in error
     assert f"pytest_reflex_{step.lower()}" in error
 

@@ -125,14 +125,14 @@ class Commits:
         return status.st_ino, status.st_size, status.st_mtime_ns
 
     def _git(self, *words: str, stdin: bytes | None = None) -> Finished:
-        return _git(self._top, *words, stdin=stdin)
+        return _git(self._top, "--literal-pathspecs", *words, stdin=stdin)
 
 
 def _git(folder: Path, *words: str, stdin: bytes | None = None) -> Finished:
     return run(
         ["git", *_CONFIGURED, *words],
         cwd=folder,
-        env=git_environment() | {"GIT_LITERAL_PATHSPECS": "1", "GIT_EDITOR": "true"},
+        env=git_environment() | {"GIT_EDITOR": "true"},
         stdin=stdin,
         timeout=_SECONDS,
         head=_MOST_BYTES,
@@ -167,11 +167,13 @@ def _place(project: Path) -> tuple[Path, bytes]:
 
 
 def _said(finished: Finished) -> str:
-    """Return what git said last; of a time-out that."""
+    """Return why git did not do it, in its words: the line that says so, else the last one."""
     if finished.stopped:
         return "git took too long"
     text = (finished.stderr or finished.stdout).decode("utf-8", "backslashreplace").strip()
-    return one_line(text.rpartition("\n")[2], 200) or f"git ended with {finished.returncode}"
+    lines = text.split("\n")
+    why = next((line for line in lines if line.startswith(("fatal: ", "error: "))), lines[-1])
+    return one_line(why, 200) or f"git ended with exit status {finished.returncode}"
 
 
 def _left_out(paths: tuple[bytes, ...]) -> str:

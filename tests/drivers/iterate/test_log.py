@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.drivers.iterate.log import Log, Volume, local_time
+from pytest_reflex.drivers.iterate.log import Log, local_time
+from pytest_reflex.drivers.iterate.log_record import Volume
 from pytest_reflex.drivers.iterate.logfile import LogFile, log_path
 from pytest_reflex.drivers.iterate.model import (
     Bounds,
@@ -199,7 +200,7 @@ def test_each_ending_has_its_line(
     ending: StopReason, failures: int, status: Status, saved: bool, text: str
 ) -> None:
     ended = state(1, 2, failures=failures, status=status)
-    assert ended_text(ending, ended, saved=saved) == text
+    assert ended_text(ending, ended, seconds=3.0, saved=saved) == text
 
 
 def test_a_run_without_caps_says_so() -> None:

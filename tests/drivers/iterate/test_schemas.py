@@ -13,7 +13,7 @@ from pytest_reflex.contracts.validate import problems, schema
 from pytest_reflex.drivers.iterate.commits import Committed
 from pytest_reflex.drivers.iterate.decide import ENDINGS
 from pytest_reflex.drivers.iterate.last import last_of
-from pytest_reflex.drivers.iterate.log import Volume
+from pytest_reflex.drivers.iterate.log_record import Volume
 from pytest_reflex.drivers.iterate.model import (
     Bounds,
     Cause,
