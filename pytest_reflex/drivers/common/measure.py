@@ -48,7 +48,7 @@ class Measurement:
     criteria, or what an agent says for it: foreign text. `cost` is that of the agents that were
     asked, as `model.run` has it (None: nobody was paid). `left_children` says that processes of a
     command outlived it, and were killed. `failures` are how failures were counted, and how many
-    there are, where somebody did.
+    there are, where somebody did. `limit` is the notice of a rate limit that kept a judge from it.
     """
 
     status: MeasurementStatus
@@ -60,6 +60,7 @@ class Measurement:
     cost: Cost | None = None
     left_children: bool = False
     failures: tuple[str, int] | None = None
+    limit: str = ""
 
     @property
     def passed(self) -> bool:

@@ -257,14 +257,15 @@ class IterateDriver:
         procedure = self._work.procedure
         found = outcome_of_answer(reply, offers_success=procedure.success)
         self._tell_reply(number, reply, limited=found.limited)
-        if found.limited:
-            return Cut(cost=cost_of(reply), limit=found.detail)
         results: tuple[GateResult, ...] = ()
         if found.cause is None:
             self._tell_doubts(reply, changed)
             told = partial(self._log.gate_ended, number)
             results = self._work.gates.run(number, cancel=self._cancel, told=told)
             found = outcome_with_gates(found, results, self._store.state.known_failures)
+        cost = total_cost([cost_of(reply), *(result.cost for result in results)])
+        if found.limited:
+            return Cut(cost=cost, limit=found.detail)
         if changed is not None:
             self._unchanged = 0 if changed else self._unchanged + 1
         return Round(
@@ -282,7 +283,7 @@ class IterateDriver:
             files=files,
             usd=reply.usd,
             tokens=reply.tokens,
-            cost=total_cost([cost_of(reply), *(result.cost for result in results)]),
+            cost=cost,
             output=_last_words(reply) if found.cause and not results else "",
             answer="" if reply.error else _end(reply.text, _ANSWER),
         )

@@ -207,6 +207,7 @@ def _tried(made: _Made, attempt: Attempt) -> GateResult:
         left_children=found.left_children,
         cost=found.cost,
         failures=_failures(found),
+        limit=found.limit,
     )
 
 

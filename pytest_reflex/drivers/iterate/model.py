@@ -147,7 +147,7 @@ class GateResult:
     `left_children` says that processes of a command outlived it, and were killed. `cost` is that of
     an LLM judge, in the form of `model.run.cost_of`. `failures` are how failures were counted and
     how many there are, None where that says nothing: the gate was not judged, or its files were
-    modified.
+    modified. `limit` is the notice of a rate limit that kept its judge from a verdict.
     """
 
     gate: Gate
@@ -158,6 +158,7 @@ class GateResult:
     left_children: bool = False
     cost: Mapping[str, Any] | None = None
     failures: tuple[str, int] | None = None
+    limit: str = ""
 
     @property
     def passed(self) -> bool:

@@ -159,7 +159,7 @@ def taken_up(
 
 def another_program() -> str:
     """Return what is to be thought of a state that says running where nobody holds the lock."""
-    return "no pytest-reflex drives it: its process was killed, or another program is at work on it"
+    return "no process holds its lock: it was killed, or another program is at work on it"
 
 
 def nothing_to_resume(name: str) -> UsageError:

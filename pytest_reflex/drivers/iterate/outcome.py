@@ -121,6 +121,8 @@ def outcome_with_gates(answer: Outcome, gates: Sequence[GateResult], known: Know
     if not missed:
         return replace(answer, known=compared.known)
     told = "; ".join(f"{found.gate.name}: {found.summary}" for found in missed)
+    if limit := next((found.limit for found in missed if found.limit), ""):
+        return Outcome(cause=Cause.LIMIT_NOTICE, detail=limit, limited=True)
     return Outcome(
         cause=None if compared.better else Cause.GATE,
         detail=told,

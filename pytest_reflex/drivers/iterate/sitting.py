@@ -72,7 +72,7 @@ def _doubt(found: State | None) -> str:
     """Return the warning that belongs to a state which says running: we hold its lock by now."""
     if found is None or found.status is not Status.RUNNING:
         return ""
-    return f"The state says that it is running: {opening.another_program()}; end that one first"
+    return f"The state says that it is running, but {opening.another_program()}; end that one first"
 
 
 @contextmanager

@@ -176,3 +176,28 @@ def test_a_procedure_of_ones_own_says_it_in_its_table(
     project = Project(tmp_path, "no", more="[iterate.procedures.build]\nfailure = false\n")
     assert main(["iterate", "run", "build"]) == 16
     assert len(project.calls()) == 3
+
+
+JUDGED = """\
+name: words
+version: 1
+rules:
+  - {id: a.x.clear, description: it is clear, severity: fail,
+     check: {type: judged, rubric: "Pass: it is clear. Fail: it is not."}}
+"""
+
+
+def test_a_limit_of_the_judge_of_a_gate_pauses_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "words.yaml").write_text(JUDGED)
+    (tmp_path / "a.md").write_text("text\n")
+    jury = "[agents.jury]\ncommand = ['echo', 'You have hit your limit, resets 5pm']\ntries = 1\n"
+    gate = "[iterate.gates.words]\ncriteria = 'words.yaml'\nartifacts = ['a.md']\n"
+    project = Project(tmp_path, "ok", more=jury + gate)
+    assert main(["iterate", "run", "build", "--judge", "jury"]) == 9
+    last = told(capsys.readouterr().err)[-1]
+    assert last.startswith("WARNING: Paused: the tool ran into a limit: judge jury: ")
+    assert (project.state()["iteration"], project.state()["consecutive_failures"]) == (0, 0)
+    assert project.state()["spend"]["calls"] >= 2

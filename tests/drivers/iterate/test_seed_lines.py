@@ -246,8 +246,8 @@ def test_a_resume_of_a_running_state_says_that_another_program_may_be_at_work(
     assert main(["iterate", "resume", "build"]) == 0
     lines = told(capsys.readouterr().err)
     assert lines[2] == (
-        "WARNING: The state says that it is running: no pytest-reflex drives it: its process was "
-        "killed, or another program is at work on it; end that one first"
+        "WARNING: The state says that it is running, but no process holds its lock: it was killed, "
+        "or another program is at work on it; end that one first"
     )
 
 
@@ -266,7 +266,7 @@ def test_a_run_beside_a_running_state_is_refused_with_the_same_doubt(
     left_behind(project, "running")
     assert main(["iterate", "run", "build"]) == 4
     error = capsys.readouterr().err
-    assert "a run of build is marked as running after 5 iterations; no pytest-reflex" in error
+    assert "a run of build is marked as running after 5 iterations; no process" in error
     assert "another program is at work on it" in error
     assert main(["iterate", "run", "build", "-n", "1", "--fresh"]) == 0
     assert "another program is at work on it" in capsys.readouterr().err
