@@ -122,39 +122,39 @@ def test_a_pattern_of_the_configuration_counts(
 
 # One of four gates is mended in each iteration, and SUCCESS is said when none is left.
 WEAK = """\
-import pathlib
-
-left = sorted(pathlib.Path(".").glob("broken-*"))
-left[0].unlink()
-pathlib.Path("notes").open("a").write("mended one\\n")
-print("mended one" if left[1:] else "all is done\\n<promise>SUCCESS</promise>")
+for one in broken-*; do rm "$one"; break; done
+echo "mended one" >> notes
+set -- broken-*
+if [ -e "$1" ]; then echo "mended one"; else
+    printf 'all is done\\n<promise>SUCCESS</promise>\\n'
+fi
 """
 FOUR = "".join(
     f'[iterate.gates.g{number}]\ncommand = "test ! -e broken-{number}"\n' for number in range(1, 5)
 )
 COUNTED = """\
 [iterate.gates.tests]
-command = ["python", "check.py"]
+command = ["sh", "check.sh"]
 """
 CHECK = """\
-import pathlib, sys
-left = len(list(pathlib.Path(".").glob("broken-*")))
-print(f"{left} failed, 3 passed in 0.01s")
-sys.exit(left > 0)
+set -- broken-*
+[ -e "$1" ] && left=$# || left=0
+echo "$left failed, 3 passed in 0.01s"
+[ $left = 0 ]
 """
 CONFIG = """\
 [iterate]
 agent = "weak"
 [agents.weak]
-command = ["python", "weak.py"]
+command = ["sh", "weak.sh"]
 """
 
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "weak.py").write_text(WEAK)
-    (tmp_path / "check.py").write_text(CHECK)
+    (tmp_path / "weak.sh").write_text(WEAK)
+    (tmp_path / "check.sh").write_text(CHECK)
     for number in range(1, 5):
         (tmp_path / f"broken-{number}").touch()
     return tmp_path
@@ -207,9 +207,9 @@ def test_the_first_iteration_is_compared_with_what_was_before(
 
 def test_the_first_prompt_has_what_fails(project: Path, iterate: Run) -> None:
     configured(project, COUNTED)
-    weak = (project / "weak.py").read_text()
-    keep = "import sys\nopen('prompt', 'w').write(sys.stdin.read())\n"
-    (project / "weak.py").write_text(keep + weak)
+    weak = (project / "weak.sh").read_text()
+    keep = "cat > prompt\n"
+    (project / "weak.sh").write_text(keep + weak)
     iterate("run", "fix-tests", "-n", "1")
     prompt = (project / "prompt").read_text()
     assert "## BEFORE THE FIRST ITERATION" in prompt
@@ -224,7 +224,7 @@ def test_progress_without_a_pass_is_no_success_of_the_run(project: Path, iterate
 @pytest.mark.parametrize("gates", [FOUR, COUNTED], ids=["four gates", "one that counts"])
 def test_who_mends_nothing_is_aborted(project: Path, iterate: Run, gates: str) -> None:
     configured(project, gates)
-    (project / "weak.py").write_text("open('notes', 'a').write('x'); print('tried')")
+    (project / "weak.sh").write_text("echo x >> notes; echo tried")
     status, lines = iterate("run", "fix-tests")
     assert status == 16
     assert "    | consecutive failures: 3/3" in lines
@@ -232,20 +232,15 @@ def test_who_mends_nothing_is_aborted(project: Path, iterate: Run, gates: str) -
 
 def test_who_goes_back_and_forth_is_aborted(project: Path, iterate: Run) -> None:
     configured(project, COUNTED)
-    back = """\
-import os, pathlib
-path = pathlib.Path("broken-4")
-path.touch() if int(os.environ["PYTEST_REFLEX_ITERATION"]) % 2 == 0 else path.unlink()
-print("tried")
-"""
-    (project / "weak.py").write_text(back)
+    back = "[ -e broken-4 ] && rm broken-4 || touch broken-4; echo tried"
+    (project / "weak.sh").write_text(back)
     assert iterate("run", "fix-tests", "-n", "20")[0] == 16
 
 
 def test_a_success_that_is_promised_too_early_ends_nothing(project: Path, iterate: Run) -> None:
     configured(project, COUNTED)
-    early = (project / "weak.py").read_text() + "print('<promise>SUCCESS</promise>')\n"
-    (project / "weak.py").write_text(early)
+    early = (project / "weak.sh").read_text() + "echo '<promise>SUCCESS</promise>'\n"
+    (project / "weak.sh").write_text(early)
     status, lines = iterate("run", "fix-tests")
     assert (status, lines[-1]) == (0, "Success signal in iteration 4 (total: _)")
 
@@ -288,16 +283,11 @@ def test_a_gate_of_its_own_kind_that_never_improves_aborts(
 
 def test_a_gate_whose_file_is_modified_makes_no_progress(project: Path, iterate: Run) -> None:
     configured(project, COUNTED)
-    cheat = """\
-import pathlib
-check = pathlib.Path("check.py")
-check.write_text(check.read_text().replace("left = len", "left = -1 + len"))
-print("fewer fail")
-"""
-    (project / "weak.py").write_text(cheat)
+    cheat = "sed -i s/left=.#/left=1/ check.sh; echo fewer fail"
+    (project / "weak.sh").write_text(cheat)
     status, lines = iterate("run", "fix-tests")
     assert status == 16
-    assert "    | tests: modified during the run: check.py" in lines
+    assert "    | tests: modified during the run: check.sh" in lines
     assert not any("better" in line for line in lines)
 
 
@@ -309,13 +299,8 @@ def test_criteria_make_progress_by_their_failed_rules(project: Path, iterate: Ru
     )
     (project / "words.yaml").write_text(f"name: words\nversion: 1\nrules:\n{rules}")
     (project / "a.md").write_text("text\n")
-    writer = """\
-import os, pathlib
-number = int(os.environ["PYTEST_REFLEX_ITERATION"]) - 1
-pathlib.Path("a.md").open("a").write(f"word{number}\\n")
-print("wrote a word")
-"""
-    (project / "weak.py").write_text(writer)
+    writer = "echo word$((PYTEST_REFLEX_ITERATION - 1)) >> a.md; echo wrote a word"
+    (project / "weak.sh").write_text(writer)
     gate = '[iterate.gates.words]\ncriteria = "words.yaml"\nartifacts = ["a.md"]\nprogress = true\n'
     configured(project, gate)
     status, lines = iterate("run", "build", "-n", "4", "--failure-threshold", "1")
@@ -328,7 +313,7 @@ def test_a_resumed_run_knows_how_many_failed(project: Path, iterate: Run) -> Non
     state = json.loads((project / ".rooda/state/fix-tests.json").read_text())
     assert state["known_failures"] == {"tests": {"pytest 1": 2}}
     assert state["failing_gates"] == ["tests"]
-    (project / "weak.py").write_text("print('tried')")
+    (project / "weak.sh").write_text("echo tried")
     status, _ = iterate("resume", "fix-tests", "--budget", "calls=9")
     assert status == 16
 
