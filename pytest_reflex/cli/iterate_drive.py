@@ -21,10 +21,10 @@ from pytest_reflex.settings import Settings
 
 if TYPE_CHECKING:
     from pytest_reflex.drivers.common.events import DriverEvent, Listener
-    from pytest_reflex.drivers.iterate.driver import Work
     from pytest_reflex.drivers.iterate.model import State
     from pytest_reflex.drivers.iterate.opening import Options
     from pytest_reflex.drivers.iterate.sitting import Begin
+    from pytest_reflex.drivers.iterate.work import Work
 
 
 @click.command(cls=OwnOptions, short_help="Run a procedure, round after round.")

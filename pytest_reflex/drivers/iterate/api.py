@@ -10,11 +10,11 @@ from typing import Any
 from pytest_reflex.drivers.common.arguments import Budget, budget_of, parted, settings_of
 from pytest_reflex.drivers.common.events import DriverEvent
 from pytest_reflex.drivers.iterate import sitting
-from pytest_reflex.drivers.iterate.driver import Work
 from pytest_reflex.drivers.iterate.opening import Options, nothing_to_resume
 from pytest_reflex.drivers.iterate.procedures import check_name
 from pytest_reflex.drivers.iterate.setup import prepare
 from pytest_reflex.drivers.iterate.statefile import read_state
+from pytest_reflex.drivers.iterate.work import Work
 from pytest_reflex.errors import UsageError
 from pytest_reflex.host import open_host
 

@@ -7,13 +7,10 @@ or none where there is nothing left to do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from threading import Event
-from typing import Any
 
 from pytest_reflex.agents.command import LEFT
 from pytest_reflex.agents.partial import partial_output, was_killed
@@ -24,20 +21,18 @@ from pytest_reflex.drivers.common.drive import Inputs, Stop
 from pytest_reflex.drivers.common.events import DriverEvent, Listener
 from pytest_reflex.drivers.common.lease import RUN_DIR
 from pytest_reflex.drivers.iterate.budget import is_over, over_budget_text
-from pytest_reflex.drivers.iterate.commits import Commits, commit_message
+from pytest_reflex.drivers.iterate.commits import commit_message
 from pytest_reflex.drivers.iterate.decide import decide
 from pytest_reflex.drivers.iterate.events import begins, waits
-from pytest_reflex.drivers.iterate.gates import ITERATION_VARIABLE, Gates
+from pytest_reflex.drivers.iterate.gates import ITERATION_VARIABLE
 from pytest_reflex.drivers.iterate.last import last_of_gates
 from pytest_reflex.drivers.iterate.log import Log
 from pytest_reflex.drivers.iterate.logfile import keep_partial
 from pytest_reflex.drivers.iterate.model import (
     Baseline,
-    Bounds,
     Cause,
     Cut,
     GateResult,
-    Procedure,
     Round,
     State,
 )
@@ -50,44 +45,16 @@ from pytest_reflex.drivers.iterate.outcome import (
 from pytest_reflex.drivers.iterate.progress import compare
 from pytest_reflex.drivers.iterate.store import IterateStore
 from pytest_reflex.drivers.iterate.tree import Watch
+from pytest_reflex.drivers.iterate.work import Work, other_limits
 from pytest_reflex.errors import StateError
 from pytest_reflex.model.plain import boundary
 from pytest_reflex.model.run import cost_of, total_cost, unknown_cost
-from pytest_reflex.model.steps import Askable, Question, Reply
+from pytest_reflex.model.steps import Question, Reply
 from pytest_reflex.model.stop import StopReason
 from pytest_reflex.reports.spending import not_held, unknown_of
 
 _KEPT = 2_000
 _ANSWER = 20_000
-
-
-def utc_now() -> str:
-    """Return the time as the state file has it."""
-    return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
-    """What the rounds of a run are made of.
-
-    `prompt` returns that of an iteration by its number, the limit (0: none), what people said of
-    the work and what the last iteration did (as `last` has it), `tokens` their count;
-    `fingerprint` that of the working tree, None where nobody can tell, and `seen` the files as that
-    saw them. `folder` is told to tools and gates: by that a resume finds what was left running.
-    `commits` has git keep what each iteration changed.
-    """
-
-    procedure: Procedure
-    bounds: Bounds
-    agent: Askable
-    prompt: Callable[[int, int, Sequence[str], Mapping[str, Any]], str]
-    tokens: Callable[[str], int]
-    token_budget: int
-    gates: Gates
-    fingerprint: Callable[[], str | None]
-    folder: Path
-    seen: Callable[[], Mapping[bytes, bytes] | None] = lambda: None
-    commits: Commits | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,16 +285,6 @@ class IterateDriver:
         self.tell_not_held(unknown_of(state.spend))
         if bounds.unchanged and self._unchanged and self._unchanged % bounds.unchanged == 0:
             self._log.unchanged(self._unchanged, bounds.unchanged)
-
-
-def other_limits(bounds: Bounds) -> list[str]:
-    """Return the names of the limits that hold whatever a tool reports."""
-    holding = {
-        "max_iterations": bounds.max_iterations,
-        "wall_time": bounds.wall_time,
-        "unchanged": bounds.unchanged if bounds.stop_unchanged else 0,
-    }
-    return [name for name, value in holding.items() if value]
 
 
 def _last_words(reply: Reply) -> str:

@@ -14,7 +14,6 @@ from pytest_reflex.drivers.common.workspace import own_paths
 from pytest_reflex.drivers.iterate.bounds import bounds_of, chosen_agent
 from pytest_reflex.drivers.iterate.budget import tokens_of
 from pytest_reflex.drivers.iterate.commits import Commits
-from pytest_reflex.drivers.iterate.driver import Work
 from pytest_reflex.drivers.iterate.fragments import from_context, from_flag
 from pytest_reflex.drivers.iterate.gates import Gates
 from pytest_reflex.drivers.iterate.last import last_text
@@ -24,6 +23,7 @@ from pytest_reflex.drivers.iterate.procedures import find_procedure, gates_of
 from pytest_reflex.drivers.iterate.prompt import compose
 from pytest_reflex.drivers.iterate.statefile import run_folder
 from pytest_reflex.drivers.iterate.tree import Tree
+from pytest_reflex.drivers.iterate.work import Work
 from pytest_reflex.errors import UsageError
 from pytest_reflex.host import Host, agent_kinds, employ_judge, make_agent
 from pytest_reflex.model.steps import Askable, Question, Reply

@@ -12,7 +12,6 @@ from typing import Any
 from pytest_reflex.drivers.common.events import DriverEvent, Listener
 from pytest_reflex.drivers.common.snapshot import SnapshotFile
 from pytest_reflex.drivers.iterate import opening
-from pytest_reflex.drivers.iterate.driver import Work, utc_now
 from pytest_reflex.drivers.iterate.gate_start import refuse_other_gates, starts_from_json
 from pytest_reflex.drivers.iterate.log import Log
 from pytest_reflex.drivers.iterate.logfile import LogFile, free_log_name, log_path
@@ -20,6 +19,7 @@ from pytest_reflex.drivers.iterate.loop import IterationLoop
 from pytest_reflex.drivers.iterate.model import State, Status
 from pytest_reflex.drivers.iterate.state import beyond_limit
 from pytest_reflex.drivers.iterate.statefile import state_file
+from pytest_reflex.drivers.iterate.work import Work, utc_now
 from pytest_reflex.process.secrecy import secrets
 from pytest_reflex.store.filesystem import lock_warning
 
