@@ -70,7 +70,7 @@ def of_outcome(state: State, outcome: Round | Cut) -> Iterator[DriverEvent]:
     yield _event(
         state,
         Kind.ITERATION,
-        outcome="failure" if outcome.failed else "success",
+        outcome=outcome.outcome,
         cause=outcome.cause.value if outcome.cause else "",
         detail=outcome.detail,
         failures=state.consecutive_failures,

@@ -330,7 +330,7 @@ def _round_fields(round_: Round) -> dict[str, Any]:
     fields: dict[str, Any] = {
         "iteration": round_.number,
         "phase": "gates" if round_.gates else _phase(round_),
-        "outcome": "failure" if round_.failed else "success",
+        "outcome": round_.outcome,
         "seconds": round(round_.seconds, 3),
         "changed": round_.changed,
         **({"gates": {one.gate.name: one.outcome for one in round_.gates}} if round_.gates else {}),

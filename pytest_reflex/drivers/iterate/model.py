@@ -202,6 +202,13 @@ class Round:
     def failed(self) -> bool:
         return self.cause is not None
 
+    @property
+    def outcome(self) -> str:
+        """What it came to in a word: success, failure, or progress where gates fail still."""
+        if self.failed:
+            return "failure"
+        return "progress" if self.failing else "success"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baseline:

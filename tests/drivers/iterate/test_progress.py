@@ -216,9 +216,16 @@ def test_the_first_prompt_has_what_fails(project: Path, iterate: Run) -> None:
     assert "| 4 failed, 3 passed in 0.01s" in prompt
 
 
-def test_progress_without_a_pass_is_no_success_of_the_run(project: Path, iterate: Run) -> None:
+def test_progress_without_a_pass_is_no_success_of_the_run(
+    project: Path, iterate: Run, capsys: Captured
+) -> None:
     configured(project, COUNTED)
     assert iterate("run", "fix-tests", "-n", "3")[0] == 6
+    main(["iterate", "history", "fix-tests", "--run", "last", "--json"])
+    found = json.loads(capsys.readouterr().out)["iterations"]
+    assert [(row["outcome"], row["gates"]) for row in found] == [
+        ("progress", {"tests": "fail"})
+    ] * 3
 
 
 @pytest.mark.parametrize("gates", [FOUR, COUNTED], ids=["four gates", "one that counts"])
