@@ -29,6 +29,9 @@ ENDINGS = (
 """The reasons for which an iteration loop ends or is left."""
 BUDGET = "budget"
 """The `outcome` of a state whose budget was used up."""
+PERSON = "person"
+"""The `outcome` of a state that waits for what a person decides."""
+_WAITS_FOR = {StopReason.BUDGET_EXCEEDED: BUDGET, StopReason.PERSON_NEEDED: PERSON}
 _AT_WORK = (None, Cause.GATE, Cause.PROMISED_FAILURE)
 _STATUS = {
     RunStatus.COMPLETED: Status.COMPLETED,
@@ -114,8 +117,8 @@ def ended(state: State, reason: StopReason) -> State:
     outcome = state.outcome
     if status is Status.COMPLETED:
         outcome = reason.value
-    elif reason is StopReason.BUDGET_EXCEEDED:
-        outcome = state.outcome or BUDGET
+    elif reason in _WAITS_FOR:
+        outcome = state.outcome or _WAITS_FOR[reason]
     return replace(state, status=status, outcome=outcome)
 
 

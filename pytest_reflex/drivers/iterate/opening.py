@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pytest_reflex.drivers.iterate.decide import BUDGET
+from pytest_reflex.drivers.iterate.decide import BUDGET, PERSON
 from pytest_reflex.drivers.iterate.model import Bounds, Phase, State, Status
 from pytest_reflex.drivers.iterate.state import beyond_limit
 from pytest_reflex.drivers.iterate.wording import RESUME, counted
@@ -145,14 +145,16 @@ def taken_up(
             hint=f"allow more: {RESUME} {name} --reset-failures --max-iterations {limit + 1}",
         )
     killed = found.status is Status.RUNNING
+    # A person was asked, and has decided; where no iteration is left, the last one failed still.
+    heard = found.outcome == PERSON and not (limit and found.iteration >= limit)
     return replace(
         found,
         gates_at_start=found.gates_at_start if killed else {},
         status=Status.RUNNING,
-        outcome="" if found.outcome == BUDGET else found.outcome,
+        outcome="" if found.outcome in (BUDGET, PERSON) else found.outcome,
         max_iterations=bounds.max_iterations,
         failure_threshold=bounds.failure_threshold,
-        consecutive_failures=0 if reset_failures else found.consecutive_failures,
+        consecutive_failures=0 if reset_failures or heard else found.consecutive_failures,
         options=options.to_json(),
     )
 

@@ -181,7 +181,7 @@ LEFT = {
     StopReason.BUDGET_EXCEEDED: (Status.INTERRUPTED, "budget"),
     StopReason.WALL_TIME: (Status.INTERRUPTED, ""),
     StopReason.UNCHANGED: (Status.INTERRUPTED, ""),
-    StopReason.PERSON_NEEDED: (Status.INTERRUPTED, ""),
+    StopReason.PERSON_NEEDED: (Status.INTERRUPTED, "person"),
     StopReason.RATE_LIMIT: (Status.INTERRUPTED, ""),
     StopReason.INTERRUPTED: (Status.INTERRUPTED, ""),
 }

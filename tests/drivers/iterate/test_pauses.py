@@ -201,3 +201,26 @@ def test_a_limit_of_the_judge_of_a_gate_pauses_too(
     assert last.startswith("WARNING: Paused: the tool ran into a limit: judge jury: ")
     assert (project.state()["iteration"], project.state()["consecutive_failures"]) == (0, 0)
     assert project.state()["spend"]["calls"] >= 2
+
+
+@pytest.mark.parametrize("threshold", ["1", "3"])
+def test_who_resumes_has_decided_and_the_failure_counts_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, threshold: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    project = Project(tmp_path, "no", "ok")
+    begin = ["iterate", "run", "build", "-n", "3", "--failure-threshold", threshold]
+    assert main(begin) == 14
+    assert project.state()["outcome"] == "person"
+    assert main(["iterate", "resume", "build"]) == 0
+    assert [number for _, number in project.calls()] == ["1", "2", "3"]
+
+
+def test_where_no_iteration_is_left_the_last_one_failed_still(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    project = Project(tmp_path, "no")
+    assert main(["iterate", "run", "build", "-n", "1"]) == 14
+    assert main(["iterate", "resume", "build"]) == 6
+    assert len(project.calls()) == 1
