@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pluggy
 
 from pytest_reflex import hookspecs
-from pytest_reflex.agents.router import AgentRouter
+from pytest_reflex.agents.router import AgentRouter, HooksOnlyAgent
 from pytest_reflex.checks import registry as checks
 from pytest_reflex.errors import Place, ReflexError, UsageError, did_you_mean
 from pytest_reflex.model.results import Evaluation
@@ -75,6 +75,7 @@ class _BuiltInAgents:
         from pytest_reflex.agents.replay import NAME, ReplayAgent
 
         register("offline", lambda table: OfflineAgent())
+        register("python", lambda table: HooksOnlyAgent())
         register(NAME, lambda table: ReplayAgent.from_table(table, Path.cwd()))
 
 
@@ -315,9 +316,8 @@ def make_agent(
             return kinds[kind](table or {})
     from pytest_reflex.agents.configure import agent_from_table, preset_names
 
-    presets = preset_names()
-    if table is None and name not in presets:
-        known = [*settings["agents"], *kinds, *presets]
+    if table is None and name not in preset_names():
+        known = [*settings["agents"], *kinds, *preset_names()]
         raise UsageError(f"no agent named {name!r}", hint=did_you_mean(name, known))
     try:
         agent: CommandAgent = agent_from_table(

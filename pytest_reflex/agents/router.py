@@ -38,3 +38,18 @@ class AgentRouter:
     @hookimpl(trylast=True)
     def pytest_reflex_refine(self, request: StepRequest) -> Reply:
         return self.agents[Step.REFINE].respond(request)
+
+
+@dataclass(frozen=True, slots=True)
+class HooksOnlyAgent:
+    """The agent `python`: says of each step which hook of a plugin has not answered it."""
+
+    name: str = "python"
+
+    def respond(self, request: StepRequest) -> Reply:
+        step = request.step.value
+        error = (
+            f"no plugin has answered {step}: name a module with the hook "
+            f"pytest_reflex_{step.lower()} in `plugins`, or another agent"
+        )
+        return Reply(text="", agent=self.name, error=error, details={"free": True})

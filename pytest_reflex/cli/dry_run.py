@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pytest_reflex.cli.streams import give, give_json
+from pytest_reflex.cli.streams import give, give_json, say
 from pytest_reflex.drivers.reflex.decide import Act
 from pytest_reflex.drivers.reflex.overview import Run, find_run
 from pytest_reflex.drivers.reflex.preview import START, Outlook, requests_of
@@ -21,6 +21,9 @@ from pytest_reflex.model.steps import StepRequest
 from pytest_reflex.model.stop import RunStatus
 from pytest_reflex.model.words import Step
 from pytest_reflex.settings import Settings
+
+if TYPE_CHECKING:
+    from pytest_reflex.drivers.iterate.model import State as IterateState
 
 
 def show_new(
@@ -63,25 +66,34 @@ def show_resumed(host: Host, run: Run, agents: Mapping[Step, str], *, as_json: b
     return _show(host, ahead, agents, as_json=as_json, note=note)
 
 
-def show_iteration(procedure: str, options: Any, settings: Settings, *, number: int) -> int:
-    """Show what an iteration of a procedure would be given, and its gates."""
-    from pytest_reflex.agents.command import CommandAgent
-    from pytest_reflex.agents.preview import command_of
+def show_iteration(
+    procedure: str, options: Any, settings: Settings, found: IterateState | None = None
+) -> int:
+    """Show what the next iteration of a procedure would be given, and its gates.
+
+    That is the one behind the state that was `found`, if there is one.
+    """
+    from pytest_reflex.drivers.iterate.budget import is_over, over_budget_text
+    from pytest_reflex.drivers.iterate.log import Log
     from pytest_reflex.drivers.iterate.setup import prepare
     from pytest_reflex.drivers.iterate.survey import gate_rows
     from pytest_reflex.host import open_host
-    from pytest_reflex.reports.dry_run import command_line, iteration_text
+    from pytest_reflex.reports.dry_run import iteration_text
 
     host = open_host(settings["plugins"], Path.cwd())
     work = prepare(procedure, options, settings=settings, host=host, project=Path.cwd(), runs=False)
-    agent, prompt = work.agent, work.prompt(number, work.bounds.max_iterations, ())
-    command = command_of(agent, {}) if isinstance(agent, CommandAgent) else None
+    done, said = (found.iteration, found.feedback) if found else (0, {})
+    last = found.last if found else {}
+    prompt = work.prompt(done + 1, work.bounds.max_iterations, tuple(said.values()), last)
+    tokens = work.tokens(prompt)
+    if is_over(tokens, work.token_budget):
+        Log(procedure, say).warning(over_budget_text(tokens, work.token_budget))
     give(
         iteration_text(
             work.procedure.name,
-            command_line(command) if command else f"agent {agent.name}",
+            _tool_text(work.agent),
             prompt,
-            tokens=work.tokens(prompt),
+            tokens=tokens,
             budget=work.token_budget,
             gates=gate_rows(work.procedure, settings),
             missing=work.gates.missing(),
@@ -89,6 +101,21 @@ def show_iteration(procedure: str, options: Any, settings: Settings, *, number: 
         )
     )
     return ExitCode.OK
+
+
+def _tool_text(agent: Any) -> str:
+    """Return the command of a tool as it would be typed, and what keeps it from being run."""
+    from pytest_reflex.agents.command import CommandAgent
+    from pytest_reflex.agents.preview import command_of
+    from pytest_reflex.drivers.iterate.setup import MissingTool
+    from pytest_reflex.reports.dry_run import command_line
+
+    if isinstance(agent, MissingTool):
+        return agent.said
+    if not isinstance(agent, CommandAgent):
+        return f"agent {agent.name}"
+    unset = agent.unset_variable()
+    return command_line(command_of(agent, {})) + (f" (not set: ${unset})" if unset else "")
 
 
 def _show(

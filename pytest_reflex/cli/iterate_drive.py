@@ -21,9 +21,10 @@ from pytest_reflex.settings import Settings
 
 if TYPE_CHECKING:
     from pytest_reflex.drivers.common.events import DriverEvent, Listener
-    from pytest_reflex.drivers.iterate.driver import Work
+    from pytest_reflex.drivers.iterate.model import State
     from pytest_reflex.drivers.iterate.opening import Options
     from pytest_reflex.drivers.iterate.sitting import Begin
+    from pytest_reflex.drivers.iterate.work import Work
 
 
 @click.command(cls=OwnOptions, short_help="Run a procedure, round after round.")
@@ -35,8 +36,9 @@ def run(procedure: str, fresh: bool, **given: Any) -> int:
     """Run PROCEDURE: each round gives its prompt to a fresh process of the AI tool.
 
     Exit status: 0 limit reached or success signal, 2 stopped by `iterate stop`, 6 limit reached by
-    a failed round, 16 too many failures in a row, 7 nothing changes, 8 wall time or budget, 11
-    driven by another process, 129, 130, 131 and 143 interrupted (see `resume`).
+    a failed round, 16 too many failures in a row, 7 nothing changes, 8 wall time or budget, 9 a
+    limit of the tool, 11 driven by another process, 14 a person is needed, 129, 130, 131 and 143
+    interrupted (see `resume`).
     """
     from pytest_reflex.cli.display import opened
     from pytest_reflex.drivers.iterate.procedures import check_name
@@ -46,7 +48,7 @@ def run(procedure: str, fresh: bool, **given: Any) -> int:
     settings = settings_of(given, options)
     check_name(procedure, settings)
     if given["dry_run"]:
-        return _show(procedure, options, settings, number=1)
+        return _show(procedure, options, settings)
     if not fresh and _goes_on(procedure, _root(settings)):
         return _go_on(procedure, given, reset_failures=False)
     with opened(given["events"]) as log:
@@ -83,7 +85,7 @@ def _go_on(procedure: str, given: dict[str, Any], *, reset_failures: bool) -> in
     options = options_of(given, now).over(before)
     settings = settings_of(given, options, found)
     if given["dry_run"]:
-        return _show(procedure, options, settings, number=found.iteration + 1)
+        return _show(procedure, options, settings, found)
     with opened(given["events"]) as log:
         work = _work(procedure, options, settings)
         begin = begin_again(work, options, reset_failures=reset_failures)
@@ -102,11 +104,11 @@ def _work(procedure: str, options: Options, settings: Settings) -> Work:
     return prepare(procedure, options, settings=settings, host=host, project=Path.cwd())
 
 
-def _show(procedure: str, options: Options, settings: Settings, *, number: int) -> int:
+def _show(procedure: str, options: Options, settings: Settings, found: State | None = None) -> int:
     """Show what a round would be given; nothing is written, nothing is run."""
     from pytest_reflex.cli.dry_run import show_iteration
 
-    return show_iteration(procedure, options, settings, number=number)
+    return show_iteration(procedure, options, settings, found)
 
 
 def _goes_on(procedure: str, root: Path) -> bool:
@@ -135,7 +137,7 @@ def _drive(
     from pytest_reflex.cli.display import Display, warn
     from pytest_reflex.drivers.common.console import Progress, styled
     from pytest_reflex.drivers.iterate import sitting
-    from pytest_reflex.drivers.iterate.log import Volume
+    from pytest_reflex.drivers.iterate.log_record import Volume
     from pytest_reflex.drivers.iterate.telling import IterateView
     from pytest_reflex.reports.lines import plain
 

@@ -56,9 +56,12 @@ def driving_options(*, adds: bool = False) -> Callable[..., Any]:
                      "reported."),
         budget_option(adds=adds),
         click.option("--stop-unchanged", is_flag=True, help="End the run after so many."),
+        click.option("--commit", is_flag=True,
+                     help="Commit with git what each iteration changes."),
         click.option("--log-format", metavar="text|json", help="Lines for people, or JSON lines."),
         click.option("-q", "--quiet", is_flag=True, help="Tell warnings and the end only."),
-        click.option("-v", "--verbose", is_flag=True, help="Tell gates and statistics too."),
+        click.option("-v", "--verbose", is_flag=True,
+                     help="Tell gates, answers, costs and statistics too."),
         dry_run_option,
     ]  # fmt: skip
 
@@ -93,6 +96,7 @@ def options_of(given: dict[str, Any], budget: Mapping[str, float] | None = None)
         unchanged=_number("--unchanged", whole, given["unchanged"]),
         stop_unchanged=given["stop_unchanged"],
         budget=budget_changes(given["budgets"], budget),
+        commit=given["commit"],
     )
 
 

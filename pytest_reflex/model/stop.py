@@ -34,6 +34,8 @@ class StopReason(StrEnum):
     FAILURES = "failures"
     WALL_TIME = "wall time"
     UNCHANGED = "unchanged"
+    PERSON_NEEDED = "person_needed"
+    RATE_LIMIT = "rate_limit"
     INTERRUPTED = "interrupted"
 
 
@@ -70,6 +72,8 @@ ENDS: Mapping[StopReason, End] = {
     StopReason.FAILURES: End(_FAILED, ExitCode.ABORTED, "too many failures in a row", True),
     StopReason.WALL_TIME: End(_STOPPED, ExitCode.BUDGET_EXCEEDED, "the wall time is over", True),
     StopReason.UNCHANGED: End(_STOPPED, ExitCode.STAGNATION, "nothing changes any more", True),
+    StopReason.PERSON_NEEDED: End(_STOPPED, ExitCode.WAITING, "a person is needed", True),
+    StopReason.RATE_LIMIT: End(_STOPPED, ExitCode.PHASE_ERROR, "a limit of the tool", True),
     StopReason.INTERRUPTED: End(_STOPPED, ExitCode.INTERRUPTED, "interrupted", True),
 }
 

@@ -43,6 +43,7 @@ def procedure_text(found: Mapping[str, Any]) -> str:
         ("COMMAND", [agent["command"] or f"none: {agent['problem']}"]),
         ("PROMPT", [f"{prompt['tokens']:,} / {prompt['budget']:,} tokens{over}"]),
         ("SUCCESS", [f"<promise>SUCCESS</promise> is {offered}"]),
+        ("FAILURE", [f"<promise>FAILURE</promise> {_FAILURE[found['failure']]}"]),
         ("BOUNDS", [_bound(one) for one in found["bounds"]]),
         ("GATES", [_gate(one) for one in found["gates"]] or ["none"]),
         *(
@@ -51,6 +52,9 @@ def procedure_text(found: Mapping[str, Any]) -> str:
         ),
     ]
     return "\n".join(line for label, lines in rows for line in _labelled(label, lines))
+
+
+_FAILURE = {True: "stops the run: a person is needed", False: "is a failed iteration"}
 
 
 def _labelled(label: str, lines: Sequence[str]) -> Iterator[str]:
@@ -73,6 +77,7 @@ def _gate(one: Mapping[str, Any]) -> str:
     if "problem" in one:
         return str(one["problem"])
     needed = "required" if one["required"] else "told only"
+    needed += ", fewer failures are no failure" if one["progress"] else ""
     protected = f", protects {', '.join(one['protect'])}" if one["protect"] else ""
     return f"{one['name']}: {gate_text(one)}  ({needed}{protected}, {one['origin']})"
 

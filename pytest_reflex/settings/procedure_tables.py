@@ -128,6 +128,15 @@ def _patterns(value: Any) -> tuple[str, ...]:
     return tuple(value)
 
 
+def _pattern(value: Any) -> str:
+    """Read a regular expression."""
+    try:
+        re.compile(text(value))
+    except re.error as error:
+        raise ValueError(f"a regular expression ({error})") from None
+    return str(value)
+
+
 def _seconds(value: Any) -> float:
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not number or not 0 < value < 1e7:
@@ -151,6 +160,8 @@ _PROCEDURE: Mapping[str, Callable[[Any], Any]] = {
     "agent": text,
     "gates": names,
     "success": flag,
+    "failure": flag,
+    "progress": flag,
 }
 _GATE: Mapping[str, Callable[[Any], Any]] = {
     "command": _command,
@@ -165,6 +176,8 @@ _GATE: Mapping[str, Callable[[Any], Any]] = {
     "max_files": whole,
     "max_lines": whole,
     "deny": _patterns,
+    "progress": flag,
+    "failures": _pattern,
 }
 PROCEDURE_KEYS = tuple(_PROCEDURE)
 GATE_KEYS = tuple(_GATE)

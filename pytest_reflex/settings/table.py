@@ -121,6 +121,12 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     _iterate("token_budget", 100_000, readers.positive, "tokens above which a prompt is warned of"),
     _iterate("budget", {}, readers.budget, "limits of spending"),
+    _iterate(
+        "recall",
+        8_000,
+        readers.whole,
+        "characters of the last iteration's gates and answer that a prompt has; 0: none",
+    ),
     _iterate("wall_time", 8 * 3600, readers.whole, "seconds that one sitting may take; 0: no cap"),
     _iterate(
         "unchanged", 3, readers.whole, "rounds without a change of the tree that are told; 0: never"

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_reflex.drivers.common.console import styled
-from pytest_reflex.drivers.iterate.log import Log, Volume
+from pytest_reflex.drivers.iterate.log import Log
+from pytest_reflex.drivers.iterate.log_record import Volume
 from pytest_reflex.drivers.iterate.model import Cause, Round, State, Status
 from pytest_reflex.drivers.reflex.result import not_written
 from pytest_reflex.model.events import EventKind

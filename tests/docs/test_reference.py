@@ -172,6 +172,6 @@ def test_every_end_of_an_iteration_loop_is_listed_with_its_exit_status() -> None
     rows = re.findall(r"^\| `(.*?)` \| .*? \| (the end: .*) \|$", page("iteration-lines"), re.M)
     assert len(rows) == len(ENDINGS)
     for ending in ENDINGS:
-        told = ended_text(ending, state, saved=True, detail="calls: 3 of 3 used")
+        told = ended_text(ending, state, seconds=1.0, saved=True, detail="calls: 3 of 3 used")
         (when,) = [end for line, end in rows if told.startswith(re.split(r" N| \(|\.", line)[0])]
         assert re.search(rf"\b{exit_code(ending, state).value}\b", when), ending

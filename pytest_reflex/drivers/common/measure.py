@@ -47,7 +47,8 @@ class Measurement:
     `summary` says it in one line; `evidence` is the end of what a command wrote, the report of
     criteria, or what an agent says for it: foreign text. `cost` is that of the agents that were
     asked, as `model.run` has it (None: nobody was paid). `left_children` says that processes of a
-    command outlived it, and were killed.
+    command outlived it, and were killed. `failures` are how failures were counted, and how many
+    there are, where somebody did. `limit` is the notice of a rate limit that kept a judge from it.
     """
 
     status: MeasurementStatus
@@ -58,6 +59,8 @@ class Measurement:
     seconds: float = 0.0
     cost: Cost | None = None
     left_children: bool = False
+    failures: tuple[str, int] | None = None
+    limit: str = ""
 
     @property
     def passed(self) -> bool:

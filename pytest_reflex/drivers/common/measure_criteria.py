@@ -16,6 +16,7 @@ from pytest_reflex.drivers.common.measure import (
     MeasurementStatus,
 )
 from pytest_reflex.errors import ReflexError, UsageError
+from pytest_reflex.model.judged import Ruling
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.run import total_cost
@@ -130,6 +131,7 @@ def _measurement_of(evaluations: Sequence[Evaluation]) -> Measurement:
             status=MeasurementStatus.NOT_MEASURED,
             summary="nothing was measured",
             evidence=evidence,
+            limit=_limit(evaluations),
         )
         return nothing.costing(cost)
     worst = min(evaluations, key=lambda one: one.score - one.threshold)
@@ -143,13 +145,27 @@ def _measurement_of(evaluations: Sequence[Evaluation]) -> Measurement:
         failed = gate.status is GateStatus.FAILED
         status = MeasurementStatus.FAILED if failed else MeasurementStatus.ERROR
         told = "; ".join(gate.reasons)
+    judged = status is not MeasurementStatus.ERROR
+    missed = sum(not result.passed for one in evaluations for result in one.results)
     return Measurement(
         status=status,
         summary=one_line(told, SUMMARY),
-        value=None if status is MeasurementStatus.ERROR else worst.score,
+        value=worst.score if judged else None,
         evidence=evidence,
         cost=cost,
+        failures=("rules", missed) if judged else None,
+        limit="" if gate.passed else _limit(evaluations),
     )
+
+
+def _limit(evaluations: Sequence[Evaluation]) -> str:
+    """Return the notice of a rate limit that kept a ballot from its verdict, empty for none."""
+    from pytest_reflex.verdict.ballot import ruling_of
+
+    ballots = (ballot for one in evaluations for ballot in one.ballots)
+    undecided = (ballot for ballot in ballots if ruling_of(ballot) is Ruling.UNDECIDED)
+    votes = (vote for ballot in undecided for vote in ballot.votes)
+    return next((f"judge {vote.agent}: {vote.error}" for vote in votes if vote.limited), "")
 
 
 def _level(word: str) -> Level | None:

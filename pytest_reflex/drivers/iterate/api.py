@@ -10,11 +10,11 @@ from typing import Any
 from pytest_reflex.drivers.common.arguments import Budget, budget_of, parted, settings_of
 from pytest_reflex.drivers.common.events import DriverEvent
 from pytest_reflex.drivers.iterate import sitting
-from pytest_reflex.drivers.iterate.driver import Work
 from pytest_reflex.drivers.iterate.opening import Options, nothing_to_resume
 from pytest_reflex.drivers.iterate.procedures import check_name
 from pytest_reflex.drivers.iterate.setup import prepare
 from pytest_reflex.drivers.iterate.statefile import read_state
+from pytest_reflex.drivers.iterate.work import Work
 from pytest_reflex.errors import UsageError
 from pytest_reflex.host import open_host
 
@@ -32,6 +32,7 @@ def run_iterate(
     contexts: Iterable[str] = (),
     plugins: Iterable[object] = (),
     fresh: bool = False,
+    commit: bool = False,
     project: str | Path | None = None,
     say: Callable[[str], None] | None = None,
 ) -> Events:
@@ -39,13 +40,14 @@ def run_iterate(
 
     `agent` names the AI tool, or `ai_command` is its command; `contexts` are texts or files that
     stand before the prompt; `plugins` and `budget` are those of `run_loop`. With `fresh` it begins
-    anew where a run was interrupted. `say` gets the lines of the log. The tool works in the
-    `project`, which is the working directory while the iterator is at work.
+    anew where a run was interrupted; with `commit` git keeps what each iteration changed. `say`
+    gets the lines of the log. The tool works in the `project`, which is the working directory while
+    the iterator is at work.
     Close the iterator at any time: the run stays on disk, and `resume_iterate` continues it.
     """
 
     folder = (Path(project) if project else Path.cwd()).absolute()
-    options = _options(agent, ai_command, contexts, budget_of(budget))
+    options = _options(agent, ai_command, contexts, budget_of(budget), commit=commit)
     flags = {"max_iterations": max_iterations, "failure_threshold": failure_threshold}
     work, root = _work(procedure, options, flags, plugins, folder)
     begin = sitting.begin_new(work, options, fresh=fresh)
@@ -94,13 +96,20 @@ def _nobody(text: str) -> None:
 
 
 def _options(
-    agent: str | None, command: str | None, contexts: Iterable[str], budget: dict[str, float] | None
+    agent: str | None,
+    command: str | None,
+    contexts: Iterable[str],
+    budget: dict[str, float] | None,
+    *,
+    commit: bool = False,
 ) -> Options:
 
     if agent is not None and command is not None:
         raise UsageError("agent and ai_command cannot be combined", hint="give one of them")
     given = tuple(contexts)
-    return Options(agent=agent, ai_command=command, contexts=given, budget=budget or {})
+    return Options(
+        agent=agent, ai_command=command, contexts=given, budget=budget or {}, commit=commit
+    )
 
 
 def _work(

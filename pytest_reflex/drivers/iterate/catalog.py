@@ -27,7 +27,7 @@ def list_runs(project: Path, settings: Settings) -> Iterator[RunRow]:
 def _of_procedure(root: Path, procedure: str) -> Iterator[RunRow]:
     standing = standing_of(root, procedure)
     state = standing.state
-    current = log_path(root, procedure, state.started_at) if state else None
+    current = log_path(root, procedure, state.run) if state else None
     rows = [_logged(run) for run in runs_of(root, procedure) if run.log != current]
     if standing.driven and not state and rows and rows[-1].interrupted:
         # A tool has cleared the state away: it is written anew behind the iteration.

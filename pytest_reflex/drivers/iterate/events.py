@@ -44,7 +44,9 @@ def of_outcome(state: State, outcome: Round | Cut) -> Iterator[DriverEvent]:
     """Yield what an iteration came to; `state` has it counted already."""
     if isinstance(outcome, Cut):
         number = state.iteration + 1
-        yield _event(state, Kind.ACTED, number, outcome="cancelled", cost=outcome.cost)
+        how = "limited" if outcome.limit else "cancelled"
+        detail, cost = outcome.limit, outcome.cost
+        yield _event(state, Kind.ACTED, number, outcome=how, detail=detail, cost=cost)
         return
     yield _event(
         state,
@@ -53,6 +55,7 @@ def of_outcome(state: State, outcome: Round | Cut) -> Iterator[DriverEvent]:
         usd=outcome.usd,
         tokens=outcome.tokens,
         changed=outcome.changed,
+        files=None if outcome.files is None else list(outcome.files),
     )
     for result in outcome.gates:
         yield _event(
@@ -67,10 +70,11 @@ def of_outcome(state: State, outcome: Round | Cut) -> Iterator[DriverEvent]:
     yield _event(
         state,
         Kind.ITERATION,
-        outcome="failure" if outcome.failed else "success",
+        outcome=outcome.outcome,
         cause=outcome.cause.value if outcome.cause else "",
         detail=outcome.detail,
         failures=state.consecutive_failures,
+        progress=outcome.progress,
     )
 
 

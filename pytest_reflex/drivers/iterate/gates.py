@@ -26,9 +26,11 @@ from pytest_reflex.drivers.common.measure import (
     Measure,
     Measurement,
     MeasurementStatus,
+    by_exit_status,
     measured,
 )
 from pytest_reflex.drivers.common.measure_criteria import CriteriaMeasure
+from pytest_reflex.drivers.common.measure_failures import by_failures
 from pytest_reflex.drivers.iterate.diff_gate import DiffGate, check_patterns
 from pytest_reflex.drivers.iterate.gate_files import relied_on
 from pytest_reflex.drivers.iterate.gate_start import GateStart, declaration
@@ -139,12 +141,15 @@ class Gates:
         *,
         cancel: Event | None = None,
         told: Callable[[GateResult], None] = lambda result: None,
+        compared: bool = False,
     ) -> tuple[GateResult, ...]:
         """Try all gates after round `number`; `told` hears each one as soon as it is done.
 
-        Once `cancel` is set, what runs is ended and what is left is an error.
+        Once `cancel` is set, what runs is ended and what is left is an error. With `compared` only
+        those are tried whose failures are compared with those before.
         """
-        if not self._gates:
+        tried = [made for made in self._gates if made.gate.progress or not compared]
+        if not tried:
             return ()
         found = []
         commands = (str(made.gate.command) for made in self._gates)
@@ -152,7 +157,7 @@ class Gates:
         with private_caches(inherited(), options) as caches:
             variables = {**caches, ITERATION_VARIABLE: str(number)}
             attempt = Attempt(variables, cancel or Cancel())
-            for made in self._gates:
+            for made in tried:
                 result = _tried(made, attempt)
                 told(result)
                 found.append(result)
@@ -201,7 +206,16 @@ def _tried(made: _Made, attempt: Attempt) -> GateResult:
         output=found.evidence,
         left_children=found.left_children,
         cost=found.cost,
+        failures=_failures(found),
+        limit=found.limit,
     )
+
+
+def _failures(found: Measurement) -> tuple[str, int] | None:
+    """Return the failures that were counted; a pass by criteria has none, whatever they warn of."""
+    if found.failures is None or found.status is MeasurementStatus.ERROR:
+        return None
+    return ("pass", 0) if found.passed else found.failures
 
 
 def _judged(made: _Made, attempt: Attempt) -> Measurement:
@@ -235,7 +249,10 @@ def _made(
         relied = relied_on(gate, (), project=project, environment={})
         measure = DiffGate(gate, project, exclude)
     elif gate.command is not None:
-        measure = CommandMeasure(gate.command, folder=project, timeout=gate.timeout, runs=runs)
+        read = by_failures(gate.failures) if gate.progress else by_exit_status
+        measure = CommandMeasure(
+            gate.command, folder=project, timeout=gate.timeout, read=read, runs=runs
+        )
         relied = relied_on(
             gate,
             [measure.argv],

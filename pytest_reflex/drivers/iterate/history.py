@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.drivers.iterate.logfile import log_path
+from pytest_reflex.drivers.iterate.logfile import by_start, log_path
 from pytest_reflex.errors import StateError
 from pytest_reflex.model.run import Spend
 from pytest_reflex.settings.procedure_tables import NAME
@@ -27,7 +27,11 @@ _LOG = ".jsonl"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IterationRecord:
-    """One iteration that is done; `failed_gates` are those that did not pass, required or not."""
+    """One iteration that is done; `failed_gates` are those that did not pass, required or not.
+
+    `gates` are all of them with what they came to. `files_changed` is a number, `files` are their
+    names as far as the log has them. `commit` is that of git.
+    """
 
     number: int
     seconds: float | None = None
@@ -38,6 +42,10 @@ class IterationRecord:
     usd: float | None = None
     tokens: int | None = None
     failed_gates: tuple[str, ...] = ()
+    gates: Mapping[str, str] = field(default_factory=dict)
+    files_changed: int | None = None
+    files: tuple[str, ...] = ()
+    commit: str = ""
 
     def to_json(self) -> dict[str, Any]:
         wire: dict[str, Any] = {
@@ -48,7 +56,11 @@ class IterationRecord:
             "usd": self.usd,
             "tokens": self.tokens,
             "failed_gates": list(self.failed_gates),
+            "gates": dict(self.gates),
+            "files_changed": self.files_changed,
+            "files": list(self.files),
         }
+        wire |= {"commit": self.commit} if self.commit else {}
         return wire | ({"cause": self.cause, "detail": self.detail} if self.cause else {})
 
 
@@ -115,13 +127,14 @@ def procedures_with_logs(root: Path) -> list[str]:
 def runs_of(root: Path, procedure: str) -> list[RunRecord]:
     """Return the runs of a procedure that have a log, the oldest first."""
     folder = root / "log" / procedure
-    logs = (folder / name for name in names_in(folder) if name.endswith(_LOG))
+    names = sorted((name for name in names_in(folder) if name.endswith(_LOG)), key=by_start)
+    logs = (folder / name for name in names)
     return [run for log in logs for run in runs_in(procedure, log)]
 
 
-def last_run(root: Path, procedure: str, started_at: str) -> RunRecord | None:
-    """Return the last run in the log of a start, None where there is no log of it."""
-    log = log_path(root, procedure, started_at)
+def last_run(root: Path, procedure: str, run: str) -> RunRecord | None:
+    """Return the last run in the log of a run, None where there is no log of it."""
+    log = log_path(root, procedure, run)
     return runs_in(procedure, log)[-1] if log.is_file() else None
 
 
@@ -169,7 +182,7 @@ def _parted(records: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, 
 
 @dataclass(slots=True)
 class _Fold:
-    """What was read of a run so far; `failed` are the gates of the iteration that goes on."""
+    """What was read of a run so far; `gates` are those of the iteration that goes on."""
 
     iterations: list[IterationRecord] = field(default_factory=list)
     limit: int = 0
@@ -178,7 +191,7 @@ class _Fold:
     usd: float | None = None
     tokens: int | None = None
     spend: Spend | None = None
-    failed: list[str] = field(default_factory=list)
+    gates: dict[str, str] = field(default_factory=dict)
 
 
 def fold(run: RunRecord, records: Iterable[Mapping[str, Any]]) -> RunRecord:
@@ -191,9 +204,11 @@ def fold(run: RunRecord, records: Iterable[Mapping[str, Any]]) -> RunRecord:
                 so_far.outcome = so_far.status = ""
                 so_far.limit = _whole(record, "max_iterations") or 0
             case "iteration_started":
-                so_far.outcome, so_far.status, so_far.failed = "", "", []
-            case "gate" if record.get("outcome") in ("fail", "error"):
-                so_far.failed.append(_text(record, "gate"))
+                so_far.outcome, so_far.status, so_far.gates = "", "", {}
+            case "gate" if record.get("phase") != "start":
+                so_far.gates[_text(record, "gate")] = _text(record, "outcome")
+            case "commit":
+                _add_commit(so_far, record)
             case "iteration_completed":
                 _add_iteration(so_far, record)
             case "ended":
@@ -218,6 +233,7 @@ def _add_iteration(so_far: _Fold, record: Mapping[str, Any]) -> None:
         return
     changed, failed = record.get("changed"), record.get("outcome") == "failure"
     usd, tokens = _amount(record, "usd"), _whole(record, "tokens")
+    gates = {name: one for name, one in so_far.gates.items() if name}
     so_far.iterations.append(
         IterationRecord(
             number=number,
@@ -228,14 +244,24 @@ def _add_iteration(so_far: _Fold, record: Mapping[str, Any]) -> None:
             changed=changed if isinstance(changed, bool) else None,
             usd=usd,
             tokens=tokens,
-            failed_gates=tuple(filter(None, so_far.failed)),
+            failed_gates=tuple(name for name, one in gates.items() if one in ("fail", "error")),
+            gates=gates,
+            files_changed=_whole(record, "files_changed"),
+            files=_names(record, "files"),
         )
     )
-    so_far.failed = []
+    so_far.gates = {}
     if usd is not None:
         so_far.usd = (so_far.usd or 0.0) + usd
     if tokens is not None:
         so_far.tokens = (so_far.tokens or 0) + tokens
+
+
+def _add_commit(so_far: _Fold, record: Mapping[str, Any]) -> None:
+    """Take over which commit holds the iteration that was done last."""
+    done = so_far.iterations
+    if done and done[-1].number == _whole(record, "iteration"):
+        done[-1] = replace(done[-1], commit=_text(record, "commit"))
 
 
 def _add_end(so_far: _Fold, record: Mapping[str, Any]) -> None:
@@ -251,6 +277,11 @@ def _add_end(so_far: _Fold, record: Mapping[str, Any]) -> None:
 def _text(record: Mapping[str, Any], key: str) -> str:
     found = record.get(key)
     return found if isinstance(found, str) else ""
+
+
+def _names(record: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    found = record.get(key)
+    return tuple(one for one in found if isinstance(one, str)) if isinstance(found, list) else ()
 
 
 def _whole(record: Mapping[str, Any], key: str) -> int | None:

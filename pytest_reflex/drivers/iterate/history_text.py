@@ -11,7 +11,10 @@ from pytest_reflex.reports.tables import tab_lines, text_table
 from pytest_reflex.verdict.figures import lasted
 
 _RUNS = ("procedure", "run", "iterations", "outcome", "time", "cost", "tokens")
-_ITERATIONS = ("iteration", "outcome", "time", "changed", "cost", "tokens", "failed gates", "cause")
+_ITERATIONS = (
+    *("iteration", "outcome", "time", "changed", "cost", "tokens", "failed gates", "cause"),
+    *("gates", "files"),
+)
 _ROOM = 60
 _LONGEST = 2_000
 _CHANGED = {True: "yes", False: "no", None: ""}
@@ -77,7 +80,23 @@ def _iteration(one: IterationRecord, room: int) -> tuple[str, ...]:
         _tokens(one.tokens),
         one_line(", ".join(one.failed_gates), room),
         one_line(cause, room),
+        one_line(_gates(one), room),
+        one_line(_files(one), room),
     )
+
+
+def _gates(one: IterationRecord) -> str:
+    """Return how many gates passed: "2/3"; empty where none was tried."""
+    passed = sum(outcome == "pass" for outcome in one.gates.values())
+    return f"{passed}/{len(one.gates)}" if one.gates else ""
+
+
+def _files(one: IterationRecord) -> str:
+    """Return how many files changed, and which: "2: a.py, b.py"."""
+    if not one.files_changed:
+        return "" if one.files_changed is None else "0"
+    more = ", ..." if len(one.files) < one.files_changed else ""
+    return f"{one.files_changed}: {', '.join(one.files)}{more}"
 
 
 def _cost(usd: float | None) -> str:

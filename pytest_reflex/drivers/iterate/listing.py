@@ -84,13 +84,11 @@ def _counts(path: bytes) -> bool:
 
 def _git(folder: Path, *words: str) -> bytes | None:
     """Return what git says; None where it refuses, or is not there. Raises CannotTellError."""
-    kept = {name: value for name, value in inherited().items() if name not in _ELSEWHERE}
-    quiet = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
     try:
         finished = run(
             ["git", *_QUIETLY, *words],
             cwd=folder,
-            env=kept | quiet,
+            env=git_environment() | {"GIT_OPTIONAL_LOCKS": "0"},
             timeout=_SECONDS,
             head=_MOST_BYTES,
         )
@@ -99,6 +97,12 @@ def _git(folder: Path, *words: str) -> bytes | None:
     if finished.stopped or finished.stdout_truncated:
         raise CannotTellError("git has too much to tell, or takes too long")
     return None if finished.returncode else finished.stdout
+
+
+def git_environment() -> dict[str, str]:
+    """Return our environment for a git that looks at the folder in which it is run, quietly."""
+    kept = {name: value for name, value in inherited().items() if name not in _ELSEWHERE}
+    return kept | {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
 
 
 def ignore_file(folder: Path) -> bytes | None:

@@ -8,67 +8,27 @@ environment; nothing that fails here stops a run.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from enum import IntEnum, StrEnum
 from pathlib import Path
 from typing import Any
 
 from pytest_reflex.drivers.iterate import wording
+from pytest_reflex.drivers.iterate.commits import Committed
+from pytest_reflex.drivers.iterate.decide import has_failed
+from pytest_reflex.drivers.iterate.log_record import Record, Severity, Volume
 from pytest_reflex.drivers.iterate.logfile import LogFile
 from pytest_reflex.drivers.iterate.model import Bounds, Cause, GateResult, Round, State
 from pytest_reflex.drivers.iterate.statistics import statistics_of
 from pytest_reflex.model.plain import visible, visible_json
+from pytest_reflex.model.run import Spend
 from pytest_reflex.model.stop import StopReason
 from pytest_reflex.process.secrecy import hide
 from pytest_reflex.reports.lines import Line, plain
+from pytest_reflex.reports.spending import spend_text
 
 Clock = Callable[[], datetime]
 _FOREIGN = "    | "
-
-
-class Severity(StrEnum):
-    """How much a line matters."""
-
-    DEBUG = "debug"
-    INFO = "info"
-    WARNING = "warning"
-    ERROR = "error"
-
-
-class Volume(IntEnum):
-    """What is told: warnings, errors and the end; the seed's lines; statistics and gates too."""
-
-    QUIET = 0
-    NORMAL = 1
-    VERBOSE = 2
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Record:
-    """One event: a line for people and what else programs may read.
-
-    `output` is foreign text, `excerpt` the line of it that is shown where the whole is not.
-    The `last` one is told at any volume, a `silent` one only kept. `tone` is that of its text
-    where it is not that of its level.
-    """
-
-    event: str
-    message: str
-    level: Severity = Severity.INFO
-    fields: Mapping[str, Any] = field(default_factory=dict)
-    output: str = ""
-    excerpt: str = ""
-    last: bool = False
-    silent: bool = False
-    tone: str = ""
-
-    def is_told(self, volume: Volume) -> bool:
-        if self.silent:
-            return False
-        if self.last or self.level in (Severity.WARNING, Severity.ERROR):
-            return True
-        return volume >= (Volume.VERBOSE if self.level is Severity.DEBUG else Volume.NORMAL)
+_LONGEST_RUN = 10 * 365 * 86_400  # seconds; a start that is further away is none
 
 
 def local_time() -> datetime:
@@ -102,9 +62,11 @@ class Log:
         self._procedure, self._say, self._clock = procedure, say, clock
         self._as_json, self._volume = as_json, volume
         self._hidden, self._file = hidden or {}, file
+        self._began: datetime | None = None
 
     def starting(self, bounds: Bounds) -> None:
         """Tell that a fresh run begins, and what ends one without a limit."""
+        self._began = self._clock()
         fields = {"max_iterations": bounds.max_iterations, "phase": "start"}
         text = wording.starting_text(self._procedure, bounds)
         self._tell("started", text, fields=fields)
@@ -134,17 +96,19 @@ class Log:
         fields = {"iteration": number, "phase": "agent"}
         self._tell("iteration_started", text, fields=fields)
 
-    def gate_ended(self, number: int, result: GateResult) -> None:
+    def gate_ended(self, number: int, result: GateResult, *, before: bool = False) -> None:
         """Tell what a gate came to; a warning where it failed and is not required.
 
-        Another one is that it left processes running.
+        Another one is that it left processes running. It may have been tried `before` the first
+        iteration.
         """
-        self._gate_done(result.gate.name)
+        if not before:
+            self._gate_done(result.gate.name)
         alone = not result.passed and not result.gate.required
         is_warning = alone or result.left_children
         fields = {
             "iteration": number,
-            "phase": "gates",
+            "phase": "start" if before else "gates",
             "gate": result.gate.name,
             "required": result.gate.required,
             "outcome": result.outcome,
@@ -172,12 +136,17 @@ class Log:
                 "failure",
                 text,
                 Severity.WARNING,
-                fields=fields | {"cause": round_.cause, "threshold": threshold},
+                fields=fields
+                | {"cause": round_.cause, "detail": round_.detail, "threshold": threshold},
                 output=round_.output,
                 excerpt=wording.last_words(round_),
+                below=wording.gate_reasons(round_, failures, threshold) if round_.failing else "",
             )
-            if aborting and round_.limited:
-                self.warning(wording.limited_text(self._procedure))
+        elif round_.failing:
+            fields = {"iteration": round_.number, "phase": "gates", "detail": round_.detail}
+            below = wording.gate_reasons(round_, failures, threshold)
+            text = wording.progress_text(round_)
+            self._tell("progress", text, Severity.WARNING, fields=fields, below=below)
         self._tell(
             "iteration_completed",
             wording.completed_text(round_, total),
@@ -194,6 +163,31 @@ class Log:
             fields={"rounds": count, "phase": "end"},
         )
 
+    def answered(self, number: int, text: str, length: int) -> None:
+        """Tell what a tool said: the end of it, of a `length` in characters."""
+        fields = {"iteration": number, "phase": "agent"}
+        told = wording.answer_text(number, length, len(text))
+        self._tell("answer", told, Severity.DEBUG, fields=fields, output=text.strip("\n"))
+
+    def spent(self, round_: Round, state: State) -> None:
+        """Tell what an iteration cost, and the run so far, where the tool says so."""
+        spend = Spend().plus(round_.cost)
+        if spend.usd or spend.tokens:
+            told = wording.spent_text(round_.number, spend_text(spend), spend_text(state.spend))
+            self._tell(
+                "spent", told, Severity.DEBUG, fields={"iteration": round_.number, "phase": "agent"}
+            )
+
+    def committed(self, number: int, made: Committed) -> None:
+        """Tell which commit holds an iteration, and how it is undone; or why there is none."""
+        fields: dict[str, Any] = {"iteration": number, "phase": "end"}
+        if made.commit:
+            text = wording.committed_text(number, made.commit, len(made.files))
+            found = {"commit": made.commit, "files": list(made.files)}
+            self._tell("commit", text, fields=fields | found)
+        for problem in made.problems:
+            self._tell("message", problem, Severity.WARNING, fields=fields)
+
     def partial(self, number: int, *, path: Path | None = None, problem: str = "") -> None:
         """Tell where the partial output of a tool is kept, or why it is not."""
         fields: dict[str, Any] = {"iteration": number, "phase": "agent"}
@@ -206,7 +200,7 @@ class Log:
 
     def passing(self, text: str) -> None:
         """Tell what matters only now: the file does not keep it."""
-        record = _Record(event="message", message=text)
+        record = Record(event="message", message=text)
         if record.is_told(self._volume):
             self._show(record, self._clock())
 
@@ -235,15 +229,19 @@ class Log:
             text = f"Statistics: {figures}"
             told = fields | {"statistics": figures.to_json()}
             self._tell("statistics", text, Severity.DEBUG, fields=told)
+        if state.spend.usd or state.spend.tokens:
+            self._tell("spent", f"Spent: {spend_text(state.spend)}", fields={"phase": "end"})
+        total = self._seconds_since_start(state)
         self._tell(
             "ended",
-            wording.ended_text(ending, state, saved=saved, detail=detail),
+            wording.ended_text(ending, state, seconds=total, saved=saved, detail=detail),
             _LEVEL_OF.get(ending, Severity.INFO),
             fields=fields
             | {
                 "outcome": ending.value,
                 "status": state.status.value,
                 "seconds": round(sum(state.elapsed), 3),
+                "total_seconds": round(total, 3),
                 "spend": state.spend.to_json(),
             },
             last=True,
@@ -252,28 +250,38 @@ class Log:
         if self._file is not None:
             self._file.close()
 
+    def _seconds_since_start(self, state: State) -> float:
+        """Return the time since a run began; that of its iterations where the start is unknown."""
+        worked = sum(state.elapsed)
+        try:
+            began = self._began or datetime.fromisoformat(state.started_at)
+            total = (self._clock() - began).total_seconds()
+        except (ValueError, TypeError, OverflowError):
+            return worked
+        return total if worked <= total + 1 and total < _LONGEST_RUN else worked
+
     def _tell(self, event: str, message: str, level: Severity = Severity.INFO, **more: Any) -> None:
-        record, now = _Record(event=event, message=message, level=level, **more), self._clock()
+        record, now = Record(event=event, message=message, level=level, **more), self._clock()
         if record.is_told(self._volume):
             self._show(record, now)
         if self._file is not None:
             self._file.append(self._as_line(record, now))
 
-    def _show(self, record: _Record, now: datetime) -> None:
+    def _show(self, record: Record, now: datetime) -> None:
         self._say(self._as_line(record, now) if self._as_json else self._as_text(record, now))
 
-    def _as_text(self, record: _Record, now: datetime) -> str:
+    def _as_text(self, record: Record, now: datetime) -> str:
         loud = record.level in (Severity.WARNING, Severity.ERROR)
         word = f"{record.level.value.upper()}: " if loud else ""
         message = self._safe(record.message).replace("\n", "\\n")
         lines = [f"[{now:%H:%M:%S}] {word}{message}"]
         shown = record.output if self._volume is Volume.VERBOSE else record.excerpt
-        if shown:
-            lines += [_FOREIGN + line for line in self._safe(shown).split("\n")]
+        for text in filter(None, (record.below, shown)):
+            lines += [_FOREIGN + line for line in self._safe(text).split("\n")]
         tone = record.tone or _TONES.get(record.level, "")
         return self._render([(line, tone)] for line in lines)
 
-    def _as_line(self, record: _Record, now: datetime) -> str:
+    def _as_line(self, record: Record, now: datetime) -> str:
         document: dict[str, Any] = {
             "time": f"{now.astimezone(UTC):%Y-%m-%dT%H:%M:%S}.{now.microsecond // 1000:03d}Z",
             "level": record.level.value,
@@ -287,23 +295,31 @@ class Log:
         return visible_json(document)
 
     def _hide(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self._hide(one) for one in value]
         return hide(str(value), self._hidden) if isinstance(value, str) else value
 
     def _safe(self, text: str) -> str:
         return visible(hide(text, self._hidden).replace("\r\n", "\n"))
 
 
+_MOST_FILES = 50
 _TONES = {Severity.WARNING: "mild", Severity.ERROR: "bad"}
 
 
 def _tone_of(ending: StopReason, state: State) -> str:
     """Return the tone of an end that is a good one, or nearly."""
-    if ending is StopReason.LIMIT and state.consecutive_failures:
+    if ending is StopReason.LIMIT and has_failed(state):
         return "mild"
     return "good" if ending in (StopReason.LIMIT, StopReason.SUCCESS) else ""
 
 
-_LEVEL_OF = {StopReason.FAILURES: Severity.ERROR, StopReason.UNCHANGED: Severity.WARNING}
+_LEVEL_OF = {
+    StopReason.FAILURES: Severity.ERROR,
+    StopReason.UNCHANGED: Severity.WARNING,
+    StopReason.PERSON_NEEDED: Severity.WARNING,
+    StopReason.RATE_LIMIT: Severity.WARNING,
+}
 
 
 def _phase(round_: Round) -> str:
@@ -314,10 +330,19 @@ def _round_fields(round_: Round) -> dict[str, Any]:
     fields: dict[str, Any] = {
         "iteration": round_.number,
         "phase": "gates" if round_.gates else _phase(round_),
-        "outcome": "failure" if round_.failed else "success",
+        "outcome": round_.outcome,
         "seconds": round(round_.seconds, 3),
         "changed": round_.changed,
+        **({"gates": {one.gate.name: one.outcome for one in round_.gates}} if round_.gates else {}),
+        **_files_fields(round_.files),
         "usd": round_.usd,
         "tokens": round_.tokens,
     }
     return fields | ({"cause": round_.cause, "detail": round_.detail} if round_.failed else {})
+
+
+def _files_fields(files: tuple[str, ...] | None) -> dict[str, Any]:
+    """Return how many files an iteration changed, and which, as long as they are not too many."""
+    if files is None:
+        return {"files_changed": None}
+    return {"files_changed": len(files), "files": list(files[:_MOST_FILES])}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from collections.abc import Callable
 from contextlib import suppress
@@ -23,27 +24,48 @@ from pytest_reflex.store.regular import refuse_links
 
 _FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
+_NAME = re.compile(r"[0-9A-Za-z]{1,40}-[1-9]\d{0,5}", re.ASCII)
 _LONGEST = 16_000_000  # bytes of a line
 
 
-def log_path(root: Path, procedure: str, started_at: str) -> Path:
+def log_path(root: Path, procedure: str, run: str) -> Path:
     """Return where the log of a run is, below the folder of the loop's files (`.rooda`).
 
-    `started_at` is the start that its state file names: a resumed run goes on in the same file.
+    `run` is the start that its state file names, or the name that it gives to the log: a resumed
+    run goes on in the same file.
     """
-    return root / "log" / procedure / f"{_stamp(started_at)}.jsonl"
+    return root / "log" / procedure / f"{_stamp(run)}.jsonl"
 
 
-def _stamp(started_at: str) -> str:
-    return "".join(char for char in started_at if char.isalnum())
+def is_log_name(text: object) -> bool:
+    """Return whether a text names the log of a run that was not the first one of its second."""
+    return isinstance(text, str) and _NAME.fullmatch(text) is not None
 
 
-def keep_partial(folder: Path, started_at: str, number: int, text: str) -> Path:
+def free_log_name(root: Path, procedure: str, started_at: str) -> str:
+    """Return the name of the log of a new run; empty where that of its start is free."""
+    stamp, number = _stamp(started_at), 1
+    while os.path.lexists(log_path(root, procedure, stamp if number == 1 else f"{stamp}-{number}")):
+        number += 1
+    return "" if number == 1 else f"{stamp}-{number}"
+
+
+def by_start(name: str) -> tuple[str, int]:
+    """Return by what the names of logs are sorted: the start, then the number in its second."""
+    stamp, _, number = name.removesuffix(".jsonl").partition("-")
+    return stamp, int(number) if number.isascii() and number.isdigit() else 0
+
+
+def _stamp(run: str) -> str:
+    return run if is_log_name(run) else "".join(char for char in run if char.isalnum())
+
+
+def keep_partial(folder: Path, run: str, number: int, text: str) -> Path:
     """Keep what the tool of an iteration had written, beside the log of its run.
 
     `folder` is that of the logs of a procedure. Returns the new file; raises StateError.
     """
-    place = folder / f"{_stamp(started_at)}.iteration-{number}"
+    place = folder / f"{_stamp(run)}.iteration-{number}"
     try:
         refuse_links(folder.parent.parent, folder)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)

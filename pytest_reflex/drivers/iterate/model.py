@@ -54,7 +54,9 @@ class Gate:
     path, judged over the `artifacts` by their patterns, at `phase` and with `threshold` where
     given), or limits to what a round changes: `max_files`, `max_lines`, and no file that a pattern
     in `deny` means. What `protect` patterns find may not change during the run. A failed
-    gate that is `required` makes the round a failed one. `timeout` is in seconds.
+    gate that is `required` makes the round a failed one, but for one with `progress` that has fewer
+    failures than before; `failures` is a pattern by which they are counted in the output of a
+    command. `timeout` is in seconds.
     """
 
     name: str
@@ -69,6 +71,8 @@ class Gate:
     max_files: int | None = None
     max_lines: int | None = None
     deny: tuple[str, ...] = ()
+    progress: bool = False
+    failures: str = ""
 
     @property
     def kind(self) -> str:
@@ -81,9 +85,11 @@ class Gate:
 class Procedure:
     """A named prompt in four phases, and what it says of its own loop (None, "": nothing).
 
-    `success` says that its prompt offers ``<promise>SUCCESS</promise>`` as a way to end the loop.
-    `gates` are names of the configured ones, in the order in which they run. `origin` is
-    "built-in" or the file that has it.
+    `success` says that its prompt offers ``<promise>SUCCESS</promise>`` as a way to end the loop,
+    `failure` that it offers ``<promise>FAILURE</promise>`` for what a person has to decide, which
+    stops the run. `gates` are names of the configured ones, in the order in which they run;
+    `progress` is that of its gates which do not say it themselves. `origin` is "built-in" or the
+    file that has it.
     """
 
     name: str
@@ -94,6 +100,8 @@ class Procedure:
     agent: str = ""
     gates: tuple[str, ...] | None = None
     success: bool = False
+    failure: bool = False
+    progress: bool = False
     origin: str = "built-in"
 
 
@@ -116,12 +124,15 @@ class Bounds:
 
 
 class Cause(StrEnum):
-    """Why a round failed; the first that applies, in this order."""
+    """Why a round failed; the first that applies, in this order.
 
+    One that ran into a limit has not failed: it does not count, and is run again.
+    """
+
+    LIMIT_NOTICE = "ran into a limit"
     TIMED_OUT = "timed out"
     SPAWN_ERROR = "could not be started"
     EXIT = "exit"
-    LIMIT_NOTICE = "ran into a limit"
     EMPTY = "empty answer"
     UNUSABLE = "unusable answer"
     PROMISED_FAILURE = "said FAILURE"
@@ -134,7 +145,9 @@ class GateResult:
 
     `output` is the end of what a command wrote, or what criteria found: foreign text.
     `left_children` says that processes of a command outlived it, and were killed. `cost` is that of
-    an LLM judge, in the form of `model.run.cost_of`.
+    an LLM judge, in the form of `model.run.cost_of`. `failures` are how failures were counted and
+    how many there are, None where that says nothing: the gate was not judged, or its files were
+    modified. `limit` is the notice of a rate limit that kept its judge from a verdict.
     """
 
     gate: Gate
@@ -144,6 +157,8 @@ class GateResult:
     output: str = ""
     left_children: bool = False
     cost: Mapping[str, Any] | None = None
+    failures: tuple[str, int] | None = None
+    limit: str = ""
 
     @property
     def passed(self) -> bool:
@@ -154,12 +169,15 @@ class GateResult:
 class Round:
     """One finished round. `number` counts from 1; `cause` is None where it succeeded.
 
-    `promised_success` is True only where the procedure offers the signal, the tool gave it, and
-    no required gate failed. `changed` says whether the tree is another than before (None: nobody
-    could tell). `usd` and `tokens` are None where they are not known. `output` is the last that a
-    tool which failed has written: foreign text. `limited` says that it ran into a limit, also where
-    the cause is its exit status. `cost` is what the tool's call and an LLM judge of its
-    gates cost, in the form of `model.run.cost_of`.
+    `seconds` are those of the tool; gates have their own. `promised_success` is True only where the
+    procedure offers the signal, the tool gave it, and no required gate failed; `needs_person` where
+    it gave the other one, and the procedure has that stop the run. `failing` are the required gates
+    that failed; where there are some and no `cause`, `progress` says what became better. `known`
+    are the fewest failures of gates that were counted so far. `changed` says whether the tree is
+    another than before (None: nobody could tell), `files` which files are (None: likewise). `usd`
+    and `tokens` are None where they are not known. `output` is the last that a tool which failed
+    has written, `answer` the end of what the tool said: foreign text. `cost` is what the tool's
+    call and an LLM judge of its gates cost, in the form of `model.run.cost_of`.
     """
 
     number: int
@@ -167,24 +185,52 @@ class Round:
     cause: Cause | None = None
     detail: str = ""
     promised_success: bool = False
+    needs_person: bool = False
     gates: tuple[GateResult, ...] = ()
+    failing: tuple[str, ...] = ()
+    progress: str = ""
+    known: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     changed: bool | None = None
+    files: tuple[str, ...] | None = None
     usd: float | None = None
     tokens: int | None = None
     output: str = ""
-    limited: bool = False
+    answer: str = ""
     cost: Mapping[str, Any] | None = None
 
     @property
     def failed(self) -> bool:
         return self.cause is not None
 
+    @property
+    def outcome(self) -> str:
+        """What it came to in a word: success, failure, or progress where gates fail still."""
+        if self.failed:
+            return "failure"
+        return "progress" if self.failing else "success"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baseline:
+    """What gates came to before the first iteration, for those that compare their failures.
+
+    `known` and `last` are those of a State; `cost` is that of an LLM judge.
+    """
+
+    known: Mapping[str, Mapping[str, int]]
+    last: Mapping[str, Any]
+    cost: Mapping[str, Any] | None = None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
-    """An iteration that a person had ended: it does not count, but its call has a `cost`."""
+    """An iteration that came to no end and does not count, but its call has a `cost`.
+
+    A person had it ended; or a limit of the tool was in the way, and stayed: `limit` is its notice.
+    """
 
     cost: Mapping[str, Any] | None = None
+    limit: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,7 +243,10 @@ class State:
     those of gates that were left modified, as `protection` has them; `gates_at_start` (added by us,
     while a run lasts) is what gates relied on, in the wire form of `gate_start`; `spend` (added by
     us) is what the tool cost so far, `feedback` (added by us) what a person said that no iteration
-    has been given yet, by its id; `others` are keys of other programs.
+    has been given yet, by its id; `others` are keys of other programs. Added by us are also
+    `log_name`, that of the log where the start does not name it, `last`, what the last iteration
+    said, in the wire form of `last`, `failing` gates of it that are required, and `known_failures`,
+    the fewest of each gate so far.
     """
 
     procedure_name: str
@@ -215,4 +264,13 @@ class State:
     gates_at_start: Mapping[str, Any] = field(default_factory=dict)
     spend: Spend = field(default_factory=Spend)
     feedback: Mapping[str, str] = field(default_factory=dict)
+    log_name: str = ""
+    last: Mapping[str, Any] = field(default_factory=dict)
+    failing: tuple[str, ...] = ()
+    known_failures: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     others: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def run(self) -> str:
+        """What tells this run from others of its procedure, and names its log."""
+        return self.log_name or self.started_at

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pytest_reflex.drivers.iterate.decide import BUDGET
+from pytest_reflex.drivers.iterate.decide import BUDGET, PERSON
 from pytest_reflex.drivers.iterate.model import Bounds, Phase, State, Status
 from pytest_reflex.drivers.iterate.state import beyond_limit
 from pytest_reflex.drivers.iterate.wording import RESUME, counted
@@ -25,7 +25,8 @@ class Options:
     `agent` is a name, `ai_command` a command instead of one, `judge` the name of who judges in
     gates; `contexts` are texts or names of files, `phases` names of files that replace those of a
     procedure; `timeout` is in seconds, `unchanged` a number of iterations, 0 for none; `budget` has
-    limits of spending. Limits and threshold stand in the state itself.
+    limits of spending; with `commit` git keeps each iteration. Limits and threshold stand in the
+    state itself.
     """
 
     agent: str | None = None
@@ -38,6 +39,7 @@ class Options:
     unchanged: int | None = None
     stop_unchanged: bool = False
     budget: Mapping[str, float] = field(default_factory=dict)
+    commit: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return the wire form, without what was not said."""
@@ -51,6 +53,7 @@ class Options:
             "no_caps": self.no_caps,
             "stop_unchanged": self.stop_unchanged,
             "budget": dict(self.budget),
+            "commit": self.commit,
         }
         said = {key: value for key, value in wire.items() if value}
         return said if self.unchanged is None else said | {"unchanged": self.unchanged}
@@ -76,6 +79,7 @@ class Options:
             unchanged=said.get("unchanged"),
             stop_unchanged=said.get("stop_unchanged", False),
             budget=said.get("budget", {}),
+            commit=said.get("commit", False),
         )
 
     def over(self, before: Options) -> Options:
@@ -92,6 +96,7 @@ class Options:
             unchanged=before.unchanged if self.unchanged is None else self.unchanged,
             stop_unchanged=self.stop_unchanged or before.stop_unchanged,
             budget={**before.budget, **self.budget},
+            commit=self.commit or before.commit,
         )
 
 
@@ -103,14 +108,15 @@ def is_unfinished(found: State | None) -> bool:
     return found is not None and found.status in (Status.INTERRUPTED, Status.RUNNING)
 
 
-def fresh(name: str, bounds: Bounds, options: Options, at: str) -> State:
-    """Return the state of a run that begins at a time."""
+def fresh(name: str, bounds: Bounds, options: Options, at: str, log_name: str = "") -> State:
+    """Return the state of a run that begins at a time; `log_name` where that is another's log."""
     return State(
         procedure_name=name,
         max_iterations=bounds.max_iterations,
         failure_threshold=bounds.failure_threshold,
         started_at=at,
         options=options.to_json(),
+        log_name=log_name,
     )
 
 
@@ -139,16 +145,23 @@ def taken_up(
             hint=f"allow more: {RESUME} {name} --reset-failures --max-iterations {limit + 1}",
         )
     killed = found.status is Status.RUNNING
+    # A person was asked, and has decided; where no iteration is left, the last one failed still.
+    heard = found.outcome == PERSON and not (limit and found.iteration >= limit)
     return replace(
         found,
         gates_at_start=found.gates_at_start if killed else {},
         status=Status.RUNNING,
-        outcome="" if found.outcome == BUDGET else found.outcome,
+        outcome="" if found.outcome in (BUDGET, PERSON) else found.outcome,
         max_iterations=bounds.max_iterations,
         failure_threshold=bounds.failure_threshold,
-        consecutive_failures=0 if reset_failures else found.consecutive_failures,
+        consecutive_failures=0 if reset_failures or heard else found.consecutive_failures,
         options=options.to_json(),
     )
+
+
+def another_program() -> str:
+    """Return what is to be thought of a state that says running where nobody holds the lock."""
+    return "no process holds its lock: it was killed, or another program is at work on it"
 
 
 def nothing_to_resume(name: str) -> UsageError:
@@ -158,8 +171,10 @@ def nothing_to_resume(name: str) -> UsageError:
 def unfinished(found: State) -> UsageError:
     """Return the refusal to begin a run beside one that can go on."""
     name, done = found.procedure_name, counted(found.iteration)
+    how = "is marked as running" if found.status is Status.RUNNING else "was interrupted"
+    doubt = f"; {another_program()}" if found.status is Status.RUNNING else ""
     return UsageError(
-        f"a run of {name} was interrupted after {done}",
+        f"a run of {name} {how} after {done}{doubt}",
         hint=f"go on with: {RESUME} {name}, or begin anew with --fresh",
     )
 
@@ -181,6 +196,7 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "unchanged": whole,
     "stop_unchanged": flag,
     "budget": budget,
+    "commit": flag,
 }
 
 

@@ -8,12 +8,13 @@ byte-order mark) is never in the way.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from pytest_reflex.agents.command import BAD_EXIT, END, NOT_STARTED, TIMED_OUT
 from pytest_reflex.contracts.limits import is_limit_notice, may_be_limit_notice
 from pytest_reflex.drivers.iterate.model import Cause, GateResult
+from pytest_reflex.drivers.iterate.progress import Known, compare, failing_gates
 from pytest_reflex.model.plain import one_line, readable
 from pytest_reflex.model.steps import Reply
 
@@ -31,13 +32,17 @@ class Promise(StrEnum):
 class Outcome:
     """Why a round failed (None: it did not), and whether it promised that all is done.
 
-    `limited` where a limit was in the way, whatever the cause.
+    `limited` where a limit was in the way: that is no failed round. `failing`, `progress` and
+    `known` are those of a Round.
     """
 
     cause: Cause | None = None
     detail: str = ""
     promised_success: bool = False
     limited: bool = False
+    failing: tuple[str, ...] = ()
+    progress: str = ""
+    known: Known = field(default_factory=dict)
 
 
 def promised(text: str) -> Promise | None:
@@ -88,7 +93,7 @@ def outcome_of_answer(reply: Reply, *, offers_success: bool) -> Outcome:
     `offers_success` says whether the prompt offers the signal that ends the loop.
     """
     if cause := _cause(reply):
-        limited = cause is Cause.LIMIT_NOTICE or bool(reply.details.get("limited"))
+        limited = cause is Cause.LIMIT_NOTICE
         return Outcome(cause=cause, detail=_detail(cause, reply), limited=limited)
     said = promised(reply.text)
     if said is Promise.FAILURE:
@@ -106,21 +111,34 @@ def _reason(text: str) -> str:
     return one_line(reason, _SHOWN)
 
 
-def outcome_with_gates(answer: Outcome, gates: Sequence[GateResult]) -> Outcome:
-    """Return what a round comes to whose answer was good; a required gate decides over it."""
+def outcome_with_gates(answer: Outcome, gates: Sequence[GateResult], known: Known) -> Outcome:
+    """Return what a round comes to whose answer was good; a required gate decides over it.
+
+    Gates that fail and have come nearer to a pass than is `known` fail no round, and end no loop.
+    """
     missed = [found for found in gates if found.gate.required and not found.passed]
+    compared = compare(gates, known)
     if not missed:
-        return answer
+        return replace(answer, known=compared.known)
     told = "; ".join(f"{found.gate.name}: {found.summary}" for found in missed)
-    return Outcome(cause=Cause.GATE, detail=told)
+    if limit := next((found.limit for found in missed if found.limit), ""):
+        return Outcome(cause=Cause.LIMIT_NOTICE, detail=limit, limited=True)
+    return Outcome(
+        cause=None if compared.better else Cause.GATE,
+        detail=told,
+        failing=failing_gates(gates),
+        progress=compared.better,
+        known=compared.known,
+    )
 
 
 def _cause(reply: Reply) -> Cause | None:
+    """Return why there is no good answer; a limit before anything that it led to."""
+    if reply.details.get("limited"):
+        return Cause.LIMIT_NOTICE
     end = reply.details.get(END)
     if end in _CAUSES:
         return _CAUSES[end]
-    if reply.details.get("limited"):
-        return Cause.LIMIT_NOTICE
     if reply.details.get("silent"):
         return Cause.EMPTY
     if reply.error:
@@ -137,8 +155,7 @@ def _detail(cause: Cause, reply: Reply) -> str:
     error = one_line(reply.error, _SHOWN)
     if cause is Cause.EXIT:
         code = reply.details.get("exit")
-        how = f"signal {-code}" if isinstance(code, int) and code < 0 else f"exit {code}"
-        return f"{how}; {error}" if reply.details.get("limited") else how
+        return f"signal {-code}" if isinstance(code, int) and code < 0 else f"exit {code}"
     if cause is Cause.EMPTY:
         return ""
     if cause is Cause.LIMIT_NOTICE:

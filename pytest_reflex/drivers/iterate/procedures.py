@@ -7,6 +7,7 @@ were put in. Limits: files are read anew for each round and may be gone by then.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,7 @@ def gates_of(procedure: Procedure, settings: Settings) -> tuple[Gate, ...]:
     ]
     if problems:
         raise ProcedureError(problems)
-    return tuple(_gate(name, tables[name]) for name in dict.fromkeys(names))
+    return tuple(_gate(name, tables[name], procedure) for name in dict.fromkeys(names))
 
 
 def _faults(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -83,13 +84,16 @@ def _faults(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield f"is of kind {kind} and has {limits[0]}", "limits need a gate of their own"
     elif kind not in (*kinds, "diff"):
         yield f"is of kind {kind} and has no {kind}", f"give it one: {kind} = ..."
+    elif "failures" in table and kind != "command":
+        yield f"is of kind {kind} and has failures", "they are counted in the output of a command"
 
 
-def _gate(name: str, table: Mapping[str, Any]) -> Gate:
+def _gate(name: str, table: Mapping[str, Any], procedure: Procedure) -> Gate:
     fields = {key: value for key, value in table.items() if key != "kind"}
     if isinstance(table.get("command"), list):
         fields["command"] = tuple(table["command"])
-    return Gate(name=name, **fields)
+    gate = Gate(name=name, **{"progress": procedure.progress, **fields})
+    return replace(gate, progress=False) if gate.kind == "diff" else gate
 
 
 def _made(name: str, settings: Settings, project: Path) -> Procedure:

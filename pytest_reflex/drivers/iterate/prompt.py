@@ -12,6 +12,10 @@ TITLE = "# OODA Loop Iteration"
 _FRESH = """\
 You are a fresh process: of earlier iterations nothing is known but what stands in the files of this
 project. Work through the four phases below, once, and then exit."""
+_GOING_ON = """\
+You are a fresh process: of earlier iterations nothing is known but what stands in the files of this
+project, and what is said of the last one below. Work through the four phases below, once, and then
+exit."""
 _CLOSING = "(Here the prompt ends.)"
 
 
@@ -22,15 +26,17 @@ def compose(
     total: int,
     contexts: Sequence[Fragment] = (),
     replaced: Mapping[Phase, Sequence[Fragment]] | None = None,
+    last: str = "",
 ) -> str:
     """Return the prompt of round `number` (from 1) of `total` (0: no limit).
 
-    `contexts` stand before the phases; `replaced` are fragments instead of those that the procedure
-    has for a phase. Files are read now, so that a round has what the one before left in them. Each
-    fragment stands there once, as it is, but for blank lines around it. Raises UsageError for a
-    fragment that cannot be used any more.
+    `last` tells of the last iteration; `contexts` stand before the phases; `replaced` are fragments
+    instead of those that the procedure has for a phase. Files are read now, so that a round has
+    what the one before left in them. Each fragment stands there once, as it is, but for blank lines
+    around it. Raises UsageError for a fragment that cannot be used any more.
     """
-    parts = [TITLE, _preamble(procedure, number, total)]
+    parts = [TITLE, _preamble(procedure, number, total, _GOING_ON if last else _FRESH)]
+    parts += [last] if last else []
     if contexts:
         parts += ["## CONTEXT", *(_clean(text_of(one, "the context")) for one in contexts)]
     instead = replaced or {}
@@ -43,9 +49,9 @@ def compose(
     return f"{text}\n\n{_CLOSING}\n" if promised(text) else f"{text}\n"
 
 
-def _preamble(procedure: Procedure, number: int, total: int) -> str:
+def _preamble(procedure: Procedure, number: int, total: int, known: str) -> str:
     of = f" of {total}" if total else ", without a limit"
-    return f"Procedure: {procedure.name}\nIteration: {number}{of}\n\n{_FRESH}"
+    return f"Procedure: {procedure.name}\nIteration: {number}{of}\n\n{known}"
 
 
 def _clean(text: str) -> str:

@@ -88,7 +88,7 @@ def stop(root: Path, procedure: str, reason: str, *, now: bool, patience: float)
     """
     control = ControlFile.beside(state_path(root, procedure))
     wanted = Requests(stop=reason, now=now)
-    began = _started_at(root, procedure)
+    began = _run_of(root, procedure)
     asked = False
 
     def ask() -> None:
@@ -108,7 +108,7 @@ def stop(root: Path, procedure: str, reason: str, *, now: bool, patience: float)
         act,
         ask=ask,
         is_driven=partial(is_driven, root, procedure),
-        is_done=lambda: bool(began) and _started_at(root, procedure) not in ("", began),
+        is_done=lambda: bool(began) and _run_of(root, procedure) not in ("", began),
         asked=lambda done: (
             _ended(root, procedure, began) if done else Stopped(procedure=procedure, done=False)
         ),
@@ -124,7 +124,7 @@ def give_feedback(root: Path, procedure: str, text: str, *, patience: float) -> 
     control = ControlFile.beside(state_path(root, procedure))
     key = secrets.token_hex(6)
     wanted = Requests(feedback={key: text})
-    began = _started_at(root, procedure)
+    began = _run_of(root, procedure)
 
     def is_taken() -> bool:
         return key not in control.read().feedback and _is_taken(root, procedure, key, began)
@@ -167,9 +167,9 @@ def _state_of(root: Path, procedure: str) -> State | None:
         return None
 
 
-def _started_at(root: Path, procedure: str) -> str:
+def _run_of(root: Path, procedure: str) -> str:
     state = _state_of(root, procedure)
-    return state.started_at if state else ""
+    return state.run if state else ""
 
 
 def _can_go_on(state: State | None) -> bool:
@@ -187,7 +187,7 @@ def _undriven(procedure: str, state: State | None) -> UsageError:
 def _ended(root: Path, procedure: str, began: str) -> Stopped:
     """Return how the run that began at a time has ended."""
     state = _state_of(root, procedure)
-    same = state if state and state.started_at == began else None
+    same = state if state and state.run == began else None
     run = last_run(root, procedure, began) if began else None
     return Stopped(
         procedure=procedure,
@@ -203,7 +203,7 @@ def _is_taken(root: Path, procedure: str, key: str, began: str) -> bool:
     state = _state_of(root, procedure)
     if state and key in state.feedback:
         return True
-    starts = {began, state.started_at if state else ""} - {""}
+    starts = {began, state.run if state else ""} - {""}
     return any(_is_logged(log_path(root, procedure, start), key) for start in starts)
 
 

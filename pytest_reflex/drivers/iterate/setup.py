@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,23 +13,39 @@ from pytest_reflex.agents.command import CommandAgent
 from pytest_reflex.drivers.common.workspace import own_paths
 from pytest_reflex.drivers.iterate.bounds import bounds_of, chosen_agent
 from pytest_reflex.drivers.iterate.budget import tokens_of
-from pytest_reflex.drivers.iterate.driver import Work
+from pytest_reflex.drivers.iterate.commits import Commits
 from pytest_reflex.drivers.iterate.fragments import from_context, from_flag
 from pytest_reflex.drivers.iterate.gates import Gates
+from pytest_reflex.drivers.iterate.last import last_text
 from pytest_reflex.drivers.iterate.model import Fragment, Procedure
 from pytest_reflex.drivers.iterate.opening import Options
 from pytest_reflex.drivers.iterate.procedures import find_procedure, gates_of
 from pytest_reflex.drivers.iterate.prompt import compose
 from pytest_reflex.drivers.iterate.statefile import run_folder
 from pytest_reflex.drivers.iterate.tree import Tree
+from pytest_reflex.drivers.iterate.work import Work
 from pytest_reflex.errors import UsageError
 from pytest_reflex.host import Host, agent_kinds, employ_judge, make_agent
-from pytest_reflex.model.steps import Askable
+from pytest_reflex.model.steps import Askable, Question, Reply
 from pytest_reflex.settings import Settings
 from pytest_reflex.settings.declared import place_of
 
 AI_COMMAND = "ai-cmd"
 _NAME_A_TOOL = "name an AI tool: --agent NAME, or --ai-cmd COMMAND"
+
+
+@dataclass(frozen=True, slots=True)
+class MissingTool:
+    """What a dry run has in the place of a tool, where no agent is named that takes a prompt."""
+
+    name: str
+
+    @property
+    def said(self) -> str:
+        return f"agent {self.name}, which takes no prompt: {_NAME_A_TOOL}"
+
+    def ask(self, question: Question) -> Reply:
+        raise UsageError(f"agent {self.name!r} takes no prompt", hint=_NAME_A_TOOL)
 
 
 def prepare(
@@ -56,11 +72,18 @@ def prepare(
         for phase, paths in options.phases.items()
     }
 
-    def prompt(number: int, total: int, feedback: Sequence[str] = ()) -> str:
+    def prompt(number: int, total: int, feedback: Sequence[str], last: Mapping[str, Any]) -> str:
         said = [Fragment(content=text, origin="feedback") for text in feedback]
-        given = [*contexts, *said]
-        return compose(procedure, number=number, total=total, contexts=given, replaced=replaced)
+        return compose(
+            procedure,
+            number=number,
+            total=total,
+            contexts=[*contexts, *said],
+            replaced=replaced,
+            last=last_text(last, settings["iterate.recall"]),
+        )
 
+    tree = Tree(project, own)
     work = Work(
         procedure=procedure,
         bounds=bounds,
@@ -69,10 +92,12 @@ def prepare(
         tokens=partial(tokens_of, hooks=host.hooks),
         token_budget=settings["iterate.token_budget"],
         gates=_gates(procedure, settings, host, own, options.judge, project=project, runs=runs),
-        fingerprint=Tree(project, own).fingerprint,
+        fingerprint=tree.fingerprint,
+        seen=tree.seen,
         folder=run_folder(project / root, name),
+        commits=Commits(project, own) if options.commit and runs else None,
     )
-    work.tokens(work.prompt(1, bounds.max_iterations, ()))
+    work.tokens(work.prompt(1, bounds.max_iterations, (), {}))
     return work
 
 
@@ -116,6 +141,8 @@ def agent_for(
         with _told_of_the_flag():
             agent = make(name, _changed(settings, changes), kinds)
     if not isinstance(agent, Askable):
+        if not runs:
+            return MissingTool(name)
         raise UsageError(
             f"agent {name!r} cannot take the prompt of a procedure",
             hint=_NAME_A_TOOL,
@@ -124,7 +151,7 @@ def agent_for(
         if options.timeout is not None:
             raise UsageError(f"agent {name!r} is no command: it has no --timeout")
         return agent
-    if variable := agent.unset_variable():
+    if runs and (variable := agent.unset_variable()):
         whose = "--ai-cmd" if options.ai_command is not None else f"agent {name!r}"
         raise UsageError(
             f"{whose}: its command names ${variable}, which is not set in the environment",

@@ -13,7 +13,10 @@ from datetime import datetime
 from typing import Any
 
 from pytest_reflex.drivers.iterate.gate_start import starts_from_json
+from pytest_reflex.drivers.iterate.last import last_from_json
+from pytest_reflex.drivers.iterate.logfile import is_log_name
 from pytest_reflex.drivers.iterate.model import State, Status
+from pytest_reflex.drivers.iterate.progress import known_from_json
 from pytest_reflex.errors import ReflexError
 from pytest_reflex.model.run import Spend
 from pytest_reflex.settings.readers import MOST
@@ -25,7 +28,8 @@ _LONGEST = 1e9  # seconds
 _NEVER = "0001-01-01T00:00:00Z"  # what Go writes for no time at all
 _OUTCOME, _OPTIONS, _MODIFIED = "outcome", "options", "modified_files"
 _STARTS, _SPEND, _FEEDBACK = "gates_at_start", "spend", "feedback"
-_OURS = (_OUTCOME, _OPTIONS, _MODIFIED, _STARTS, _SPEND, _FEEDBACK)
+_LOG, _LAST, _FAILING, _KNOWN = "log_name", "last_iteration", "failing_gates", "known_failures"
+_OURS = (_OUTCOME, _OPTIONS, _MODIFIED, _STARTS, _SPEND, _FEEDBACK, _LOG, _LAST, _FAILING, _KNOWN)
 _KEYS = (
     *("iteration", "max_iterations", "consecutive_failures", "failure_threshold", "started_at"),
     *("last_iteration_at", "status", "procedure_name", "elapsed_per_iteration"),
@@ -60,6 +64,14 @@ def dump(state: State) -> bytes:
         wire[_SPEND] = state.spend.to_json()
     if state.feedback:
         wire[_FEEDBACK] = dict(state.feedback)
+    if state.log_name:
+        wire[_LOG] = state.log_name
+    if state.last:
+        wire[_LAST] = dict(state.last)
+    if state.failing:
+        wire[_FAILING] = list(state.failing)
+    if state.known_failures:
+        wire[_KNOWN] = {name: dict(found) for name, found in state.known_failures.items()}
     return (json.dumps(wire | dict(state.others), indent=2) + "\n").encode()
 
 
@@ -92,6 +104,10 @@ def load(data: bytes, procedure: str) -> State:
         gates_at_start=_starts(wire.get(_STARTS, {})),
         spend=Spend.from_json(wire.get(_SPEND, {})),
         feedback=_feedback(wire.get(_FEEDBACK, {})),
+        log_name=wire[_LOG] if is_log_name(wire.get(_LOG)) else "",
+        last=last_from_json(wire.get(_LAST)),
+        failing=_names(wire.get(_FAILING, [])),
+        known_failures=known_from_json(wire.get(_KNOWN, {})),
         others={key: wire[key] for key in wire if key not in (*_KEYS, *_OURS)},
     )
 
@@ -118,6 +134,12 @@ def _feedback(wire: Any) -> dict[str, str]:
     if not isinstance(wire, dict) or not all(isinstance(one, str) for one in wire.values()):
         raise ValueError(f"{_FEEDBACK} is {wire!r}, not an object with texts")
     return wire
+
+
+def _names(wire: Any) -> tuple[str, ...]:
+    if not isinstance(wire, list) or not all(isinstance(one, str) for one in wire):
+        raise ValueError(f"{_FAILING} is {wire!r}, not a list of names")
+    return tuple(wire)
 
 
 def _items(wire: Any) -> Iterable[tuple[str, Any]]:

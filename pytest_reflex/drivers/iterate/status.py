@@ -11,7 +11,7 @@ from pytest_reflex.drivers.common.catalog import DAMAGED, RunRow
 from pytest_reflex.drivers.common.control_file import ControlFile
 from pytest_reflex.drivers.iterate.events import DRIVER
 from pytest_reflex.drivers.iterate.history import MOST_BYTES, read_records
-from pytest_reflex.drivers.iterate.logfile import log_path
+from pytest_reflex.drivers.iterate.logfile import by_start, log_path
 from pytest_reflex.drivers.iterate.model import State, Status
 from pytest_reflex.drivers.iterate.state import beyond_limit
 from pytest_reflex.drivers.iterate.statefile import is_driven, read_state, state_path
@@ -194,9 +194,10 @@ def _is_driven(root: Path, procedure: str) -> bool:
 def _log_of(root: Path, procedure: str, state: State | None) -> Path | None:
     """Return the log of the run that the state is of, else of the last one."""
     if state is not None:
-        path = log_path(root, procedure, state.started_at)
+        path = log_path(root, procedure, state.run)
         return path if path.is_file() else None
-    return max((root / "log" / procedure).glob("*.jsonl"), default=None)
+    found = (root / "log" / procedure).glob("*.jsonl")
+    return max(found, key=lambda log: by_start(log.name), default=None)
 
 
 def _bytes_of(log: Path) -> bytes:

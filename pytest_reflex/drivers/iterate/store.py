@@ -13,7 +13,7 @@ from pytest_reflex.drivers.common.snapshot import SnapshotFile
 from pytest_reflex.drivers.iterate import events
 from pytest_reflex.drivers.iterate.decide import apply, ended, exit_code, is_complete
 from pytest_reflex.drivers.iterate.log import Log
-from pytest_reflex.drivers.iterate.model import Cut, Round, State
+from pytest_reflex.drivers.iterate.model import Baseline, Cut, Round, State
 from pytest_reflex.drivers.iterate.protection import Modified
 from pytest_reflex.drivers.iterate.wording import unheard_feedback_text
 from pytest_reflex.errors import ExitCode, ReflexError, StateError
@@ -26,7 +26,8 @@ _REMOVED = (StopReason.SUCCESS, StopReason.LIMIT)
 class IterateStore:
     """The state while this process owns it. `modified` gives the files of gates that changed.
 
-    A run that is `fresh` hears nothing that people said of an earlier one.
+    A run that is `fresh` hears nothing that people said of an earlier one. `ending` tells what is
+    to be told before the last line.
     """
 
     def __init__(
@@ -38,8 +39,10 @@ class IterateStore:
         modified: Callable[[], Mapping[str, Modified]],
         now: Callable[[], str],
         fresh: bool = False,
+        ending: Callable[[], None] = lambda: None,
     ) -> None:
         self._state, self._file, self._log = state, file, log
+        self._ending = ending
         self._modified, self._now = modified, now
         self._control = ControlFile.beside(file.path)
         self.has_ended = self._left = False
@@ -106,11 +109,12 @@ class IterateStore:
         except (StateError, OSError) as error:
             self._log.warning(f"{self._control.path} could not be changed ({error}): going on")
 
-    def commit(self, outcome: Round | Cut) -> Iterator[DriverEvent]:
+    def commit(self, outcome: Round | Cut | Baseline) -> Iterator[DriverEvent]:
         """Count an iteration and save that; who interrupts us finds it done, or not begun."""
         self._state = self._with_modified(apply(self._state, outcome, self._now()))
         self._file.save(self._state)
-        yield from events.of_outcome(self._state, outcome)
+        if not isinstance(outcome, Baseline):
+            yield from events.of_outcome(self._state, outcome)
 
     def end(self, stop: Stop) -> Iterator[DriverEvent]:
         """Save the end, or remove the state where there is nothing left to do."""
@@ -125,6 +129,7 @@ class IterateStore:
         else:
             self._file.save(self._state)
             self._forget(self._control.drop_stop)
+        self._ending()
         self._log.ended(stop.reason, self._state, saved=self._file.saved, detail=stop.detail)
         self.exit_code = code if self._file.saved or code else ExitCode.NOT_PERSISTED
         self.has_ended = self._left = True  # whoever goes away now leaves nothing under way

@@ -46,9 +46,10 @@ class IterateView(View):
             self._acted = fields
         elif event.kind is Kind.ITERATION:
             self._number, self._failures = event.iteration, fields["failures"]
-            unchanged = "mild" if self._acted["changed"] is False else "good"
+            good = self._acted["changed"] is not False and fields["outcome"] == "success"
             self._seconds.append(float(str(self._acted["seconds"])))
-            self._tones.append("bad" if fields["outcome"] == "failure" else unchanged)
+            failed = fields["outcome"] == "failure"
+            self._tones.append("bad" if failed else "good" if good else "mild")
 
     def note(self) -> str:
         return f" · gates done: {', '.join(self._gates)}" if self._gates else ""

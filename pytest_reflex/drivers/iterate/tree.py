@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from pytest_reflex.drivers.iterate.listing import MOST_PATHS, CannotTellError, paths_in
@@ -40,16 +40,23 @@ class Tree:
         self._most_paths, self._most_bytes = most_paths, most_bytes
         self._left = most_bytes
         self._known: dict[bytes, tuple[Stamp, bytes]] = {}
+        self._seen: Mapping[bytes, bytes] | None = None
+
+    def seen(self) -> Mapping[bytes, bytes] | None:
+        """Return the files as the last fingerprint saw them; None where it could not tell."""
+        return self._seen
 
     def fingerprint(self) -> str | None:
         """Return a text that is the same for two looks iff the trees are; None: nobody can tell.
 
         That is so where a file may not be read, or where there are too many or too large ones.
         """
+        self._seen = None
         try:
             entries = self.entries(paths_in(self._project))
         except CannotTellError:
             return None
+        self._seen = entries
         whole = hashlib.sha256()
         for path, entry in sorted(entries.items()):
             whole.update(path + b"\0" + entry + b"\n")
@@ -137,17 +144,23 @@ class Watch:
     """Tells of each round whether it left a tree that was not there before.
 
     `fingerprint` is asked twice in a round: `begin` before the agent, `changed` right after it, so
-    that what gates write between is not its work.
+    that what gates write between is not its work. `seen` are the files as it saw them.
     """
 
-    def __init__(self, fingerprint: Callable[[], str | None]) -> None:
-        self._fingerprint, self._seen = fingerprint, set[str]()
+    def __init__(
+        self,
+        fingerprint: Callable[[], str | None],
+        seen: Callable[[], Mapping[bytes, bytes] | None] = lambda: None,
+    ) -> None:
+        self._fingerprint, self._entries, self._seen = fingerprint, seen, set[str]()
         self._sure = False
+        self._before: Mapping[bytes, bytes] | None = None
 
     def begin(self) -> None:
         """Look at the tree before a round."""
         before = self._fingerprint()
         self._sure = before is not None
+        self._before = self._entries()
         if before is not None:
             self._seen.add(before)
 
@@ -162,3 +175,17 @@ class Watch:
         new = after not in self._seen
         self._seen.add(after)
         return new
+
+    def files(self) -> tuple[str, ...] | None:
+        """Return the files that are not as they were before the round; None: nobody can tell."""
+        before, after = self._before, self._entries()
+        if before is None or after is None:
+            return None
+        paths = before.keys() | after.keys()
+        changed = (path for path in paths if before.get(path) != after.get(path))
+        return tuple(sorted(map(shown_path, changed)))
+
+
+def shown_path(path: bytes) -> str:
+    """Return a path as text; bytes that are none are escaped."""
+    return os.fsdecode(path).encode("utf-8", "backslashreplace").decode()

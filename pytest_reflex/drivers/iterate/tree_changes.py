@@ -27,7 +27,7 @@ from pytest_reflex.drivers.iterate.listing import (
     paths_in,
     walked,
 )
-from pytest_reflex.drivers.iterate.tree import Tree
+from pytest_reflex.drivers.iterate.tree import Tree, shown_path
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.seals.patterns import is_meant
 
@@ -93,7 +93,7 @@ class TreeChanges:
             for path in before.entries.keys() | now.entries.keys()
             if (old := before.entries.get(path, b"")) != (new := now.entries.get(path, b""))
         }
-        return tuple(sorted(map(_shown, self._different)))
+        return tuple(sorted(map(shown_path, self._different)))
 
     def changed_lines(self, most: int) -> tuple[int, bool]:
         """Return how many lines of these files changed, and whether that is exact.
@@ -176,11 +176,7 @@ def _ignore_files(paths: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _uncountable(path: bytes, why: str) -> CannotTellError:
-    return CannotTellError(f"the lines of {one_line(_shown(path))} cannot be counted: {why}")
-
-
-def _shown(path: bytes) -> str:
-    return os.fsdecode(path).encode("utf-8", "backslashreplace").decode()
+    return CannotTellError(f"the lines of {one_line(shown_path(path))} cannot be counted: {why}")
 
 
 def lines_of(data: bytes) -> Lines:

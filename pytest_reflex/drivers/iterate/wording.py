@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_reflex.drivers.iterate.model import (
@@ -17,6 +18,8 @@ from pytest_reflex.model.stop import ENDS, StopReason
 from pytest_reflex.verdict.figures import lasted
 
 _SAID_AT_MOST = 200
+_REASON = 400
+_MOST_COMMITS = 10
 RESUME = "pytest-reflex iterate resume"
 
 
@@ -71,25 +74,47 @@ def previous_text(state: State) -> str:
 def failure_text(round_: Round) -> str:
     """Return why a round failed: "AI CLI failed (exit 1)"; empty where it did not.
 
-    `detail` says more than the cause: "exit 1" for an exit status, the failed gates for gates.
+    `detail` says more than the cause: "exit 1" for an exit status. What gates found is told below.
     """
     cause, detail = round_.cause, round_.detail
     if cause is None:
         return ""
     if cause is Cause.GATE:
-        return f"Quality gates failed: {detail}" if detail else "Quality gates failed"
+        return f"Quality gates failed: {', '.join(map(one_line, round_.failing))}"
     if not detail or cause is Cause.EXIT or detail.startswith(cause.value):
         return f"AI CLI failed ({detail or cause.value})"
     return f"AI CLI failed ({cause.value}: {detail})"
 
 
 def failed_text(round_: Round, failures: int, threshold: int) -> str:
-    return f"{failure_text(round_)}, consecutive failures: {failures}/{threshold}"
+    if round_.cause is Cause.GATE:
+        return failure_text(round_)
+    return f"{failure_text(round_)}, {_in_a_row(failures, threshold)}"
+
+
+def _in_a_row(failures: int, threshold: int) -> str:
+    return f"consecutive failures: {failures}/{threshold}"
+
+
+def gate_reasons(round_: Round, failures: int, threshold: int) -> str:
+    """Return what stands below the names of gates that failed: each reason, and the count."""
+    count = _in_a_row(failures, threshold) if round_.failed else ""
+    return "\n".join(filter(None, (*_reasons(round_), count)))
+
+
+def _reasons(round_: Round) -> list[str]:
+    missed = (one for one in round_.gates if one.gate.required and not one.passed)
+    return [one_line(f"{one.gate.name}: {one.summary}", _REASON) for one in missed]
+
+
+def progress_text(round_: Round) -> str:
+    """Return that gates fail still, which is no failure, since they came nearer to a pass."""
+    return f"Quality gates not passed yet: {', '.join(round_.failing)} (better: {round_.progress})"
 
 
 def last_words(round_: Round) -> str:
     """Return the last line of what a failed tool wrote; empty where it is told as the reason."""
-    if round_.cause in (Cause.PROMISED_FAILURE, Cause.LIMIT_NOTICE):
+    if round_.cause in (Cause.PROMISED_FAILURE, Cause.GATE):
         return ""
     lines = readable(round_.output).strip().splitlines()
     said = one_line(lines[-1].strip(), _SAID_AT_MOST) if lines else ""
@@ -102,12 +127,34 @@ def partial_text(number: int, path: Path | None, problem: str) -> str:
     return f"{what} is kept in {path}" if path else f"{what} could not be kept: {problem}"
 
 
-def limited_text(procedure: str) -> str:
-    """Return what to do about a run that was aborted because of a limit."""
-    return (
-        "The tool ran into a limit: wait until that is over, then go on with: "
-        f"{RESUME} {procedure} --reset-failures"
-    )
+def answer_text(number: int, length: int, shown: int) -> str:
+    """Return what stands above the answer of a tool, the end of which is `shown`."""
+    cut = f", the last {shown:,}" if shown < length else ""
+    return f"The tool answered in iteration {number} ({length:,} characters{cut})"
+
+
+def spent_text(number: int, cost: str, spend: str) -> str:
+    """Return what an iteration cost, and the run so far."""
+    return f"Spent in iteration {number}: {cost}; in the run: {spend}"
+
+
+def outcome_text(round_: Round) -> str:
+    """Return what an iteration came to, for the message of its commit and for the next prompt."""
+    if round_.progress:
+        return f"made progress, and quality gates fail still: {', '.join(round_.failing)}"
+    return f"failed: {failure_text(round_)}" if round_.failed else "succeeded"
+
+
+def committed_text(number: int, commit: str, files: int) -> str:
+    undo = f"undo: git revert --no-edit {commit}"
+    return f"Committed iteration {number} as {commit}: {counted(files, 'file')} ({undo})"
+
+
+def undo_text(commits: Sequence[str]) -> str:
+    """Return how the commits of a sitting are undone, the last one first."""
+    shown = " ".join(reversed(commits[-_MOST_COMMITS:]))
+    last = f"last {_MOST_COMMITS} " if len(commits) > _MOST_COMMITS else ""
+    return f"To undo the {last}commits of this sitting: git revert --no-edit {shown}"
 
 
 def completed_text(round_: Round, total: int) -> str:
@@ -120,6 +167,11 @@ def gate_text(result: GateResult) -> str:
     told = f": {result.summary}" if result.summary else ""
     name, seconds = result.gate.name, lasted(result.seconds)
     return f"Quality gate {name} {_SAID[result.outcome]} ({seconds}{optional}){told}"
+
+
+def gate_outcome(result: GateResult) -> str:
+    """Return what a gate came to, for the next prompt: "failed (exit status 1: 2 tests fail)"."""
+    return _SAID[result.outcome] + (f" ({result.summary})" if result.summary else "")
 
 
 _SAID = {"pass": "passed", "fail": "failed", "error": "could not be judged"}
@@ -138,18 +190,21 @@ def unheard_feedback_text(count: int) -> str:
     return f"Feedback came too late for an iteration: {counted(count, 'message')}"
 
 
-def ended_text(ending: StopReason, state: State, *, saved: bool, detail: str = "") -> str:
-    """Return the last line of a run; `saved` says whether the state could be written.
+def ended_text(
+    ending: StopReason, state: State, *, seconds: float, saved: bool, detail: str = ""
+) -> str:
+    """Return the last line of a run that began `seconds` ago.
 
-    `detail` is the reason of who stopped it, or what of the budget is used up.
+    `saved` says whether the state could be written; `detail` is the reason of who stopped it, or
+    what of the budget is used up.
     """
-    name, total = state.procedure_name, lasted(sum(state.elapsed))
+    name, total = state.procedure_name, lasted(seconds)
     done = f"{counted(state.iteration)} completed, total: {total}"
     resume = f"Resume with: {RESUME} {name}" if saved else "The state could NOT be saved"
+    why = one_line(detail, _SAID_AT_MOST)
     match ending:
         case StopReason.LIMIT:
-            failed = "; the last iteration failed" if state.consecutive_failures else ""
-            return f"Reached max iterations: {state.max_iterations} (total: {total}){failed}"
+            return f"Reached max iterations: {state.max_iterations} (total: {total})"
         case StopReason.SUCCESS:
             return f"Success signal in iteration {state.iteration} (total: {total})"
         case StopReason.FAILURES:
@@ -160,8 +215,7 @@ def ended_text(ending: StopReason, state: State, *, saved: bool, detail: str = "
         case StopReason.INTERRUPTED:
             return f"Interrupted. {'State saved. ' if saved else ''}{resume}"
         case StopReason.USER_STOP:
-            why = f": {one_line(detail, _SAID_AT_MOST)}" if detail else ""
-            told = f"Stopped by the user{why} ({done})"
+            told = f"Stopped by the user{f': {why}' if why else ''} ({done})"
         case StopReason.BUDGET_EXCEEDED:
             told = f"The budget is used up: {detail} ({done})"
             key = detail.partition(":")[0]
@@ -170,6 +224,10 @@ def ended_text(ending: StopReason, state: State, *, saved: bool, detail: str = "
             told = f"Reached the wall time ({done})"
         case StopReason.UNCHANGED:
             told = f"Stopping: the working tree does not change any more ({done})"
+        case StopReason.PERSON_NEEDED:
+            told = f"Stopped: the tool needs a person{f': {why}' if why else ''} ({done})"
+        case StopReason.RATE_LIMIT:
+            told = f"Paused: the tool ran into a limit: {why} ({done})"
         case _:
             told = f"Ended: {ENDS[ending].sentence} ({done})"
     return f"{told}. {resume}" if state.status is Status.INTERRUPTED else told

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from pytest_reflex.checks.registry import Registry
-from pytest_reflex.drivers.iterate.driver import IterationLoop, Work
 from pytest_reflex.drivers.iterate.gates import Gates
 from pytest_reflex.drivers.iterate.log import Log
+from pytest_reflex.drivers.iterate.loop import IterationLoop
 from pytest_reflex.drivers.iterate.model import Bounds, Gate, Phase, Procedure, State
 from pytest_reflex.drivers.iterate.statefile import read_state, state_file
+from pytest_reflex.drivers.iterate.work import Work
 from pytest_reflex.errors import ExitCode
 from pytest_reflex.model.steps import Question, Reply
 
@@ -56,12 +58,13 @@ class Stage:
     prompt: str = "do it"
     budget: int = 1000
     success: bool = True
+    failure: bool = False
     lines: list[str] = field(default_factory=list)
     loop: IterationLoop | None = None
 
     def run(self, state: State | None = None) -> ExitCode:
         """Drive the procedure from a state, by default from the start."""
-        log = Log("build", self.lines.append)
+        log = Log("build", self.lines.append, clock=self._time)
         with state_file(self.root, "build", log.error) as file:
             self.loop = IterationLoop(
                 self._work(),
@@ -94,6 +97,14 @@ class Stage:
         """Return the same folder with another script."""
         return replace(self, script=Script(acts), lines=[])
 
+    def _time(self) -> datetime:
+        return datetime.fromisoformat(AT) + timedelta(seconds=self.script.clock[0])
+
+    def _prompt(
+        self, number: int, total: int, said: Sequence[str], last: Mapping[str, object]
+    ) -> str:
+        return " ".join((f"{self.prompt} {number}/{total}", *said))
+
     def _work(self) -> Work:
         trees = self.trees
         return Work(
@@ -102,10 +113,11 @@ class Stage:
                 description="",
                 phases=dict.fromkeys(Phase, ()),
                 success=self.success,
+                failure=self.failure,
             ),
             bounds=self.bounds,
             agent=self.script,
-            prompt=lambda number, total, said: " ".join((f"{self.prompt} {number}/{total}", *said)),
+            prompt=self._prompt,
             tokens=len,
             token_budget=self.budget,
             gates=Gates(self.gates, project=self.root, registry=Registry()),

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from pytest_reflex.drivers.iterate.log import Log, Volume
+from pytest_reflex.drivers.iterate.log import Log
+from pytest_reflex.drivers.iterate.log_record import Volume
 from pytest_reflex.drivers.iterate.logfile import LogFile
 from pytest_reflex.drivers.iterate.model import Cause, Round, State, Status
 

@@ -142,6 +142,9 @@ def test_unchanged_rounds_do_not_end_where_they_are_only_told() -> None:
         (StopReason.WALL_TIME, rounds(GOOD), 8),
         (StopReason.BUDGET_EXCEEDED, rounds(GOOD), 8),
         (StopReason.USER_STOP, rounds(GOOD), 2),
+        (StopReason.LIMIT, replace(rounds(GOOD), failing=("tests",)), 6),
+        (StopReason.PERSON_NEEDED, rounds(Cause.PROMISED_FAILURE), 14),
+        (StopReason.RATE_LIMIT, rounds(GOOD), 9),
     ],
     ids=lambda value: str(value) if isinstance(value, StopReason | int) else "",
 )
@@ -178,6 +181,8 @@ LEFT = {
     StopReason.BUDGET_EXCEEDED: (Status.INTERRUPTED, "budget"),
     StopReason.WALL_TIME: (Status.INTERRUPTED, ""),
     StopReason.UNCHANGED: (Status.INTERRUPTED, ""),
+    StopReason.PERSON_NEEDED: (Status.INTERRUPTED, "person"),
+    StopReason.RATE_LIMIT: (Status.INTERRUPTED, ""),
     StopReason.INTERRUPTED: (Status.INTERRUPTED, ""),
 }
 

@@ -92,7 +92,8 @@ def test_an_iteration_fails_that_touches_too_much(
     iterate: Iterate, gate: str, act: str, reason: str
 ) -> None:
     status, told = iterate(gate, act)
-    assert f"Quality gates failed: scope: {reason}, consecutive failures: 1/3" in told
+    below = f"    | scope: {reason}\n    | consecutive failures: 1/3"
+    assert f"Quality gates failed: scope\n{below}\n" in told
     assert status == 6
 
 

@@ -106,6 +106,7 @@ def test_a_tool_that_did_no_work_leaves_it_to_the_next_one(
     project.plan("empty", "limit", "ok")
     left_behind(project, "interrupted", limit=9)
     main(["iterate", "feedback", "build", "try again"])
+    assert main(["iterate", "resume", "build"]) == 9
     main(["iterate", "resume", "build"])
     assert prompts_with(project, "try again") == [1, 2, 3]
 

@@ -105,7 +105,8 @@ def test_what_was_paid_is_told_for_the_run_and_each_iteration(
     main(["iterate", "run", "build", "-n", "4", "--agent", "payer"])
     assert history()[0][5:] == ["$0.7500", "700"]
     rows = history("--run", "last")
-    assert [row[:2] + row[3:] for row in rows] == [
+    assert {row[-1] for row in rows} == {"1: work.txt"}
+    assert [row[:2] + row[3:8] for row in rows] == [
         ["1", "success", "yes", "$0.2500", "100", "", ""],
         ["2", "success", "yes", "$0.2500", "200", "", ""],
         ["3", "failure", "yes", "", "", "", "exit 7"],
@@ -240,7 +241,7 @@ def test_nothing_of_a_log_acts_on_a_terminal(project: Project, history: History)
     log(project, gate, failed, {"event": "ended", "outcome": bad})
     for argv in ((), ("--run", "last")):
         (row,) = history(*argv)
-        assert len(row) == (8 if argv else 7)
+        assert len(row) == (10 if argv else 7)
         assert "\x1b" not in "".join(row)
 
 
@@ -298,3 +299,40 @@ def test_every_kind_of_line_is_read(tmp_path: Path) -> None:
     assert run.unreadable == 0
     assert run.outcome == "interrupted"
     assert {one.cause for one in run.iterations} >= {"exit", "gate"}
+
+
+def test_an_iteration_has_its_gates_and_the_files_that_it_changed(
+    project: Project, history: History, capsys: Captured
+) -> None:
+    Project(project.folder, "ok", more=PAID + GATES)
+    script = "echo x >> a.txt; [ $PYTEST_REFLEX_ITERATION = 1 ] || rm b.txt; echo done"
+    (project.folder / "b.txt").touch()
+    (project.folder / "agent.sh").write_text(script)
+    main(["iterate", "run", "build", "-n", "2"])
+    rows = [row[-2:] for row in history("--run", "last")]
+    assert rows == [["1/2", "1: a.txt"], ["0/2", "2: a.txt, b.txt"]]
+    found = document(capsys, "--run", "last")["iterations"]
+    assert [one["gates"] for one in found] == [
+        {"lint": "fail", "tests": "pass"},
+        {"lint": "fail", "tests": "fail"},
+    ]
+    assert [(one["files_changed"], one["files"]) for one in found] == [
+        (1, ["a.txt"]),
+        (2, ["a.txt", "b.txt"]),
+    ]
+
+
+def test_of_many_files_the_number_is_told_and_some_names(
+    project: Project, history: History
+) -> None:
+    script = "for n in $(seq 60); do echo x > f$n; done; echo done"
+    (project.folder / "agent.sh").write_text(script)
+    main(["iterate", "run", "build", "-n", "1"])
+    files = history("--run", "last")[0][-1]
+    assert files.startswith("60: f1, f10, f11,")
+    assert files.endswith(", ...")
+
+
+def test_a_log_of_earlier_code_has_neither(project: Project, history: History) -> None:
+    log(project, {"event": "started"}, done(1, seconds=2.0))
+    assert history("--run", "last")[0][-2:] == ["", ""]

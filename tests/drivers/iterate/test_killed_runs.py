@@ -123,7 +123,7 @@ def test_a_resume_finds_what_was_modified_before_the_driver_was_killed(
 ) -> None:
     done = killed(gate, act)("resume")
     assert f"Quality gate it cannot pass: modified during the run: {path};" in done.stderr
-    assert f"Quality gates failed: it: modified during the run: {path}" in done.stderr
+    assert f"    | it: modified during the run: {path}" in done.stderr
     assert done.returncode == 6
 
 

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.drivers.iterate.log import Log, Volume, local_time
+from pytest_reflex.drivers.iterate.log import Log, local_time
+from pytest_reflex.drivers.iterate.log_record import Volume
 from pytest_reflex.drivers.iterate.logfile import LogFile, log_path
 from pytest_reflex.drivers.iterate.model import (
     Bounds,
@@ -129,12 +130,14 @@ def test_a_duration_is_told_as_in_the_seed(seconds: float, text: str) -> None:
         (Cause.EXIT, "exit 7", "AI CLI failed (exit 7)"),
         (Cause.TIMED_OUT, "after 5 s", "AI CLI failed (timed out: after 5 s)"),
         (Cause.EMPTY, "", "AI CLI failed (empty answer)"),
-        (Cause.GATE, "tests", "Quality gates failed: tests"),
+        (Cause.GATE, "tests: exit 1", "Quality gates failed: tests, lint"),
         (None, "", ""),
     ],
 )
 def test_a_failure_is_told_by_its_cause(cause: Cause | None, detail: str, text: str) -> None:
-    assert failure_text(Round(number=1, seconds=1, cause=cause, detail=detail)) == text
+    failing = ("tests", "lint") if cause is Cause.GATE else ()
+    ended = Round(number=1, seconds=1, cause=cause, detail=detail, failing=failing)
+    assert failure_text(ended) == text
 
 
 @pytest.mark.parametrize(
@@ -147,10 +150,9 @@ def test_a_failure_is_told_by_its_cause(cause: Cause | None, detail: str, text: 
         (Cause.EXIT, "exit 1", "\x1b[0m \n", ""),
         (Cause.UNUSABLE, "its output has no json:a: no key", "no key", ""),
         (Cause.PROMISED_FAILURE, "no key", "no key\nNO", ""),
-        (Cause.LIMIT_NOTICE, "resets 5pm", "You have hit your limit", ""),
         (Cause.GATE, "tests: exit 1", "", ""),
     ],
-    ids=range(9),
+    ids=range(8),
 )
 def test_the_last_words_of_a_tool_stand_below_a_failure(
     cause: Cause, detail: str, output: str, said: str
@@ -181,7 +183,7 @@ def test_without_verbose_only_the_last_line_of_a_failed_tool_is_shown(
         (StopReason.SUCCESS, 0, Status.COMPLETED, True,
          "Success signal in iteration 2 (total: 3.0s)"),
         (StopReason.LIMIT, 1, Status.COMPLETED, True,
-         "Reached max iterations: 10 (total: 3.0s); the last iteration failed"),
+         "Reached max iterations: 10 (total: 3.0s)"),
         (StopReason.FAILURES, 1, Status.ABORTED, True,
          "Aborting after 1 failure (2 iterations completed, total: 3.0s)"),
         (StopReason.WALL_TIME, 0, Status.INTERRUPTED, True,
@@ -198,7 +200,7 @@ def test_each_ending_has_its_line(
     ending: StopReason, failures: int, status: Status, saved: bool, text: str
 ) -> None:
     ended = state(1, 2, failures=failures, status=status)
-    assert ended_text(ending, ended, saved=saved) == text
+    assert ended_text(ending, ended, seconds=3.0, saved=saved) == text
 
 
 def test_a_run_without_caps_says_so() -> None:
@@ -283,6 +285,7 @@ def test_json_lines_say_what_a_round_came_to() -> None:
         "outcome": "success",
         "seconds": 45.2,
         "changed": None,
+        "files_changed": None,
         "usd": None,
         "tokens": None,
         "message": "Iteration 2/5 completed in 45.2s",
@@ -293,10 +296,21 @@ def test_json_lines_say_why_a_round_failed() -> None:
     tape = Tape(as_json=True)
     gate = Gate(name="tests", command="pytest")
     failed = _result(gate, "fail", "exit 1", 2.0)
-    ended = Round(number=1, seconds=3, cause=Cause.GATE, detail="tests: exit 1", gates=(failed,))
+    ended = Round(
+        number=1,
+        seconds=3,
+        cause=Cause.GATE,
+        detail="tests: exit 1",
+        gates=(failed,),
+        failing=("tests",),
+    )
     tape.log.round_ended(ended, 5, failures=1, threshold=3)
     warning, completed = tape.documents
     assert (warning["event"], warning["level"], warning["cause"]) == ("failure", "warning", "gate")
+    assert (warning["message"], warning["detail"]) == (
+        "Quality gates failed: tests", "tests: exit 1",
+    )  # fmt: skip
+    assert completed["gates"] == {"tests": "fail"}
     assert (completed["outcome"], completed["phase"]) == ("failure", "gates")
     assert completed["detail"] == "tests: exit 1"
 

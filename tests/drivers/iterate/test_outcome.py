@@ -34,7 +34,8 @@ def reply(text: str = "did it", error: str = "", **details: object) -> Reply:
         (reply(end="not started", error="no such program"), Cause.SPAWN_ERROR, "no such program"),
         (reply(end="exit", exit=1, error="it left"), Cause.EXIT, "exit 1"),
         (reply(end="exit", exit=-9, error="it left"), Cause.EXIT, "signal 9"),
-        (reply(end="exit", exit=1, limited=True, error="a limit"), Cause.EXIT, "exit 1; a limit"),
+        (reply(end="exit", exit=1, limited=True, error="a limit"), Cause.LIMIT_NOTICE, "a limit"),
+        (reply(end="timed out", limited=True, error="529"), Cause.LIMIT_NOTICE, "529"),
         (reply(text=" \n", error=""), Cause.EMPTY, ""),
         (reply(text="", error="it answered nothing", silent=True), Cause.EMPTY, ""),
         (reply(error="its answer is not UTF-8"), Cause.UNUSABLE, "not UTF-8"),
@@ -153,14 +154,14 @@ def gate(name: str, outcome: str, *, required: bool = True) -> GateResult:
 @pytest.mark.parametrize("outcome", ["fail", "error"])
 def test_a_required_gate_takes_the_promise_back(outcome: str) -> None:
     answer = Outcome(promised_success=True)
-    found = outcome_with_gates(answer, [gate("tests", outcome), gate("lint", "pass")])
-    assert found == Outcome(cause=Cause.GATE, detail="tests: exit 1")
+    found = outcome_with_gates(answer, [gate("tests", outcome), gate("lint", "pass")], {})
+    assert found == Outcome(cause=Cause.GATE, detail="tests: exit 1", failing=("tests",))
 
 
 def test_a_gate_that_is_not_required_decides_nothing() -> None:
     answer = Outcome(promised_success=True)
-    assert outcome_with_gates(answer, [gate("lint", "fail", required=False)]) is answer
+    assert outcome_with_gates(answer, [gate("lint", "fail", required=False)], {}) == answer
 
 
 def test_without_quality_gates_the_answer_alone_decides() -> None:
-    assert outcome_with_gates(Outcome(), []) == Outcome()
+    assert outcome_with_gates(Outcome(), [], {}) == Outcome()

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from pytest_reflex.contracts.validate import problems, schema
+from pytest_reflex.drivers.iterate.commits import Committed
 from pytest_reflex.drivers.iterate.decide import ENDINGS
-from pytest_reflex.drivers.iterate.log import Volume
+from pytest_reflex.drivers.iterate.last import last_of
+from pytest_reflex.drivers.iterate.log_record import Volume
 from pytest_reflex.drivers.iterate.model import (
     Bounds,
     Cause,
@@ -21,6 +23,7 @@ from pytest_reflex.drivers.iterate.model import (
     Status,
 )
 from pytest_reflex.drivers.iterate.state import dump, load
+from pytest_reflex.model.run import Spend
 from tests.drivers.iterate.tape import Tape, state
 
 SEED_STATE = {
@@ -49,6 +52,19 @@ def everything() -> list[dict[str, Any]]:
     for cause in Cause:
         ended = Round(number=2, seconds=1, cause=cause, detail="d", usd=0.5, tokens=7, changed=True)
         tape.log.round_ended(ended, 0, failures=1, threshold=3)
+    ended = Round(
+        number=3,
+        seconds=1,
+        gates=(result,),
+        failing=("lint",),
+        progress="lint has 1 failure, before 2",
+        files=("a.py",),
+        cost={"calls": 1, "seconds": 1.0, "usd": 0.5, "tokens": 7},
+    )
+    tape.log.round_ended(ended, 0, failures=1, threshold=3)
+    tape.log.answered(3, "did it", 6)
+    tape.log.spent(ended, replace(state(1, 2), spend=Spend().plus(ended.cost)))
+    tape.log.committed(3, Committed(commit="abc1234", files=("a.py",), problems=("no",)))
     tape.log.partial(2, path=Path("log/x.iteration-2.partial-1"))
     tape.log.partial(2, problem="the disk is full")
     tape.log.unchanged(3, 10)
@@ -75,7 +91,16 @@ def test_the_state_of_the_seed_is_as_its_schema_says() -> None:
 @pytest.mark.parametrize("status", [one for one in Status if one is not Status.PAUSED])
 def test_every_state_that_is_written_is_as_its_schema_says(status: Status) -> None:
     for made in (state(status=status), state(1, 2, status=status)):
-        full = replace(made, outcome="limit", options={"agent": "claude"}, others={"x": 1})
+        full = replace(
+            made,
+            outcome="limit",
+            options={"agent": "claude"},
+            others={"x": 1},
+            log_name="20260206T100000Z-2",
+            last=last_of(Round(number=1, seconds=1, answer="did it")),
+            failing=("lint",),
+            known_failures={"lint": {"pytest 1": 2}},
+        )
         assert problems("iteration-state", json.loads(dump(made))) == []
         assert problems("iteration-state", json.loads(dump(full))) == []
 

@@ -115,6 +115,29 @@ def test_the_status_has_what_was_spent_and_the_budget(
     assert [f"{key}={value:g}" for key, value in found["budget"].items()] == budget.split(",")
 
 
+@pytest.mark.parametrize(
+    ("flags", "running"),
+    [
+        ((), []),
+        (("-v",), ["$0.2500, 100 tokens", "$0.5000, 300 tokens"]),
+    ],
+)
+def test_what_was_paid_is_told_with_each_iteration_and_at_the_end(
+    project: Project, flags: tuple[str, ...], running: list[str], capsys: Captured
+) -> None:
+    main(["iterate", "run", "build", "-n", "2", "--agent", "payer", *flags])
+    lines = told(capsys.readouterr().err)
+    each = [line for line in lines if line.startswith("Spent in iteration")]
+    assert [line.rpartition(" s, ")[2] for line in each] == running
+    assert lines[-2].startswith("Spent: 2 calls, ")
+    assert lines[-2].endswith("$0.5000, 300 tokens")
+
+
+def test_a_tool_that_reports_no_cost_has_no_line_of_it(project: Project, capsys: Captured) -> None:
+    main(["iterate", "run", "build", "-n", "1", "-v"])
+    assert "Spent" not in capsys.readouterr().err
+
+
 def test_of_some_calls_the_cost_may_be_unknown() -> None:
     spend = Spend(calls=3, usd=0.5, unknown=1)
     assert budget_text({"usd": 2, "calls": 9}, spend) == (

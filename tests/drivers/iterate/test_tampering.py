@@ -319,7 +319,7 @@ def test_a_gate_fails_whose_files_were_modified(
 ) -> None:
     status, told = iterate(gate, act)
     named = path.format(parent=project.parent)
-    assert f"Quality gates failed: it: modified during the run: {named}" in told
+    assert f"    | it: modified during the run: {named}" in told
     assert status == 6
 
 

@@ -163,7 +163,7 @@ def test_what_tells_a_tool_what_to_run_is_held(
     iterate: Callable[..., tuple[int, str]], command: str, name: str, text: str
 ) -> None:
     status, told = iterate(command, name, text)
-    assert f"Quality gates failed: it: modified during the run: {name}," in told
+    assert f"    | it: modified during the run: {name}\n" in told
     assert status == 6
 
 

@@ -71,7 +71,7 @@ def test_a_terminal_shows_what_runs_and_keeps_the_lines(project: Project) -> Non
         "Iteration 2/2 starting...",
         "WARNING: AI CLI failed (exit 3), consecutive failures: 1/3",
         "Iteration 2/2 completed in 1s",
-        "Reached max iterations: 2 (total: 1s); the last iteration failed",
+        "Reached max iterations: 2 (total: 1s)",
     ]
 
 

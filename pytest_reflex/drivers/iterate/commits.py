@@ -1,0 +1,188 @@
+"""A git commit for each iteration: only files that it changed, and that nobody had changed before.
+
+The git of the system does it, as a person would: `git commit --only`, on the branch that is checked
+out. Promises: what was staged or changed before an iteration is in no commit and stays as it is;
+nothing outside the project is added; what git refuses stops no run. No hook is run and nothing is
+signed: nobody is there to answer, and a hook might change what the gates have passed.
+Limits: a file that was changed before the iteration is left out as a whole, which is told.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_reflex.drivers.iterate.listing import git_environment
+from pytest_reflex.drivers.iterate.model import Round
+from pytest_reflex.drivers.iterate.tree import shown_path
+from pytest_reflex.drivers.iterate.wording import outcome_text, place_text
+from pytest_reflex.errors import UsageError
+from pytest_reflex.model.plain import one_line, visible
+from pytest_reflex.process.run import Finished, run
+from pytest_reflex.process.spawn import SpawnError
+
+OPTION = "--commit"
+_SECONDS = 120.0
+_MOST_BYTES = 64_000_000
+_SHOWN = 5
+_CONFIGURED = (
+    *("-c", "core.fsmonitor=false", "-c", "core.pager=cat", "-c", f"core.hooksPath={os.devnull}"),
+    *("-c", "commit.gpgSign=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false"),
+)
+_PATHS = ("--pathspec-from-file=-", "--pathspec-file-nul")
+Stamp = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Committed:
+    """The commit of an iteration and its files; empty where there is none, `problems` say why."""
+
+    commit: str = ""
+    files: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+class Commits:
+    """Commits what iterations change in a project; `exclude` are folders that are never added.
+
+    `made` are the commits of this sitting. Raises UsageError where git can make none here.
+    """
+
+    def __init__(self, project: Path, exclude: Iterable[str] = ()) -> None:
+        self.made: list[str] = []
+        self._top, self._prefix = _place(project)
+        self._exclude = tuple(self._prefix + os.fsencode(os.path.normpath(one)) for one in exclude)
+        self._before: Mapping[bytes, Stamp | None] = {}
+        self._after: frozenset[bytes] | None = None
+        self._touched: tuple[bytes, ...] = ()
+        self._pending: frozenset[bytes] = frozenset()
+
+    def before_agent(self) -> None:
+        """Look at what is not committed before an iteration: that is somebody else's work."""
+        self._after = None
+        others = (self._uncommitted() or frozenset()) - self._pending
+        self._before = {path: self._stamp(path) for path in others}
+
+    def after_agent(self) -> None:
+        """Look at it again, right behind the agent: what gates write is nobody's work."""
+        self._after = self._uncommitted()
+        self._touched = tuple(
+            path for path, stamp in self._before.items() if self._stamp(path) != stamp
+        )
+
+    def commit(self, message: str) -> Committed:
+        """Commit what the iteration changed; returns what came of it."""
+        if self._after is None:
+            return Committed(problems=("Not committed: git could not say what was changed",))
+        ours = sorted(self._after - self._before.keys())
+        left = (_left_out(self._touched),) if self._touched else ()
+        if not ours:
+            return Committed(problems=left)
+        if problem := self._committed(ours, message):
+            self._pending = frozenset(ours)
+            return Committed(problems=(*left, f"Not committed: {problem}"))
+        self._pending = frozenset()
+        commit = self._git("rev-parse", "--short", "HEAD").stdout.decode().strip()
+        self.made.append(commit)
+        return Committed(commit=commit, files=tuple(map(shown_path, ours)), problems=left)
+
+    def _committed(self, paths: list[bytes], message: str) -> str:
+        """Have git commit paths; return what was wrong, empty where nothing was."""
+        listed = b"".join(path + b"\0" for path in paths)
+        tracked = self._git("ls-files", "-z", "--cached").stdout.split(b"\0")
+        new = sorted({*paths} - {*tracked})
+        if new:
+            added = self._git("add", "--intent-to-add", *_PATHS, stdin=b"\0".join(new) + b"\0")
+            if added.returncode:
+                return _said(added)
+        done = self._git("commit", "--quiet", "--only", "-m", message, *_PATHS, stdin=listed)
+        if not done.returncode:
+            return ""
+        if new:  # as it was: git knows nothing of them
+            self._git("reset", "--quiet", *_PATHS, stdin=b"\0".join(new) + b"\0")
+        return _said(done)
+
+    def _uncommitted(self) -> frozenset[bytes] | None:
+        """Return the paths that are not as in the last commit, seen from the repository's top."""
+        within = os.fsdecode(self._prefix) or "."
+        options = ("--porcelain", "-z", "--untracked-files=all", "--no-renames")
+        found = self._git("status", *options, "--ignore-submodules=dirty", "--", within)
+        if found.returncode or found.stopped or found.stdout_truncated:
+            return None
+        paths = (row[3:] for row in found.stdout.split(b"\0") if row)
+        return frozenset(path for path in paths if not self._is_excluded(path))
+
+    def _is_excluded(self, path: bytes) -> bool:
+        return any(path == one or path.startswith(one + b"/") for one in self._exclude)
+
+    def _stamp(self, path: bytes) -> Stamp | None:
+        try:
+            status = os.lstat(os.path.join(os.fsencode(self._top), path))
+        except OSError:
+            return None
+        return status.st_ino, status.st_size, status.st_mtime_ns
+
+    def _git(self, *words: str, stdin: bytes | None = None) -> Finished:
+        return _git(self._top, "--literal-pathspecs", *words, stdin=stdin)
+
+
+def _git(folder: Path, *words: str, stdin: bytes | None = None) -> Finished:
+    return run(
+        ["git", *_CONFIGURED, *words],
+        cwd=folder,
+        env=git_environment() | {"GIT_EDITOR": "true"},
+        stdin=stdin,
+        timeout=_SECONDS,
+        head=_MOST_BYTES,
+    )
+
+
+def _place(project: Path) -> tuple[Path, bytes]:
+    """Return the top of the repository, and where the project is in it; raises UsageError."""
+    try:
+        top = _git(project, "rev-parse", "--show-toplevel")
+    except SpawnError:
+        hint = f"install git, or begin without {OPTION}"
+        raise UsageError(f"{OPTION} needs git, which is not installed", hint=hint) from None
+    if top.returncode:
+        raise UsageError(
+            f"{OPTION}: {visible(str(project))} is in no git repository ({_said(top)})",
+            hint=f"make one with `git init`, or begin without {OPTION}",
+        )
+    if not _git(project, "check-ignore", "--quiet", ".").returncode:
+        raise UsageError(
+            f"{OPTION}: git ignores {visible(str(project))}", hint=f"begin without {OPTION}"
+        )
+    if _git(project, "var", "GIT_COMMITTER_IDENT").returncode:
+        raise UsageError(
+            f"{OPTION}: git does not know who commits",
+            hint="git config user.name NAME, and git config user.email ADDRESS",
+        )
+    if not _git(project, "rev-parse", "--quiet", "--verify", "MERGE_HEAD").returncode:
+        raise UsageError(f"{OPTION}: a merge is under way", hint="commit it, or abort it")
+    prefix = _git(project, "rev-parse", "--show-prefix").stdout.rstrip(b"\n")
+    return Path(os.fsdecode(top.stdout.rstrip(b"\n"))), prefix
+
+
+def _said(finished: Finished) -> str:
+    """Return why git did not do it, in its words: the line that says so, else the last one."""
+    if finished.stopped:
+        return "git took too long"
+    text = (finished.stderr or finished.stdout).decode("utf-8", "backslashreplace").strip()
+    lines = text.split("\n")
+    why = next((line for line in lines if line.startswith(("fatal: ", "error: "))), lines[-1])
+    return one_line(why, 200) or f"git ended with exit status {finished.returncode}"
+
+
+def _left_out(paths: tuple[bytes, ...]) -> str:
+    shown = [one_line(shown_path(path)) for path in paths[:_SHOWN]]
+    shown += [f"{len(paths) - _SHOWN} more"] if len(paths) > _SHOWN else []
+    return f"Left out of the commit, since they were changed before it: {', '.join(shown)}"
+
+
+def commit_message(procedure: str, done: Round, total: int) -> str:
+    """Return the message of the commit of an iteration."""
+    title = f"{procedure}: {place_text(done.number, total).lower()}"
+    return f"{title}\n\nThe iteration {one_line(outcome_text(done), 500)}.\n"
