@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.agents.answers import STDOUT, Source
+from pytest_reflex.agents.denials import DENIED, denied_text
 from pytest_reflex.agents.limits import Mark
 from pytest_reflex.agents.outcome import MAX_ANSWER, MAX_OUTPUT, Outcome, unfinished_text
 from pytest_reflex.agents.patience import NO_WAIT, Patience, Pause, patiently, wait_or_cancel
@@ -46,23 +47,29 @@ MAX_ARGUMENT = 128 * 1024 - 1  # bytes; the kernel counts the closing NUL
 _TAIL = 256_000
 
 PLACES = re.compile(r"\{(prompt|prompt_file|answer_file|model)\}")
+OPTIONS = "{options}"  # an item of the command: there stand the options of the mode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandAgent:
     """A tool and how to talk to it.
 
-    `command` may hold `{prompt}`, `{prompt_file}`, `{answer_file}`, `{model}` and `$NAME`;
-    `prompt` is stdin, argument or file, and `note` stands behind it. `failures` are places whose
-    value, where it is true, means that the tool failed; `success` are the exit statuses that do
-    not, `exits` what others mean; `limits` tell a rate limit, which `patience` waits for;
-    `retrying` tells in a stream that it tries again by itself. `timeout`
-    and `grace` are seconds, `timeout_of` says who set the former, if not the agent's own table;
+    `command` may hold `{prompt}`, `{prompt_file}`, `{answer_file}`, `{model}` and `$NAME`, and as
+    an item of its own `{options}`: there stand `edit_options` where the tool may change files,
+    else `answer_options`. Without `can_edit` it has no way to change any. `denied` marks what it
+    was not allowed to do. `prompt` is stdin, argument or file, and `note` stands behind it.
+    `failures` are places whose value, where it is true, means that the tool failed; `success` are
+    the exit statuses that do not, `exits` what others mean; `limits` tell a rate limit, which
+    `patience` waits for; `retrying` tells in a stream that it tries again by itself. `timeout` and
+    `grace` are seconds, `timeout_of` says who set the former, if not the agent's own table;
     `env` names what the tool gets of our environment beside the safe set.
     """
 
     name: str
     command: tuple[str, ...]
+    answer_options: tuple[str, ...] = ()
+    edit_options: tuple[str, ...] = ()
+    can_edit: bool = True
     prompt: str = "stdin"
     answer: Source = STDOUT
     cost: tuple[Source, ...] = ()
@@ -71,6 +78,7 @@ class CommandAgent:
     success: tuple[int, ...] = (0,)
     exits: Mapping[int, str] = field(default_factory=dict)
     limits: tuple[Mark, ...] = ()
+    denied: tuple[Mark, ...] = ()
     retry_after: tuple[Source, ...] = ()
     retrying: tuple[Mark, ...] = ()
     retry_reason: tuple[Source, ...] = ()
@@ -83,6 +91,18 @@ class CommandAgent:
     grace: float = 5.0
     env: tuple[str, ...] = ()
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """All that may stand in the command, whatever the mode."""
+        return (*self.command, *self.answer_options, *self.edit_options)
+
+    def command_for(self, *, may_edit: bool) -> tuple[str, ...]:
+        """Return the command of a mode."""
+        options = self.edit_options if may_edit and self.can_edit else self.answer_options
+        return tuple(
+            word for item in self.command for word in (options if item == OPTIONS else (item,))
+        )
+
     def missing_program(self) -> str:
         """Return the program of the command where it is not installed, else an empty string."""
         program = self.command[0]
@@ -92,7 +112,7 @@ class CommandAgent:
 
     def unset_variable(self) -> str:
         """Return the first variable of the command that is not set, else an empty string."""
-        named = (name for item in self.command for name in references(item))
+        named = (name for item in self.words for name in references(item))
         return next((name for name in named if name not in os.environ), "")
 
     def respond(self, request: StepRequest) -> Reply:
@@ -102,6 +122,7 @@ class CommandAgent:
                 prompt=prompt_for(request),
                 environment=told_environment(request),
                 verbatim=request.step in (Step.PRODUCE, Step.REFINE),
+                may_edit=request.files is not None,
                 seconds_left=request.seconds_left,
                 cancel=request.cancel,
                 tell=request.tell,
@@ -116,8 +137,8 @@ class CommandAgent:
     def _ask(self, question: Question) -> Reply:
         """Run the tool once."""
         ours = dict(os.environ)
-        referred = [name for item in self.command for name in references(item)]
-        hidden = {**literal_secrets(self.command), **secrets(ours, ours, referred)}
+        referred = [name for item in self.words for name in references(item)]
+        hidden = {**literal_secrets(self.words), **secrets(ours, ours, referred)}
 
         def redact(text: str) -> str:
             return hide_ends(hide(text, hidden), hidden)
@@ -147,6 +168,10 @@ class CommandAgent:
         except (ReflexError, OSError) as error:
             details = {END: NOT_STARTED}
             return Reply(text="", agent=self.name, error=redact(str(error)), details=details)
+        command = self.command_for(may_edit=question.may_edit)
+        denied = denied_text(self.name, outcome.denied, may_edit=question.may_edit)
+        if denied:
+            question.tell(denied)
         return Reply(
             text=outcome.text,
             agent=self.name,
@@ -155,11 +180,12 @@ class CommandAgent:
             usd=outcome.usd,
             tokens=outcome.tokens,
             details={
-                "argv": [redact(item) for item in self.command],
+                "argv": [redact(item) for item in command],
                 "exit": finished.returncode,
                 "stderr": outcome.stderr,
                 **_end(finished, self.success),
                 **_limit(outcome),
+                **({DENIED: denied} if denied else {}),
                 **({"silent": True} if outcome.silent else {}),
                 **({PARTIAL: outcome.partial} if outcome.partial else {}),
                 **({LEFT: True} if finished.left_children else {}),
@@ -194,7 +220,8 @@ class CommandAgent:
             "answer_file": str(folder / "answer"),
             "model": self.model or "",
         }
-        argv = [_filled(item, places, ours) for item in self.command]
+        command = self.command_for(may_edit=question.may_edit)
+        argv = [_filled(item, places, ours) for item in command]
         with FollowedFile(folder / "stdout", MAX_OUTPUT, follow) as stdout:
             return run(
                 argv,

@@ -19,24 +19,25 @@ _STANDS_FOR = {
 }
 
 
-def typed_command(agent: Askable) -> str:
+def typed_command(agent: Askable, *, may_edit: bool) -> str:
     """Return the command of an agent as it would be typed; one that is no command by its name."""
     if not isinstance(agent, CommandAgent):
         return f"agent {agent.name}"
-    return command_of(agent, {}).typed
+    return command_of(agent, {}, may_edit=may_edit).typed
 
 
-def command_of(agent: CommandAgent, told: Mapping[str, str]) -> CommandPreview:
+def command_of(agent: CommandAgent, told: Mapping[str, str], *, may_edit: bool) -> CommandPreview:
     """Return the command of an agent that is told something in its environment.
 
     A `$NAME` in the command stays a name.
     """
     places = {**_STANDS_FOR, "model": agent.model or ""}
-    hidden = literal_secrets(agent.command)
+    hidden = literal_secrets(agent.words)
     environment = {**child_environment(os.environ, agent.env), **told}
     return CommandPreview(
         argv=tuple(
-            hide(PLACES.sub(lambda match: places[match[1]], item), hidden) for item in agent.command
+            hide(PLACES.sub(lambda match: places[match[1]], item), hidden)
+            for item in agent.command_for(may_edit=may_edit)
         ),
         cwd=os.getcwd(),
         environment=tuple(sorted(environment)),

@@ -188,7 +188,7 @@ def _agent(agent: Agent, problems: list[str]) -> dict[str, Any]:
 
     if not isinstance(agent, CommandAgent):
         return {"kind": "built in or of a plugin"}
-    referred = [name for item in agent.command for name in references(item)]
+    referred = [name for item in agent.words for name in references(item)]
     for name in referred:
         if name not in os.environ:
             problems.append(

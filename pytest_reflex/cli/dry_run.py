@@ -14,7 +14,7 @@ from pytest_reflex.drivers.reflex.preview import START, Outlook, requests_of
 from pytest_reflex.drivers.reflex.survey import has_ended
 from pytest_reflex.errors import ExitCode
 from pytest_reflex.host import Host
-from pytest_reflex.model.preview import StepPreview
+from pytest_reflex.model.preview import CommandPreview, StepPreview
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.steps import StepRequest
@@ -75,7 +75,7 @@ def show_iteration(procedure: str, options: Any, settings: Settings, *, number: 
     host = open_host(settings["plugins"], Path.cwd())
     work = prepare(procedure, options, settings=settings, host=host, project=Path.cwd(), runs=False)
     agent, prompt = work.agent, work.prompt(number, work.bounds.max_iterations, ())
-    command = command_of(agent, {}) if isinstance(agent, CommandAgent) else None
+    command = command_of(agent, {}, may_edit=True) if isinstance(agent, CommandAgent) else None
     give(
         iteration_text(
             work.procedure.name,
@@ -148,8 +148,8 @@ def _due(outlook: Outlook) -> str:
 
 
 def _preview(host: Host, request: StepRequest, unknown: tuple[str, ...]) -> StepPreview:
-    from pytest_reflex.agents.command import CommandAgent, told_environment
-    from pytest_reflex.agents.preview import ANSWER_FILE, command_of
+    from pytest_reflex.agents.command import CommandAgent
+    from pytest_reflex.agents.preview import ANSWER_FILE
     from pytest_reflex.agents.prompts import prompt_for
 
     agent, first = answering(host, request.step)
@@ -160,8 +160,15 @@ def _preview(host: Host, request: StepRequest, unknown: tuple[str, ...]) -> Step
         prompt=agent.noted(prompt_for(request), ANSWER_FILE) if is_command else prompt_for(request),
         unknown=unknown,
         asked_first=first,
-        command=command_of(agent, told_environment(request)) if is_command else None,
+        command=_command(agent, request) if is_command else None,
     )
+
+
+def _command(agent: Any, request: StepRequest) -> CommandPreview:
+    from pytest_reflex.agents.command import told_environment
+    from pytest_reflex.agents.preview import command_of
+
+    return command_of(agent, told_environment(request), may_edit=request.files is not None)
 
 
 def answering(host: Host, step: Step) -> tuple[Any, tuple[str, ...]]:

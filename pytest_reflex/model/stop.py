@@ -34,6 +34,7 @@ class StopReason(StrEnum):
     FAILURES = "failures"
     WALL_TIME = "wall time"
     UNCHANGED = "unchanged"
+    DENIED = "denied"
     INTERRUPTED = "interrupted"
 
 
@@ -70,6 +71,9 @@ ENDS: Mapping[StopReason, End] = {
     StopReason.FAILURES: End(_FAILED, ExitCode.ABORTED, "too many failures in a row", True),
     StopReason.WALL_TIME: End(_STOPPED, ExitCode.BUDGET_EXCEEDED, "the wall time is over", True),
     StopReason.UNCHANGED: End(_STOPPED, ExitCode.STAGNATION, "nothing changes any more", True),
+    StopReason.DENIED: End(
+        _STOPPED, ExitCode.PHASE_ERROR, "the agent was not allowed to do its work", True
+    ),
     StopReason.INTERRUPTED: End(_STOPPED, ExitCode.INTERRUPTED, "interrupted", True),
 }
 

@@ -6,12 +6,14 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
 from types import TracebackType
 from typing import Any
 
+from tests.real.edits import CLAUDE, COMMANDS, DONE, PATCHES, claude_call, codex_call
 from tests.real.server import JsonHandler
 
 PLAN = '{"plan": ["a", "b", "c"]}'
@@ -90,7 +92,7 @@ def text_of(mode: str) -> str:
     """Return what a mode answers; `large-500` are 500 KB."""
     if mode.startswith("large-"):
         return "0123456789abcde\n" * (int(mode.removeprefix("large-")) * 1000 // 16)
-    return PLAN
+    return DONE if mode in {*CLAUDE, *PATCHES, *COMMANDS} else PLAN
 
 
 def _handler(server: FaultyServer) -> type[BaseHTTPRequestHandler]:
@@ -103,7 +105,7 @@ def _handler(server: FaultyServer) -> type[BaseHTTPRequestHandler]:
             elif path.endswith("/messages"):
                 self._messages(mode, body)
             else:
-                self._responses(mode)
+                self._responses(mode, body)
 
         def do_GET(self) -> None:
             self.reply({"data": [], "models": []})
@@ -115,13 +117,15 @@ def _handler(server: FaultyServer) -> type[BaseHTTPRequestHandler]:
                 self.reply({"type": "error", "error": {"type": kind, "message": message}}, status)
                 return
             server.count(mode, sum(USAGE.values()))
+            call = claude_call(mode, body)
+            end = "max_tokens" if mode == "too-long" else "end_turn"
             whole = {
                 "id": "msg_local",
                 "type": "message",
                 "role": "assistant",
                 "model": body.get("model"),
-                "content": [{"type": "text", "text": text_of(mode)}],
-                "stop_reason": "max_tokens" if mode == "too-long" else "end_turn",
+                "content": [call or {"type": "text", "text": text_of(mode)}],
+                "stop_reason": "tool_use" if call else end,
                 "stop_sequence": None,
                 "usage": USAGE,
             }
@@ -130,14 +134,14 @@ def _handler(server: FaultyServer) -> type[BaseHTTPRequestHandler]:
             else:
                 self.reply(whole)
 
-        def _responses(self, mode: str) -> None:
+        def _responses(self, mode: str, body: Event) -> None:
             if mode in RESPONSES:
                 status, error = RESPONSES[mode]
                 server.count(mode, 0)
                 self.reply({"error": error}, status)
                 return
             server.count(mode, 0 if mode in FAILED else 25_040)
-            self.send_events(list(_response_events(mode)))
+            self.send_events(list(_response_events(mode, codex_call(mode, body))))
 
     return Handler
 
@@ -147,14 +151,18 @@ def _parts(text: str) -> list[str]:
 
 
 def _message_events(whole: Event) -> list[Event]:
-    text = whole["content"][0]["text"]
+    (content,) = whole["content"]
     begun = {**whole, "content": [], "stop_reason": None, "usage": {**USAGE, "output_tokens": 1}}
+    if content["type"] == "text":
+        block, text, kind, key = {**content, "text": ""}, content["text"], "text_delta", "text"
+    else:
+        block, text = {**content, "input": {}}, json.dumps(content["input"])
+        kind, key = "input_json_delta", "partial_json"
     deltas = [
-        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": part}}
+        {"type": "content_block_delta", "index": 0, "delta": {"type": kind, key: part}}
         for part in _parts(text)
     ]
     ended = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
-    block = {"type": "text", "text": ""}
     return [
         {"type": "message_start", "message": begun},
         {"type": "content_block_start", "index": 0, "content_block": block},
@@ -165,9 +173,9 @@ def _message_events(whole: Event) -> list[Event]:
     ]
 
 
-def _response_events(mode: str) -> list[Event]:
-    text = text_of(mode)
-    item = {
+def _response_events(mode: str, call: Event | None) -> list[Event]:
+    text = "" if call else text_of(mode)
+    item = call or {
         "id": "item_local",
         "type": "message",
         "role": "assistant",
@@ -189,6 +197,12 @@ def _response_events(mode: str) -> list[Event]:
         failed = {**begun, "status": "failed", "error": error}
         created = {"type": "response.created", "response": begun}
         return [created, {"type": "response.failed", "response": failed}]
+    if call:
+        return [
+            {"type": "response.created", "response": begun},
+            {"type": "response.output_item.done", "output_index": 0, "item": call},
+            {"type": "response.completed", "response": {**whole, "usage": usage}},
+        ]
     place = {"item_id": "item_local", "output_index": 0, "content_index": 0}
     added = {"output_index": 0, "item": {**item, "status": "in_progress", "content": []}}
     deltas = [

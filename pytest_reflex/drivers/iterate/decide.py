@@ -21,6 +21,7 @@ ENDINGS = (
     StopReason.BUDGET_EXCEEDED,
     StopReason.WALL_TIME,
     StopReason.UNCHANGED,
+    StopReason.DENIED,
     StopReason.INTERRUPTED,
 )
 """The reasons for which an iteration loop ends or is left."""
@@ -35,15 +36,23 @@ _STATUS = {
 
 
 def decide(
-    state: State, bounds: Bounds, inputs: Inputs | None = None, *, unchanged: int = 0
+    state: State,
+    bounds: Bounds,
+    inputs: Inputs | None = None,
+    *,
+    unchanged: int = 0,
+    denied: str = "",
 ) -> Stop | None:
     """Return why a loop ends before its next iteration, None where it goes on.
 
-    `unchanged` is how many iterations in a row have left the working tree as it was.
+    `unchanged` is how many iterations in a row have left the working tree as it was, `denied` what
+    the tool was not allowed to do in the last one.
     """
     inputs = inputs or Inputs()
     if reason := _ended_by_itself(state, bounds):
         return Stop(reason)
+    if denied:
+        return Stop(StopReason.DENIED, denied)
     if stop := limits.reached(inputs, bounds.budget, state.spend, bounds.wall_time):
         return stop
     if bounds.stop_unchanged and bounds.unchanged and unchanged >= bounds.unchanged:

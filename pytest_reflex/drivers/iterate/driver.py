@@ -17,6 +17,7 @@ from pathlib import Path
 from threading import Event
 
 from pytest_reflex.agents.command import LEFT
+from pytest_reflex.agents.denials import DENIED
 from pytest_reflex.agents.partial import partial_output, was_killed
 from pytest_reflex.checks.command_run import LEFT_TEXT
 from pytest_reflex.drivers.common import limits
@@ -108,12 +109,14 @@ class IterateDriver:
         self._work, self._log, self._store, self._wait = work, log, store, wait
         self._control, self._cancel, self._clock = control, cancel, clock
         self._began = clock()
-        self._unchanged, self._told_not_held = 0, False
+        self._unchanged, self._told_not_held, self._denied = 0, False, ""
         self._watch = Watch(work.fingerprint)
 
     def decide(self, state: State, inputs: Inputs) -> Iteration | Stop:
         """Return the next iteration, or why there is none."""
-        stop = decide(state, self._work.bounds, inputs, unchanged=self._unchanged)
+        stop = decide(
+            state, self._work.bounds, inputs, unchanged=self._unchanged, denied=self._denied
+        )
         return stop or Iteration(state.iteration + 1)
 
     def tell_not_held(self, unknown: Collection[str]) -> None:
@@ -154,6 +157,9 @@ class IterateDriver:
         if done is None or (done.gates and self._control.has_cancelled):
             yield Cut(cost=cost_of(reply) if done is None else done.cost)
             return
+        if self._denied and (done.failed or not done.changed):
+            yield Cut(cost=done.cost)  # it is done again where it is allowed
+            return
         yield done
         self._tell(done, total)
 
@@ -168,6 +174,7 @@ class IterateDriver:
     def _question(self, prompt: str, number: int) -> Question:
         return Question(
             prompt=prompt,
+            may_edit=True,
             environment={ITERATION_VARIABLE: str(number), RUN_DIR: str(self._work.folder)},
             seconds_left=self._seconds_left(),
             cancel=self._cancel,
@@ -194,6 +201,7 @@ class IterateDriver:
     def _judged(self, number: int, reply: Reply, started: float) -> Round:
         """Decide what a round came to: the answer first, and behind a good one the gates."""
         changed = self._watch.changed()
+        self._denied = str(reply.details.get(DENIED, ""))
         self._work.gates.after_agent()
         text = partial_output(reply)
         # The log has the end of what a tool wrote that failed by itself.
@@ -203,7 +211,7 @@ class IterateDriver:
             self._log.warning(f"AI CLI {LEFT_TEXT}")
         found = outcome_of_answer(reply, offers_success=offered)
         results: tuple[GateResult, ...] = ()
-        if found.cause is None:
+        if found.cause is None and (changed or not self._denied):
             doubts = doubt(reply.text, changed=changed)
             for warning in filter(None, (unheard(reply.text, offers_success=offered), doubts)):
                 self._log.warning(warning)

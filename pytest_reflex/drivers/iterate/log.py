@@ -303,7 +303,11 @@ def _tone_of(ending: StopReason, state: State) -> str:
     return "good" if ending in (StopReason.LIMIT, StopReason.SUCCESS) else ""
 
 
-_LEVEL_OF = {StopReason.FAILURES: Severity.ERROR, StopReason.UNCHANGED: Severity.WARNING}
+_LEVEL_OF = {
+    StopReason.FAILURES: Severity.ERROR,
+    StopReason.UNCHANGED: Severity.WARNING,
+    StopReason.DENIED: Severity.ERROR,
+}
 
 
 def _phase(round_: Round) -> str:

@@ -182,7 +182,10 @@ class Round:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
-    """An iteration that a person had ended: it does not count, but its call has a `cost`."""
+    """An iteration that a person had ended, or whose tool was not allowed to do its work.
+
+    It does not count, but its call has a `cost`.
+    """
 
     cost: Mapping[str, Any] | None = None
 

@@ -168,6 +168,8 @@ def ended_text(ending: StopReason, state: State, *, saved: bool, detail: str = "
             resume = f"{resume} --budget {key}=+N" if saved else resume
         case StopReason.WALL_TIME:
             told = f"Reached the wall time ({done})"
+        case StopReason.DENIED:
+            told = f"Stopped, since {one_line(detail, 3 * _SAID_AT_MOST)} ({done})"
         case StopReason.UNCHANGED:
             told = f"Stopping: the working tree does not change any more ({done})"
         case _:

@@ -178,6 +178,7 @@ LEFT = {
     StopReason.BUDGET_EXCEEDED: (Status.INTERRUPTED, "budget"),
     StopReason.WALL_TIME: (Status.INTERRUPTED, ""),
     StopReason.UNCHANGED: (Status.INTERRUPTED, ""),
+    StopReason.DENIED: (Status.INTERRUPTED, ""),
     StopReason.INTERRUPTED: (Status.INTERRUPTED, ""),
 }
 
