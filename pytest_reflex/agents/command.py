@@ -7,6 +7,7 @@ settings allow; what it writes beyond `MAX_ANSWER` is not taken.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -28,6 +29,7 @@ from pytest_reflex.agents.surroundings import (
     literal_secrets,
     references,
 )
+from pytest_reflex.contracts.validate import plain_schema
 from pytest_reflex.errors import ReflexError, UsageError
 from pytest_reflex.model.steps import Question, Reply, StepRequest
 from pytest_reflex.model.words import Step
@@ -46,7 +48,7 @@ NOT_STARTED, TIMED_OUT, STOPPED, BAD_EXIT = "not started", "timed out", "stopped
 MAX_ARGUMENT = 128 * 1024 - 1  # bytes; the kernel counts the closing NUL
 _TAIL = 256_000
 
-PLACES = re.compile(r"\{(prompt|prompt_file|answer_file|model)\}")
+PLACES = re.compile(r"\{(prompt|prompt_file|answer_file|model|schema|schema_file)\}")
 OPTIONS = "{options}"  # an item of the command: there stand the options of the mode
 
 
@@ -56,8 +58,9 @@ class CommandAgent:
 
     `command` may hold `{prompt}`, `{prompt_file}`, `{answer_file}`, `{model}` and `$NAME`, and as
     an item of its own `{options}`: there stand `edit_options` where the tool may change files,
-    else `answer_options`. Without `can_edit` it has no way to change any. `denied` marks what it
-    was not allowed to do. `prompt` is stdin, argument or file, and `note` stands behind it.
+    else `answer_options`, and behind them `schema_options` with `{schema}` or `{schema_file}` where
+    the answer keeps one. Without `can_edit` it has no way to change any file. `denied` marks what
+    it was not allowed to do. `prompt` is stdin, argument or file, and `note` stands behind it.
     `failures` are places whose value, where it is true, means that the tool failed; `success` are
     the exit statuses that do not, `exits` what others mean; `limits` tell a rate limit, which
     `patience` waits for; `retrying` tells in a stream that it tries again by itself. `timeout` and
@@ -69,6 +72,7 @@ class CommandAgent:
     command: tuple[str, ...]
     answer_options: tuple[str, ...] = ()
     edit_options: tuple[str, ...] = ()
+    schema_options: tuple[str, ...] = ()
     can_edit: bool = True
     prompt: str = "stdin"
     answer: Source = STDOUT
@@ -94,11 +98,13 @@ class CommandAgent:
     @property
     def words(self) -> tuple[str, ...]:
         """All that may stand in the command, whatever the mode."""
-        return (*self.command, *self.answer_options, *self.edit_options)
+        return (*self.command, *self.answer_options, *self.edit_options, *self.schema_options)
 
-    def command_for(self, *, may_edit: bool) -> tuple[str, ...]:
-        """Return the command of a mode."""
+    def command_for(self, *, may_edit: bool, contract: str = "") -> tuple[str, ...]:
+        """Return the command of a mode, for an answer that keeps a contract or for any."""
         options = self.edit_options if may_edit and self.can_edit else self.answer_options
+        if contract:
+            options = (*options, *self.schema_options)
         return tuple(
             word for item in self.command for word in (options if item == OPTIONS else (item,))
         )
@@ -123,6 +129,7 @@ class CommandAgent:
                 environment=told_environment(request),
                 verbatim=request.step in (Step.PRODUCE, Step.REFINE),
                 may_edit=request.files is not None,
+                contract=contract_of(request),
                 seconds_left=request.seconds_left,
                 cancel=request.cancel,
                 tell=request.tell,
@@ -168,7 +175,7 @@ class CommandAgent:
         except (ReflexError, OSError) as error:
             details = {END: NOT_STARTED}
             return Reply(text="", agent=self.name, error=redact(str(error)), details=details)
-        command = self.command_for(may_edit=question.may_edit)
+        command = self.command_for(may_edit=question.may_edit, contract=question.contract)
         denied = denied_text(self.name, outcome.denied, may_edit=question.may_edit)
         if denied:
             question.tell(denied)
@@ -214,13 +221,18 @@ class CommandAgent:
             _check_argument(data)
         elif self.prompt == "file":
             (folder / "prompt.md").write_bytes(data)
+        schema = json.dumps(plain_schema(question.contract)) if question.contract else ""
+        if "{schema_file}" in self.schema_options and schema:
+            (folder / "schema.json").write_text(schema, encoding="utf-8")
         places = {
             "prompt": prompt,
+            "schema": schema,
+            "schema_file": str(folder / "schema.json"),
             "prompt_file": str(folder / "prompt.md"),
             "answer_file": str(folder / "answer"),
             "model": self.model or "",
         }
-        command = self.command_for(may_edit=question.may_edit)
+        command = self.command_for(may_edit=question.may_edit, contract=question.contract)
         argv = [_filled(item, places, ours) for item in command]
         with FollowedFile(folder / "stdout", MAX_OUTPUT, follow) as stdout:
             return run(
@@ -258,6 +270,15 @@ def _limit(outcome: Outcome) -> dict[str, Any]:
     if outcome.no_wait:
         found[NO_WAIT] = True
     return found
+
+
+# Of PREPARE's answer the schema is too rich for the option of a client.
+_CONTRACTS = {Step.PLAN: "plan", Step.CRITIQUE: "critique"}
+
+
+def contract_of(request: StepRequest) -> str:
+    """Return the name of the schema that a client is given for a step, empty for none."""
+    return _CONTRACTS.get(request.step, "")
 
 
 def told_environment(request: StepRequest) -> dict[str, str]:

@@ -20,7 +20,8 @@ NO_PRESET = "none"
 _PROMPTS = ("stdin", "argument", "file")
 _OF_A_SHELL = ("|", "||", "&", "&&", ";", "<", ">", ">>", "2>", "2>&1")
 _KEYS = (
-    "kind", "preset", "command", "answer_options", "edit_options", "prompt", "answer", "cost",
+    "kind", "preset", "command", "answer_options", "edit_options", "schema_options", "prompt",
+    "answer", "cost",
     "tokens", "failure", "success", "exits", "limit", "denied", "retry_after", "retrying",
     "retry_reason", "tries", "wait", "longest_wait", "longest_reset", "note", "model", "timeout",
     "grace", "env",
@@ -57,6 +58,7 @@ def agent_from_table(
         command=_command(name, merged["command"], model),
         answer_options=read("answer_options", (), _options),
         edit_options=read("edit_options", (), _options) if _can_edit(merged) else (),
+        schema_options=read("schema_options", (), _options),
         can_edit=_can_edit(merged),
         prompt=read("prompt", "stdin", _one_of(_PROMPTS)),
         answer=read("answer", STDOUT, _source(ANSWER)),
@@ -198,7 +200,7 @@ def _check_options(agent: CommandAgent, table: Mapping[str, Any]) -> None:
         raise _wrong(agent.name, "command", f"must have {OPTIONS} as an item of its own")
     if OPTIONS in agent.command:
         return
-    for key in ("answer_options", "edit_options"):
+    for key in ("answer_options", "edit_options", "schema_options"):
         if table.get(key):
             raise _wrong(agent.name, "command", f"needs the item {OPTIONS}, where {key} go")
 

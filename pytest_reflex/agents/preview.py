@@ -16,6 +16,8 @@ _STANDS_FOR = {
     "prompt": "<the prompt>",
     "prompt_file": "<a file with the prompt>",
     "answer_file": ANSWER_FILE,
+    "schema": "<the JSON Schema of the answer>",
+    "schema_file": "<a file with the JSON Schema of the answer>",
 }
 
 
@@ -26,7 +28,9 @@ def typed_command(agent: Askable, *, may_edit: bool) -> str:
     return command_of(agent, {}, may_edit=may_edit).typed
 
 
-def command_of(agent: CommandAgent, told: Mapping[str, str], *, may_edit: bool) -> CommandPreview:
+def command_of(
+    agent: CommandAgent, told: Mapping[str, str], *, may_edit: bool, contract: str = ""
+) -> CommandPreview:
     """Return the command of an agent that is told something in its environment.
 
     A `$NAME` in the command stays a name.
@@ -37,7 +41,7 @@ def command_of(agent: CommandAgent, told: Mapping[str, str], *, may_edit: bool) 
     return CommandPreview(
         argv=tuple(
             hide(PLACES.sub(lambda match: places[match[1]], item), hidden)
-            for item in agent.command_for(may_edit=may_edit)
+            for item in agent.command_for(may_edit=may_edit, contract=contract)
         ),
         cwd=os.getcwd(),
         environment=tuple(sorted(environment)),

@@ -165,10 +165,11 @@ def _preview(host: Host, request: StepRequest, unknown: tuple[str, ...]) -> Step
 
 
 def _command(agent: Any, request: StepRequest) -> CommandPreview:
-    from pytest_reflex.agents.command import told_environment
+    from pytest_reflex.agents.command import contract_of, told_environment
     from pytest_reflex.agents.preview import command_of
 
-    return command_of(agent, told_environment(request), may_edit=request.files is not None)
+    may_edit, contract = request.files is not None, contract_of(request)
+    return command_of(agent, told_environment(request), may_edit=may_edit, contract=contract)
 
 
 def answering(host: Host, step: Step) -> tuple[Any, tuple[str, ...]]:

@@ -50,7 +50,7 @@ class Played:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """How a tool is called: its arguments (FILE, ANSWER and PROMPT stand for what varies).
+    """How a tool is called: its arguments (names in capitals stand for what varies).
 
     `edits` are those with which it may change files, None where it never can.
     """
@@ -128,6 +128,7 @@ TOOLS: dict[str, Tool] = {
         argv=(
             "-p", "--output-format", "stream-json", "--verbose",
             "--tools", "", "--strict-mcp-config", "--no-session-persistence",
+            "--json-schema", "SCHEMA",
         ),
         edits=(
             "-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "acceptEdits",
@@ -158,7 +159,7 @@ TOOLS: dict[str, Tool] = {
     "codex": Tool(
         argv=(
             "exec", "--skip-git-repo-check", "--json", "--sandbox", "read-only", "--ephemeral",
-            "-o", "ANSWER", "-",
+            "--output-schema", "SCHEMA", "-o", "ANSWER", "-",
         ),
         edits=(
             "exec", "--skip-git-repo-check", "--json", "--sandbox", "workspace-write",

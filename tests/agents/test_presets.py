@@ -14,6 +14,7 @@ import pytest
 from pytest_reflex.agents.configure import agent_from_table, preset_names
 from pytest_reflex.agents.prompts import prompt_for
 from pytest_reflex.cli.main import main
+from pytest_reflex.contracts.validate import plain_schema
 from pytest_reflex.model.steps import Files, Reply, StepRequest
 from pytest_reflex.model.words import Step
 from tests.agents.making import request, rule
@@ -55,7 +56,7 @@ FILES = Files(patterns=("*.py",), texts={"a.py": "x = 1"})
 MODES = {
     "answers": {name: (ASKED, tool.argv) for name, tool in TOOLS.items()},
     "may change files": {
-        name: (replace(ASKED, files=FILES), tool.argv if tool.edits is None else tool.edits)
+        name: (replace(ASKED, step=Step.REFINE, files=FILES), tool.argv if tool.edits is None else tool.edits)
         for name, tool in TOOLS.items()
     },
 }
@@ -69,7 +70,8 @@ def test_preset_calls_its_tool_as_documented(bin_folder: Path, mode: str, name: 
     ask(name, tool, asked)
     seen: dict[str, Any] = json.loads((bin_folder / "seen.json").read_text())
     prompt = prompt_for(asked)
-    places = {"/prompt.md": "FILE", "/answer": "ANSWER"}
+    places = {"/prompt.md": "FILE", "/answer": "ANSWER", "/schema.json": "SCHEMA"}
+    places[json.dumps(plain_schema("plan"))] = "SCHEMA"
     argv = [places.get(re.sub(r".*(/.*)", r"\1", word), word) for word in seen["argv"]]
     assert ["PROMPT" if word == prompt else word for word in argv] == list(wanted)
     assert seen["stdin"] == (prompt if tool.prompt == "stdin" else "")

@@ -21,7 +21,7 @@ _CWD = re.compile(r"(?:[Ww]orking directory: |<cwd>)([^\\\"<]+)")
 _RESULTS = ("tool_result", "function_call_output", "custom_tool_call_output")
 
 # By mode: the calls of Claude Code's tools, and what codex is given: a patch or a command.
-CLAUDE: Mapping[str, tuple[tuple[str, Mapping[str, str]], ...]] = {
+CLAUDE: Mapping[str, tuple[tuple[str, Mapping[str, Any]], ...]] = {
     "writes": (("Write", {"file_path": "{cwd}/notes.md", "content": NOTES}),),
     "mends": (
         ("Read", {"file_path": "{cwd}/twice.py"}),
@@ -30,6 +30,7 @@ CLAUDE: Mapping[str, tuple[tuple[str, Mapping[str, str]], ...]] = {
             {"file_path": "{cwd}/twice.py", "old_string": _WRONG, "new_string": _RIGHT},
         ),
     ),
+    "structured": (("StructuredOutput", {"plan": ["a", "b", "c"]}),),
     "outside": (("Write", {"file_path": "{cwd}/" + OUTSIDE, "content": NOTES}),),
     "runs": (("Bash", {"command": RUN, "description": "Run the tests"}),),
 }
@@ -48,7 +49,10 @@ def claude_call(mode: str, body: Item) -> Item | None:
         return None
     name, given = calls[made]
     folder = _folder(body)
-    values = {key: value.replace("{cwd}", folder) for key, value in given.items()}
+    values = {
+        key: value.replace("{cwd}", folder) if isinstance(value, str) else value
+        for key, value in given.items()
+    }
     return {"type": "tool_use", "id": f"toolu_{made}", "name": name, "input": values}
 
 
