@@ -56,7 +56,10 @@ FILES = Files(patterns=("*.py",), texts={"a.py": "x = 1"})
 MODES = {
     "answers": {name: (ASKED, tool.argv) for name, tool in TOOLS.items()},
     "may change files": {
-        name: (replace(ASKED, step=Step.REFINE, files=FILES), tool.argv if tool.edits is None else tool.edits)
+        name: (
+            replace(ASKED, step=Step.REFINE, files=FILES),
+            tool.argv if tool.edits is None else tool.edits,
+        )
         for name, tool in TOOLS.items()
     },
 }

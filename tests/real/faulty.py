@@ -92,7 +92,8 @@ def text_of(mode: str) -> str:
     """Return what a mode answers; `large-500` are 500 KB."""
     if mode.startswith("large-"):
         return "0123456789abcde\n" * (int(mode.removeprefix("large-")) * 1000 // 16)
-    return DONE if mode in {*CLAUDE, *PATCHES, *COMMANDS} else PLAN
+    edits = {*CLAUDE, *PATCHES, *COMMANDS} - {"structured"}
+    return DONE if mode in edits else PLAN
 
 
 def _handler(server: FaultyServer) -> type[BaseHTTPRequestHandler]:
