@@ -21,7 +21,7 @@ _STANDS_FOR = {
 }
 
 
-def typed_command(agent: Askable, *, may_edit: bool) -> str:
+def typed_command(agent: Askable, *, may_edit: bool = False) -> str:
     """Return the command of an agent as it would be typed; one that is no command by its name."""
     if not isinstance(agent, CommandAgent):
         return f"agent {agent.name}"
@@ -29,7 +29,7 @@ def typed_command(agent: Askable, *, may_edit: bool) -> str:
 
 
 def command_of(
-    agent: CommandAgent, told: Mapping[str, str], *, may_edit: bool, contract: str = ""
+    agent: CommandAgent, told: Mapping[str, str], *, may_edit: bool = False, contract: str = ""
 ) -> CommandPreview:
     """Return the command of an agent that is told something in its environment.
 

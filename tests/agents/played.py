@@ -128,7 +128,6 @@ TOOLS: dict[str, Tool] = {
         argv=(
             "-p", "--output-format", "stream-json", "--verbose",
             "--tools", "", "--strict-mcp-config", "--no-session-persistence",
-            "--json-schema", "SCHEMA",
         ),
         edits=(
             "-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "acceptEdits",

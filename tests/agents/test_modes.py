@@ -15,6 +15,8 @@ from pytest_reflex.agents.configure import agent_from_table
 from pytest_reflex.cli.main import main
 from pytest_reflex.errors import UsageError
 from pytest_reflex.model.steps import Question, Reply
+from pytest_reflex.model.words import Step
+from tests.agents.making import evaluation, request, rule
 
 
 def made(name: str = "w", **table: Any) -> CommandAgent:
@@ -172,3 +174,40 @@ def test_a_secret_in_what_was_denied_is_not_told(
     reply, told = ask(talking(tmp_path, out, denied=NAMES, env=["API_KEY"]))
     assert "Bash, curl -H $API_KEY" in told[0]
     assert "planted" not in str(reply)
+
+
+SCHEMA_PLACES = {"in the command": "{schema}", "in a file": "{schema_file}"}
+SHOW = """\
+import json, pathlib, sys
+sys.stdin.read()
+words = sys.argv[1:]
+given = words[-1] if words else ""
+print(pathlib.Path(given).read_text() if given.startswith("/") else given or "none")
+"""
+
+
+@pytest.mark.parametrize("place", SCHEMA_PLACES.values(), ids=SCHEMA_PLACES)
+@pytest.mark.parametrize("contract", ["plan", "critique", "judgement"])
+def test_a_client_is_given_the_schema_of_an_answer(
+    tmp_path: Path, place: str, contract: str
+) -> None:
+    (tmp_path / "tool.py").write_text(SHOW)
+    command = [sys.executable, str(tmp_path / "tool.py"), "{options}"]
+    agent = made("tool", command=command, schema_options=["--schema", place], tries=1)
+    found = json.loads(agent.ask(Question(prompt="?", contract=contract)).text)
+    assert found["required"] == list(found["properties"])
+    assert "$ref" not in str(found)
+    assert agent.ask(Question(prompt="?")).text.strip() == "none"
+
+
+CONTRACTS = {Step.PLAN: "plan", Step.CRITIQUE: "critique", Step.PRODUCE: "", Step.REFINE: ""}
+
+
+@pytest.mark.parametrize("step", CONTRACTS)
+def test_a_step_whose_answer_is_json_has_a_schema(tmp_path: Path, step: Step) -> None:
+    (tmp_path / "tool.py").write_text(SHOW)
+    command = [sys.executable, str(tmp_path / "tool.py"), "{options}"]
+    agent = made("tool", command=command, schema_options=["{schema}"], tries=1)
+    evaluated = evaluation({}, rule("a.x.y"))
+    text = agent.respond(request(step, rule("a.x.y"), evaluation=evaluated)).text
+    assert (CONTRACTS[step] == "") is (text.strip() == "none")

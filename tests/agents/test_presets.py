@@ -14,7 +14,6 @@ import pytest
 from pytest_reflex.agents.configure import agent_from_table, preset_names
 from pytest_reflex.agents.prompts import prompt_for
 from pytest_reflex.cli.main import main
-from pytest_reflex.contracts.validate import plain_schema
 from pytest_reflex.model.steps import Files, Reply, StepRequest
 from pytest_reflex.model.words import Step
 from tests.agents.making import request, rule
@@ -74,7 +73,6 @@ def test_preset_calls_its_tool_as_documented(bin_folder: Path, mode: str, name: 
     seen: dict[str, Any] = json.loads((bin_folder / "seen.json").read_text())
     prompt = prompt_for(asked)
     places = {"/prompt.md": "FILE", "/answer": "ANSWER", "/schema.json": "SCHEMA"}
-    places[json.dumps(plain_schema("plan"))] = "SCHEMA"
     argv = [places.get(re.sub(r".*(/.*)", r"\1", word), word) for word in seen["argv"]]
     assert ["PROMPT" if word == prompt else word for word in argv] == list(wanted)
     assert seen["stdin"] == (prompt if tool.prompt == "stdin" else "")

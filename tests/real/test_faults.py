@@ -90,6 +90,7 @@ FATES: dict[str, dict[str, Fate]] = {
         ),
     },
 }
+STRUCTURED = {"schema_options": ["--json-schema", "{schema}"]}
 ROWS = [(client, mode) for client, modes in FATES.items() for mode in modes]
 
 
@@ -136,7 +137,8 @@ def test_a_real_client_is_read_as_the_server_knows_it(
     question = Question(
         prompt="Plan.", verbatim=True, may_edit=fate.may_edit, contract=fate.contract
     )
-    reply = agent_from_table(name, {"tries": 1}).ask(question)
+    table = {"tries": 1, **(STRUCTURED if mode == "structured" else {})}
+    reply = agent_from_table(name, table).ask(question)
     assert reply.error[: len(fate.error)] == fate.error
     assert bool(reply.error) == bool(fate.error)
     assert fate.error or json_or_text(reply.text) == json_or_text(text_of(mode))
