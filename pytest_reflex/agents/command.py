@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.agents.answers import STDOUT, Source
-from pytest_reflex.agents.denials import DENIED, denied_text
+from pytest_reflex.agents.denials import DENIED, MAY_EDIT, denied_text
 from pytest_reflex.agents.limits import Mark
 from pytest_reflex.agents.outcome import MAX_ANSWER, MAX_OUTPUT, Outcome, unfinished_text
 from pytest_reflex.agents.patience import NO_WAIT, Patience, Pause, patiently, wait_or_cancel
@@ -192,7 +192,7 @@ class CommandAgent:
                 "stderr": outcome.stderr,
                 **_end(finished, self.success),
                 **_limit(outcome),
-                **({DENIED: denied} if denied else {}),
+                **({DENIED: denied, MAY_EDIT: question.may_edit} if denied else {}),
                 **({"silent": True} if outcome.silent else {}),
                 **({PARTIAL: outcome.partial} if outcome.partial else {}),
                 **({LEFT: True} if finished.left_children else {}),

@@ -10,7 +10,8 @@ from pytest_reflex.agents.answers import Output
 from pytest_reflex.agents.limits import Mark
 from pytest_reflex.model.plain import one_line
 
-DENIED = "denied"  # in the details of an answer: the sentence about it
+# In the details of an answer: the sentence about it, and whether the tool may change files.
+DENIED, MAY_EDIT = "denied", "may_edit"
 _SHOWN = 200
 
 

@@ -33,6 +33,12 @@ MESSAGES: dict[str, tuple[int, str, str]] = {
     "no-credit": (400, "invalid_request_error", "Your credit balance is too low to access it."),
     "server-error": (500, "api_error", "Internal server error"),
 }
+# A stream that breaks off, and what the same request gets without a stream.
+BROKEN_OFF = {
+    "overloaded-in-stream": "overloaded",
+    "limit-in-stream": "rate-limit",
+    "cut": "server-error",
+}
 RESPONSES: dict[str, tuple[int, Event]] = {
     "rate-limit": (429, {"message": "Rate limit reached.", "code": "rate_limit_exceeded"}),
     "usage-limit": (
@@ -112,12 +118,15 @@ def _handler(server: FaultyServer) -> type[BaseHTTPRequestHandler]:
             self.reply({"data": [], "models": []})
 
         def _messages(self, mode: str, body: Event) -> None:
-            if mode in MESSAGES:
-                status, kind, message = MESSAGES[mode]
+            broken = mode in BROKEN_OFF and body.get("stream")
+            # A client that got no whole stream asks for the answer in one piece.
+            refused = "" if broken else BROKEN_OFF.get(mode, mode)
+            if refused in MESSAGES:
+                status, kind, message = MESSAGES[refused]
                 server.count(mode, 0)
                 self.reply({"type": "error", "error": {"type": kind, "message": message}}, status)
                 return
-            server.count(mode, sum(USAGE.values()))
+            server.count(mode, 0 if broken else sum(USAGE.values()))
             call = claude_call(mode, body)
             end = "max_tokens" if mode == "too-long" else "end_turn"
             whole = {
@@ -130,7 +139,9 @@ def _handler(server: FaultyServer) -> type[BaseHTTPRequestHandler]:
                 "stop_sequence": None,
                 "usage": USAGE,
             }
-            if body.get("stream"):
+            if broken:
+                self.send_events(_broken_off(whole, BROKEN_OFF[mode]))
+            elif body.get("stream"):
                 self.send_events(list(_message_events(whole)))
             else:
                 self.reply(whole)
@@ -172,6 +183,13 @@ def _message_events(whole: Event) -> list[Event]:
         {"type": "message_delta", "delta": ended, "usage": USAGE},
         {"type": "message_stop"},
     ]
+
+
+def _broken_off(whole: Event, refused: str) -> list[Event]:
+    """Return a stream that ends in its middle, with the error where it is told in one."""
+    _, kind, message = MESSAGES[refused]
+    error = {"type": "error", "error": {"type": kind, "message": message}}
+    return [*_message_events(whole)[:3], *([error] if kind != "api_error" else [])]
 
 
 def _response_events(mode: str, call: Event | None) -> list[Event]:

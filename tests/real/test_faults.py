@@ -58,6 +58,13 @@ FATES: dict[str, dict[str, Fate]] = {
         "wrong-key": Fate(error=EXIT + "Invalid API key", requests=2),
         "forbidden": Fate(error=EXIT + "Failed to authenticate."),
         "server-error": Fate(error=EXIT + "API Error: 500 Internal server error.", requests=2),
+        "overloaded-in-stream": Fate(
+            error=LIMIT + "API Error: Repeated 529 Overloaded", limited=True, requests=3
+        ),
+        "limit-in-stream": Fate(
+            error=LIMIT + "API Error: Request rejected (429)", limited=True, requests=3
+        ),
+        "cut": Fate(error=EXIT + "API Error: 500 Internal server error.", requests=3),
         "down": Fate(error=EXIT + "API Error: Unable to connect to API", requests=0),
     },
     "codex": {

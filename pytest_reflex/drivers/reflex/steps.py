@@ -238,7 +238,9 @@ def _refine(state: RunState, request: StepRequest, ask: Ask, project: Path) -> D
         new, reply = _answer(ask, asked, read_artifact)
         new = BOM + new if text.startswith(BOM) else new  # no agent is asked for one
         changed_more = new != text
-        payload |= {"by": _author(bool(fixed), changed_more), **_by(reply), **_denied(reply)}
+        payload |= {"by": _author(bool(fixed), changed_more), **_by(reply)}
+        if reply.details.get("may_edit"):  # of a tool that only answers, a good answer is all
+            payload |= _denied(reply)
         text = new
     return Done(kind=EventKind.REFINEMENT_DONE, step=Step.REFINE, payload=payload, artifact=text)
 

@@ -66,7 +66,7 @@ def asked(folder: Path) -> list[str]:
     return (folder.parent / "steps").read_text().split()
 
 
-@pytest.mark.parametrize("step", ["PLAN", "PRODUCE", "CRITIQUE"])
+@pytest.mark.parametrize("step", ["PLAN", "PRODUCE", "CRITIQUE", "REFINE"])
 def test_a_denied_answer_that_cannot_be_used_is_not_asked_for_again(
     folder: Path, capsys: pytest.CaptureFixture[str], step: str
 ) -> None:
@@ -80,7 +80,7 @@ def test_a_denied_answer_that_cannot_be_used_is_not_asked_for_again(
     assert main(["loop", "resume", "say-it"]) == 0
 
 
-@pytest.mark.parametrize("step", ["PLAN", "PRODUCE", "CRITIQUE"])
+@pytest.mark.parametrize("step", ["PLAN", "PRODUCE", "CRITIQUE", "REFINE"])
 def test_a_good_answer_is_used_whatever_was_denied_beside_it(
     folder: Path, capsys: pytest.CaptureFixture[str], step: str
 ) -> None:
