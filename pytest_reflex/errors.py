@@ -10,6 +10,7 @@ Tree::
     ├── ArtifactError        the thing to judge cannot be read                (4)
     ├── StepError            an agent gave nothing usable, and not again      (9)
     ├── LimitError           a tool is refused by a rate limit; resume later  (9)
+    │   └── DeniedError      a tool was not allowed to do its work            (9)
     ├── LockedError          another process drives this run                  (11)
     ├── PausedError          a person has to look before a run goes on        (14)
     └── StateError           a state file could not be read or written        (12)
@@ -123,6 +124,10 @@ class LimitError(ReflexError):
     """A tool stayed refused by a rate limit; the run goes on where it is, when it is resumed."""
 
     exit_code = ExitCode.PHASE_ERROR
+
+
+class DeniedError(LimitError):
+    """A tool was not allowed to do its work: nobody pays it again before that is changed."""
 
 
 class PausedError(ReflexError):

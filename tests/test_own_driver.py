@@ -342,3 +342,24 @@ def test_what_a_request_that_could_not_be_written_has_left_is_removed(program: P
     assert program.run(*NEW)[0] == 0
     assert [stray for stray in strays if stray.exists()] == []
     assert sorted(path.name for path in folder.iterdir()) == ["demo.json", "demo.lock"]
+
+
+REFUSED = """\
+cat > prompt.txt
+echo x >> calls
+echo '{"text": "I may not", "usd": 0.5, "refused": [{"name": "Write"}]}'
+"""
+
+
+def test_a_tool_that_was_not_allowed_to_work_is_not_paid_again_before_a_resume(
+    program: Program,
+) -> None:
+    config = CONFIG + PRICED + 'denied = {"json:refused.*.name" = "/./"}\n'
+    (program.folder / "pytest-reflex.toml").write_text(config)
+    (program.folder / "tool.sh").write_text(REFUSED)
+    status, out, err = program.run(*NEW)
+    assert (status, program.calls()) == (9, 1)
+    assert "tool was not allowed: Write (what it may do: edit_options in agents.tool)" in err + out
+    assert (program.state()["reason"], program.state()["status"]) == ("denied", "stopped")
+    (program.folder / "tool.sh").write_text(TOOL)
+    assert program.run("resume", "demo")[0] == 0

@@ -2,8 +2,8 @@
 
 Spelt `stdout`, `json:PATH` (stdout is one JSON document), `jsonl-last:PATH` (of the last line of
 stdout that has it), `jsonl-all:PATH` (of all lines), `stderr-json:PATH` (a JSON document among what
-stands on stderr) or `file` (the tool writes it to `{answer_file}`). Paths are those of structure
-checks.
+stands on stderr), `stderr` (each line of it) or `file` (the tool writes it to `{answer_file}`).
+Paths are those of structure checks.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from pytest_reflex.documents.paths import Path, PathSyntaxError, find, parse
 
 ANSWER = ("stdout", "json", "jsonl-last", "file")
 STRUCTURED = ("json", "jsonl-last", "jsonl-all", "stderr-json")
-_WITHOUT_PATH = ("stdout", "file")
+LOGGED = (*STRUCTURED, "stderr")
+_WITHOUT_PATH = ("stdout", "file", "stderr")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,8 @@ def values(place: Source, output: Output) -> list[Any]:
     """Return what the place holds in structured output, none where it is not there."""
     if place.kind == "json":
         return _found(output.document, place)
+    if place.kind == "stderr":
+        return list(output.stderr.splitlines())
     if place.kind == "stderr-json":
         return _found(_embedded(output.stderr), place)
     if place.kind == "jsonl-all":

@@ -7,6 +7,7 @@ settings allow; what it writes beyond `MAX_ANSWER` is not taken.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.agents.answers import STDOUT, Source
+from pytest_reflex.agents.denials import DENIED, MAY_EDIT, denied_text
 from pytest_reflex.agents.limits import Mark
 from pytest_reflex.agents.outcome import MAX_ANSWER, MAX_OUTPUT, Outcome, unfinished_text
 from pytest_reflex.agents.patience import NO_WAIT, Patience, Pause, patiently, wait_or_cancel
@@ -27,6 +29,7 @@ from pytest_reflex.agents.surroundings import (
     literal_secrets,
     references,
 )
+from pytest_reflex.contracts.validate import plain_schema
 from pytest_reflex.errors import ReflexError, UsageError
 from pytest_reflex.model.steps import Question, Reply, StepRequest
 from pytest_reflex.model.words import Step
@@ -45,24 +48,32 @@ NOT_STARTED, TIMED_OUT, STOPPED, BAD_EXIT = "not started", "timed out", "stopped
 MAX_ARGUMENT = 128 * 1024 - 1  # bytes; the kernel counts the closing NUL
 _TAIL = 256_000
 
-PLACES = re.compile(r"\{(prompt|prompt_file|answer_file|model)\}")
+PLACES = re.compile(r"\{(prompt|prompt_file|answer_file|model|schema|schema_file)\}")
+OPTIONS = "{options}"  # an item of the command: there stand the options of the mode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandAgent:
     """A tool and how to talk to it.
 
-    `command` may hold `{prompt}`, `{prompt_file}`, `{answer_file}`, `{model}` and `$NAME`;
-    `prompt` is stdin, argument or file, and `note` stands behind it. `failures` are places whose
-    value, where it is true, means that the tool failed; `success` are the exit statuses that do
-    not, `exits` what others mean; `limits` tell a rate limit, which `patience` waits for;
-    `retrying` tells in a stream that it tries again by itself. `timeout`
-    and `grace` are seconds, `timeout_of` says who set the former, if not the agent's own table;
+    `command` may hold `{prompt}`, `{prompt_file}`, `{answer_file}`, `{model}` and `$NAME`, and as
+    an item of its own `{options}`: there stand `edit_options` where the tool may change files,
+    else `answer_options`, and behind them `schema_options` with `{schema}` or `{schema_file}` where
+    the answer keeps one. Without `can_edit` it has no way to change any file. `denied` marks what
+    it was not allowed to do. `prompt` is stdin, argument or file, and `note` stands behind it.
+    `failures` are places whose value, where it is true, means that the tool failed; `success` are
+    the exit statuses that do not, `exits` what others mean; `limits` tell a rate limit, which
+    `patience` waits for; `retrying` tells in a stream that it tries again by itself. `timeout` and
+    `grace` are seconds, `timeout_of` says who set the former, if not the agent's own table;
     `env` names what the tool gets of our environment beside the safe set.
     """
 
     name: str
     command: tuple[str, ...]
+    answer_options: tuple[str, ...] = ()
+    edit_options: tuple[str, ...] = ()
+    schema_options: tuple[str, ...] = ()
+    can_edit: bool = True
     prompt: str = "stdin"
     answer: Source = STDOUT
     cost: tuple[Source, ...] = ()
@@ -71,6 +82,7 @@ class CommandAgent:
     success: tuple[int, ...] = (0,)
     exits: Mapping[int, str] = field(default_factory=dict)
     limits: tuple[Mark, ...] = ()
+    denied: tuple[Mark, ...] = ()
     retry_after: tuple[Source, ...] = ()
     retrying: tuple[Mark, ...] = ()
     retry_reason: tuple[Source, ...] = ()
@@ -83,6 +95,20 @@ class CommandAgent:
     grace: float = 5.0
     env: tuple[str, ...] = ()
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """All that may stand in the command, whatever the mode."""
+        return (*self.command, *self.answer_options, *self.edit_options, *self.schema_options)
+
+    def command_for(self, *, may_edit: bool, contract: str = "") -> tuple[str, ...]:
+        """Return the command of a mode, for an answer that keeps a contract or for any."""
+        options = self.edit_options if may_edit and self.can_edit else self.answer_options
+        if contract:
+            options = (*options, *self.schema_options)
+        return tuple(
+            word for item in self.command for word in (options if item == OPTIONS else (item,))
+        )
+
     def missing_program(self) -> str:
         """Return the program of the command where it is not installed, else an empty string."""
         program = self.command[0]
@@ -92,7 +118,7 @@ class CommandAgent:
 
     def unset_variable(self) -> str:
         """Return the first variable of the command that is not set, else an empty string."""
-        named = (name for item in self.command for name in references(item))
+        named = (name for item in self.words for name in references(item))
         return next((name for name in named if name not in os.environ), "")
 
     def respond(self, request: StepRequest) -> Reply:
@@ -102,6 +128,8 @@ class CommandAgent:
                 prompt=prompt_for(request),
                 environment=told_environment(request),
                 verbatim=request.step in (Step.PRODUCE, Step.REFINE),
+                may_edit=request.files is not None,
+                contract=contract_of(request),
                 seconds_left=request.seconds_left,
                 cancel=request.cancel,
                 tell=request.tell,
@@ -116,8 +144,8 @@ class CommandAgent:
     def _ask(self, question: Question) -> Reply:
         """Run the tool once."""
         ours = dict(os.environ)
-        referred = [name for item in self.command for name in references(item)]
-        hidden = {**literal_secrets(self.command), **secrets(ours, ours, referred)}
+        referred = [name for item in self.words for name in references(item)]
+        hidden = {**literal_secrets(self.words), **secrets(ours, ours, referred)}
 
         def redact(text: str) -> str:
             return hide_ends(hide(text, hidden), hidden)
@@ -147,6 +175,10 @@ class CommandAgent:
         except (ReflexError, OSError) as error:
             details = {END: NOT_STARTED}
             return Reply(text="", agent=self.name, error=redact(str(error)), details=details)
+        command = self.command_for(may_edit=question.may_edit, contract=question.contract)
+        denied = denied_text(self.name, outcome.denied, may_edit=question.may_edit)
+        if denied:
+            question.tell(denied)
         return Reply(
             text=outcome.text,
             agent=self.name,
@@ -155,11 +187,12 @@ class CommandAgent:
             usd=outcome.usd,
             tokens=outcome.tokens,
             details={
-                "argv": [redact(item) for item in self.command],
+                "argv": [redact(item) for item in command],
                 "exit": finished.returncode,
                 "stderr": outcome.stderr,
                 **_end(finished, self.success),
                 **_limit(outcome),
+                **({DENIED: denied, MAY_EDIT: question.may_edit} if denied else {}),
                 **({"silent": True} if outcome.silent else {}),
                 **({PARTIAL: outcome.partial} if outcome.partial else {}),
                 **({LEFT: True} if finished.left_children else {}),
@@ -188,13 +221,19 @@ class CommandAgent:
             _check_argument(data)
         elif self.prompt == "file":
             (folder / "prompt.md").write_bytes(data)
+        schema = json.dumps(plain_schema(question.contract)) if question.contract else ""
+        if "{schema_file}" in self.schema_options and schema:
+            (folder / "schema.json").write_text(schema, encoding="utf-8")
         places = {
             "prompt": prompt,
+            "schema": schema,
+            "schema_file": str(folder / "schema.json"),
             "prompt_file": str(folder / "prompt.md"),
             "answer_file": str(folder / "answer"),
             "model": self.model or "",
         }
-        argv = [_filled(item, places, ours) for item in self.command]
+        command = self.command_for(may_edit=question.may_edit, contract=question.contract)
+        argv = [_filled(item, places, ours) for item in command]
         with FollowedFile(folder / "stdout", MAX_OUTPUT, follow) as stdout:
             return run(
                 argv,
@@ -231,6 +270,15 @@ def _limit(outcome: Outcome) -> dict[str, Any]:
     if outcome.no_wait:
         found[NO_WAIT] = True
     return found
+
+
+# Of PREPARE's answer the schema is too rich for the option of a client.
+_CONTRACTS = {Step.PLAN: "plan", Step.CRITIQUE: "critique"}
+
+
+def contract_of(request: StepRequest) -> str:
+    """Return the name of the schema that a client is given for a step, empty for none."""
+    return _CONTRACTS.get(request.step, "")
 
 
 def told_environment(request: StepRequest) -> dict[str, str]:

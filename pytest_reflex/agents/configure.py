@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from pytest_reflex.agents.answers import ANSWER, STDOUT, STRUCTURED, Source, source
-from pytest_reflex.agents.command import PLACES, CommandAgent
+from pytest_reflex.agents.answers import ANSWER, LOGGED, STDOUT, STRUCTURED, Source, source
+from pytest_reflex.agents.command import OPTIONS, PLACES, CommandAgent
 from pytest_reflex.agents.limits import read_marks
 from pytest_reflex.agents.patience import Patience
 from pytest_reflex.agents.presets import preset, preset_names
@@ -20,9 +20,11 @@ NO_PRESET = "none"
 _PROMPTS = ("stdin", "argument", "file")
 _OF_A_SHELL = ("|", "||", "&", "&&", ";", "<", ">", ">>", "2>", "2>&1")
 _KEYS = (
-    "kind", "preset", "command", "prompt", "answer", "cost", "tokens", "failure", "success",
-    "exits", "limit", "retry_after", "retrying", "retry_reason", "tries", "wait", "longest_wait",
-    "longest_reset", "note", "model", "timeout", "grace", "env",
+    "kind", "preset", "command", "answer_options", "edit_options", "schema_options", "prompt",
+    "answer", "cost",
+    "tokens", "failure", "success", "exits", "limit", "denied", "retry_after", "retrying",
+    "retry_reason", "tries", "wait", "longest_wait", "longest_reset", "note", "model", "timeout",
+    "grace", "env",
 )  # fmt: skip
 
 
@@ -54,6 +56,10 @@ def agent_from_table(
     agent = CommandAgent(
         name=name,
         command=_command(name, merged["command"], model),
+        answer_options=read("answer_options", (), _options),
+        edit_options=read("edit_options", (), _options) if _can_edit(merged) else (),
+        schema_options=read("schema_options", (), _options),
+        can_edit=_can_edit(merged),
         prompt=read("prompt", "stdin", _one_of(_PROMPTS)),
         answer=read("answer", STDOUT, _source(ANSWER)),
         cost=read("cost", (), _sources),
@@ -62,6 +68,7 @@ def agent_from_table(
         success=read("success", (0,), _statuses),
         exits=read("exits", {}, _meanings),
         limits=read("limit", (), read_marks),
+        denied=read("denied", (), lambda value: read_marks(value, LOGGED)),
         retry_after=read("retry_after", (), _sources),
         retrying=read("retrying", (), read_marks),
         retry_reason=read("retry_reason", (), _sources),
@@ -79,6 +86,7 @@ def agent_from_table(
         env=read("env", (), _names),
     )
     _check_places(agent, hint=_replaced(name, table))
+    _check_options(agent, table)
     return agent
 
 
@@ -171,7 +179,7 @@ def _replaced(name: str, table: Mapping[str, Any]) -> str:
 
 def _check_places(agent: CommandAgent, hint: str) -> None:
     """Hold the places in the command against how prompt and answer travel."""
-    used = {place for item in agent.command for place in PLACES.findall(item)}
+    used = {place for item in agent.words for place in PLACES.findall(item)}
     if "model" in used and agent.model is None:
         raise _wrong(agent.name, "model", "is needed: the command has {model}")
     needs = [
@@ -184,6 +192,30 @@ def _check_places(agent: CommandAgent, hint: str) -> None:
             raise _wrong(agent.name, key, f'must be "{value}": the command has {place}', hint)
         if wanted and not there:
             raise _wrong(agent.name, "command", f'needs {place} where {key} is "{value}"', hint)
+
+
+def _check_options(agent: CommandAgent, table: Mapping[str, Any]) -> None:
+    """Refuse options for which the command has no place; those of a preset may stay unused."""
+    if any(OPTIONS in item and item != OPTIONS for item in agent.words):
+        raise _wrong(agent.name, "command", f"must have {OPTIONS} as an item of its own")
+    if OPTIONS in agent.command:
+        return
+    for key in ("answer_options", "edit_options", "schema_options"):
+        if table.get(key):
+            raise _wrong(agent.name, "command", f"needs the item {OPTIONS}, where {key} go")
+
+
+def _can_edit(table: Mapping[str, Any]) -> bool:
+    return table.get("edit_options") is not False
+
+
+def _options(value: Any) -> tuple[str, ...]:
+    """Read words for the command; an empty one is a word too."""
+    if not isinstance(value, list) or not all(
+        isinstance(word, str) and "\0" not in word for word in value
+    ):
+        raise ValueError(f"must be a list of texts, not {value!r}")
+    return tuple(value)
 
 
 def _wrong(name: str, key: str, message: str, hint: str = "") -> UsageError:

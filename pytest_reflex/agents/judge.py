@@ -68,6 +68,7 @@ class AgentJudge:
         def question(complaint: str) -> Question:
             return Question(
                 prompt=judge_prompt(case, complaint),
+                contract="judgement",
                 environment={**case.environment, STEP: Step.EVALUATE.value},
                 cancel=case.cancel,
             )

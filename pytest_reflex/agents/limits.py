@@ -7,7 +7,7 @@ over a field that carries an error message. It is looked at only where the tool 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,12 +28,19 @@ class Mark:
             _is(found, wanted) for found in values(self.place, output) for wanted in self.wanted
         )
 
+    def texts(self, output: Output) -> Iterator[str]:
+        """Yield the values at the place that are meant; of one with a group, what that holds."""
+        for found in values(self.place, output):
+            wanted = [one for one in self.wanted if _is(found, one)]
+            if wanted:
+                yield _part(str(found), wanted[0])
 
-def read_marks(value: Any) -> tuple[Mark, ...]:
+
+def read_marks(value: Any, kinds: tuple[str, ...] = STRUCTURED) -> tuple[Mark, ...]:
     """Read `limit` of an agent's table; raises ValueError with what it must be."""
     if not isinstance(value, Mapping):
         raise ValueError(f"must be a table of places with values, not {value!r}")
-    return tuple(Mark(source(place, STRUCTURED), _wanted(found)) for place, found in value.items())
+    return tuple(Mark(source(place, kinds), _wanted(found)) for place, found in value.items())
 
 
 def _wanted(value: Any) -> tuple[int | str, ...]:
@@ -57,6 +64,12 @@ def _is(found: Any, wanted: int | str) -> bool:
     if isinstance(wanted, str) and (pattern := _pattern(wanted)) is not None:
         return isinstance(found, str) and re.search(pattern, found[:10_000]) is not None
     return bool(found == wanted)
+
+
+def _part(found: str, wanted: int | str) -> str:
+    pattern = _pattern(wanted) if isinstance(wanted, str) else None
+    match = re.search(pattern, found[:10_000]) if pattern else None
+    return match[1] if match and match.re.groups and match[1] else found
 
 
 def _pattern(wanted: str) -> str | None:

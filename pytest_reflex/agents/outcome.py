@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from pytest_reflex.agents.answers import Output, Source, breaks_off, number, values
+from pytest_reflex.agents.denials import denied_by
 from pytest_reflex.agents.limits import Mark, retry_after
 from pytest_reflex.agents.reset_time import seconds_until_reset
 from pytest_reflex.agents.retrying import RetryWatch
@@ -56,6 +57,8 @@ class Tool(Protocol):
     @property
     def limits(self) -> tuple[Mark, ...]: ...
     @property
+    def denied(self) -> tuple[Mark, ...]: ...
+    @property
     def retry_after(self) -> tuple[Source, ...]: ...
     @property
     def timeout(self) -> float: ...
@@ -70,7 +73,7 @@ class Outcome:
     `retry_after` is in seconds, None where the tool does not say when its limit ends; with
     `no_wait` no time ends it. `silent` where the tool did all
     that it had to but answer: a tool that changes files need not say anything. `partial` is the
-    answer file of a tool that failed.
+    answer file of a tool that failed, `denied` what the tool was not allowed to do.
     """
 
     text: str
@@ -83,6 +86,7 @@ class Outcome:
     no_wait: bool = False
     silent: bool = False
     partial: str = ""
+    denied: str = ""
 
     @classmethod
     def of(
@@ -137,6 +141,7 @@ class Outcome:
             no_wait=limited and ends is None and is_of_the_account(said),
             silent=silent and not limited,
             partial=partial,
+            denied=denied_by(tool.denied, output),
         )
 
 

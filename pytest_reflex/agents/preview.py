@@ -16,27 +16,32 @@ _STANDS_FOR = {
     "prompt": "<the prompt>",
     "prompt_file": "<a file with the prompt>",
     "answer_file": ANSWER_FILE,
+    "schema": "<the JSON Schema of the answer>",
+    "schema_file": "<a file with the JSON Schema of the answer>",
 }
 
 
-def typed_command(agent: Askable) -> str:
+def typed_command(agent: Askable, *, may_edit: bool = False) -> str:
     """Return the command of an agent as it would be typed; one that is no command by its name."""
     if not isinstance(agent, CommandAgent):
         return f"agent {agent.name}"
-    return command_of(agent, {}).typed
+    return command_of(agent, {}, may_edit=may_edit).typed
 
 
-def command_of(agent: CommandAgent, told: Mapping[str, str]) -> CommandPreview:
+def command_of(
+    agent: CommandAgent, told: Mapping[str, str], *, may_edit: bool = False, contract: str = ""
+) -> CommandPreview:
     """Return the command of an agent that is told something in its environment.
 
     A `$NAME` in the command stays a name.
     """
     places = {**_STANDS_FOR, "model": agent.model or ""}
-    hidden = literal_secrets(agent.command)
+    hidden = literal_secrets(agent.words)
     environment = {**child_environment(os.environ, agent.env), **told}
     return CommandPreview(
         argv=tuple(
-            hide(PLACES.sub(lambda match: places[match[1]], item), hidden) for item in agent.command
+            hide(PLACES.sub(lambda match: places[match[1]], item), hidden)
+            for item in agent.command_for(may_edit=may_edit, contract=contract)
         ),
         cwd=os.getcwd(),
         environment=tuple(sorted(environment)),

@@ -166,8 +166,8 @@ def secret_values(agents: Iterable[Agent | Askable]) -> dict[str, str]:
     found: dict[str, str] = {}
     for agent in agents:
         if isinstance(agent, CommandAgent):
-            named = [name for item in agent.command for name in references(item)]
-            found |= literal_secrets(agent.command) | secrets(os.environ, agent.env, named)
+            named = [name for item in agent.words for name in references(item)]
+            found |= literal_secrets(agent.words) | secrets(os.environ, agent.env, named)
         elif isinstance(agent, ReplayAgent):
             found |= agent.hidden
     return found

@@ -19,7 +19,7 @@ from pytest_reflex.store.lines import Content
 VERSION = 1
 ITERATION = "PYTEST_REFLEX_ITERATION"
 # What of a reply's details a loop may ask for; the rest is about the machine.
-_DETAILS = ("exit", "limited", "retry_after", "no_wait", "refused", "free")
+_DETAILS = ("exit", "denied", "may_edit", "limited", "retry_after", "no_wait", "refused", "free")
 Key = tuple[str, int, str]
 
 

@@ -188,7 +188,7 @@ def _agent(agent: Agent, problems: list[str]) -> dict[str, Any]:
 
     if not isinstance(agent, CommandAgent):
         return {"kind": "built in or of a plugin"}
-    referred = [name for item in agent.command for name in references(item)]
+    referred = [name for item in agent.words for name in references(item)]
     for name in referred:
         if name not in os.environ:
             problems.append(
@@ -198,7 +198,8 @@ def _agent(agent: Agent, problems: list[str]) -> dict[str, Any]:
     variables = {name: name in os.environ for name in (*agent.env, *referred)}
     return {
         "kind": "command",
-        "command": list(agent.command),
+        "command": list(agent.command_for(may_edit=False)),
+        "edits": list(agent.command_for(may_edit=True)) if agent.can_edit else None,
         "timeout": agent.timeout,
         "price": "told" if agent.cost else "unknown",
         "tokens": "told" if agent.tokens else "unknown",

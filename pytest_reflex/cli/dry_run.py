@@ -14,7 +14,7 @@ from pytest_reflex.drivers.reflex.preview import START, Outlook, requests_of
 from pytest_reflex.drivers.reflex.survey import has_ended
 from pytest_reflex.errors import ExitCode
 from pytest_reflex.host import Host
-from pytest_reflex.model.preview import StepPreview
+from pytest_reflex.model.preview import CommandPreview, StepPreview
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.steps import StepRequest
@@ -115,7 +115,9 @@ def _tool_text(agent: Any) -> str:
     if not isinstance(agent, CommandAgent):
         return f"agent {agent.name}"
     unset = agent.unset_variable()
-    return command_line(command_of(agent, {})) + (f" (not set: ${unset})" if unset else "")
+    return command_line(command_of(agent, {}, may_edit=True)) + (
+        f" (not set: ${unset})" if unset else ""
+    )
 
 
 def _show(
@@ -175,8 +177,8 @@ def _due(outlook: Outlook) -> str:
 
 
 def _preview(host: Host, request: StepRequest, unknown: tuple[str, ...]) -> StepPreview:
-    from pytest_reflex.agents.command import CommandAgent, told_environment
-    from pytest_reflex.agents.preview import ANSWER_FILE, command_of
+    from pytest_reflex.agents.command import CommandAgent
+    from pytest_reflex.agents.preview import ANSWER_FILE
     from pytest_reflex.agents.prompts import prompt_for
 
     agent, first = answering(host, request.step)
@@ -187,8 +189,16 @@ def _preview(host: Host, request: StepRequest, unknown: tuple[str, ...]) -> Step
         prompt=agent.noted(prompt_for(request), ANSWER_FILE) if is_command else prompt_for(request),
         unknown=unknown,
         asked_first=first,
-        command=command_of(agent, told_environment(request)) if is_command else None,
+        command=_command(agent, request) if is_command else None,
     )
+
+
+def _command(agent: Any, request: StepRequest) -> CommandPreview:
+    from pytest_reflex.agents.command import contract_of, told_environment
+    from pytest_reflex.agents.preview import command_of
+
+    may_edit, contract = request.files is not None, contract_of(request)
+    return command_of(agent, told_environment(request), may_edit=may_edit, contract=contract)
 
 
 def answering(host: Host, step: Step) -> tuple[Any, tuple[str, ...]]:

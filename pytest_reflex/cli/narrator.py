@@ -101,7 +101,7 @@ class Narrator:
         elif kind == EventKind.PHASE_SWITCHED:
             self._say("\nPhase A passed; phase B judges the same artifact:\n")
             self._say(visible(self.loop.files.artifact_text()))
-        elif kind == EventKind.PHASE_ERROR and not payload.get("limited"):
+        elif kind == EventKind.PHASE_ERROR and not {"limited", "denied"} & payload.keys():
             message = refusal_of(payload)
             self._wrapped(f"{payload['step']} gave nothing usable: {message}", "mild")
         elif event.kind is Kind.STOPPED:

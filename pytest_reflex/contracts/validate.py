@@ -41,6 +41,31 @@ def schema_text(name: str) -> str:
     return (_FOLDER / f"{name}{_ENDING}").read_text(encoding="utf-8")
 
 
+def plain_schema(name: str) -> dict[str, Any]:
+    """Return a schema in the few words that every client's own option takes.
+
+    Names of types and keys are all there, without limits of length and number: what comes is held
+    against the whole schema.
+    """
+    whole = schema(name)
+    return _plain(whole, whole.get("$defs", {}))
+
+
+def _plain(node: dict[str, Any], named: dict[str, Any]) -> dict[str, Any]:
+    if "$ref" in node:
+        return _plain(named[node["$ref"].rpartition("/")[2]], named)
+    found: dict[str, Any] = {"type": node.get("type", "string")}
+    found |= {key: node[key] for key in _PLAIN if key in node}
+    if "items" in node:
+        found["items"] = _plain(node["items"], named)
+    if "properties" in node:
+        parts = node["properties"].items()
+        found["properties"] = {key: _plain(part, named) for key, part in parts}
+        found["additionalProperties"] = False
+    return found
+
+
+_PLAIN = ("enum", "description", "required")
 MOST_PROBLEMS = 10
 _LONGEST_MESSAGE = 300
 

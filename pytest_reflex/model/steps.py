@@ -72,12 +72,16 @@ class Question:
     """A whole prompt for an agent, of a step or of anything else.
 
     `environment` is added to what the tool gets of ours; `verbatim` says that the answer becomes an
-    artifact, which keeps its bytes whatever is in it; the rest is that of a StepRequest.
+    artifact, which keeps its bytes whatever is in it; `may_edit` says that the agent may change the
+    files of the project, not answer only; `contract` names the schema of an answer in JSON, where
+    the tool may be told to keep it; the rest is that of a StepRequest.
     """
 
     prompt: str
     environment: Mapping[str, str] = field(default_factory=dict)
     verbatim: bool = False
+    may_edit: bool = False
+    contract: str = ""
     seconds_left: float | None = None
     cancel: Event = field(default_factory=Event, compare=False, repr=False)
     tell: Callable[[str], object] = field(default=_nobody, compare=False, repr=False)

@@ -36,6 +36,7 @@ class StopReason(StrEnum):
     UNCHANGED = "unchanged"
     PERSON_NEEDED = "person_needed"
     RATE_LIMIT = "rate_limit"
+    DENIED = "denied"
     INTERRUPTED = "interrupted"
 
 
@@ -74,6 +75,9 @@ ENDS: Mapping[StopReason, End] = {
     StopReason.UNCHANGED: End(_STOPPED, ExitCode.STAGNATION, "nothing changes any more", True),
     StopReason.PERSON_NEEDED: End(_STOPPED, ExitCode.WAITING, "a person is needed", True),
     StopReason.RATE_LIMIT: End(_STOPPED, ExitCode.PHASE_ERROR, "a limit of the tool", True),
+    StopReason.DENIED: End(
+        _STOPPED, ExitCode.PHASE_ERROR, "the agent was not allowed to do its work", True
+    ),
     StopReason.INTERRUPTED: End(_STOPPED, ExitCode.INTERRUPTED, "interrupted", True),
 }
 

@@ -46,6 +46,10 @@ def _agents(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield f"{agent['name']}: {steps}"
         if agent.get("kind") == "command":
             yield f"  command: {json.dumps(agent['command'], ensure_ascii=False)}"
+            if agent["edits"] is None:
+                yield "  it cannot change files"
+            elif agent["edits"] != agent["command"]:
+                yield f"  to change files: {json.dumps(agent['edits'], ensure_ascii=False)}"
             yield f"  price: {agent['price']}; tokens: {agent['tokens']}"
             yield from _variables(agent["variables"])
         if probe := agent.get("probe"):

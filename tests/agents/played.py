@@ -50,9 +50,13 @@ class Played:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """How a tool is called: its arguments (FILE, ANSWER and PROMPT stand for what varies)."""
+    """How a tool is called: its arguments (names in capitals stand for what varies).
+
+    `edits` are those with which it may change files, None where it never can.
+    """
 
     argv: tuple[str, ...]
+    edits: tuple[str, ...] | None
     prompt: str = "stdin"
     table: dict[str, Any] = field(default_factory=dict)
     runs: dict[str, Played]
@@ -121,7 +125,13 @@ def _opencode_error(status: int, message: str, **headers: str) -> str:
 
 TOOLS: dict[str, Tool] = {
     "claude": Tool(
-        argv=("-p", "--output-format", "stream-json", "--verbose"),
+        argv=(
+            "-p", "--output-format", "stream-json", "--verbose",
+            "--tools", "", "--strict-mcp-config", "--no-session-persistence",
+        ),
+        edits=(
+            "-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "acceptEdits",
+        ),
         runs={
             "works": Played(stdout=_claude(), usd=0.0125, tokens=4123),
             "fails with status 0": Played(
@@ -146,7 +156,14 @@ TOOLS: dict[str, Tool] = {
         },
     ),
     "codex": Tool(
-        argv=("exec", "--skip-git-repo-check", "--json", "-o", "ANSWER", "-"),
+        argv=(
+            "exec", "--skip-git-repo-check", "--json", "--sandbox", "read-only", "--ephemeral",
+            "--output-schema", "SCHEMA", "-o", "ANSWER", "-",
+        ),
+        edits=(
+            "exec", "--skip-git-repo-check", "--json", "--sandbox", "workspace-write",
+            "-o", "ANSWER", "-",
+        ),
         runs={
             "works, with error items that end nothing": Played(
                 stdout=CODEX_START
@@ -175,6 +192,7 @@ TOOLS: dict[str, Tool] = {
     ),
     "gemini": Tool(
         argv=("--output-format", "json"),
+        edits=("--output-format", "json", "--approval-mode", "auto_edit"),
         runs={
             "works": Played(
                 stdout=json.dumps(
@@ -204,6 +222,7 @@ TOOLS: dict[str, Tool] = {
     ),
     "cursor-agent": Tool(
         argv=("-p", "--output-format", "json", "--", "PROMPT"),
+        edits=("-p", "--output-format", "json", "--force", "--", "PROMPT"),
         prompt="argument",
         runs={
             "works": Played(stdout=_line(type="result", is_error=False, result=PLAN)),
@@ -215,6 +234,7 @@ TOOLS: dict[str, Tool] = {
     ),
     "copilot": Tool(
         argv=("-s", "--no-ask-user"),
+        edits=("-s", "--no-ask-user", "--allow-tool=write"),
         runs={
             "works": Played(stdout=PLAN),
             "fails": Played(
@@ -226,6 +246,7 @@ TOOLS: dict[str, Tool] = {
     ),
     "kiro-cli": Tool(
         argv=("chat", "--no-interactive"),
+        edits=("chat", "--no-interactive", "--trust-tools=fs_read,fs_write"),
         runs={
             "works": Played(stdout=PLAN),
             "has no server": Played(
@@ -240,6 +261,7 @@ TOOLS: dict[str, Tool] = {
             "--no-show-release-notes", "--map-tokens", "0", "--chat-history-file", "/dev/null",
             "--input-history-file", "/dev/null", "--message-file", "FILE", "--file", "ANSWER",
         ),
+        edits=None,
         prompt="file",
         runs={
             "works, with chatter beside": Played(
@@ -253,6 +275,7 @@ TOOLS: dict[str, Tool] = {
     ),
     "llm": Tool(
         argv=("--no-stream", "-m", "small"),
+        edits=None,
         table={"model": "small"},
         runs={
             "works": Played(stdout=PLAN + "\n", text=PLAN + "\n"),
@@ -265,6 +288,7 @@ TOOLS: dict[str, Tool] = {
     ),
     "ollama": Tool(
         argv=("run", "--hidethinking", "small"),
+        edits=None,
         table={"model": "small"},
         runs={
             "works": Played(stdout=PLAN),
@@ -277,6 +301,7 @@ TOOLS: dict[str, Tool] = {
     ),
     "opencode": Tool(
         argv=("run", "--format", "json"),
+        edits=("run", "--format", "json"),
         runs={
             "works in two steps": Played(
                 stdout=_opencode("I look at it first.", PLAN), usd=0.02, tokens=480
@@ -296,6 +321,7 @@ TOOLS: dict[str, Tool] = {
     ),
     "qwen": Tool(
         argv=(),
+        edits=("--approval-mode", "auto-edit"),
         runs={
             "works": Played(stdout=PLAN),
             "fails": Played(
@@ -305,6 +331,7 @@ TOOLS: dict[str, Tool] = {
     ),
     "droid": Tool(
         argv=("exec", "-o", "json", "-f", "FILE"),
+        edits=("exec", "-o", "json", "--auto", "low", "-f", "FILE"),
         prompt="file",
         runs={
             "works": Played(stdout=_line(type="result", is_error=False, result=PLAN)),

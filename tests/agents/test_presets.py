@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from pytest_reflex.agents.configure import agent_from_table, preset_names
 from pytest_reflex.agents.prompts import prompt_for
 from pytest_reflex.cli.main import main
-from pytest_reflex.model.steps import Reply, StepRequest
+from pytest_reflex.model.steps import Files, Reply, StepRequest
 from pytest_reflex.model.words import Step
 from tests.agents.making import request, rule
 from tests.agents.played import PLAN, TOOLS, Played, Tool, install
@@ -50,19 +51,39 @@ def test_preset_reads_what_its_tool_writes(bin_folder: Path, name: str, run: str
     assert reply.details.get("retry_after") == played.retry_after
 
 
+FILES = Files(patterns=("*.py",), texts={"a.py": "x = 1"})
+MODES = {
+    "answers": {name: (ASKED, tool.argv) for name, tool in TOOLS.items()},
+    "may change files": {
+        name: (
+            replace(ASKED, step=Step.REFINE, files=FILES),
+            tool.argv if tool.edits is None else tool.edits,
+        )
+        for name, tool in TOOLS.items()
+    },
+}
+
+
 @pytest.mark.parametrize("name", TOOLS)
-def test_preset_calls_its_tool_as_documented(bin_folder: Path, name: str) -> None:
-    tool = TOOLS[name]
+@pytest.mark.parametrize("mode", MODES)
+def test_preset_calls_its_tool_as_documented(bin_folder: Path, mode: str, name: str) -> None:
+    (asked, wanted), tool = MODES[mode][name], TOOLS[name]
     install(bin_folder, name, next(iter(tool.runs.values())))
-    ask(name, tool)
+    ask(name, tool, asked)
     seen: dict[str, Any] = json.loads((bin_folder / "seen.json").read_text())
-    prompt = prompt_for(ASKED)
-    places = {"/prompt.md": "FILE", "/answer": "ANSWER"}
+    prompt = prompt_for(asked)
+    places = {"/prompt.md": "FILE", "/answer": "ANSWER", "/schema.json": "SCHEMA"}
     argv = [places.get(re.sub(r".*(/.*)", r"\1", word), word) for word in seen["argv"]]
-    assert ["PROMPT" if word == prompt else word for word in argv] == list(tool.argv)
+    assert ["PROMPT" if word == prompt else word for word in argv] == list(wanted)
     assert seen["stdin"] == (prompt if tool.prompt == "stdin" else "")
     if tool.prompt == "file":
         assert seen["file"].startswith(prompt)
+
+
+def test_a_preset_says_whether_its_tool_can_change_files() -> None:
+    agents = (agent_from_table(name, tool.table) for name, tool in TOOLS.items())
+    cannot = {name for name, tool in TOOLS.items() if tool.edits is None}
+    assert {agent.name for agent in agents if not agent.can_edit} == cannot
 
 
 def test_note_of_a_preset_stands_behind_the_prompt(bin_folder: Path) -> None:

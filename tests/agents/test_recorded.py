@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,10 @@ PRICE = 0.020534999999999998
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heard:
-    """What has to come of a recording; `wait` is whether it is worth one."""
+    """What has to come of a recording; `wait` is whether it is worth one.
+
+    `denied` is what the client was not allowed to do, `text` what it answered.
+    """
 
     error: str = ""
     usd: float | None = None
@@ -30,12 +34,24 @@ class Heard:
     limited: bool = False
     wait: bool = True
     exit: int = 1
+    denied: str = ""
+    text: str = PLAN
 
 
+DONE = "Nothing is left to do.\n\n<promise>SUCCESS</promise>"
+EDITED: dict[str, Any] = {"text": DONE, "exit": 0}
 CODEX_429 = "exceeded retry limit, last status: 429 Too Many Requests"
 LIMIT = "the tool ran into a limit: "
 HEARD: dict[str, Heard] = {
     "claude-answer": Heard(usd=PRICE, tokens=PAID, exit=0),
+    "claude-structured": Heard(usd=PRICE, tokens=PAID, exit=0, text='{"plan":["a","b","c"]}'),
+    "claude-edit": Heard(usd=3 * PRICE, tokens=3 * PAID, **EDITED),
+    "claude-edit-denied": Heard(
+        usd=2 * PRICE, tokens=2 * PAID, denied="Write, /home/you/outside.md", **EDITED
+    ),
+    "claude-command-denied": Heard(
+        usd=2 * PRICE, tokens=2 * PAID, denied="Bash, pytest --junitxml=ran.xml", **EDITED
+    ),
     "claude-answer-asked-twice": Heard(usd=PRICE, tokens=PAID, exit=0),
     "claude-too-long": Heard(
         error="it left with exit status 1: API Error: Claude's response exceeded the 64000 output",
@@ -73,6 +89,19 @@ HEARD: dict[str, Heard] = {
         error="it left with exit status 1: API Error: 500 Internal server error.", usd=0, tokens=0
     ),
     "codex-answer": Heard(tokens=25_040, exit=0),
+    "codex-edit": Heard(tokens=2 * 25_040, **EDITED),
+    "codex-edit-denied": Heard(
+        tokens=2 * 25_040,
+        denied="patch rejected: writing outside of the project; rejected by user approval settings",
+        **EDITED,
+    ),
+    "codex-read-only": Heard(
+        tokens=2 * 25_040,
+        denied="patch rejected: writing is blocked by read-only sandbox; rejected by user approval"
+        " settings",
+        **EDITED,
+    ),
+    "codex-command": Heard(tokens=2 * 25_040, **EDITED),
     "codex-refused": Heard(error=LIMIT + CODEX_429, limited=True),
     "codex-usage-limit": Heard(
         error=LIMIT + "You\u2019ve hit your usage limit. Upgrade to Pro", limited=True
@@ -103,8 +132,10 @@ def play(
     """Ask the preset of a client that prints a recording; return also what was told meanwhile."""
     client = name.partition("-")[0]
     text = (RECORDED / f"{name}.jsonl").read_text(encoding="utf-8")
-    file = PLAN if client == "codex" and not heard.error else None
-    install(folder, client, Played(stdout=text, exit=heard.exit, file=file))
+    log = RECORDED / f"{name}.stderr"
+    stderr = log.read_text(encoding="utf-8") if log.exists() else ""
+    file = heard.text if client == "codex" and not heard.error else None
+    install(folder, client, Played(stdout=text, stderr=stderr, exit=heard.exit, file=file))
     monkeypatch.setenv("PATH", str(folder), prepend=":")
     told: list[str] = []
     agent = agent_from_table(client, {"tries": 1})
@@ -113,6 +144,7 @@ def play(
 
 def test_every_recording_is_played() -> None:
     assert {path.stem for path in RECORDED.iterdir()} == set(HEARD)
+    assert all(path.with_suffix(".jsonl").exists() for path in RECORDED.iterdir())
 
 
 @pytest.mark.parametrize("name", HEARD)
@@ -122,8 +154,13 @@ def test_a_recording_is_read_as_what_it_is(
     heard = HEARD[name]
     reply, _ = play(tmp_path, monkeypatch, name, heard)
     assert reply.error[: len(heard.error)] == heard.error
-    assert (reply.text == PLAN) is not bool(heard.error)
-    assert (reply.usd, reply.tokens) == (heard.usd, heard.tokens)
+    assert (reply.text == heard.text) is not bool(heard.error)
+    assert reply.usd == (None if heard.usd is None else pytest.approx(heard.usd))
+    assert reply.tokens == heard.tokens
+    denied = reply.details.get("denied", "")
+    wanted = f"was not allowed: {heard.denied} (what it may do: answer_options in agents."
+    assert (wanted in denied) is bool(heard.denied)
+    assert bool(denied) is bool(heard.denied)
     assert reply.details.get("limited", False) is heard.limited
     assert reply.details.get("no_wait", False) is not heard.wait
 

@@ -57,6 +57,24 @@ def test_without_a_configuration_all_is_well(capsys: pytest.CaptureFixture[str])
     assert out.endswith("\nNo problems.\n")
 
 
+SHOWN = {
+    "codex": '  to change files: ["codex", "exec", "--skip-git-repo-check", "--json"',
+    "llm": "  it cannot change files",
+}
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_how_an_agent_changes_files_is_shown(
+    project: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    program(project, name, "")
+    configure(project, f'agent = "{name}"\n')
+    main(["doctor"])
+    out = capsys.readouterr().out
+    assert SHOWN[name] in out
+    assert "{options}" not in out
+
+
 def test_nothing_is_written(project: Path) -> None:
     main(["doctor"])
     assert list(project.iterdir()) == []

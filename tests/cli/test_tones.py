@@ -96,6 +96,7 @@ ENDS = {
     "the signal": (StopReason.SUCCESS, 0, GREEN + BOLD),
     "too many failures": (StopReason.FAILURES, 3, RED + BOLD),
     "no change": (StopReason.UNCHANGED, 0, YELLOW),
+    "a client that was not allowed to work": (StopReason.DENIED, 0, RED + BOLD),
     "a person": (StopReason.USER_STOP, 0, ""),
 }
 

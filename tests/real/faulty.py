@@ -6,12 +6,14 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
 from types import TracebackType
 from typing import Any
 
+from tests.real.edits import CLAUDE, COMMANDS, DONE, PATCHES, claude_call, codex_call
 from tests.real.server import JsonHandler
 
 PLAN = '{"plan": ["a", "b", "c"]}'
@@ -30,6 +32,12 @@ MESSAGES: dict[str, tuple[int, str, str]] = {
     "forbidden": (403, "permission_error", "Your organization has been disabled."),
     "no-credit": (400, "invalid_request_error", "Your credit balance is too low to access it."),
     "server-error": (500, "api_error", "Internal server error"),
+}
+# A stream that breaks off, and what the same request gets without a stream.
+BROKEN_OFF = {
+    "overloaded-in-stream": "overloaded",
+    "limit-in-stream": "rate-limit",
+    "cut": "server-error",
 }
 RESPONSES: dict[str, tuple[int, Event]] = {
     "rate-limit": (429, {"message": "Rate limit reached.", "code": "rate_limit_exceeded"}),
@@ -90,7 +98,8 @@ def text_of(mode: str) -> str:
     """Return what a mode answers; `large-500` are 500 KB."""
     if mode.startswith("large-"):
         return "0123456789abcde\n" * (int(mode.removeprefix("large-")) * 1000 // 16)
-    return PLAN
+    edits = {*CLAUDE, *PATCHES, *COMMANDS} - {"structured"}
+    return DONE if mode in edits else PLAN
 
 
 def _handler(server: FaultyServer) -> type[BaseHTTPRequestHandler]:
@@ -103,41 +112,48 @@ def _handler(server: FaultyServer) -> type[BaseHTTPRequestHandler]:
             elif path.endswith("/messages"):
                 self._messages(mode, body)
             else:
-                self._responses(mode)
+                self._responses(mode, body)
 
         def do_GET(self) -> None:
             self.reply({"data": [], "models": []})
 
         def _messages(self, mode: str, body: Event) -> None:
-            if mode in MESSAGES:
-                status, kind, message = MESSAGES[mode]
+            broken = mode in BROKEN_OFF and body.get("stream")
+            # A client that got no whole stream asks for the answer in one piece.
+            refused = "" if broken else BROKEN_OFF.get(mode, mode)
+            if refused in MESSAGES:
+                status, kind, message = MESSAGES[refused]
                 server.count(mode, 0)
                 self.reply({"type": "error", "error": {"type": kind, "message": message}}, status)
                 return
-            server.count(mode, sum(USAGE.values()))
+            server.count(mode, 0 if broken else sum(USAGE.values()))
+            call = claude_call(mode, body)
+            end = "max_tokens" if mode == "too-long" else "end_turn"
             whole = {
                 "id": "msg_local",
                 "type": "message",
                 "role": "assistant",
                 "model": body.get("model"),
-                "content": [{"type": "text", "text": text_of(mode)}],
-                "stop_reason": "max_tokens" if mode == "too-long" else "end_turn",
+                "content": [call or {"type": "text", "text": text_of(mode)}],
+                "stop_reason": "tool_use" if call else end,
                 "stop_sequence": None,
                 "usage": USAGE,
             }
-            if body.get("stream"):
+            if broken:
+                self.send_events(_broken_off(whole, BROKEN_OFF[mode]))
+            elif body.get("stream"):
                 self.send_events(list(_message_events(whole)))
             else:
                 self.reply(whole)
 
-        def _responses(self, mode: str) -> None:
+        def _responses(self, mode: str, body: Event) -> None:
             if mode in RESPONSES:
                 status, error = RESPONSES[mode]
                 server.count(mode, 0)
                 self.reply({"error": error}, status)
                 return
             server.count(mode, 0 if mode in FAILED else 25_040)
-            self.send_events(list(_response_events(mode)))
+            self.send_events(list(_response_events(mode, codex_call(mode, body))))
 
     return Handler
 
@@ -147,14 +163,18 @@ def _parts(text: str) -> list[str]:
 
 
 def _message_events(whole: Event) -> list[Event]:
-    text = whole["content"][0]["text"]
+    (content,) = whole["content"]
     begun = {**whole, "content": [], "stop_reason": None, "usage": {**USAGE, "output_tokens": 1}}
+    if content["type"] == "text":
+        block, text, kind, key = {**content, "text": ""}, content["text"], "text_delta", "text"
+    else:
+        block, text = {**content, "input": {}}, json.dumps(content["input"])
+        kind, key = "input_json_delta", "partial_json"
     deltas = [
-        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": part}}
+        {"type": "content_block_delta", "index": 0, "delta": {"type": kind, key: part}}
         for part in _parts(text)
     ]
     ended = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
-    block = {"type": "text", "text": ""}
     return [
         {"type": "message_start", "message": begun},
         {"type": "content_block_start", "index": 0, "content_block": block},
@@ -165,9 +185,16 @@ def _message_events(whole: Event) -> list[Event]:
     ]
 
 
-def _response_events(mode: str) -> list[Event]:
-    text = text_of(mode)
-    item = {
+def _broken_off(whole: Event, refused: str) -> list[Event]:
+    """Return a stream that ends in its middle, with the error where it is told in one."""
+    _, kind, message = MESSAGES[refused]
+    error = {"type": "error", "error": {"type": kind, "message": message}}
+    return [*_message_events(whole)[:3], *([error] if kind != "api_error" else [])]
+
+
+def _response_events(mode: str, call: Event | None) -> list[Event]:
+    text = "" if call else text_of(mode)
+    item = call or {
         "id": "item_local",
         "type": "message",
         "role": "assistant",
@@ -189,6 +216,12 @@ def _response_events(mode: str) -> list[Event]:
         failed = {**begun, "status": "failed", "error": error}
         created = {"type": "response.created", "response": begun}
         return [created, {"type": "response.failed", "response": failed}]
+    if call:
+        return [
+            {"type": "response.created", "response": begun},
+            {"type": "response.output_item.done", "output_index": 0, "item": call},
+            {"type": "response.completed", "response": {**whole, "usage": usage}},
+        ]
     place = {"item_id": "item_local", "output_index": 0, "content_index": 0}
     added = {"output_index": 0, "item": {**item, "status": "in_progress", "content": []}}
     deltas = [

@@ -15,6 +15,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any, Protocol
 
+from pytest_reflex.agents.denials import DENIED
 from pytest_reflex.drivers.common import limits
 from pytest_reflex.drivers.common.arguments import Budget, budget_of, parted, settings_of
 from pytest_reflex.drivers.common.control import Control
@@ -84,13 +85,19 @@ class Tools:
         self._environment = {RUN_DIR: str(folder)}
         self._cancel, self._seconds_left, self._say = cancel, seconds_left, say
         self._costs: list[Cost | None] = []
+        self.denied = ""
 
-    def ask(self, prompt: str) -> Reply:
-        """Ask the agent of the run; a failure is a Reply with `error`."""
+    def ask(self, prompt: str, *, may_edit: bool = False) -> Reply:
+        """Ask the agent of the run; a failure is a Reply with `error`.
+
+        With `may_edit` it may change files of the project; where it was not allowed to, the run
+        ends behind the step.
+        """
         if self.agent is None:
             raise UsageError("this run has no agent", hint="name one: --agent NAME, or `agent`")
         question = Question(
             prompt=prompt,
+            may_edit=may_edit,
             environment=self._environment,
             seconds_left=self._seconds_left(),
             cancel=self._cancel,
@@ -103,6 +110,8 @@ class Tools:
             self._costs.append(unknown_cost(time.monotonic() - began))
             raise
         self._costs.append(cost_of(reply))
+        if may_edit:
+            self.denied = str(reply.details.get(DENIED, ""))
         return reply
 
     def run(self, command: str | Sequence[str], *, timeout: float | None = None) -> Finished:
@@ -134,10 +143,12 @@ class _Framed:
         self._driver, self._store, self._tools, self._control = driver, store, tools, control
 
     def decide(self, state: Record, inputs: Inputs) -> NextStep | Stop:
-        """Return the end that the driver has come to, else that of a limit, else its step."""
+        """Return the end that the driver has come to, else that of the frame, else its step."""
         chosen = self._driver.decide(state)
         if isinstance(chosen, Stop):
             return chosen
+        if self._tools.denied:
+            return Stop(StopReason.DENIED, self._tools.denied)
         if stop := limits.reached(inputs, state.budget, state.spend, state.wall_time):
             return stop
         if state.max_iterations and state.iteration >= state.max_iterations:

@@ -24,6 +24,7 @@ ENDINGS = (
     StopReason.UNCHANGED,
     StopReason.PERSON_NEEDED,
     StopReason.RATE_LIMIT,
+    StopReason.DENIED,
     StopReason.INTERRUPTED,
 )
 """The reasons for which an iteration loop ends or is left."""
@@ -48,11 +49,13 @@ def decide(
     unchanged: int = 0,
     person: str | None = None,
     refused: str = "",
+    denied: str = "",
 ) -> Stop | None:
     """Return why a loop ends before its next iteration, None where it goes on.
 
     `unchanged` is how many iterations in a row have left the working tree as it was; `person` is
-    for what the last one needs a person, `refused` the notice of a limit that stayed in its way.
+    for what the last one needs a person, `refused` the notice of a limit that stayed in its way,
+    `denied` what its tool was not allowed to do.
     """
     inputs = inputs or Inputs()
     if person is not None:
@@ -61,6 +64,8 @@ def decide(
         return Stop(reason)
     if refused:
         return Stop(StopReason.RATE_LIMIT, refused)
+    if denied:
+        return Stop(StopReason.DENIED, denied)
     if stop := limits.reached(inputs, bounds.budget, state.spend, bounds.wall_time):
         return stop
     if bounds.stop_unchanged and bounds.unchanged and unchanged >= bounds.unchanged:

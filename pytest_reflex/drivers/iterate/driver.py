@@ -13,6 +13,7 @@ from functools import partial
 from threading import Event
 
 from pytest_reflex.agents.command import LEFT
+from pytest_reflex.agents.denials import DENIED
 from pytest_reflex.agents.partial import partial_output, was_killed
 from pytest_reflex.checks.command_run import LEFT_TEXT
 from pytest_reflex.drivers.common import limits
@@ -87,7 +88,7 @@ class IterateDriver:
         self._began = clock()
         self._unchanged, self._told_not_held = 0, False
         self._person: str | None = None
-        self._refused = ""
+        self._refused = self._denied = ""
         self._watch = Watch(work.fingerprint, work.seen)
 
     def decide(self, state: State, inputs: Inputs) -> Iteration | Stop:
@@ -99,6 +100,7 @@ class IterateDriver:
             unchanged=self._unchanged,
             person=self._person,
             refused=self._refused,
+            denied=self._denied,
         )
         return stop or Iteration(state.iteration + 1)
 
@@ -149,6 +151,9 @@ class IterateDriver:
         if done.gates and self._control.has_cancelled:
             yield Cut(cost=done.cost)
             return
+        if self._denied and (done.failed or not done.changed):
+            yield Cut(cost=done.cost)  # it is done again where it is allowed
+            return
         self._person = done.detail if done.needs_person else None
         yield done
         self._tell(done, total)
@@ -190,6 +195,7 @@ class IterateDriver:
     def _question(self, prompt: str, number: int) -> Question:
         return Question(
             prompt=prompt,
+            may_edit=True,
             environment={ITERATION_VARIABLE: str(number), RUN_DIR: str(self._work.folder)},
             seconds_left=self._seconds_left(),
             cancel=self._cancel,
@@ -218,6 +224,7 @@ class IterateDriver:
         if self._control.has_cancelled:
             return Cut(cost=cost_of(reply))
         changed, files = self._watch.changed(), self._watch.files()
+        self._denied = str(reply.details.get(DENIED, ""))
         self._work.gates.after_agent()
         if self._work.commits is not None:
             self._work.commits.after_agent()
@@ -225,7 +232,7 @@ class IterateDriver:
         found = outcome_of_answer(reply, offers_success=procedure.success)
         self._tell_reply(number, reply, limited=found.limited)
         results: tuple[GateResult, ...] = ()
-        if found.cause is None:
+        if found.cause is None and (changed or not self._denied):
             self._tell_doubts(reply, changed)
             told = partial(self._log.gate_ended, number)
             results = self._work.gates.run(number, cancel=self._cancel, told=told)

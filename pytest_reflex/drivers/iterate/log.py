@@ -319,6 +319,7 @@ _LEVEL_OF = {
     StopReason.UNCHANGED: Severity.WARNING,
     StopReason.PERSON_NEEDED: Severity.WARNING,
     StopReason.RATE_LIMIT: Severity.WARNING,
+    StopReason.DENIED: Severity.ERROR,
 }
 
 

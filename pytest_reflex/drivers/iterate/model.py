@@ -226,7 +226,8 @@ class Baseline:
 class Cut:
     """An iteration that came to no end and does not count, but its call has a `cost`.
 
-    A person had it ended; or a limit of the tool was in the way, and stayed: `limit` is its notice.
+    A person had it ended; or its tool was not allowed to do its work; or a limit of the tool was in
+    the way, and stayed: `limit` is its notice.
     """
 
     cost: Mapping[str, Any] | None = None

@@ -32,6 +32,7 @@ from pytest_reflex.settings.declared import place_of
 
 AI_COMMAND = "ai-cmd"
 _NAME_A_TOOL = "name an AI tool: --agent NAME, or --ai-cmd COMMAND"
+_NAME_AN_EDITOR = "name one that can, such as claude or codex, or set its edit_options"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +152,9 @@ def agent_for(
         if options.timeout is not None:
             raise UsageError(f"agent {name!r} is no command: it has no --timeout")
         return agent
+    if not agent.can_edit:
+        message = f"agent {name!r} cannot change files: it only answers"
+        raise UsageError(message, hint=_NAME_AN_EDITOR)
     if runs and (variable := agent.unset_variable()):
         whose = "--ai-cmd" if options.ai_command is not None else f"agent {name!r}"
         raise UsageError(

@@ -77,7 +77,8 @@ def _agent(procedure: Procedure, settings: Settings, host: Host) -> dict[str, An
     chosen = chosen_agent(procedure, settings)
     found = {"name": chosen.value, "origin": chosen.origin, "command": None, "problem": None}
     try:
-        return found | {"command": typed_command(agent_for(procedure, Options(), settings, host))}
+        agent = agent_for(procedure, Options(), settings, host)
+        return found | {"command": typed_command(agent, may_edit=True)}
     except ReflexError as error:
         return found | {"problem": str(error)}
 

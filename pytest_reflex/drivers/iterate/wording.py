@@ -222,6 +222,8 @@ def ended_text(
             resume = f"{resume} --budget {key}=+N" if saved else resume
         case StopReason.WALL_TIME:
             told = f"Reached the wall time ({done})"
+        case StopReason.DENIED:
+            told = f"Stopped, since {one_line(detail, 3 * _SAID_AT_MOST)} ({done})"
         case StopReason.UNCHANGED:
             told = f"Stopping: the working tree does not change any more ({done})"
         case StopReason.PERSON_NEEDED:

@@ -117,7 +117,7 @@ class Teller:
         elif kind == EventKind.REFINEMENT_DONE:
             by, same = payload.get("agent", ""), payload["before"] == payload["after"]
             self.say(f"Refined by: {by}{' (nothing was changed)' if same else ''}\n")
-        elif kind == EventKind.PHASE_ERROR:
+        elif kind == EventKind.PHASE_ERROR and "denied" not in payload:
             self.note(f"{payload['step']} gave nothing usable: {visible(payload['message'])}")
         elif kind == EventKind.ARTIFACT_CREATED and payload["by"] == "hand":
             self.note("The files are not as the history has them; they are judged as they are")

@@ -31,9 +31,15 @@ from pytest_reflex.drivers.reflex.prepared import needs_agent
 from pytest_reflex.drivers.reflex.project_watch import Calls, ProjectWatch
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.seal import Watch
-from pytest_reflex.drivers.reflex.steps import Done, perform, refused_by_limit, request_for
+from pytest_reflex.drivers.reflex.steps import (
+    Done,
+    denied_error,
+    obstacle,
+    perform,
+    request_for,
+)
 from pytest_reflex.drivers.reflex.verifying import Verified, evaluate_again
-from pytest_reflex.errors import LimitError, ReflexError
+from pytest_reflex.errors import ReflexError
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.words import Level, Step
@@ -107,6 +113,7 @@ class ReflexDriver:
         self._seal = Watch(loop.files.latest_events()[0].payload, loop.project)
         self.calls = Calls(loop.watch, loop.files.alias, loop.free)
         self.verified: Verified = set()
+        self._denied = ""
 
     def tampering(self) -> str:
         """Return what was done to what judges, or in a session."""
@@ -151,19 +158,30 @@ class ReflexDriver:
         self._waits.tell(self._waiting(step=step.value, reason=reason))
 
     def perform(self, decision: Decision) -> Generator[Done, None, None]:
-        """Do what was decided; raises LimitError where a rate limit stayed in the way of a step."""
-        limited, holds = "", decision.act is Act.VERIFY
+        """Do what was decided; raises LimitError where a rate limit stayed in the way of a step.
+
+        Where an agent was not allowed to do its work it is DeniedError, before one is paid again.
+        """
+        resume = f"pytest-reflex loop resume {self._loop.files.alias}"
+        if self._denied and self._is_paid(decision):
+            raise denied_error(self._denied, resume)
+        left, holds = None, decision.act is Act.VERIFY
         with closing(self._outcomes(decision)) as outcomes:
             for done in outcomes:
                 holds = done.kind is EventKind.EVALUATION_DONE
                 done = self._marked(done)
-                limited = refused_by_limit(done) or limited
+                left = obstacle(done, resume) or left
                 yield done
+                self._denied = done.payload.get("denied", self._denied)
         if holds and self._loop.state.evaluation:
             self.verified.add(judged_at(self._loop.state.evaluation))
-        if limited:
-            later = f"pytest-reflex loop resume {self._loop.files.alias}"
-            raise LimitError(limited, hint=f"go on later: {later}")
+        if left:
+            raise left
+
+    def _is_paid(self, decision: Decision) -> bool:
+        """Return whether a step asks somebody; what was done is measured before."""
+        step = decision.step
+        return step not in (None, Step.EVALUATE, *self._loop.free)
 
     def _marked(self, done: Done) -> Done:
         """Return what a step came to; one that a person ended has not failed."""

@@ -210,8 +210,8 @@ def _advanced(state: RunState, payload: Payload) -> RunState:
 
 
 def _phase_error(state: RunState, payload: Payload) -> RunState:
-    # Ended by a person, or refused by a rate limit: no try that failed.
-    if payload.get("cancelled") or payload.get("limited"):
+    # Ended by a person, refused by a rate limit, or not allowed to work: no try that failed.
+    if any(payload.get(key) for key in ("cancelled", "limited", "denied")):
         return state
     step = payload["step"]
     messages = (*state.errors.get(step, ()), payload["message"])

@@ -16,8 +16,8 @@ from typing import Any
 from pytest_reflex.drivers.reflex.asking import ask
 from pytest_reflex.drivers.reflex.decide import MAX_TRIES
 from pytest_reflex.drivers.reflex.partial import keep_beside, with_partial
-from pytest_reflex.drivers.reflex.steps import Done, perform, refused_by_limit, request_for
-from pytest_reflex.errors import LimitError, StepError
+from pytest_reflex.drivers.reflex.steps import Done, obstacle, perform, request_for
+from pytest_reflex.errors import StepError
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.results import Evaluation
@@ -105,8 +105,8 @@ def _perform(step: Step, state: RunState, alone: Alone) -> tuple[Done, tuple[Cos
             done = _keep(alone, done)
         if done.kind is not EventKind.PHASE_ERROR:
             return done, tuple(costs)
-        if limited := refused_by_limit(done):
-            raise LimitError(limited, hint="nothing was written; try again later")
+        if left := obstacle(done):
+            raise left
         messages = (*state.errors.get(step.value, ()), done.payload["message"])
         state = replace(state, errors={step.value: messages})
     agent = done.payload.get("agent", "")

@@ -29,6 +29,7 @@ from pytest_reflex.drivers.reflex.prepared import (
     settle,
     unusable,
 )
+from pytest_reflex.errors import DeniedError, LimitError
 from pytest_reflex.model.artifact import BOM
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.rules import Criteria, Rule
@@ -91,6 +92,7 @@ def phase_error(step: Step, message: str, reply: Reply | None = None) -> Done:
         payload |= {"agent": reply.agent, "answer": answer, "cost": cost_of(reply)}
         if reply.details.get("limited"):
             payload["limited"] = True
+        payload |= _denied(reply)
     partial = _partial(reply) if reply is not None else ""
     return Done(kind=EventKind.PHASE_ERROR, step=step, payload=payload, partial=partial)
 
@@ -103,11 +105,34 @@ def _partial(reply: Reply) -> str:
     return text if was_killed(reply) or len(text) > _ANSWER else ""
 
 
-def refused_by_limit(done: Done) -> str:
-    """Return why a step was not done where a rate limit stayed in its way, else an empty string."""
-    if not done.payload.get("limited") or done.payload.get("cancelled"):
-        return ""
-    return f"{done.step.value}: {done.payload['message']}"
+def _denied(reply: Reply) -> dict[str, str]:
+    from pytest_reflex.agents.denials import DENIED
+
+    denied = reply.details.get(DENIED)
+    return {"denied": str(denied)} if denied else {}
+
+
+def obstacle(done: Done, resume: str = "") -> LimitError | None:
+    """Return what was in the way of a step, where that is no fault of its answer.
+
+    A rate limit, or that a tool was not allowed to do its work: nobody pays for a second try.
+    `resume` is the command by which the run goes on.
+    """
+    if done.kind is not EventKind.PHASE_ERROR or done.payload.get("cancelled"):
+        return None
+    message = f"{done.step.value}: {done.payload['message']}"
+    if denied := done.payload.get("denied"):
+        return denied_error(f"{message}; {denied}", resume)
+    if done.payload.get("limited"):
+        later = f"go on later: {resume}" if resume else "nothing was written; try again later"
+        return LimitError(message, hint=later)
+    return None
+
+
+def denied_error(message: str, resume: str = "") -> DeniedError:
+    """Return what ends a run whose tool was not allowed to do its work."""
+    hint = f"allow it, then go on: {resume}" if resume else "nothing was written"
+    return DeniedError(message, hint=hint)
 
 
 class _StepError(Exception):
@@ -214,6 +239,8 @@ def _refine(state: RunState, request: StepRequest, ask: Ask, project: Path) -> D
         new = BOM + new if text.startswith(BOM) else new  # no agent is asked for one
         changed_more = new != text
         payload |= {"by": _author(bool(fixed), changed_more), **_by(reply)}
+        if reply.details.get("may_edit"):  # of a tool that only answers, a good answer is all
+            payload |= _denied(reply)
         text = new
     return Done(kind=EventKind.REFINEMENT_DONE, step=Step.REFINE, payload=payload, artifact=text)
 

@@ -183,6 +183,7 @@ LEFT = {
     StopReason.UNCHANGED: (Status.INTERRUPTED, ""),
     StopReason.PERSON_NEEDED: (Status.INTERRUPTED, "person"),
     StopReason.RATE_LIMIT: (Status.INTERRUPTED, ""),
+    StopReason.DENIED: (Status.INTERRUPTED, ""),
     StopReason.INTERRUPTED: (Status.INTERRUPTED, ""),
 }
 

@@ -1,0 +1,102 @@
+"""What the model server asks a client to do, by mode: one tool call after the other, then words.
+
+How many results a conversation has tells which call is next, so the server remembers nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+Item = dict[str, Any]
+NOTES = "Read the tests first.\n"
+DONE = "Nothing is left to do.\n\n<promise>SUCCESS</promise>"
+OUTSIDE = "../outside.md"
+ELSEWHERE = "/outside-of-every-project.md"  # in a sandbox of codex, /tmp may be written
+RUN = "pytest --junitxml=ran.xml"
+_RIGHT, _WRONG = "    return 2 * n\n", "    return n\n"
+_CWD = re.compile(r"(?:[Ww]orking directory: |<cwd>)([^\\\"<]+)")
+_RESULTS = ("tool_result", "function_call_output", "custom_tool_call_output")
+
+# By mode: the calls of Claude Code's tools, and what codex is given: a patch or a command.
+CLAUDE: Mapping[str, tuple[tuple[str, Mapping[str, Any]], ...]] = {
+    "writes": (("Write", {"file_path": "{cwd}/notes.md", "content": NOTES}),),
+    "mends": (
+        ("Read", {"file_path": "{cwd}/twice.py"}),
+        (
+            "Edit",
+            {"file_path": "{cwd}/twice.py", "old_string": _WRONG, "new_string": _RIGHT},
+        ),
+    ),
+    "structured": (("StructuredOutput", {"plan": ["a", "b", "c"]}),),
+    "outside": (("Write", {"file_path": "{cwd}/" + OUTSIDE, "content": NOTES}),),
+    "runs": (("Bash", {"command": RUN, "description": "Run the tests"}),),
+}
+PATCHES: Mapping[str, str] = {
+    "writes": f"*** Begin Patch\n*** Add File: notes.md\n+{NOTES}*** End Patch",
+    "mends": f"*** Begin Patch\n*** Update File: twice.py\n@@\n-{_WRONG}+{_RIGHT}*** End Patch",
+    "outside": f"*** Begin Patch\n*** Add File: {ELSEWHERE}\n+{NOTES}*** End Patch",
+}
+COMMANDS: Mapping[str, str] = {"runs": RUN}
+
+
+def claude_call(mode: str, body: Item) -> Item | None:
+    """Return the next tool use of a conversation, None where only words are left."""
+    calls, made = CLAUDE.get(mode, ()), _results(body.get("messages", []))
+    if made >= len(calls):
+        return None
+    name, given = calls[made]
+    folder = _folder(body)
+    values = {
+        key: value.replace("{cwd}", folder) if isinstance(value, str) else value
+        for key, value in given.items()
+    }
+    return {"type": "tool_use", "id": f"toolu_{made}", "name": name, "input": values}
+
+
+def codex_call(mode: str, body: Item) -> Item | None:
+    """Return the next call of a conversation, None where only words are left."""
+    if _results(body.get("input", [])):
+        return None
+    if patch := PATCHES.get(mode):
+        return _patch(patch, body)
+    command = COMMANDS.get(mode)
+    return _command(command, body) if command else None
+
+
+def _patch(patch: str, body: Item) -> Item:
+    if any(tool.get("name") == "apply_patch" for tool in body.get("tools", [])):
+        called = {"type": "custom_tool_call", "name": "apply_patch", "input": patch}
+        return {"id": "ctc_0", "call_id": "call_0", "status": "completed", **called}
+    return _command(f"apply_patch <<'EOF'\n{patch}\nEOF", body)
+
+
+def _command(command: str, body: Item) -> Item:
+    names = [tool.get("name") for tool in body.get("tools", [])]
+    if "exec_command" in names:
+        name, given = "exec_command", {"cmd": command}
+    else:
+        name, given = "shell_command", {"command": command}
+    called = {"type": "function_call", "name": name, "arguments": json.dumps(given)}
+    return {"id": "fc_0", "call_id": "call_0", "status": "completed", **called}
+
+
+def _results(turns: list[Item]) -> int:
+    """Return how many calls of a conversation were answered."""
+    return sum(one.get("type") in _RESULTS for one in _items(turns))
+
+
+def _items(turns: list[Item]) -> Iterator[Item]:
+    for turn in turns:
+        yield turn
+        content = turn.get("content")
+        if isinstance(content, list):
+            yield from (part for part in content if isinstance(part, dict))
+
+
+def _folder(body: Item) -> str:
+    """Return the folder in which the client says that it works."""
+    found = _CWD.search(json.dumps(body))
+    return found[1].removesuffix("\\n") if found else "/"
