@@ -172,6 +172,7 @@ def resume(alias: str | None, accept_changes: bool, dry_run: bool, **given: Any)
         hooks=host.hooks,
         agents=names,
         accept_changes=accept_changes,
+        settings=configured({"loop.evaluator": given["evaluator"], "judge": given["judge"]}),
     )
     return watch(again, host, given)
 
@@ -186,11 +187,12 @@ def employed_again(
     from pytest_reflex.host import employ, open_host
 
     setup = run.state.setup
-    settings = configured({"loop.evaluator": given["evaluator"] or setup["evaluator"]})
-    host = open_host(setup["plugins"], Path.cwd())
+    settings = configured({"loop.evaluator": given["evaluator"] or setup.get("evaluator")})
+    host = open_host(setup.get("plugins", settings["plugins"]), Path.cwd())
     played = tape_of(run) if runs else {"replay": setup.get("replay")}
-    judge = given["judge"] or setup.get("judge", "")
     known = setup["agents"]
+    # Another program names none: then those of the settings answer and judge.
+    judge = given["judge"] or setup.get("judge", "" if known else None)
     names = employ(host, settings, given["agents"], known, judge=judge, runs=runs, **played)
     return host, names
 

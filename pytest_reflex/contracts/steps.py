@@ -62,11 +62,22 @@ def _faults_of(check: dict[str, Any], ids: Collection[str]) -> Iterator[str]:
         yield f"/min_count: {check['min_count']} is more than max_count {check['max_count']}"
 
 
-def read_issues(text: str, failed_ids: Sequence[str]) -> list[dict[str, str]]:
-    """Return at most 5 issues, each for one of the failed rules, in the order of `failed_ids`."""
-    found = _json(
-        text, lambda value: problems("critique", value) or _issue_faults(value, failed_ids)
-    )
+MOST_ISSUES = 5
+
+
+def read_issues(
+    text: str, failed_ids: Sequence[str], blockers: Collection[str] = ()
+) -> list[dict[str, str]]:
+    """Return at most 5 issues, each for one of the failed rules, in the order of `failed_ids`.
+
+    The rules that block the gate are named before others: these take no place from them.
+    """
+
+    def faults(value: Any) -> list[str]:
+        found = problems("critique", value) or _issue_faults(value, failed_ids)
+        return list(found) or _places_taken(value, blockers)
+
+    found = _json(text, faults)
     issues = [{key: issue[key].strip() for key in ISSUE_KEYS} for issue in found["issues"]]
     return sorted(issues, key=lambda issue: failed_ids.index(issue["rule_id"]))
 
@@ -79,6 +90,19 @@ def _issue_faults(value: Any, failed_ids: Sequence[str]) -> list[str]:
         f"{', '.join(failed_ids)}"
         for number, issue in enumerate(value["issues"])
         if issue["rule_id"].strip() not in failed_ids
+    ]
+
+
+def _places_taken(value: Any, blockers: Collection[str]) -> list[str]:
+    """Return what is wrong with issues for other rules where a rule that blocks has none."""
+    named = [issue["rule_id"].strip() for issue in value["issues"]]
+    missing = [rule_id for rule_id in blockers if rule_id not in named]
+    others = [rule_id for rule_id in named if rule_id not in blockers]
+    is_full = len(named) >= MOST_ISSUES or len(others) == len(named)
+    if not (missing and others and is_full):
+        return []
+    return [
+        f"/issues: rules of severity fail come first, and these are not named: {', '.join(missing)}"
     ]
 
 

@@ -30,9 +30,9 @@ from pytest_reflex.drivers.reflex.prepared import (
     unusable,
 )
 from pytest_reflex.model.artifact import BOM
-from pytest_reflex.model.events import Event, EventKind
+from pytest_reflex.model.events import INTERRUPTED, Event, EventKind
 from pytest_reflex.model.rules import Criteria, Rule
-from pytest_reflex.model.run import RunState, cost_of
+from pytest_reflex.model.run import Cost, RunState, cost_of
 from pytest_reflex.model.steps import Reply, StepRequest
 from pytest_reflex.model.words import Step
 from pytest_reflex.process.secrecy import hide, own_secrets
@@ -93,6 +93,13 @@ def phase_error(step: Step, message: str, reply: Reply | None = None) -> Done:
             payload["limited"] = True
     partial = _partial(reply) if reply is not None else ""
     return Done(kind=EventKind.PHASE_ERROR, step=step, payload=payload, partial=partial)
+
+
+def interrupted(step: Step, cost: Cost) -> Done:
+    """Return the event of a call that was interrupted: paid, and no try that failed."""
+    why = {"step": step.value, "message": "it was interrupted", "cancelled": True}
+    payload = {**why, INTERRUPTED: True, "cost": cost}
+    return Done(kind=EventKind.PHASE_ERROR, step=step, payload=payload)
 
 
 def _partial(reply: Reply) -> str:
@@ -183,7 +190,8 @@ def _critique(state: RunState, request: StepRequest, ask: Ask) -> Done:
         for rows in (evaluation.failed, evaluation.warnings)
     )
     failed = [row.rule.id for row in (*blockers, *warnings)]
-    issues, reply = _answer(ask, request, lambda text: read_issues(text, failed))
+    first = [row.rule.id for row in blockers]
+    issues, reply = _answer(ask, request, lambda text: read_issues(text, failed, first))
     payload = {"issues": list(issues), **_by(reply)}
     if request.feedback:
         payload["feedback"] = list(request.feedback)
@@ -228,6 +236,7 @@ HISTORY_EVENTS = 3
 _LEFT_OUT = (
     "delta", "checks", "draft", "criteria", "evaluation", "cost",
     "setup", "seal", "sealed", "tree", "task_alias", "limits", "project", "project_changes",
+    "adopted",
 )  # fmt: skip
 _NO_STEPS = (EventKind.VOTE_CAST, EventKind.CHANGES_ACCEPTED)
 _OF_THE_MOMENT = ("id", "confirmation")
@@ -259,9 +268,7 @@ def request_for(
     )
     rules = state.criteria.active(state.level)
     if step is Step.PLAN:
-        # Votes are of an evaluation that has its own event; accepted changes are no step.
-        steps = [e for e in without_interruptions(events) if e.kind not in _NO_STEPS]
-        history = tuple(brief(event) for event in steps[-HISTORY_EVENTS:])
+        history = tuple(brief(event) for event in _before_plan(events))
         return replace(base, rules=rules, history=history, evaluation=state.evaluation)
     if step is Step.PRODUCE:
         previous = artifact if state.iteration > 1 else None
@@ -274,6 +281,20 @@ def request_for(
             base, artifact=artifact, evaluation=state.evaluation, feedback=state.feedback
         )
     return replace(base, artifact=artifact, issues=state.issues or (), feedback=state.heeded)
+
+
+def _before_plan(events: Iterable[Event]) -> Sequence[Event]:
+    """Return the last events before a PLAN; a retry is given the same: failed tries are left out.
+
+    Votes are of an evaluation that has its own event; accepted changes are no step.
+    """
+    steps = [
+        event
+        for event in without_interruptions(events)
+        if event.kind not in _NO_STEPS
+        and not (event.kind is EventKind.PHASE_ERROR and event.step is Step.PLAN)
+    ]
+    return steps[-HISTORY_EVENTS:]
 
 
 def without_interruptions(events: Iterable[Event]) -> Iterator[Event]:
@@ -291,6 +312,8 @@ def brief(event: Event) -> Mapping[str, Any]:
     wire = {k: v for k, v in event.to_json().items() if k != "ts"}
     payload = {k: v for k, v in event.payload.items() if k not in (*_LEFT_OUT, *_OF_THE_MOMENT)}
     if evaluation := event.payload.get("evaluation"):
-        payload["score"], payload["passed"] = evaluation["score"], evaluation["passed"]
+        for key in ("score", "passed"):  # at the same place, whichever version wrote the event
+            payload.pop(key, None)
+            payload[key] = evaluation[key]
         payload["failed"] = [row["id"] for row in evaluation["failed"]]
     return {**wire, "payload": payload}
