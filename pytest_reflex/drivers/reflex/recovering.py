@@ -6,7 +6,7 @@ of them: they were paid all the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -38,24 +38,23 @@ def calls_json(calls: Mapping[Step, int]) -> dict[str, Any]:
     return {CALLS: wire} if wire else {}
 
 
-def lost_calls(run: Mapping[str, Any], events: Sequence[Event]) -> tuple[Step, ...]:
-    """Return the steps whose call run.json has as under way and no event as ended."""
-    return tuple(_lost(run.get(CALLS), events))
-
-
-def _lost(calls: object, events: Sequence[Event]) -> Iterator[Step]:
+def lost_calls(run: Mapping[str, Any], events: Sequence[Event]) -> dict[Step, int]:
+    """Return the calls that run.json has as under way and of whose step no event came."""
+    calls = run.get(CALLS) if tells_of(run, events[0].run_id) else None
+    found: dict[Step, int] = {}
     for call in calls if isinstance(calls, list) else ():
         step, after = (call.get("step"), call.get("after")) if isinstance(call, dict) else ("", 0)
         if step not in list(Step) or not isinstance(after, int):
             continue
         later = (e for e in events if e.seq > after and e.kind not in _OF_PEOPLE)
         if all(event.step.value != step for event in later):
-            yield Step(step)
+            found[Step(step)] = after
+    return found
 
 
 def with_lost_calls(state: RunState, run: Mapping[str, Any], events: Sequence[Event]) -> RunState:
     """Return the state of an interrupted run as it will be when somebody goes on with it."""
-    if state.status is not RunStatus.RUNNING or not tells_of(run, state.run_id):
+    if state.status is not RunStatus.RUNNING:
         return state
     spend = state.spend
     for _ in lost_calls(run, events):

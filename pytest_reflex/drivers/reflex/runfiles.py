@@ -8,7 +8,7 @@ Limits: the whole history is kept in memory.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -124,8 +124,10 @@ class RunFiles(RecordedRun):
             files = cls(folder, journal, events, state, workspace)
             written = read_object(folder / RUN)
             refuse_what_is_ahead(files, written, journal.torn_lines)
+            if files.state.status is RunStatus.RUNNING:
+                files._calls = lost_calls(written, events)
             files._roll_forward()
-            files._count_lost_calls(lost_calls(written, events))
+            files._count_lost_calls()
         except BaseException:
             journal.close()
             raise
@@ -134,9 +136,9 @@ class RunFiles(RecordedRun):
     def close(self) -> None:
         self._journal.close()
 
-    def _count_lost_calls(self, steps: Sequence[Step]) -> None:
+    def _count_lost_calls(self) -> None:
         """Have the calls in the spend that were under way when the run was killed."""
-        for step in steps if self.state.status is RunStatus.RUNNING else ():
+        for step in tuple(self._calls):
             self.commit(interrupted(step, unknown_cost(0.0)))
             told = f"{step.value} was under way when the run was killed; its call counts as paid"
             self.recovered = (*self.recovered, told)
