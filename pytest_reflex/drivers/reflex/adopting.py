@@ -19,11 +19,17 @@ from pytest_reflex.settings import Settings
 
 
 def adopt(
-    files: RunFiles, *, project: Path, agents: Mapping[Step, str], settings: Settings
+    files: RunFiles,
+    *,
+    project: Path,
+    agents: Mapping[Step, str],
+    settings: Settings,
+    allow_commands: bool = False,
 ) -> Event:
     """Make durable that a run is ours from now on; its limits but the iterations are configured.
 
-    Its rules, the code of plugins and the project are held as they are now.
+    Its rules, the code of plugins and the project are held as they are now. Where a person allows
+    it, commands that agents make are run, those in its checks too.
     """
     state, plugins = files.state, settings["plugins"]
     holding = holding_of(
@@ -50,6 +56,7 @@ def adopt(
         "guard": settings["loop.guard"],
         "plugins": list(plugins),
         "judge": settings["judge"],
+        "allow_agent_commands": allow_commands,
     }
     return files.adopt(
         {
@@ -58,5 +65,6 @@ def adopt(
             "seal": seal_of(state.criteria, plugins),
             "sealed": sealed.to_json(),
             PROJECT: watch.record(),
-        }
+        },
+        allow_commands=allow_commands,
     )

@@ -66,10 +66,11 @@ def own_events(records: Sequence[Record]) -> int | None:
     return next((n for n, one in enumerate(records) if one.get("event") == adopted), None)
 
 
-def adoption(folder: Path, records: Sequence[Record]) -> Event:
+def adoption(folder: Path, records: Sequence[Record], *, allow_commands: bool = False) -> Event:
     """Return the event that makes a run of ours of what another program left in a folder.
 
-    Raises StateError where that is not enough.
+    The commands in its checks are kept and not run, unless a person allows it. Raises StateError
+    where what is there is not enough.
     """
     path = folder / RUN
     run = read_object(path)
@@ -80,7 +81,7 @@ def adoption(folder: Path, records: Sequence[Record]) -> Event:
             hint=f"put {RUN} back; or start a new loop with {ARTIFACT} as --input",
         )
     try:
-        return _Foreign(folder, run, records).event()
+        return _Foreign(folder, run, records, allow_commands).event()
     except ReflexError as error:
         raise StateError(f"{path}: {error.problems[0].message}", hint=_ADVICE) from None
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
@@ -96,8 +97,11 @@ _ADVICE = "start a new loop from the artifact"
 class _Foreign:
     """What another program left: run.json, the lines of its history, its artifact."""
 
-    def __init__(self, folder: Path, run: Record, records: Sequence[Record]) -> None:
+    def __init__(
+        self, folder: Path, run: Record, records: Sequence[Record], allow_commands: bool
+    ) -> None:
         self._folder, self._run, self._records = folder, run, records
+        self._allow_commands = allow_commands
         last = records[-1]
         self._iteration = max(int(run["iteration"]), int(last.get("iteration") or 1))
         written = Level(run["phase"])
@@ -229,7 +233,7 @@ class _Foreign:
         given = [one for one in found if isinstance(one, dict) and one.get("rule_id") in prose]
         if problems("checks", {"checks": given}):
             return None
-        made = settle(given, self._criteria, allow_commands=False)
+        made = settle(given, self._criteria, allow_commands=self._allow_commands)
         return None if unusable(made) else [*own_checks(rules), *made]
 
     @cached_property

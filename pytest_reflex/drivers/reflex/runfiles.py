@@ -19,6 +19,7 @@ from typing import Any
 from pytest_reflex.drivers.common.control import Requests
 from pytest_reflex.drivers.common.workspace import TextFile, Workspace
 from pytest_reflex.drivers.reflex.fold import apply
+from pytest_reflex.drivers.reflex.foreign import adoption
 from pytest_reflex.drivers.reflex.history import (
     RecordedRun,
     change_of,
@@ -62,7 +63,6 @@ from pytest_reflex.store.regular import read_if_regular
 
 _REMOVE = "remove it to have the recorded artifact restored"
 MOVES = (EventKind.ITERATION_ADVANCED, EventKind.PHASE_SWITCHED)
-TAMPERED = StopReason.TAMPERED
 BEGINS = (EventKind.RUN_STARTED, EventKind.RUN_EXTENDED)
 
 
@@ -148,9 +148,9 @@ class RunFiles(RecordedRun):
         """Whether another program began the run, and none of ours has written into it yet."""
         return bool(self._events) and self._events[0].seq >= self._journal.next_seq
 
-    def adopt(self, more: Mapping[str, Any]) -> Event:
+    def adopt(self, more: Mapping[str, Any], *, allow_commands: bool = False) -> Event:
         """Make durable that a run of another program goes on here, with `more` to say of it."""
-        first = self._events[0]
+        first = adoption(self.folder, self._journal.records, allow_commands=allow_commands)
         now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
         adopted = replace(first, ts=now, payload={**first.payload, **more})
         self._journal.append(adopted.to_json())
@@ -202,7 +202,11 @@ class RunFiles(RecordedRun):
         """Have run.json say that the history, which cannot say so itself, is not to be trusted."""
         if self._state is None:
             return
-        why = {"reason": TAMPERED.value, "passed": False, "detail": error.problems[0].message}
+        why = {
+            "reason": StopReason.TAMPERED.value,
+            "passed": False,
+            "detail": error.problems[0].message,
+        }
         self._state = apply(self._state, self._event(EventKind.FAILED, self._state.step, why))
         with suppress(StateError):
             self._write_state()

@@ -298,19 +298,30 @@ def take_up(
     agents: Mapping[Step, str] | None = None,
     accept_changes: bool = False,
     settings: Settings | None = None,
+    allow_agent_commands: bool = False,
 ) -> Iterator[ReflexLoop]:
     """Yield an interrupted run, recovered from its history, ready to go on.
 
     `agents` are the names of who answers the steps; with `accept_changes` the project is taken as
-    it is now; a run that another program began goes on by `settings`, those of the project if not
-    given.
+    it is now. A run that another program began goes on by `settings` (those of the project if not
+    given), and alone may be allowed to run commands of agents: others have that from their start.
     """
     files = RunFiles.open(folder)
     try:
         if files.state.status is not RunStatus.RUNNING:  # another process was quicker
             raise has_ended(Run(folder=folder, state=files.state, alive=True))
         refuse_session(files.state)
-        opening = _adopted(files, project, agents or {}, settings)
+        if allow_agent_commands and not files.is_foreign:
+            raise UsageError(
+                "what commands may run was decided when the loop began",
+                hint="leave --allow-agent-commands out",
+            )
+        opening: tuple[Event, ...] = ()
+        if files.is_foreign:
+            from pytest_reflex.drivers.reflex.adopting import adopt
+
+            held = {"settings": settings or load(project), "allow_commands": allow_agent_commands}
+            opening = (adopt(files, project=project, agents=agents or {}, **held),)
         setup = files.state.setup
         # We hold the lock: whoever works in this run's name works for nobody.
         leftovers = kill_abandoned(f"PYTEST_REFLEX_RUN_DIR={files.folder}")
@@ -329,14 +340,3 @@ def take_up(
         )
     finally:
         files.close()
-
-
-def _adopted(
-    files: RunFiles, project: Path, agents: Mapping[Step, str], settings: Settings | None
-) -> tuple[Event, ...]:
-    """Take over a run that another program began, and return the event that says so, if it is."""
-    if not files.is_foreign:
-        return ()
-    from pytest_reflex.drivers.reflex.adopting import adopt
-
-    return (adopt(files, project=project, agents=agents, settings=settings or load(project)),)

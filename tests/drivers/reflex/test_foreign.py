@@ -12,6 +12,7 @@ import pytest
 from pytest_reflex.cli.main import main
 from pytest_reflex.contracts.validate import problems
 from pytest_reflex.drivers.reflex.overview import find_run, read_run
+from pytest_reflex.drivers.reflex.setup import take_up
 from pytest_reflex.errors import StateError
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.words import Step
@@ -292,18 +293,40 @@ def test_a_pass_that_it_claims_is_evaluated_before_it_counts(foreign: Foreign) -
     assert foreign.run_json()["status"] == "completed"
 
 
-def test_its_commands_are_those_of_an_agent_and_are_not_run(foreign: Foreign) -> None:
-    mark = foreign.project / "ran"
-    command = {"rule_id": "a.x.alpha", "type": "executable", "command": f"touch {mark}"}
+@pytest.mark.parametrize("allowed", [False, True])
+def test_its_commands_are_those_of_an_agent_and_run_where_a_person_allows_it(
+    foreign: Foreign, allowed: bool
+) -> None:
+    command = {
+        "rule_id": "a.x.alpha",
+        "type": "executable",
+        "command": "test -s .ai-factory/evolution/words/artifact.md",
+        "expected": "artifact file exists and is non-empty (exit code 0)",
+    }
     given = {"checks": [*PREPARED["checks"], command]}
     foreign.leave(
         MADE_LINES, GOOD, **{**MADE, "prepared_checks": given, "current_step": "EVALUATE"}
     )
-    with foreign.resume(scripted()) as loop:
+    hooks = foreign.host(scripted()).hooks
+    with take_up(
+        foreign.root / "words",
+        project=foreign.project,
+        hooks=hooks,
+        allow_agent_commands=allowed,
+    ) as loop:
         first = next(e for e in history_of(loop) if e.kind is EventKind.EVALUATION_DONE)
     rows = {row["id"]: row["outcome"] for row in first.payload["evaluation"]["rule_results"]}
-    assert rows["a.x.alpha"] == "not_measured"
-    assert not mark.exists()
+    assert rows["a.x.alpha"] == ("pass" if allowed else "not_measured")
+
+
+def test_commands_of_a_loop_of_ours_are_allowed_at_its_start(
+    foreign: Foreign, capsys: Captured
+) -> None:
+    with foreign.begin(Script(produce=BAD)) as loop:
+        next(history_of(loop))
+    assert main(["loop", "resume", "--allow-agent-commands"]) == 4
+    told = capsys.readouterr().err
+    assert "was decided when the loop began (leave --allow-agent-commands out)" in told
 
 
 def test_plan_is_told_what_happened_before(foreign: Foreign) -> None:
