@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_reflex.cli.streams import give, give_json
 from pytest_reflex.drivers.reflex.decide import Act
-from pytest_reflex.drivers.reflex.overview import Run, active, find_run
+from pytest_reflex.drivers.reflex.overview import Run, find_run, interrupted_loop
 from pytest_reflex.drivers.reflex.preview import START, Outlook, requests_of
 from pytest_reflex.drivers.reflex.survey import has_ended
 from pytest_reflex.errors import ExitCode
@@ -37,7 +37,7 @@ def show_new(
 
 def unfinished(root: Path, alias: str | None) -> Run:
     """Return a run that could be resumed; raises UsageError where it has ended."""
-    run = find_run(root, alias or active(root, lambda run: run.interrupted))
+    run = find_run(root, alias or interrupted_loop(root))
     if run.state.status is not RunStatus.RUNNING:
         raise has_ended(run)
     return run

@@ -141,6 +141,11 @@ def active(root: Path, wanted: Callable[[Run], bool] = lambda run: True) -> str 
     return found
 
 
+def interrupted_loop(root: Path, *, of_session: bool = False) -> str | None:
+    """Return the name of an interrupted loop of a kind (see `active`), None where there is none."""
+    return active(root, lambda run: run.interrupted and is_of_session(run.state) is of_session)
+
+
 def _pointed_at(root: Path, known: list[str]) -> str | None:
     """Return the alias in current.json, also of a run that cannot be read, or has no history."""
     named = read_object(root / CURRENT).get("task_alias")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from pytest_reflex.drivers.reflex.history import RecordedRun
@@ -15,6 +16,7 @@ from pytest_reflex.drivers.reflex.statefile import (
     ARTIFACT,
     HISTORY,
     RUN,
+    read_object,
     refuse_newer,
     tells_of,
 )
@@ -23,6 +25,8 @@ from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import RunState, unknown_cost
 from pytest_reflex.model.stop import RunStatus, StopReason
 from pytest_reflex.model.words import Step
+from pytest_reflex.store.aside import keep_aside
+from pytest_reflex.store.regular import read_if_regular
 
 CALLS = "calls_under_way"
 # Of people, whatever the step is: what became of a call says another event.
@@ -89,3 +93,11 @@ def refuse_what_is_ahead(run: RecordedRun, written: Mapping[str, Any], torn_line
             f"event {last}: the history has lost events",
             hint=f"put it back; or remove {RUN} to go on from event {state.last_seq}",
         )
+
+
+def keep_broken_state(folder: Path, run_id: str) -> list[Path]:
+    """Keep a run.json that does not tell of a run, and return where; it is written anew."""
+    path = folder / RUN
+    if tells_of(read_object(path), run_id) or (data := read_if_regular(path)) is None:
+        return []
+    return [keep_aside(path, data, "corrupt")]

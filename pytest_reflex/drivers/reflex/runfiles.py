@@ -27,7 +27,12 @@ from pytest_reflex.drivers.reflex.history import (
     read_events,
 )
 from pytest_reflex.drivers.reflex.partial import keep_in_run, with_partial
-from pytest_reflex.drivers.reflex.recovering import calls_json, lost_calls, refuse_what_is_ahead
+from pytest_reflex.drivers.reflex.recovering import (
+    calls_json,
+    keep_broken_state,
+    lost_calls,
+    refuse_what_is_ahead,
+)
 from pytest_reflex.drivers.reflex.statefile import (
     ARTIFACT,
     HISTORY,
@@ -39,7 +44,6 @@ from pytest_reflex.drivers.reflex.statefile import (
     read_object,
     read_pointer,
     run_json,
-    tells_of,
 )
 from pytest_reflex.drivers.reflex.steps import Done, interrupted
 from pytest_reflex.errors import (
@@ -54,7 +58,6 @@ from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import EMPTY_SHA256, RunState, unknown_cost
 from pytest_reflex.model.stop import RunStatus, StopReason
 from pytest_reflex.model.words import Level, Step
-from pytest_reflex.store.aside import keep_aside
 from pytest_reflex.store.atomic import remove_strays, replace_file
 from pytest_reflex.store.folders import create_run_folder
 from pytest_reflex.store.journal import Journal
@@ -336,19 +339,10 @@ class RunFiles(RecordedRun):
         if self.is_foreign:
             return
         is_ahead = read_object(self.folder / RUN).get("last_seq") != self.state.last_seq
-        self._keep_broken_state()
+        self.aside += keep_broken_state(self.folder, self.state.run_id)
         if self.state.artifact_sha256 != EMPTY_SHA256:
             data = self.workspace.read()
             behind = hash_before_last_change(self._events)
             if data is None or hashlib.sha256(data).hexdigest() == behind:
                 self.workspace.write(self._text, follow=is_ahead)
         self._write_state()
-
-    def _keep_broken_state(self) -> None:
-        """Keep a run.json that does not tell of this run: it is written anew from the history."""
-        path = self.folder / RUN
-        written = read_object(path)
-        if tells_of(written, self.state.run_id):
-            return
-        if (data := read_if_regular(path)) is not None:
-            self.aside.append(keep_aside(path, data, "corrupt"))

@@ -21,7 +21,7 @@ from pytest_reflex.drivers.common.workspace import own_paths
 from pytest_reflex.drivers.reflex.draft import read_draft
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.drivers.reflex.kinds import refuse_session
-from pytest_reflex.drivers.reflex.overview import Run, active, find_run
+from pytest_reflex.drivers.reflex.overview import Run, find_run, interrupted_loop
 from pytest_reflex.drivers.reflex.own_orders import read_orders
 from pytest_reflex.drivers.reflex.project_watch import PROJECT, ProjectWatch, Scope
 from pytest_reflex.drivers.reflex.result import unusable
@@ -281,7 +281,7 @@ def resumable(root: Path, alias: str | None) -> Run:
 
     Raises UsageError where it has ended, with what can be done instead.
     """
-    run = find_run(root, alias or active(root, lambda run: run.interrupted))
+    run = find_run(root, alias or interrupted_loop(root))
     if run.state.status is RunStatus.RUNNING:
         return run
     if not run.alive:  # killed after its last event, it may have left files behind that
