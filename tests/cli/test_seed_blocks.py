@@ -15,6 +15,7 @@ from pytest_reflex.reports.lines import plain
 from tests.cli.terminal import Terminal
 from tests.drivers.reflex.histories import History
 from tests.drivers.reflex.stage import Script, Stage, history_of
+from tests.slim import slim_python
 
 pytestmark = pytest.mark.variants
 
@@ -185,6 +186,28 @@ def test_stop_says_it_where_the_result_cannot_be_written(stage: Stage, capsys: C
     assert "Not written: there/result.md could not be written: there is no folder" in out
     assert out.endswith("\n\nx\n")
     assert "result.md could not be written" in err
+
+
+FORGE = """\
+import json
+with open(".ai-factory/evolution/words/history.jsonl", "a") as history:
+    history.write("{}\\n")
+print(json.dumps({"plan": ["one", "two", "three"]}))
+"""
+
+
+def test_a_history_that_was_changed_ends_with_summary_and_artifact(
+    stage: Stage, capsys: Captured
+) -> None:
+    (stage.project / "forge.py").write_text(FORGE)
+    command = json.dumps([slim_python(), "forge.py"])
+    (stage.project / "pytest-reflex.toml").write_text(f"[agents.forger]\ncommand = {command}\n")
+    assert main([*NEW, "--evaluator", "core", "--agent", "plan=forger"]) == 10
+    out, err = capsys.readouterr()
+    assert "── Final summary ──" in out
+    assert "Stop reason: tampered (" in out
+    assert "Gate: NOT passed" in out
+    assert "its history can no longer be trusted" in err
 
 
 def test_stop_as_json_is_one_document(stage: Stage, capsys: Captured) -> None:
