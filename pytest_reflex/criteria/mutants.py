@@ -11,7 +11,6 @@ import copy
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from typing import Any
 
 from pytest_reflex.criteria.planting import Mutant, flawed
@@ -68,30 +67,11 @@ def _all(
 
 
 def grown(text: str) -> Iterator[Mutant]:
-    """Yield the text much longer than it is: more of all its parts, and one long line.
-
-    The values of data grow too: it stays data.
-    """
+    """Yield the text much longer than it is: more of all its parts, and one long line."""
     most = (10, *(size // max(len(text), 1) for size in SIZES))
     for times in dict.fromkeys(times for times in most if times >= 10):
         yield Mutant(f"{times} times the text", (text.rstrip("\n") + "\n\n") * times)
     yield Mutant("with a line of 100,000 characters", f"{text.rstrip()}\n\n{'long ' * 20_000}\n")
-    times = min(max(SIZES[0] // max(len(text), 1), 2), 1000)
-    for first, end, value in _pieces(text):
-        lines = split(text)
-        with suppress(TypeError):  # a key that JSON does not have, such as a date
-            piece = json.dumps(_larger(value, times), default=str, ensure_ascii=False) + "\n"
-            yield Mutant("with larger values", "".join([*lines[:first], piece, *lines[end:]]))
-
-
-def _larger(value: Any, times: int) -> Any:
-    """Return a value of the same kind, far larger."""
-    if isinstance(value, dict):
-        return {key: _larger(inner, times) for key, inner in value.items()}
-    if isinstance(value, list | str):
-        return value * times
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return 10**18 if is_number else value
 
 
 def garbled(text: str) -> str:

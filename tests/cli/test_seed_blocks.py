@@ -109,7 +109,7 @@ NEW = ["loop", "new", "say words", "--alias", "words", "--criteria", "criteria.y
 # The agent of CRITIQUE, and the options of a loop whose last block has no critique.
 UNCRITICISED: dict[str, tuple[list[str], int]] = {
     "the limit": (["--max-iterations", "1"], 6),
-    "the budget": (["--agent", "plan=fine", "--budget", "calls=1"], 8),
+    "the budget": (["--agent", "produce=fine", "--budget", "calls=1"], 8),
     "a critique that failed": (["--agent", "critique=bad", "--sequential"], 9),
 }
 CONFIG = """\

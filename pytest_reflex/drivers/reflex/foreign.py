@@ -9,6 +9,7 @@ in its checks is an agent's, and not run. What has no result is done again, neve
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -54,10 +55,19 @@ _LATEST = 3
 _TOLD = ("score", "passed", "reason", "message", "detail")
 
 
-def is_foreign(records: Sequence[Record]) -> bool:
-    """Return whether another program began a history: its first event has none of our keys."""
-    first = records[0].get("payload") if records else None
-    return bool(records) and not (isinstance(first, dict) and "task_alias" in first)
+def is_foreign(folder: Path, records: Sequence[Record]) -> bool:
+    """Return whether another program began a history.
+
+    Its first event has none of our keys, and neither has run.json; or it is a start, and no more.
+    """
+    if not records or _payload(records[0]).keys() & {"task_alias", "schema_version"}:
+        return False
+    if (run := read_object(folder / RUN)) and "schema_version" not in run:
+        return True
+    with suppress(LookupError, TypeError, ValueError):
+        first = Event.from_json(records[0])
+        return first.kind is EventKind.RUN_STARTED and isinstance(first.payload, dict)
+    return False
 
 
 def own_events(records: Sequence[Record]) -> int | None:

@@ -35,12 +35,11 @@ def read_events(path: Path, records: Iterable[Mapping[str, Any]]) -> tuple[list[
     """
     events: list[Event] = []
     state, records, begin = None, list(records), 0
-    if is_foreign(records):
-        found = own_events(records)
-        if found is None:
-            event = adoption(path.parent, records)
-            return [event], apply(None, event)
+    if found := own_events(records):
         begin = found
+    elif is_foreign(path.parent, records):
+        event = adoption(path.parent, records)
+        return [event], apply(None, event)
     for number, record in enumerate(records[begin:], begin + 1):
         try:
             events.append(Event.from_json(record))
