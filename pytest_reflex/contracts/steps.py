@@ -6,7 +6,7 @@ Every function raises ContractError; its message is what the agent is told with 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_reflex.contracts.chatter import Unusable, without_chatter
@@ -18,6 +18,7 @@ from pytest_reflex.model.rules import Rule
 
 __all__ = [
     "ContractError",
+    "blockers_left_out",
     "read_artifact",
     "read_checks",
     "read_files",
@@ -65,19 +66,11 @@ def _faults_of(check: dict[str, Any], ids: Collection[str]) -> Iterator[str]:
 MOST_ISSUES = 5
 
 
-def read_issues(
-    text: str, failed_ids: Sequence[str], blockers: Collection[str] = ()
-) -> list[dict[str, str]]:
-    """Return at most 5 issues, each for one of the failed rules, in the order of `failed_ids`.
-
-    The rules that block the gate are named before others: these take no place from them.
-    """
-
-    def faults(value: Any) -> list[str]:
-        found = problems("critique", value) or _issue_faults(value, failed_ids)
-        return list(found) or _places_taken(value, blockers)
-
-    found = _json(text, faults)
+def read_issues(text: str, failed_ids: Sequence[str]) -> list[dict[str, str]]:
+    """Return at most 5 issues, each for one of the failed rules, in the order of `failed_ids`."""
+    found = _json(
+        text, lambda value: problems("critique", value) or _issue_faults(value, failed_ids)
+    )
     issues = [{key: issue[key].strip() for key in ISSUE_KEYS} for issue in found["issues"]]
     return sorted(issues, key=lambda issue: failed_ids.index(issue["rule_id"]))
 
@@ -93,17 +86,18 @@ def _issue_faults(value: Any, failed_ids: Sequence[str]) -> list[str]:
     ]
 
 
-def _places_taken(value: Any, blockers: Collection[str]) -> list[str]:
-    """Return what is wrong with issues for other rules where a rule that blocks has none."""
-    named = [issue["rule_id"].strip() for issue in value["issues"]]
+def blockers_left_out(issues: Sequence[Mapping[str, str]], blockers: Collection[str]) -> str:
+    """Return what is wrong with a critique whose places others took from rules that block.
+
+    Empty where every such rule is named, or where some are and there was room for the rest.
+    """
+    named = [issue["rule_id"] for issue in issues]
     missing = [rule_id for rule_id in blockers if rule_id not in named]
     others = [rule_id for rule_id in named if rule_id not in blockers]
     is_full = len(named) >= MOST_ISSUES or len(others) == len(named)
     if not (missing and others and is_full):
-        return []
-    return [
-        f"/issues: rules of severity fail come first, and these are not named: {', '.join(missing)}"
-    ]
+        return ""
+    return f"rules of severity fail come first, and these are not named: {', '.join(missing)}"
 
 
 def read_artifact(text: str) -> str:

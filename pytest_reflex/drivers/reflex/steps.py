@@ -15,6 +15,7 @@ from typing import Any
 from pytest_reflex import fixes
 from pytest_reflex.contracts.steps import (
     ContractError,
+    blockers_left_out,
     read_artifact,
     read_checks,
     read_issues,
@@ -190,8 +191,11 @@ def _critique(state: RunState, request: StepRequest, ask: Ask) -> Done:
         for rows in (evaluation.failed, evaluation.warnings)
     )
     failed = [row.rule.id for row in (*blockers, *warnings)]
-    first = [row.rule.id for row in blockers]
-    issues, reply = _answer(ask, request, lambda text: read_issues(text, failed, first))
+    issues, reply = _answer(ask, request, lambda text: read_issues(text, failed))
+    left_out = blockers_left_out(issues, [row.rule.id for row in blockers])
+    # Asked for once more, and then taken: it may be that nothing is to be said of the others.
+    if left_out and not request.complaint and not reply.details.get("free"):
+        raise _StepError(left_out, reply)
     payload = {"issues": list(issues), **_by(reply)}
     if request.feedback:
         payload["feedback"] = list(request.feedback)

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.contracts.steps import ContractError, read_issues
+from pytest_reflex.contracts.steps import blockers_left_out, read_issues
 from pytest_reflex.model.events import Event, EventKind
+from pytest_reflex.model.steps import Reply
 from pytest_reflex.model.words import Step
 from tests.drivers.reflex.stage import PLAN, Script, Stage, issues
 
@@ -113,13 +114,12 @@ CRITIQUES: dict[str, tuple[tuple[str, ...], str]] = {
 def test_a_critique_names_fail_rules_before_warn_rules(
     named: tuple[str, ...], refused: str
 ) -> None:
-    if refused:
-        with pytest.raises(ContractError, match=refused):
-            read_issues(issues(*named), FAILED, BLOCKERS)
-        return
-    found = [issue["rule_id"] for issue in read_issues(issues(*named), FAILED, BLOCKERS)]
-    assert found == sorted(named)
-    assert found == sorted(found, key=lambda rule_id: rule_id not in BLOCKERS)
+    found = read_issues(issues(*named), FAILED)
+    ids = [issue["rule_id"] for issue in found]
+    assert ids == sorted(named)
+    assert ids == sorted(ids, key=lambda rule_id: rule_id not in BLOCKERS)
+    told = blockers_left_out(found, BLOCKERS)
+    assert told.endswith(refused) if refused else told == ""
 
 
 def test_a_critique_without_the_blockers_is_asked_for_once_more(tmp_path: Path) -> None:
@@ -132,3 +132,20 @@ def test_a_critique_without_the_blockers_is_asked_for_once_more(tmp_path: Path) 
     assert refused.endswith("not named: a.x.alpha")
     (critique,) = [e.payload["issues"] for e in events if e.kind is EventKind.CRITIQUE_DONE]
     assert [issue["rule_id"] for issue in critique] == ["a.x.alpha"]
+
+
+def test_a_critique_that_leaves_them_out_again_is_taken(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    script = Script(produce=[BAD, GOOD], refine=GOOD, critique=issues("a.x.beta"))
+    events: list[Event] = stage.play(script)
+    (critique,) = [e.payload["issues"] for e in events if e.kind is EventKind.CRITIQUE_DONE]
+    assert [issue["rule_id"] for issue in critique] == ["a.x.beta"]
+    assert script.asked().count("CRITIQUE") == 2
+    assert events[-1].payload["reason"] == "threshold_reached"
+
+
+def test_a_critique_that_costs_nothing_is_taken_as_it_is(tmp_path: Path) -> None:
+    free = Reply(text=issues("a.x.beta"), agent="script", details={"free": True})
+    script = Script(produce=[BAD, GOOD], refine=GOOD, critique=free)
+    Stage(tmp_path).play(script)
+    assert script.asked().count("CRITIQUE") == 1
