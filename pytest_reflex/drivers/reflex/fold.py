@@ -100,7 +100,12 @@ def _adopted(event: Event) -> RunState:
         issues=None if found["issues"] is None else tuple(found["issues"]),
         artifact_sha256=payload.get("after", EMPTY_SHA256),
         stagnation_count=found["stagnation_count"],
-        **{flag: step.value in done for flag, step in _FLAGS.items()},
+        planned=Step.PLAN in done,
+        produced=Step.PRODUCE in done,
+        prepared=Step.PREPARE in done,
+        evaluated=Step.EVALUATE in done,
+        critiqued=Step.CRITIQUE in done,
+        refined=Step.REFINE in done,
     )
     if "evaluation" not in payload:
         return state
@@ -108,17 +113,6 @@ def _adopted(event: Event) -> RunState:
     evaluation = evaluation_from_json(payload["evaluation"], rules)
     marks = (mark_of(evaluation, state.iteration),) if evaluation.artifact_sha256 else ()
     return replace(state, evaluation=evaluation, marks=marks)
-
-
-_FLAGS = {
-    "planned": Step.PLAN,
-    "produced": Step.PRODUCE,
-    "prepared": Step.PREPARE,
-    "evaluated": Step.EVALUATE,
-    "critiqued": Step.CRITIQUE,
-    "refined": Step.REFINE,
-}
-"""The flag of a state that says that a step of its iteration is done."""
 
 
 def _plan(state: RunState, payload: Payload) -> RunState:

@@ -320,8 +320,14 @@ def take_up(
         if files.is_foreign:
             from pytest_reflex.drivers.reflex.adopting import adopt
 
-            held = {"settings": settings or load(project), "allow_commands": allow_agent_commands}
-            opening = (adopt(files, project=project, agents=agents or {}, **held),)
+            adopted = adopt(
+                files,
+                project=project,
+                agents=agents or {},
+                settings=settings or load(project),
+                allow_commands=allow_agent_commands,
+            )
+            opening = (adopted,)
         setup = files.state.setup
         # We hold the lock: whoever works in this run's name works for nobody.
         leftovers = kill_abandoned(f"PYTEST_REFLEX_RUN_DIR={files.folder}")
