@@ -160,7 +160,7 @@ class Prover:
         told = iter(trial.failed_on)
         return RuleProof(
             rule=rule,
-            proof=_with_judge(trial.proof, rule),
+            proof=_with_judge(trial, rule),
             empty=trial.empty,
             is_absence=trial.is_absence,
             failed_on=tuple(next(told) if may else None for may in runnable),
@@ -176,9 +176,14 @@ class Prover:
         return self.run_commands or not runs_foreign_code(spec, self.criteria.vars, self.registry)
 
 
-def _with_judge(proof: Proof, rule: Rule) -> Proof:
-    """Return what is known of a rule that a judge may fail, where the rest of it cannot."""
-    open_yet = proof in (Proof.VACUOUS, Proof.UNPROVEN)
+def _with_judge(trial: _Trial, rule: Rule) -> Proof:
+    """Return what is known of a rule that a judge may fail, where the rest fails on nothing else.
+
+    That the rest fails on the empty artifact shows little of such a rule.
+    """
+    proof = trial.proof
+    weak = proof is Proof.PROVED and set(trial.failed_on) <= {"", EMPTY}
+    open_yet = weak or proof in (Proof.VACUOUS, Proof.UNPROVEN)
     return Proof.JUDGED if open_yet and any(map(is_judged, rule.checks)) else proof
 
 
