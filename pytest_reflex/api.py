@@ -191,9 +191,10 @@ def resume_loop(
         extended(run.state, more)
     setup = run.state.setup
     settings = settings_of(folder, {"loop.evaluator": setup.get("evaluator")})
-    recorded, judge = setup["agents"], setup.get("judge", "")
+    recorded = setup["agents"]
+    judge = setup.get("judge", "" if recorded else None)  # another program names none
     named, objects = parted(plugins)
-    known = dict.fromkeys((*setup.get("plugins", ()), *named))
+    known = dict.fromkeys((*setup.get("plugins", settings["plugins"]), *named))
     host = open_host((*known, *objects), folder)
     names = employ(host, settings, by_step_of(agent, agents), recorded, judge=judge)
     common = {"project": folder, "hooks": host.hooks, "agents": names}

@@ -42,9 +42,9 @@ def prove(
     """Try each rule of NAME|FILE on what it has to fail on.
 
     That is an empty artifact, and good samples and ARTIFACTs that pass, with a region removed,
-    garbled or planted, in one file of a folder after the other and in all of them at once; and bad
-    samples. A rule that passes on the empty artifact is one of absence. One that fails on nothing,
-    or on the empty artifact only, is vacuous.
+    garbled or planted, in one file of a folder after the other and in all of them at once, or grown
+    far beyond their length; and bad samples. A rule that passes on the empty artifact is one of
+    absence. One that fails on nothing is vacuous.
 
     Exit status: 0 no rule is vacuous, 1 one is or cannot judge, 4 bad criteria
     or usage.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.cli.streams import give, give_json, say
 from pytest_reflex.drivers.reflex.decide import Act
-from pytest_reflex.drivers.reflex.overview import Run, find_run
+from pytest_reflex.drivers.reflex.overview import Run, find_run, interrupted_loop
 from pytest_reflex.drivers.reflex.preview import START, Outlook, requests_of
 from pytest_reflex.drivers.reflex.survey import has_ended
 from pytest_reflex.errors import ExitCode
@@ -40,7 +40,7 @@ def show_new(
 
 def unfinished(root: Path, alias: str | None) -> Run:
     """Return a run that could be resumed; raises UsageError where it has ended."""
-    run = find_run(root, alias)
+    run = find_run(root, alias or interrupted_loop(root))
     if run.state.status is not RunStatus.RUNNING:
         raise has_ended(run)
     return run

@@ -31,7 +31,8 @@ from pytest_reflex.cli.options import (
 )
 from pytest_reflex.cli.streams import say
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
-from pytest_reflex.errors import UsageError
+from pytest_reflex.errors import TamperedError, UsageError
+from pytest_reflex.model.stop import RunStatus
 from pytest_reflex.model.words import Step
 from pytest_reflex.process.signals import Interruptions
 from pytest_reflex.settings import Settings
@@ -155,9 +156,20 @@ accept_changes_option = click.option(
 @click.command(short_help="Continue an interrupted loop.")
 @alias_argument("resumes_here")
 @accept_changes_option
+@click.option(
+    "--allow-agent-commands",
+    is_flag=True,
+    help="Run commands of agents in a loop that another program began.",
+)
 @dry_run_option
 @running_options
-def resume(alias: str | None, accept_changes: bool, dry_run: bool, **given: Any) -> int:
+def resume(
+    alias: str | None,
+    accept_changes: bool,
+    allow_agent_commands: bool,
+    dry_run: bool,
+    **given: Any,
+) -> int:
     """Continue the loop ALIAS (default: the one that was running)."""
     from pytest_reflex.drivers.reflex.setup import resumable, take_up
 
@@ -172,6 +184,8 @@ def resume(alias: str | None, accept_changes: bool, dry_run: bool, **given: Any)
         hooks=host.hooks,
         agents=names,
         accept_changes=accept_changes,
+        settings=configured({"loop.evaluator": given["evaluator"], "judge": given["judge"]}),
+        allow_agent_commands=allow_agent_commands,
     )
     return watch(again, host, given)
 
@@ -186,11 +200,12 @@ def employed_again(
     from pytest_reflex.host import employ, open_host
 
     setup = run.state.setup
-    settings = configured({"loop.evaluator": given["evaluator"] or setup["evaluator"]})
-    host = open_host(setup["plugins"], Path.cwd())
+    settings = configured({"loop.evaluator": given["evaluator"] or setup.get("evaluator")})
+    host = open_host(setup.get("plugins", settings["plugins"]), Path.cwd())
     played = tape_of(run) if runs else {"replay": setup.get("replay")}
-    judge = given["judge"] or setup.get("judge", "")
     known = setup["agents"]
+    # Another program names none: then those of the settings answer and judge.
+    judge = given["judge"] or setup.get("judge", "" if known else None)
     names = employ(host, settings, given["agents"], known, judge=judge, runs=runs, **played)
     return host, names
 
@@ -235,4 +250,8 @@ def watch(run: AbstractContextManager[ReflexLoop], host: Host, given: Mapping[st
             interruptions.deaf = True
             narrator.interrupted()
             return interruptions.status()
+        except TamperedError:  # its history cannot say so itself
+            if driver.state.status is not RunStatus.RUNNING:
+                narrator.end()
+            raise
         return narrator.end()

@@ -83,15 +83,17 @@ def _where_it_goes(alias: str, state: Any, *, durable: bool) -> str:
 @click.command(short_help="Remove the files of loops.")
 @alias_argument("is_idle")
 @click.option("--all", "every", is_flag=True, help="Remove all that nobody drives.")
+@click.option("--force", is_flag=True, help="Remove what could still be resumed, too.")
 @yes_option
 @json_option
-def clean(alias: str | None, every: bool, yes: bool, as_json: bool) -> int:
+def clean(alias: str | None, every: bool, force: bool, yes: bool, as_json: bool) -> int:
     """Remove all files of the loop ALIAS, or of all loops.
 
-    One that a process drives is refused; with --all it is named and left.
+    One that a process drives is refused, and without --force one that was interrupted and can be
+    resumed; with --all they are named and left.
     """
     from pytest_reflex.drivers.reflex.cleaning import remove, tidy
-    from pytest_reflex.drivers.reflex.survey import is_idle, is_loop, look, survey
+    from pytest_reflex.drivers.reflex.survey import can_go_on, is_idle, is_loop, look, survey
     from pytest_reflex.store.folders import run_folder
 
     root = state_root()
@@ -114,6 +116,7 @@ def clean(alias: str | None, every: bool, yes: bool, as_json: bool) -> int:
         lost=lambda name: _what_is_lost(found[name]),
         remove=remove_all,
         unsure={},
+        resumable=[] if force else [name for name, one in found.items() if can_go_on(one)],
         every=every,
         stop=f"loop stop --alias {alias}",
         yes=yes,

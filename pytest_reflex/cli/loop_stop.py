@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +12,13 @@ from pytest_reflex.cli.aliases import completer, state_root
 from pytest_reflex.cli.loop_manage import opener, told
 from pytest_reflex.cli.loop_verify import hooks_of
 from pytest_reflex.cli.options import json_option, now_option, reason_option, wait_option
-from pytest_reflex.cli.streams import give, give_json
+from pytest_reflex.cli.streams import give, give_artifact, give_json, width_of
 from pytest_reflex.errors import ExitCode, UsageError
-from pytest_reflex.model.plain import one_line, visible
+from pytest_reflex.model.plain import one_line
 
 if TYPE_CHECKING:
     from pytest_reflex.drivers.reflex.overview import Run
+    from pytest_reflex.drivers.reflex.stopping import Answer
 
 
 @click.command(short_help="Ask a loop to stop.")
@@ -64,8 +66,10 @@ def stop(
         give_json(told(run.alias, answer.state, ended=answer.done))
     else:
         give(_how_it_ended(answer.state) if answer.done else _still_running(run.alias, now))
-    if answer.delivered and not as_json:
-        give(visible(answer.delivered))
+        if answer.artifact is not None:
+            _give_result(answer)
+    if answer.failure:
+        raise answer.failure
     return ExitCode.LOCKED if patience and not answer.done else ExitCode.OK
 
 
@@ -105,6 +109,18 @@ def _only_running(root: Path) -> Run:
             hint=f"name one: loop stop {meant[0].alias}",
         )
     return meant[0] if meant else running(root)
+
+
+def _give_result(answer: Answer) -> None:
+    """Print what a driver prints at the end of a run: the summary, then the artifact."""
+    from pytest_reflex.drivers.common.console import styled
+    from pytest_reflex.drivers.reflex.kinds import is_of_session
+    from pytest_reflex.reports.iteration import summary
+
+    advises = not is_of_session(answer.state)
+    lines = summary(answer.state, answer.delivered, advises=advises)
+    give(f"\n{styled(lines, width_of(sys.stdout))}\n\n")
+    give_artifact(answer.artifact or "")
 
 
 def _how_it_ended(state: Any) -> str:

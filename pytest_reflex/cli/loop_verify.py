@@ -59,8 +59,8 @@ def hooks_of(run: Run) -> Any:
     from pytest_reflex.host import employ_evaluator, employ_judge, open_host
 
     setup = run.state.setup
-    host = open_host(setup["plugins"], Path.cwd())
-    settings = configured({"loop.evaluator": setup["evaluator"]})
+    settings = configured({"loop.evaluator": setup.get("evaluator")})
+    host = open_host(setup.get("plugins", settings["plugins"]), Path.cwd())
     employ_evaluator(host, settings)
     employ_judge(host, settings, "" if setup.get("replay") else setup.get("judge", ""))
     return host.hooks

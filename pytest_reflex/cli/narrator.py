@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from pytest_reflex.cli.display import Display
-from pytest_reflex.cli.streams import give, give_artifact, give_json, verdict, wrap_width
+from pytest_reflex.cli.streams import give, give_artifact, give_json, verdict, width_of
 from pytest_reflex.drivers.common.console import Progress, styled
 from pytest_reflex.drivers.common.events import DriverEvent, Kind, Listener
 from pytest_reflex.drivers.reflex.attending import LoopView
@@ -21,6 +21,7 @@ from pytest_reflex.drivers.reflex.statefile import run_json
 from pytest_reflex.errors import StateError
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.plain import visible
+from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.stop import ENDS, RunStatus
 from pytest_reflex.reports import iteration
 from pytest_reflex.reports.lines import Line, lines_of
@@ -41,6 +42,7 @@ class Narrator:
         self.loop, self.quiet, self.as_json = loop, quiet, as_json
         self._log, self._no_stdout = log, no_stdout
         self._display, self._told_not_held = Display(), False
+        self._failed: Evaluation | None = None
         said = None if quiet else lambda text: self._say(text)
         self._progress = Progress(LoopView(loop), say=said, leaving=loop.cancel.is_set)
 
@@ -105,6 +107,7 @@ class Narrator:
             message = refusal_of(payload)
             self._wrapped(f"{payload['step']} gave nothing usable: {message}", "mild")
         elif event.kind is Kind.STOPPED:
+            self._without_critique()
             self._say("")
 
     def _budget(self) -> None:
@@ -122,14 +125,21 @@ class Narrator:
 
     def _block(self) -> None:
         state = self.loop.state
-        assert state.evaluation is not None
-        self._lines(iteration.block(state, state.evaluation, self.loop.files.artifact_label))
+        evaluation = state.evaluation
+        assert evaluation is not None
+        self._lines(iteration.block(state, evaluation, self.loop.files.artifact_label))
+        self._failed = None if evaluation.passed else evaluation
 
     def _critique(self, issues: Any) -> None:
-        evaluation = self.loop.state.evaluation
+        evaluation, self._failed = self.loop.state.evaluation, None
         assert evaluation is not None
-        head: Line = [("Critique:", "strong")]
-        self._lines([head, *iteration.critique_lines(evaluation, issues)])
+        self._say(styled([iteration.CRITIQUE, *iteration.critique_lines(evaluation, issues)]))
+
+    def _without_critique(self) -> None:
+        """Say what the checks found, below a block that no critique follows."""
+        if self._failed is not None and not self.quiet:
+            self._say(styled(iteration.critique_lines(self._failed, None)))
+        self._failed = None
 
     def end(self) -> int:
         """Deliver the artifact, print summary and artifact, and return the exit status.
@@ -159,7 +169,8 @@ class Narrator:
             give_json(run_json(state))
             return
         if not self.quiet:
-            text = styled(iteration.summary(state, delivered), wrap_width())
+            width = width_of(sys.stderr if self._no_stdout else sys.stdout)
+            text = styled(iteration.summary(state, delivered), width)
             self._say(text) if self._no_stdout else give(f"{text}\n\n")
         if self._no_stdout:
             return
@@ -169,6 +180,7 @@ class Narrator:
 
     def interrupted(self) -> None:
         """Say how to go on."""
+        self._without_critique()
         self._say(
             f"\nInterrupted; nothing durable is lost. Continue with:\n"
             f"  pytest-reflex loop resume {self.loop.files.alias}"
@@ -178,7 +190,7 @@ class Narrator:
         self._lines(lines_of(visible(text), tone))
 
     def _lines(self, lines: list[Line]) -> None:
-        self._say(styled(lines, wrap_width()))
+        self._say(styled(lines, width_of(sys.stderr)))
 
     def _say(self, text: str) -> None:
         self._display.say(text)

@@ -132,24 +132,32 @@ def remove_runs(
     stop: str,
     yes: bool,
     as_json: bool,
+    resumable: Collection[str] = (),
 ) -> int:
-    """Ask, remove runs and say so; those that are `held` or `unsure` stay.
+    """Ask, remove runs and say so; those that are `held`, `unsure` or `resumable` stay.
 
     `lost` says what is lost of one, `remove` returns why some are still there; a single one that is
-    held is refused, and `stop` is the command that ends it.
+    held or resumable is refused, and `stop` is the command that ends it.
     """
     if held and not every:
         raise LockedError(f"{names[0]} is driven by another process", hint=f"stop it first: {stop}")
+    if resumable and not every:
+        raise UsageError(
+            f"{names[0]} was interrupted and can be resumed", hint="add --force to remove it"
+        )
     for name in held:
         say(f"Left alone, because a process drives it: {visible(name)}")
-    going = [name for name in names if name not in held and name not in unsure]
+    for name in resumable:
+        say(f"Left alone, because it can be resumed (--force removes it): {visible(name)}")
+    staying = {*held, *unsure, *resumable}
+    going = [name for name in names if name not in staying]
     _confirm_removal({name: lost(name) for name in going}, noun, yes=yes)
     left = {**unsure, **remove(going)}
     for error in left.values():
         say(f"Left alone: {error}")
     gone = [name for name in going if name not in left]
     if as_json:
-        give_json({"removed": gone, "left": [*held, *left]})
+        give_json({"removed": gone, "left": [*held, *resumable, *left]})
     else:
         give("\n".join(f"Removed: {name}" for name in gone) or "Nothing was removed.")
     return next((error.exit_code for error in left.values()), ExitCode.OK)

@@ -122,6 +122,13 @@ def wrap_width() -> int:
     return WIDTH
 
 
+def width_of(stream: Any) -> int:
+    """Return where lines on a stream are broken; 0, nowhere, where it is no terminal."""
+    with suppress(OSError, ValueError, AttributeError):
+        return wrap_width() if stream.isatty() else 0
+    return 0
+
+
 def say(text: str) -> None:
     """Tell a person something on stderr, as long as somebody is there to read it."""
     try:

@@ -6,7 +6,7 @@ Every function raises ContractError; its message is what the agent is told with 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_reflex.contracts.chatter import Unusable, without_chatter
@@ -18,6 +18,7 @@ from pytest_reflex.model.rules import Rule
 
 __all__ = [
     "ContractError",
+    "blockers_left_out",
     "read_artifact",
     "read_checks",
     "read_files",
@@ -62,6 +63,9 @@ def _faults_of(check: dict[str, Any], ids: Collection[str]) -> Iterator[str]:
         yield f"/min_count: {check['min_count']} is more than max_count {check['max_count']}"
 
 
+MOST_ISSUES = 5
+
+
 def read_issues(text: str, failed_ids: Sequence[str]) -> list[dict[str, str]]:
     """Return at most 5 issues, each for one of the failed rules, in the order of `failed_ids`."""
     found = _json(
@@ -80,6 +84,20 @@ def _issue_faults(value: Any, failed_ids: Sequence[str]) -> list[str]:
         for number, issue in enumerate(value["issues"])
         if issue["rule_id"].strip() not in failed_ids
     ]
+
+
+def blockers_left_out(issues: Sequence[Mapping[str, str]], blockers: Collection[str]) -> str:
+    """Return what is wrong with a critique whose places others took from rules that block.
+
+    Empty where every such rule is named, or where some are and there was room for the rest.
+    """
+    named = [issue["rule_id"] for issue in issues]
+    missing = [rule_id for rule_id in blockers if rule_id not in named]
+    others = [rule_id for rule_id in named if rule_id not in blockers]
+    is_full = len(named) >= MOST_ISSUES or len(others) == len(named)
+    if not (missing and others and is_full):
+        return ""
+    return f"rules of severity fail come first, and these are not named: {', '.join(missing)}"
 
 
 def read_artifact(text: str) -> str:

@@ -20,6 +20,8 @@ from pytest_reflex.documents.outline import outline
 from pytest_reflex.documents.paths import PathSyntaxError, find, parse
 from pytest_reflex.errors import ArtifactError
 
+SIZES = (100_000, 1_100_000)
+"""Characters to which a text is grown in search of an upper bound, the last above a mebibyte."""
 MOST_PARTS = 8
 """Sections, keys and lines that are taken out one by one."""
 
@@ -62,6 +64,14 @@ def _all(
     yield from _of_lines(text)
     yield Mutant("all letters garbled", garbled(text))
     yield from flawed(text)
+
+
+def grown(text: str) -> Iterator[Mutant]:
+    """Yield the text much longer than it is: more of all its parts, and one long line."""
+    most = (10, *(size // max(len(text), 1) for size in SIZES))
+    for times in dict.fromkeys(times for times in most if times >= 10):
+        yield Mutant(f"{times} times the text", (text.rstrip("\n") + "\n\n") * times)
+    yield Mutant("with a line of 100,000 characters", f"{text.rstrip()}\n\n{'long ' * 20_000}\n")
 
 
 def garbled(text: str) -> str:

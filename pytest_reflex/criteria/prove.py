@@ -1,4 +1,4 @@
-"""Whether rules can fail: each on the empty artifact, on mutants of what passes, on bad samples.
+"""Whether rules can fail: on mutants of what passes, on bad samples, on it grown, on nothing.
 
 Promises: the same rules and artifacts are tried on the same texts in the same order, a bounded
 number of them; a check that runs a command of the user's is run only where that is allowed.
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.checks.commands import runs_foreign_code, starts_process
 from pytest_reflex.checks.judged import is_judged
-from pytest_reflex.criteria.mutants import Spans, mutants
+from pytest_reflex.criteria.mutants import Spans, grown, mutants
 from pytest_reflex.criteria.patterns_of import forbids, globs_of, matched, plants
 from pytest_reflex.criteria.planting import Mutant
 from pytest_reflex.criteria.samples import NAME, judge_sample, judge_text, passes
@@ -48,6 +48,8 @@ MOST_TRIES = 160
 """Texts that one rule is tried on at most; half of them for rules that start a process."""
 MOST_BYTES = 1_000_000
 """The size of an artifact of which many mutants are made."""
+EMPTY = "the empty artifact"
+"""What proves a check last of all: that something has to be there is all that it shows."""
 
 
 class Proof(StrEnum):
@@ -158,7 +160,7 @@ class Prover:
         told = iter(trial.failed_on)
         return RuleProof(
             rule=rule,
-            proof=_with_judge(trial.proof, rule),
+            proof=_with_judge(trial, rule),
             empty=trial.empty,
             is_absence=trial.is_absence,
             failed_on=tuple(next(told) if may else None for may in runnable),
@@ -174,9 +176,14 @@ class Prover:
         return self.run_commands or not runs_foreign_code(spec, self.criteria.vars, self.registry)
 
 
-def _with_judge(proof: Proof, rule: Rule) -> Proof:
-    """Return what is known of a rule that a judge may fail, where the rest of it cannot."""
-    open_yet = proof in (Proof.VACUOUS, Proof.UNPROVEN)
+def _with_judge(trial: _Trial, rule: Rule) -> Proof:
+    """Return what is known of a rule that a judge may fail, where the rest fails on nothing else.
+
+    That the rest fails on the empty artifact shows little of such a rule.
+    """
+    proof = trial.proof
+    weak = proof is Proof.PROVED and set(trial.failed_on) <= {"", EMPTY}
+    open_yet = weak or proof in (Proof.VACUOUS, Proof.UNPROVEN)
     return Proof.JUDGED if open_yet and any(map(is_judged, rule.checks)) else proof
 
 
@@ -190,7 +197,7 @@ class _Trial:
     failed_on: list[str] = field(default_factory=list)
     empty: Outcome | None = None
     tried: int = 0
-    has_seeds: bool = False
+    growing: Seed | None = None
     message: str = ""
     cut: bool = False
 
@@ -201,15 +208,24 @@ class _Trial:
         self.message = next((r.message for r in at_empty if r.outcome is not Outcome.PASS), "")
         variables, registry = self.prover.criteria.vars, self.prover.registry
         quick = not any(starts_process(s, variables, registry) for s in self.rule.checks)
+        self._try_texts(quick)
+        if self.growing is not None:
+            self._note(EMPTY, at_empty)
+
+    def _try_texts(self, quick: bool) -> None:
+        """Try one text after the other until each check has failed, or the time is over.
+
+        Where each try starts a process, it is enough that the rule can fail.
+        """
         bad = self._own("bad")
         of_seeds = self._of_seeds(MOST_SEEDS if quick else 1)
         order = chain(of_seeds, bad) if quick else chain(bad, of_seeds)
-        for seed in islice(order, MOST_TRIES if quick else MOST_TRIES // 2):
+        most = MOST_TRIES if quick else MOST_TRIES // 2
+        for seed in chain(islice(order, most), self._grown()):
             self.cut = self.prover.deadline is not None and self.prover.deadline.passed()
             if self.cut:
                 return
             self._try(seed)
-            # Where each try starts a process, it is enough that the rule can fail.
             if all(self.failed_on) or (not quick and any(self.failed_on) and seed not in bad):
                 return
 
@@ -227,7 +243,8 @@ class _Trial:
         if self.cut:
             return Proof.UNPROVEN
         # What was planted into nothing was a try as well: only a rule of absence passes there.
-        return Proof.VACUOUS if self.has_seeds or self._samples("bad") else Proof.UNPROVEN
+        has_tries = self.growing is not None or self._samples("bad")
+        return Proof.VACUOUS if has_tries else Proof.UNPROVEN
 
     def _samples(self, kind: str) -> Sequence[Sample]:
         return self.rule.samples.get(kind, ())
@@ -270,9 +287,21 @@ class _Trial:
 
     def _try(self, seed: Seed) -> None:
         self.tried += 1
-        for index, result in enumerate(self._judge(seed)):
+        self._note(seed.what, self._judge(seed))
+
+    def _note(self, what: str, results: Iterable[CheckResult]) -> None:
+        """Remember which checks fail on a text, and have not failed on another one before."""
+        for index, result in enumerate(results):
             if result.outcome is Outcome.FAIL and not self.failed_on[index]:
-                self.failed_on[index] = seed.what
+                self.failed_on[index] = what
+
+    def _grown(self) -> Iterator[Seed]:
+        """Yield a passing text that is much longer: what bounds a text from above fails there."""
+        seed = self.growing
+        if seed is None or not is_text(seed):
+            return
+        for mutant in grown(seed.text):
+            yield replace(seed, what=f"{seed.what}, {mutant.what}", text=mutant.text)
 
     def _of_seeds(self, most: int) -> Iterator[Seed]:
         """Yield the mutants of passing texts, one of each in turn."""
@@ -281,16 +310,16 @@ class _Trial:
             results = self._judge(seed)
             if passes(results):
                 passing.append((seed, results))
-        self.has_seeds = bool(passing)
         globs = list(globs_of(self.rule.checks, self.prover.criteria.vars))
         streams = []
         for seed, results in passing[:most]:
             singles = list(single_files(seed, globs, results))
+            self.growing = self.growing or (singles or [seed])[0]
             streams += [self._mutants(single, results) for single in singles[:MOST_FILES]]
             streams.append(together(seed, [self._mutants(one, results) for one in singles]))
             streams.append(taken_out(singles[:MOST_FILES]))
         if not streams and self.empty is Outcome.PASS:
-            streams = [self._mutants(self._empty("the empty artifact"), ())]
+            streams = [self._mutants(self._empty(EMPTY), ())]
         for row in zip_longest(*streams):
             yield from (seed for seed in row if seed)
 

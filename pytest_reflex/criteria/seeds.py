@@ -74,8 +74,7 @@ def single_files(
 def taken_out(seeds: Sequence[Seed]) -> Iterator[Seed]:
     """Yield folders without one of their files.
 
-    Nothing where one file is all that is looked at: that is the empty artifact over again, which
-    shows nothing of a rule. An emptied file is just that as well, however many lie beside it.
+    Nothing where one file is all that is looked at: that is the empty artifact over again.
     """
     for seed in seeds if len(seeds) > 1 else ():
         yield replace(seed, what=f"{seed.what}, removed", text="", name="")

@@ -16,8 +16,9 @@ class EventKind(StrEnum):
     """The events of the Reflex loop; the values are the seed's names.
 
     Added: `feedback_given` (a person's critique), `run_extended` (a run that had ended goes on),
-    `vote_cast` (a judge has voted, in an evaluation that is under way) and `changes_accepted` (a
-    person takes the project as it is now).
+    `vote_cast` (a judge has voted, in an evaluation that is under way), `changes_accepted` (a
+    person takes the project as it is now) and `run_adopted` (a run that another program began goes
+    on here: it has what `run_started` has, and where that run stood).
     """
 
     RUN_STARTED = "run_started"
@@ -36,6 +37,7 @@ class EventKind(StrEnum):
     RUN_EXTENDED = "run_extended"
     VOTE_CAST = "vote_cast"
     CHANGES_ACCEPTED = "changes_accepted"
+    RUN_ADOPTED = "run_adopted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from pytest_reflex.model.judged import Cast
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.steps import Reply
-from pytest_reflex.model.stop import RunStatus, StopReason
+from pytest_reflex.model.stop import BY_EVALUATION, RunStatus, StopReason
 from pytest_reflex.model.words import Level, Step
 
 EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
@@ -205,14 +205,14 @@ class RunState:
 
     @property
     def step(self) -> Step:
-        """The step that is due (wire key `current_step`)."""
+        """The step that is due (wire key `current_step`), or the evaluation that ended the run."""
         if not self.planned:
             return Step.PLAN
         if not self.produced:
             return Step.PRODUCE if self.prepared else Step.PRODUCE_PREPARE
         if not self.prepared:
             return Step.PREPARE
-        if not self.evaluated:
+        if not self.evaluated or (self.stop.reason in BY_EVALUATION and not self.critiqued):
             return Step.EVALUATE
         return Step.REFINE if self.critiqued else Step.CRITIQUE
 

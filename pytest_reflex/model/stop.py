@@ -81,6 +81,16 @@ ENDS: Mapping[StopReason, End] = {
     StopReason.INTERRUPTED: End(_STOPPED, ExitCode.INTERRUPTED, "interrupted", True),
 }
 
+BY_EVALUATION = frozenset(
+    (
+        StopReason.THRESHOLD_REACHED,
+        StopReason.NO_MAJOR_ISSUES,
+        StopReason.STAGNATION,
+        StopReason.ITERATION_LIMIT,
+    )
+)
+"""The reasons of a Reflex loop that an evaluation gives: no step is due behind it."""
+
 
 def is_extendable(reason: StopReason | None) -> bool:
     """Return whether a run that ended for a reason can go on under other limits."""

@@ -38,7 +38,10 @@ def _artifact(payload: Payload) -> str:
 
 
 def _evaluation(payload: Payload) -> str:
-    evaluation = payload["evaluation"]
+    evaluation = payload.get("evaluation")
+    if evaluation is None:  # another program has these two
+        verdict = "passed" if payload["passed"] else "not passed"
+        return f"{shown_score(Fraction(str(payload['score'])))} {verdict}"
     failed = ", ".join(row["id"] for row in evaluation["failed"])
     verdict = "passed" if evaluation["passed"] else "not passed"
     score = f"{shown_score(Fraction(str(evaluation['score_exact'])))} {verdict}"
@@ -80,6 +83,7 @@ _SAYS: dict[EventKind, Callable[[Payload], str]] = {
         f"{payload['rule_id']}, vote {payload['number']}: {payload['verdict']} ({payload['agent']})"
     ),
     EventKind.CHANGES_ACCEPTED: lambda payload: ", ".join(payload["paths"]),
+    EventKind.RUN_ADOPTED: lambda payload: f"begun by another program; {_started(payload)}",
     EventKind.RUN_EXTENDED: lambda payload: (
         f"after {payload['reason']}, at most {payload['limits']['max_iterations']} iterations"
     ),

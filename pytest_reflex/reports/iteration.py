@@ -10,6 +10,7 @@ from pytest_reflex.model.plain import visible
 from pytest_reflex.model.results import Evaluation, RuleResult
 from pytest_reflex.model.run import EMPTY_SHA256, RunState
 from pytest_reflex.model.stop import StopReason
+from pytest_reflex.model.words import Outcome
 from pytest_reflex.reports.advice import next_line
 from pytest_reflex.reports.lines import WIDTH, Line
 from pytest_reflex.reports.spending import spend_text as spend_text
@@ -49,6 +50,8 @@ def _added(state: RunState) -> Iterator[Line]:
     if flips and (flips.fixed or flips.broken or flips.still):
         said = (("fixed", flips.fixed), ("broken", flips.broken), ("still failing", flips.still))
         yield _field("Flips", "; ".join(f"{word} {', '.join(ids)}" for word, ids in said if ids))
+    if state.evaluation and (open_ones := _unmeasured(state.evaluation.results)):
+        yield _field("Not measured", open_ones, "mild")
     yield from guard_lines(state.changed)
     if state.evaluation and state.evaluation.judged:
         yield _field("Judged", votes_told(state.evaluation))
@@ -117,12 +120,19 @@ def changed_line(changed: Mapping[str, Any]) -> str:
 
 
 def ids(results: Iterable[RuleResult]) -> str:
-    """Return rule ids, each with its outcome where it could not be judged."""
-    names = [
-        r.rule.id if r.outcome.value == "fail" else f"{r.rule.id} ({r.outcome.value})"
-        for r in results
-    ]
-    return ", ".join(names) or "none"
+    """Return rule ids."""
+    return ", ".join(r.rule.id for r in results) or "none"
+
+
+def _unmeasured(results: Iterable[RuleResult]) -> str:
+    """Return the ids of rules that could not be judged; empty where all were."""
+    found = [r for r in results if r.outcome not in (Outcome.PASS, Outcome.FAIL)]
+    errors = {r.rule.id for r in found if r.outcome is Outcome.ERROR}
+    return ", ".join(f"{r.rule.id}{' (error)' * (r.rule.id in errors)}" for r in found)
+
+
+CRITIQUE: Line = [("Critique:", "strong")]
+"""The line above a critique."""
 
 
 def critique_lines(
@@ -166,6 +176,7 @@ def distance(evaluation: Evaluation) -> list[Line]:
         f"  threshold {plain(evaluation.threshold)}, score {score}, gap {gap(evaluation)}",
         f"  blocking rules: {len(blockers)}" + (f" ({ids(blockers)})" if blockers else ""),
         f"  rules passed: {passed}/{len(evaluation.results)}",
+        *([f"  not measured: {open_ones}"] if (open_ones := _unmeasured(blockers)) else ()),
     )
     return [[("Distance to success:", "strong")], *([(row, "")] for row in rows)]
 

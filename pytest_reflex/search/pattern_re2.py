@@ -70,6 +70,7 @@ class _Writer:
     def __init__(self, flags: int) -> None:
         self._ignore_case = bool(flags & re.IGNORECASE)
         self._multiline = bool(flags & re.MULTILINE)
+        self._any = "." if flags & re.DOTALL else r"[^\n]"
         self.ascii_only = self._ignore_case
 
     def sequence(self, tree: Any) -> str:
@@ -82,7 +83,7 @@ class _Writer:
         if name == "NOT_LITERAL":
             return f"[^{self._char(argument)}]"
         if name == "ANY":
-            return r"[^\n]"
+            return self._any
         if name == "ANY_ALL":
             return "."
         if name == "IN":

@@ -176,7 +176,7 @@ def test_an_event_of_another_program_is_shown_as_far_as_it_goes(
     (stage.root / "left/history.jsonl").write_text("\n".join(lines) + "\n")
     assert main(["loop", "history", "left"]) == 0
     out = capsys.readouterr().out.splitlines()
-    assert out[0].endswith("EVALUATE        evaluation_done")
+    assert out[0].endswith("EVALUATE        evaluation_done: 0.720 not passed")
     assert out[1] == "   2  not an event of a loop"
 
 

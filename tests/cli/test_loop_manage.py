@@ -47,7 +47,7 @@ def test_clean_removes_one(stage: Stage, capsys: Captured) -> None:
 
 def test_clean_needs_a_yes_where_there_is_no_terminal(stage: Stage, capsys: Captured) -> None:
     before = there(stage)
-    assert main(["loop", "clean", "left"]) == 4
+    assert main(["loop", "clean", "left", "--force"]) == 4
     told = capsys.readouterr().err
     assert "left: interrupted; it could still be resumed" in told
     assert "add --yes; nothing was removed" in told
@@ -82,18 +82,18 @@ def test_clean_all_names_a_link_and_leaves_it(stage: Stage, capsys: Captured) ->
 
 
 def test_clean_takes_the_pointer_along(stage: Stage) -> None:
-    main(["loop", "clean", "left", "--yes"])
+    main(["loop", "clean", "left", "--yes", "--force"])
     assert there(stage) == ["done", "limit"]
 
 
 def test_clean_hands_the_pointer_on(stage: Stage) -> None:
     leave(stage, "newer")
-    main(["loop", "clean", "newer", "--yes"])
+    main(["loop", "clean", "newer", "--yes", "--force"])
     assert json.loads((stage.root / "current.json").read_text())["task_alias"] == "left"
 
 
 def test_w6_clean_removes_a_pointer_that_dangles(stage: Stage) -> None:
-    main(["loop", "clean", "left", "--yes"])
+    main(["loop", "clean", "left", "--yes", "--force"])
     pointer = {"active_run_id": "gone-1", "task_alias": "gone", "status": "running"}
     (stage.root / "current.json").write_text(json.dumps(pointer))
     assert main(["loop", "clean", "--all", "--yes"]) == 0

@@ -38,7 +38,7 @@ def proof_of(
     return proof
 
 
-# what cannot fail, or fails on the empty artifact only
+# what cannot fail
 VACUOUS = {
     "anything at all": "{type: content, search: '.*'}",
     "anything on one line": "{type: content, search: '(?s)\\A.*\\Z'}",
@@ -48,8 +48,6 @@ VACUOUS = {
     "letters or none": "{type: content, search: '[a-z]*'}",
     "an optional word": "{type: content, search: '(Title)?'}",
     "an empty alternative": "{type: content, search: 'Licence|'}",
-    "one character": "{type: content, search: '(?s).'}",
-    "not blank": "{type: content, search: '\\S'}",
     "an absence that is always": "{type: content, search: 'a\\Ab', negate: true}",
     "a contradiction": "{type: content, search: '(?!x)x', negate: true}",
     "more than there will be": "{type: content, search: zebra, max_count: 1000000}",
@@ -132,6 +130,39 @@ def test_rule_that_can_fail_is_proved_from_its_good_sample(
     assert proof.proof is Proof.PROVED
     assert absence in (proof.is_absence, None)
     assert first in (proof.failed_on[0] or "")
+
+
+EMPTY = "the empty artifact"
+# What fails on the empty artifact alone, and what bounds an artifact from above.
+ENDS = {
+    "one character": ("{type: content, search: '(?s).'}", GOOD, EMPTY),
+    "not blank": ("{type: content, search: '\\S'}", GOOD, EMPTY),
+    "a file that is not empty": (
+        "{type: executable, command: 'test -s \"$PYTEST_REFLEX_ARTIFACT\"'}", GOOD, EMPTY,
+    ),
+    "few paragraphs": ("{type: structure, count: {paragraphs: {max: 500}}}", GOOD, "the text"),
+    "a short text": ("{type: content, search: '(?s)\\A.{0,9000}\\Z'}", GOOD, "the text"),
+    "few words, by a command": (
+        "{type: executable, command: 'test $(wc -w < \"$PYTEST_REFLEX_ARTIFACT\") -lt 800'}",
+        GOOD,
+        "the text",
+    ),
+    "few links": ("{type: structure, count: {links: {max: 90}}}", GOOD, "the text"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("check", "good", "on"), ENDS.values(), ids=ENDS)
+def test_nothing_and_a_grown_artifact_are_tried_last(
+    tmp_path: Path, check: str, good: list[str], on: str
+) -> None:
+    proof = proof_of(tmp_path, check, good, run_commands=True)
+    assert proof.proof is Proof.PROVED
+    assert on in (proof.failed_on[0] or "")
+
+
+def test_nothing_proves_no_check_that_passes_nowhere(tmp_path: Path) -> None:
+    proof = proof_of(tmp_path, "{type: content, search: nowhere}", GOOD)
+    assert (proof.proof, proof.failed_on) == (Proof.UNPROVEN, ("",))
 
 
 PATTERNS = {
@@ -295,20 +326,20 @@ FOLDERS: dict[str, tuple[str, dict[str, object], Proof, str]] = {
     "something in all of several files is in every one but the empty": (
         "{type: content, search: '(?s).', files: '*.md', each: true}",
         FOLDER,
-        Proof.VACUOUS,
-        "",
+        Proof.PROVED,
+        "the empty artifact",
     ),
     "something in one file is in every one but the empty": (
         "{type: content, search: '(?s).', files: '*.md', each: true}",
         ALONE,
-        Proof.VACUOUS,
-        "",
+        Proof.PROVED,
+        "the empty artifact",
     ),
     "anything": (
         "{type: content, search: 'x*', files: '*.md', each: true}",
         ALONE,
-        Proof.VACUOUS,
-        "",
+        Proof.PROVED,
+        "the empty artifact",
     ),
 }
 
@@ -352,8 +383,7 @@ def test_bytes_of_a_folder_are_judged_as_they_are(tmp_path: Path) -> None:
     data = b"\x89PNG\xff\0"
     seed = Seed("docs", "", "", None, {"a.png": data.decode("utf-8", "surrogateescape")})
     proof = proof_of(tmp_path, check, seeds=(seed,), run_commands=True)
-    assert proof.proof is Proof.VACUOUS
-    assert proof.empty is Outcome.FAIL
+    assert (proof.proof, proof.failed_on) == (Proof.PROVED, ("the empty artifact",))
 
 
 @pytest.mark.parametrize("name", ["base", "api-spec", "code", "configuration", "documentation"])

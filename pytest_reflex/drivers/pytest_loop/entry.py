@@ -27,7 +27,7 @@ from pytest_reflex.drivers.pytest_loop.telling import Teller
 from pytest_reflex.drivers.reflex.attending import LoopView
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.drivers.reflex.kinds import is_of_session
-from pytest_reflex.drivers.reflex.overview import NOT_VERIFIED, Run, find_run
+from pytest_reflex.drivers.reflex.overview import NOT_VERIFIED, Run, find_run, interrupted_loop
 from pytest_reflex.drivers.reflex.reopening import More, extended
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.errors import LimitError, PausedError, ReflexError, TamperedError, UsageError
@@ -123,7 +123,9 @@ def _own_status(session: Session) -> int:
 
 def _resume(config: pytest.Config, order: Order, teller: Teller, log: Listener) -> int:
     settings = _told(load(order.root), teller)
-    run = find_run(order.root / settings["loop.root"], order.resume or order.alias)
+    root = order.root / settings["loop.root"]
+    name = order.resume or order.alias or interrupted_loop(root, of_session=True)
+    run = find_run(root, name)
     setup = run.state.setup
     if not is_of_session(run.state):
         raise UsageError(
@@ -253,6 +255,10 @@ def _watch(
         except PausedError as error:
             teller.note(str(error))
             return INTERRUPTED
+        except TamperedError:  # its history cannot say so itself
+            if loop.state.status is not RunStatus.RUNNING:
+                teller.end(loop)
+            raise
         teller.end(loop)
         stop = loop.state.stop
         if stop.reason is StopReason.USER_STOP:

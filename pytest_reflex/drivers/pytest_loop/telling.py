@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from pytest_reflex.drivers.common.console import styled
-from pytest_reflex.drivers.common.events import DriverEvent
+from pytest_reflex.drivers.common.events import DriverEvent, Kind
 from pytest_reflex.drivers.pytest_loop.child import Runner, Session
 from pytest_reflex.drivers.pytest_loop.difference import counts
 from pytest_reflex.drivers.pytest_loop.files import project_of
@@ -21,6 +21,7 @@ from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.drivers.reflex.events import EVENT
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.plain import visible
+from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import StopReason
 from pytest_reflex.model.words import Step
@@ -46,6 +47,8 @@ class Teller:
     color: bool | None
     no_stdout: bool = False
     interruptions: Interruptions = field(default_factory=Interruptions)
+    failed: Evaluation | None = None
+    """What did not pass and no critique was told of yet."""
 
     def say(self, text: str, tone: str = "") -> None:
         """Print lines, control characters visible; what cannot be told stops nothing."""
@@ -59,8 +62,9 @@ class Teller:
         self._wrapped(lines_of(visible(text)))
 
     def _wrapped(self, lines: Iterable[Line]) -> None:
-        """Print lines as they are, broken where they are too long."""
-        self.say(plain(broken(lines, WIDTH)))
+        """Print lines as they are, broken on a terminal where they are too long."""
+        on_terminal = (sys.stderr if self.no_stdout else sys.stdout).isatty()
+        self.say(plain(broken(lines, WIDTH) if on_terminal else lines))
 
     def begin(self, loop: ReflexLoop) -> None:
         """Tell what could not be read when the run was taken up."""
@@ -110,10 +114,10 @@ class Teller:
             self._block(loop)
         elif kind == EventKind.CRITIQUE_DONE:
             self.say("Critique:")
-            evaluation = loop.state.evaluation
-            assert evaluation is not None
             # What an agent is told at length is told people in a line for each rule.
-            self._wrapped(iteration.critique_lines(evaluation, None))
+            self._found()
+        elif event.kind is Kind.STOPPED:
+            self._found()
         elif kind == EventKind.REFINEMENT_DONE:
             by, same = payload.get("agent", ""), payload["before"] == payload["after"]
             self.say(f"Refined by: {by}{' (nothing was changed)' if same else ''}\n")
@@ -122,17 +126,25 @@ class Teller:
         elif kind == EventKind.ARTIFACT_CREATED and payload["by"] == "hand":
             self.note("The files are not as the history has them; they are judged as they are")
 
+    def _found(self) -> None:
+        """Say what was found against the session that was evaluated last, once."""
+        if self.failed is not None and not self.quiet:
+            self.say(plain(iteration.critique_lines(self.failed, None)))
+        self.failed = None
+
     def _refused(self, loop: ReflexLoop) -> None:
         for why in project_of(loop.files).refused():
             self.note(f"{why}: it was taken away, and what the history has is in its place")
 
     def _block(self, loop: ReflexLoop) -> None:
         state = loop.state
-        assert state.evaluation is not None
+        evaluation = state.evaluation
+        assert evaluation is not None
+        self.failed = None if evaluation.passed else evaluation
         # A section of the artifact is a file here, and one that comes in is none that was added.
         changed, label = _changed_files(state.changed), loop.files.artifact_label
-        title, *rest = iteration.block(state, state.evaluation, label, changed)
-        self.say(plain([title]), "good" if state.evaluation.passed else "open")
+        title, *rest = iteration.block(state, evaluation, label, changed)
+        self.say(plain([title]), "good" if evaluation.passed else "open")
         self._wrapped(rest)
 
     def end(self, loop: ReflexLoop) -> None:
@@ -148,6 +160,7 @@ class Teller:
             self.note(f"Next: {advice}")
 
     def interrupted(self, alias: str) -> None:
+        self._found()
         self.say(
             "\nInterrupted; nothing durable is lost. Continue with:\n"
             f"  pytest --reflex-loop --reflex-resume {alias}"

@@ -59,9 +59,10 @@ def evaluated_in(folder: Path, iteration: int) -> Shown:
     judged = {
         event.iteration: event.payload["evaluation"]["artifact_sha256"]
         for event in events
-        if event.kind is EventKind.EVALUATION_DONE
+        if event.kind in _JUDGES and "evaluation" in event.payload
     }
-    made = {event.iteration: event.payload["after"] for event in events if event.kind in _MAKES}
+    makes = (event for event in events if event.kind in _MAKES and "after" in event.payload)
+    made = {event.iteration: event.payload["after"] for event in makes}
     if iteration not in judged and iteration not in made:
         there = ", ".join(map(str, sorted({*made, *judged})))
         raise UsageError(
@@ -75,15 +76,15 @@ def evaluated_in(folder: Path, iteration: int) -> Shown:
     return Shown(data=data, iteration=iteration, note=note, proofs=_proofs(events, data))
 
 
-_JUDGES = EventKind.EVALUATION_DONE
-_MAKES = (EventKind.ARTIFACT_CREATED, EventKind.REFINEMENT_DONE)
+_JUDGES = (EventKind.EVALUATION_DONE, EventKind.RUN_ADOPTED)
+_MAKES = (EventKind.ARTIFACT_CREATED, EventKind.REFINEMENT_DONE, EventKind.RUN_ADOPTED)
 
 
 def _proofs(events: Sequence[Event], data: bytes) -> tuple[Mapping[str, Any], ...]:
     """Return the proofs that came of the last evaluation of an artifact."""
     sha256 = hashlib.sha256(data).hexdigest()
     for event in reversed(events):
-        judged = event.payload.get("evaluation") if event.kind is _JUDGES else None
+        judged = event.payload.get("evaluation") if event.kind in _JUDGES else None
         if judged and judged["artifact_sha256"] == sha256:
             return tuple(event.payload.get("proofs", ()))
     return ()

@@ -8,7 +8,7 @@ from enum import StrEnum
 from pytest_reflex.drivers.common import limits
 from pytest_reflex.drivers.common.drive import Inputs
 from pytest_reflex.model.run import RunState
-from pytest_reflex.model.stop import RunStatus, StopReason
+from pytest_reflex.model.stop import BY_EVALUATION, RunStatus, StopReason
 from pytest_reflex.model.words import Level, Step
 from pytest_reflex.verdict import progress
 
@@ -97,22 +97,12 @@ def _next(
 
 def _counts(state: RunState, decision: Decision) -> bool:
     """Return whether a decision rests on the evaluation that stands, or would record its pass."""
-    if decision.reason in _BY_EVALUATION or decision.act is Act.SWITCH:
+    if decision.reason in BY_EVALUATION or decision.act is Act.SWITCH:
         return state.evaluated
     if decision.act is not Act.STOP or state.errors.get(Step.EVALUATE):
         return False
     judged = state.evaluation if state.artifact_status == "evaluated" else None
     return bool(judged and judged.passed)
-
-
-_BY_EVALUATION = frozenset(
-    (
-        StopReason.THRESHOLD_REACHED,
-        StopReason.NO_MAJOR_ISSUES,
-        StopReason.STAGNATION,
-        StopReason.ITERATION_LIMIT,
-    )
-)
 
 
 def _failed_twice(state: RunState, unverified: bool) -> Decision | None:

@@ -111,7 +111,7 @@ class ReflexDriver:
     def __init__(self, loop: ReflexLoop, control: Control, waits: Waits) -> None:
         self._loop, self._control, self._waits = loop, control, waits
         self._seal = Watch(loop.files.latest_events()[0].payload, loop.project)
-        self.calls = Calls(loop.watch, loop.files.alias, loop.free)
+        self.calls = Calls(loop.watch, loop.files.alias, loop.free, loop.files.begin_call)
         self.verified: Verified = set()
         self._denied = ""
 
@@ -288,7 +288,7 @@ class ReflexStore:
         self._files, self._hooks, self._verified = files, hooks, verified
         self._calls = calls
         self._told = len(files.latest_events()) - new
-        began = (EventKind.RUN_STARTED, EventKind.RUN_EXTENDED)
+        began = (EventKind.RUN_STARTED, EventKind.RUN_EXTENDED, EventKind.RUN_ADOPTED)
         self._goes_on = not any(e.kind in began for e in files.latest_events()[self._told :])
 
     @property
@@ -331,6 +331,7 @@ class ReflexStore:
         with suppress(ReflexError, OSError):  # the disk may be the very reason
             for done in self._calls.interrupted():
                 self._files.commit(done)
+            self._files.end_calls()
 
     def _untold(self) -> Iterator[DriverEvent]:
         for event in self._files.latest_events()[self._told :]:

@@ -11,8 +11,8 @@ from pytest_reflex.drivers.reflex.history import artifact_with, evaluation_of, j
 from pytest_reflex.drivers.reflex.steps import Done
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import RunState
-from pytest_reflex.model.stop import ENDS, RunStatus, StopReason
-from pytest_reflex.model.words import Level
+from pytest_reflex.model.stop import BY_EVALUATION, ENDS, RunStatus, StopReason
+from pytest_reflex.model.words import Level, Step
 from pytest_reflex.verdict.progress import best
 
 
@@ -39,10 +39,11 @@ def stopped(
         and bool(own and current and current.passed and is_last(state, current.level)),
     }
     kind = EventKind.FAILED if status is RunStatus.FAILED else EventKind.STOPPED
+    step = Step.EVALUATE if stop.reason in BY_EVALUATION else state.step
     top = best(state.marks)
     restores = status is not RunStatus.COMPLETED and sound
     if not restores or top is None or top.sha256 == state.artifact_sha256:
-        return Done(kind=kind, step=state.step, payload=payload)
+        return Done(kind=kind, step=step, payload=payload)
     payload |= {
         "passed": (top.sha256, top.level) in verified and top.passed and is_last(state, top.level),
         "restored_from": {"iteration": top.iteration, "phase": top.level.value},
@@ -51,4 +52,4 @@ def stopped(
         "by": "restore",
     }
     text = artifact_with(past, top.sha256)
-    return Done(kind=kind, step=state.step, payload=payload, artifact=text)
+    return Done(kind=kind, step=step, payload=payload, artifact=text)

@@ -17,6 +17,7 @@ EVENT = "event"
 _KINDS = {
     EventKind.RUN_STARTED: Kind.STARTED,
     EventKind.RUN_EXTENDED: Kind.STARTED,
+    EventKind.RUN_ADOPTED: Kind.STARTED,
     EventKind.EVALUATION_DONE: Kind.MEASURED,
     EventKind.VOTE_CAST: Kind.MEASURED,
     EventKind.PHASE_SWITCHED: Kind.DECIDED,
@@ -89,7 +90,7 @@ def _common(kind: Kind, event: Event, state: RunState) -> Mapping[str, Any]:
     """Return the fields that events of the kind have with every driver."""
     payload = event.payload
     if kind is Kind.STARTED:
-        return {**_begun(state), "resumed": event.kind is EventKind.RUN_EXTENDED}
+        return {**_begun(state), "resumed": event.kind is not EventKind.RUN_STARTED}
     if kind is Kind.DECIDED:
         return {"decision": _DECISIONS[event.kind]}
     if kind is Kind.ACTED:

@@ -16,7 +16,7 @@ from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.judged import Cast
 from pytest_reflex.model.results import Evaluation, evaluation_from_json
 from pytest_reflex.model.rules import Criteria
-from pytest_reflex.model.run import Limits, Mark, RunState, Stop
+from pytest_reflex.model.run import EMPTY_SHA256, Limits, Mark, RunState, Stop
 from pytest_reflex.model.stop import ENDS, RunStatus, StopReason
 from pytest_reflex.model.words import Level, Step
 from pytest_reflex.verdict.progress import mark_of, stagnation_after, stagnation_of
@@ -40,6 +40,8 @@ def apply(state: RunState | None, event: Event) -> RunState:
     """Return the state after one more event."""
     if event.kind is EventKind.RUN_STARTED:
         return _started(event)
+    if event.kind is EventKind.RUN_ADOPTED:
+        return _adopted(event)
     if state is None:
         raise StateError(
             f"the history starts with {event.kind.value}, not with run_started",
@@ -76,6 +78,41 @@ def _started(event: Event) -> RunState:
         updated_at=event.ts,
         last_seq=event.seq,
     )
+
+
+def _adopted(event: Event) -> RunState:
+    """A run of another program stands where that left it; what that has paid nobody knows."""
+    payload, found = event.payload, event.payload["adopted"]
+    reason, done = found["reason"], found["done"]
+    known = reason in list(StopReason)
+    state = replace(
+        _started(event),
+        created_at=found["created_at"],
+        status=RunStatus(found["status"]),
+        stop=Stop(
+            passed=found["passed"],
+            reason=StopReason(reason) if known else None,
+            detail="" if known else reason,
+        ),
+        iteration=event.iteration,
+        plan=tuple(found["plan"]),
+        checks=None if found["checks"] is None else tuple(found["checks"]),
+        issues=None if found["issues"] is None else tuple(found["issues"]),
+        artifact_sha256=payload.get("after", EMPTY_SHA256),
+        stagnation_count=found["stagnation_count"],
+        planned=Step.PLAN in done,
+        produced=Step.PRODUCE in done,
+        prepared=Step.PREPARE in done,
+        evaluated=Step.EVALUATE in done,
+        critiqued=Step.CRITIQUE in done,
+        refined=Step.REFINE in done,
+    )
+    if "evaluation" not in payload:
+        return state
+    rules = {rule.id: rule for rule in state.criteria.rules}
+    evaluation = evaluation_from_json(payload["evaluation"], rules)
+    marks = (mark_of(evaluation, state.iteration),) if evaluation.artifact_sha256 else ()
+    return replace(state, evaluation=evaluation, marks=marks)
 
 
 def _plan(state: RunState, payload: Payload) -> RunState:

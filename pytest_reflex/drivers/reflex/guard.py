@@ -76,9 +76,8 @@ def last_critique(events: Sequence[Event], criteria: Criteria) -> tuple[Critique
     said = next((e for e in reversed(events) if e.kind is EventKind.CRITIQUE_DONE), None)
     if said is None:
         return None
-    judged = next(
-        e for e in reversed(events) if e.kind is EventKind.EVALUATION_DONE and e.seq < said.seq
-    )
+    judges = (EventKind.EVALUATION_DONE, EventKind.RUN_ADOPTED)
+    judged = next(e for e in reversed(events) if e.kind in judges and e.seq < said.seq)
     evaluation = evaluation_from_json(judged.payload["evaluation"], rules)
     critique = Critique(
         issues=said.payload["issues"],

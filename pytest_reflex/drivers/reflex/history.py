@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.drivers.reflex.fold import apply, fold
+from pytest_reflex.drivers.reflex.foreign import adoption, is_foreign, own_events
 from pytest_reflex.drivers.reflex.statefile import ARTIFACT, HISTORY
 from pytest_reflex.errors import StateError
 from pytest_reflex.model.events import Event, EventKind
@@ -21,17 +22,25 @@ from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.run import Mark, RunState
 from pytest_reflex.model.stop import RunStatus
 from pytest_reflex.model.words import Level
-from pytest_reflex.store.delta import apply_delta
+from pytest_reflex.store.delta import apply_delta, make_delta
+from pytest_reflex.store.parts import changed_sections
 
 
 def read_events(path: Path, records: Iterable[Mapping[str, Any]]) -> tuple[list[Event], RunState]:
     """Return the events in the records of a journal, and the state they lead to.
 
-    Raises StateError where there is none, or one that is not as this program writes them.
+    Of a run that another program began the first is its adoption: what is in the journal, or what
+    it would be (its `seq` is that of the next line then). Raises StateError where there is none, or
+    one that is not as this program writes them.
     """
     events: list[Event] = []
-    state = None
-    for number, record in enumerate(records, 1):
+    state, records, begin = None, list(records), 0
+    if found := own_events(records):
+        begin = found
+    elif is_foreign(path.parent, records):
+        event = adoption(path.parent, records)
+        return [event], apply(None, event)
+    for number, record in enumerate(records[begin:], begin + 1):
         try:
             events.append(Event.from_json(record))
             state = apply(state, events[-1])
@@ -138,18 +147,40 @@ class RecordedRun:
         return self._events
 
 
+def change_of(run: RecordedRun, new: str) -> dict[str, Any]:
+    """Return what an event says of the change of a run's artifact to a new text."""
+    old = run.artifact_text()
+    return _since_evaluation(run, new) | {
+        "delta": make_delta(old, new),
+        "before": digest(old),
+        "after": digest(new),
+        "size": len(new.encode("utf-8")),
+        "changed": {**changed_sections(old, new).to_json(), "initial": old == ""},
+    }
+
+
+def _since_evaluation(run: RecordedRun, new: str) -> dict[str, Any]:
+    """Return how a text differs from what was evaluated, where that is not the last one."""
+    judged, events = run.state.evaluation if run.latest_events() else None, run.latest_events()
+    if judged is None or judged.artifact_sha256 in ("", digest(run.artifact_text())):
+        return {}
+    old = artifact_with(events, judged.artifact_sha256)
+    return {"since_evaluation": changed_sections(old, new).to_json()}
+
+
 def at_evaluation(run: RecordedRun) -> RecordedRun | None:
     """Return a run as it was when it evaluated what its state shows; None where nothing was."""
     shown, events = run.state.evaluation, run.latest_events()
-    for number in range(len(events) - 1, 0, -1):
+    for number in range(len(events) - 1, -1, -1):
         if shown is not None and _evaluates(events[number], shown):
-            before = events[:number]
+            before = events[: max(number, 1)]
             return RecordedRun(run.folder, before, fold(before))
     return None
 
 
 def _evaluates(event: Event, evaluation: Evaluation) -> bool:
-    return event.kind is EventKind.EVALUATION_DONE and _judged_at(event) == judged_at(evaluation)
+    judges = event.kind in (EventKind.EVALUATION_DONE, EventKind.RUN_ADOPTED)
+    return judges and "evaluation" in event.payload and _judged_at(event) == judged_at(evaluation)
 
 
 def _judged_at(event: Event) -> tuple[str, Level]:

@@ -168,7 +168,12 @@ def done_of(run: RecordedRun, target: Target, evaluation: Evaluation, *, again: 
     if proofs and _changed(run):
         return phase_error(Step.EVALUATE, "the artifact changed while its checks were proved")
     evaluation = without_unproved(evaluation, proofs)
-    payload: dict[str, Any] = {"evaluation": evaluation.to_json()}
+    wire = evaluation.to_json()
+    payload: dict[str, Any] = {
+        "score": wire["score"],
+        "passed": wire["passed"],
+        "evaluation": wire,
+    }
     if proofs:
         payload["proofs"] = [{**one.to_json(), "idle": list(one.idle)} for one in proofs]
     if again:

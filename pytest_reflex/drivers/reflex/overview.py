@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import stat
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_reflex.drivers.reflex.history import claims_pass, hash_before_last_change, read_events
 from pytest_reflex.drivers.reflex.kinds import is_of_session
+from pytest_reflex.drivers.reflex.recovering import with_lost_calls
 from pytest_reflex.drivers.reflex.statefile import (
     ARTIFACT,
     CURRENT,
     HISTORY,
     RUN,
     read_object,
+    read_pointer,
     refuse_newer,
+    that_seem_to_run,
 )
-from pytest_reflex.errors import UsageError, did_you_mean, read_or_raise
+from pytest_reflex.errors import ReflexError, UsageError, did_you_mean, read_or_raise
 from pytest_reflex.model.run import EMPTY_SHA256, RunState
 from pytest_reflex.model.stop import RunStatus
 from pytest_reflex.reports.advice import extend_command
@@ -86,7 +90,7 @@ def _is_empty(path: Path) -> bool:
 
 
 def find_run(root: Path, alias: str | None) -> Run:
-    """Return a run by alias; without one the run that current.json names, else the newest.
+    """Return a run by alias; without one the run that goes on (see `active`), else the newest.
 
     Raises UsageError where there is none, with what to do next.
     """
@@ -101,7 +105,7 @@ def find_folder(root: Path, alias: str | None) -> Path:
     """Return the folder of a run that has a history, as `find_run` does; it may be damaged."""
     known = aliases(root)
     if alias is None:
-        alias = _pointed_at(root, known) or _newest(root, known)
+        alias = active(root) or _pointed_at(root, known) or _newest(root, known)
     folder = run_folder(root, alias)
     if alias not in known:
         if (folder / RUN).exists():
@@ -119,11 +123,37 @@ def find_folder(root: Path, alias: str | None) -> Path:
     return folder
 
 
+def active(root: Path, wanted: Callable[[Run], bool] = lambda run: True) -> str | None:
+    """Return the name of a loop that goes on and is wanted: that of current.json, else the newest.
+
+    current.json may be lost, may name a run that has ended, or one that is gone.
+    """
+    named, found = read_pointer(root).run_id, None
+    for folder in that_seem_to_run(root):
+        try:
+            run = read_run(folder)
+        except (ReflexError, OSError):
+            continue
+        if run.state.status is RunStatus.RUNNING and wanted(run) and not run.copied:
+            found = found or folder.name
+            if run.state.run_id == named:
+                return folder.name
+    return found
+
+
+def interrupted_loop(root: Path, *, of_session: bool = False) -> str | None:
+    """Return the name of an interrupted loop of a kind (see `active`), None where there is none."""
+    return active(root, lambda run: run.interrupted and is_of_session(run.state) is of_session)
+
+
 def _pointed_at(root: Path, known: list[str]) -> str | None:
-    """Return the alias in current.json, also of a run of which only run.json is left."""
+    """Return the alias in current.json, also of a run that cannot be read, or has no history."""
     named = read_object(root / CURRENT).get("task_alias")
     there = isinstance(named, str) and (named in known or named in _without_history(root))
-    return str(named) if there else None
+    if not there:
+        return None
+    written = read_object(root / str(named) / RUN).get("status", RunStatus.RUNNING)
+    return str(named) if written == RunStatus.RUNNING else None
 
 
 def _without_history(root: Path) -> list[str]:
@@ -154,7 +184,8 @@ def read_run(folder: Path) -> Run:
     An artifact.md that a person changed shows in the state's `artifact_status`. Raises StateError
     where the history is damaged, or a newer version wrote run.json.
     """
-    refuse_newer(read_object(folder / RUN), folder / RUN)
+    written = read_object(folder / RUN)
+    refuse_newer(written, folder / RUN)
     path = folder / HISTORY
     content = read_journal(path)
     if not content.whole:
@@ -167,6 +198,8 @@ def read_run(folder: Path) -> Run:
         if found not in (state.artifact_sha256, hash_before_last_change(events)):
             by_hand = {**state.changed, "by": "hand"}
             state = replace(state, artifact_sha256=found, changed=by_hand)
+    if not alive:
+        state = with_lost_calls(state, written, events)
     return Run(folder=folder, state=state, alive=alive, recovered=recovered(path, content))
 
 

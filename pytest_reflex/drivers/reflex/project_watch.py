@@ -17,9 +17,9 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from pytest_reflex.drivers.reflex.steps import Done
+from pytest_reflex.drivers.reflex.steps import Done, interrupted
 from pytest_reflex.errors import PausedError, StateError
-from pytest_reflex.model.events import INTERRUPTED, Event, EventKind
+from pytest_reflex.model.events import Event
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.run import Cost, cost_of, unknown_cost
 from pytest_reflex.model.steps import Reply, StepRequest
@@ -288,11 +288,18 @@ class Calls:
 
     What somebody changed between calls pauses the run `alias`; `tampering` says what changed during
     one, empty for nothing. Steps in `free`, and answers that say so, come from this program.
+    `begin` makes durable that the call of a step is under way.
     """
 
-    def __init__(self, watch: ProjectWatch, alias: str, free: frozenset[Step]) -> None:
+    def __init__(
+        self,
+        watch: ProjectWatch,
+        alias: str,
+        free: frozenset[Step],
+        begin: Callable[[Step], object] = lambda step: None,
+    ) -> None:
         self.tampering = ""
-        self._watch, self._alias, self._free = watch, alias, free
+        self._watch, self._alias, self._free, self._begin = watch, alias, free, begin
         self._lock, self._open = Lock(), 0
         self._costs: dict[Step, Callable[[], Cost | None]] = {}
 
@@ -306,8 +313,9 @@ class Calls:
             self._open += 1
         self._watch.unseen = True
         began = time.monotonic()
-        self._costs[request.step] = lambda: unknown_cost(time.monotonic() - began)
         try:
+            self._begin(request.step)
+            self._costs[request.step] = lambda: unknown_cost(time.monotonic() - began)
             reply = ask(request)
             self._costs[request.step] = lambda: cost_of(reply)
         finally:
@@ -326,6 +334,4 @@ class Calls:
         for step, cost in list(self._costs.items()):
             self.settle(step)
             if paid := cost():
-                why = {"step": step.value, "message": "it was interrupted", "cancelled": True}
-                payload = {**why, INTERRUPTED: True, "cost": paid}
-                yield Done(kind=EventKind.PHASE_ERROR, step=step, payload=payload)
+                yield interrupted(step, paid)

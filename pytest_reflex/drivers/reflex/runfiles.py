@@ -10,21 +10,29 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 from pytest_reflex.drivers.common.control import Requests
 from pytest_reflex.drivers.common.workspace import TextFile, Workspace
 from pytest_reflex.drivers.reflex.fold import apply
+from pytest_reflex.drivers.reflex.foreign import adoption
 from pytest_reflex.drivers.reflex.history import (
     RecordedRun,
-    artifact_with,
-    digest,
+    change_of,
     hash_before_last_change,
     read_events,
 )
 from pytest_reflex.drivers.reflex.partial import keep_in_run, with_partial
+from pytest_reflex.drivers.reflex.recovering import (
+    calls_json,
+    keep_broken_state,
+    lost_calls,
+    refuse_what_is_ahead,
+)
 from pytest_reflex.drivers.reflex.statefile import (
     ARTIFACT,
     HISTORY,
@@ -35,11 +43,9 @@ from pytest_reflex.drivers.reflex.statefile import (
     follow,
     read_object,
     read_pointer,
-    refuse_newer,
     run_json,
-    tells_of,
 )
-from pytest_reflex.drivers.reflex.steps import Done
+from pytest_reflex.drivers.reflex.steps import Done, interrupted
 from pytest_reflex.errors import (
     ArtifactError,
     StateError,
@@ -49,21 +55,17 @@ from pytest_reflex.errors import (
 )
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.events import Event, EventKind
-from pytest_reflex.model.run import EMPTY_SHA256, RunState
+from pytest_reflex.model.run import EMPTY_SHA256, RunState, unknown_cost
 from pytest_reflex.model.stop import RunStatus, StopReason
 from pytest_reflex.model.words import Level, Step
-from pytest_reflex.store.aside import keep_aside
 from pytest_reflex.store.atomic import remove_strays, replace_file
-from pytest_reflex.store.delta import make_delta
 from pytest_reflex.store.folders import create_run_folder
 from pytest_reflex.store.journal import Journal
 from pytest_reflex.store.lock import folder_lock
-from pytest_reflex.store.parts import changed_sections
 from pytest_reflex.store.regular import read_if_regular
 
 _REMOVE = "remove it to have the recorded artifact restored"
 MOVES = (EventKind.ITERATION_ADVANCED, EventKind.PHASE_SWITCHED)
-TAMPERED = StopReason.TAMPERED
 BEGINS = (EventKind.RUN_STARTED, EventKind.RUN_EXTENDED)
 
 
@@ -91,7 +93,8 @@ class RunFiles(RecordedRun):
         self.workspace = workspace(self)
         self._journal = journal
         self._written: bytes | None = None
-        self._forgery = ""
+        self._forgery, self._lock = "", RLock()
+        self._calls: dict[Step, int] = {}
         self._is_named = False
         self.aside = [journal.aside] if journal.aside else []
         self.recovered = journal.recovered
@@ -122,8 +125,12 @@ class RunFiles(RecordedRun):
         try:
             events, state = read_events(journal.path, journal.records)
             files = cls(folder, journal, events, state, workspace)
-            files._refuse_what_is_ahead()
+            written = read_object(folder / RUN)
+            refuse_what_is_ahead(files, written, journal.torn_lines)
+            if files.state.status is RunStatus.RUNNING:
+                files._calls = lost_calls(written, events)
             files._roll_forward()
+            files._count_lost_calls()
         except BaseException:
             journal.close()
             raise
@@ -132,11 +139,50 @@ class RunFiles(RecordedRun):
     def close(self) -> None:
         self._journal.close()
 
+    def _count_lost_calls(self) -> None:
+        """Have the calls in the spend that were under way when the run was killed."""
+        for step in tuple(self._calls):
+            self.commit(interrupted(step, unknown_cost(0.0)))
+            told = f"{step.value} was under way when the run was killed; its call counts as paid"
+            self.recovered = (*self.recovered, told)
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether another program began the run, and none of ours has written into it yet."""
+        return bool(self._events) and self._events[0].seq >= self._journal.next_seq
+
+    def adopt(self, more: Mapping[str, Any], *, allow_commands: bool = False) -> Event:
+        """Make durable that a run of another program goes on here, with `more` to say of it."""
+        first = adoption(self.folder, self._journal.records, allow_commands=allow_commands)
+        now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+        adopted = replace(first, ts=now, payload={**first.payload, **more})
+        self._journal.append(adopted.to_json())
+        self._events[0], self._state = adopted, apply(None, adopted)
+        told = "Another program began this loop; see that it does not go on as well"
+        self.recovered = (*self.recovered, told)
+        self._write_state(adopted.kind)
+        return adopted
+
+    def begin_call(self, step: Step) -> None:
+        """Note that an agent is asked for a step, until the event of the step; by any thread."""
+        with self._lock:
+            self._calls[step] = self.state.last_seq
+            self._write_run()
+
+    def end_calls(self) -> None:
+        """Note that no call is under way any more."""
+        with self._lock:
+            if self._calls:
+                self._calls.clear()
+                self._write_run()
+
     def commit(self, done: Done) -> Event:
         """Make a step durable and return its event."""
+        if self.is_foreign:
+            self.adopt({})
         payload = dict(done.payload)
         if done.artifact is not None:
-            payload |= self._change(done.artifact, initial=self._text == "")
+            payload |= change_of(self, done.artifact)
         if done.partial:
             payload = with_partial(payload, keep_in_run(self.folder, done.step, done.partial))
         event = self._event(done.kind, done.step, payload)
@@ -145,8 +191,10 @@ class RunFiles(RecordedRun):
         except TamperedError as error:
             self._condemn(error)
             raise
-        self._events.append(event)
-        self._state = apply(self._state, event)
+        with self._lock:
+            self._events.append(event)
+            self._state = apply(self._state, event)
+            self._calls.pop(event.step, None)
         if done.artifact is not None:
             self._text = done.artifact
             self.workspace.write(self._text)
@@ -157,7 +205,11 @@ class RunFiles(RecordedRun):
         """Have run.json say that the history, which cannot say so itself, is not to be trusted."""
         if self._state is None:
             return
-        why = {"reason": TAMPERED.value, "passed": False, "detail": error.problems[0].message}
+        why = {
+            "reason": StopReason.TAMPERED.value,
+            "passed": False,
+            "detail": error.problems[0].message,
+        }
         self._state = apply(self._state, self._event(EventKind.FAILED, self._state.step, why))
         with suppress(StateError):
             self._write_state()
@@ -177,27 +229,6 @@ class RunFiles(RecordedRun):
             self._forgery = f"{self.artifact_label.removesuffix(ARTIFACT)}{RUN} was changed"
         return self._forgery
 
-    def _change(self, new: str, *, initial: bool) -> dict[str, Any]:
-        changed = changed_sections(self._text, new)
-        return self._since_evaluation(new) | {
-            "delta": make_delta(self._text, new),
-            "before": digest(self._text),
-            "after": digest(new),
-            "size": len(new.encode("utf-8")),
-            "changed": {
-                **changed.to_json(),
-                "initial": initial,
-            },
-        }
-
-    def _since_evaluation(self, new: str) -> dict[str, Any]:
-        """Return how a text differs from what was evaluated, where that is not the last one."""
-        judged = self._state.evaluation if self._state else None
-        if judged is None or judged.artifact_sha256 == digest(self._text):
-            return {}
-        old = artifact_with(self._events, judged.artifact_sha256)
-        return {"since_evaluation": changed_sections(old, new).to_json()}
-
     def _event(self, kind: EventKind, step: Step, payload: dict[str, Any]) -> Event:
         now = datetime.now(UTC)
         if kind is EventKind.RUN_STARTED:
@@ -212,7 +243,7 @@ class RunFiles(RecordedRun):
             iteration=iteration,
             level=level,
             step=step,
-            seq=len(self._events) + 1,
+            seq=self._journal.next_seq,
             ts=f"{now:%Y-%m-%dT%H:%M:%SZ}",
             status="error" if kind in (EventKind.PHASE_ERROR, EventKind.FAILED) else "ok",
             payload=payload,
@@ -220,14 +251,18 @@ class RunFiles(RecordedRun):
 
     def _write_state(self, kind: EventKind | None = None) -> None:
         """Write run.json, then current.json; `kind` is that of the event just committed."""
-        self.forgery()
-        self._written = dump(run_json(self.state))
-        replace_file(self.folder / RUN, self._written)
+        with self._lock:
+            self._write_run()
         began, moved = kind in BEGINS, kind in MOVES
         if not began and not moved and self._is_named and self.state.status is RunStatus.RUNNING:
             return  # current.json names this run already
         change = follow(self.folder.parent, self.state, began=began, moved=moved)
         change_pointer(self.folder.parent, change, self.folder)
+
+    def _write_run(self) -> None:
+        self.forgery()
+        self._written = dump({**run_json(self.state), **calls_json(self._calls)})
+        replace_file(self.folder / RUN, self._written)
 
     def requests(self) -> Requests:
         """Return what people ask of this run through current.json."""
@@ -301,48 +336,13 @@ class RunFiles(RecordedRun):
         """
         with folder_lock(self.folder.parent):  # who writes the pointer does so by way of our folder
             remove_strays(self.folder)
+        if self.is_foreign:
+            return
         is_ahead = read_object(self.folder / RUN).get("last_seq") != self.state.last_seq
-        self._keep_broken_state()
+        self.aside += keep_broken_state(self.folder, self.state.run_id)
         if self.state.artifact_sha256 != EMPTY_SHA256:
             data = self.workspace.read()
             behind = hash_before_last_change(self._events)
             if data is None or hashlib.sha256(data).hexdigest() == behind:
                 self.workspace.write(self._text, follow=is_ahead)
         self._write_state()
-
-    def _refuse_what_is_ahead(self) -> None:
-        """Raise StateError where run.json is of a newer program, or of more events than there are.
-
-        Nothing is changed then: which of the two files is right is for a person to say.
-        """
-        written, state = read_object(self.folder / RUN), self.state
-        if state.alias != self.alias:
-            raise UsageError(
-                f"{self.folder} has the history of loop {state.alias!r}: a copy is not driven",
-                hint=f"name the folder {state.alias}, or give its {ARTIFACT} to `loop new --input`",
-            )
-        refuse_newer(written, self.folder / RUN)
-        if not tells_of(written, state.run_id):
-            return
-        running = state.status is RunStatus.RUNNING
-        if running and written.get("stop", {}).get("reason") == TAMPERED.value:
-            raise TamperedError(
-                f"{self.folder / HISTORY} was changed while the run was writing it",
-                hint=f"start a new loop, with {ARTIFACT} as --input",
-            )
-        last = written.get("last_seq", 0)
-        if last > state.last_seq + self._journal.torn_lines:
-            raise StateError(
-                f"{self.folder / HISTORY} ends with event {state.last_seq}, but {RUN} knows of "
-                f"event {last}: the history has lost events",
-                hint=f"put it back; or remove {RUN} to go on from event {state.last_seq}",
-            )
-
-    def _keep_broken_state(self) -> None:
-        """Keep a run.json that does not tell of this run: it is written anew from the history."""
-        path = self.folder / RUN
-        written = read_object(path)
-        if tells_of(written, self.state.run_id):
-            return
-        if (data := read_if_regular(path)) is not None:
-            self.aside.append(keep_aside(path, data, "corrupt"))

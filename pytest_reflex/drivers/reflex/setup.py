@@ -21,7 +21,7 @@ from pytest_reflex.drivers.common.workspace import own_paths
 from pytest_reflex.drivers.reflex.draft import read_draft
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.drivers.reflex.kinds import refuse_session
-from pytest_reflex.drivers.reflex.overview import Run, find_run
+from pytest_reflex.drivers.reflex.overview import Run, find_run, interrupted_loop
 from pytest_reflex.drivers.reflex.own_orders import read_orders
 from pytest_reflex.drivers.reflex.project_watch import PROJECT, ProjectWatch, Scope
 from pytest_reflex.drivers.reflex.result import unusable
@@ -41,14 +41,14 @@ from pytest_reflex.drivers.reflex.statefile import ARTIFACT, SCHEMA_VERSION
 from pytest_reflex.drivers.reflex.steps import Done
 from pytest_reflex.drivers.reflex.survey import has_ended
 from pytest_reflex.errors import UsageError
-from pytest_reflex.model.events import EventKind
+from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import Limits
 from pytest_reflex.model.stop import RunStatus
 from pytest_reflex.model.words import Level, Step
 from pytest_reflex.process.group import kill_abandoned
 from pytest_reflex.seals.above import files_beside
-from pytest_reflex.settings import OWN_FILE, Settings
+from pytest_reflex.settings import OWN_FILE, Settings, load
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -277,11 +277,11 @@ def _relative(path: Path, project: Path) -> str:
 
 
 def resumable(root: Path, alias: str | None) -> Run:
-    """Return a run that can be resumed.
+    """Return a run that can be resumed; without an alias one that nobody drives, if there is one.
 
     Raises UsageError where it has ended, with what can be done instead.
     """
-    run = find_run(root, alias)
+    run = find_run(root, alias or interrupted_loop(root))
     if run.state.status is RunStatus.RUNNING:
         return run
     if not run.alive:  # killed after its last event, it may have left files behind that
@@ -297,24 +297,44 @@ def take_up(
     hooks: Any,
     agents: Mapping[Step, str] | None = None,
     accept_changes: bool = False,
+    settings: Settings | None = None,
+    allow_agent_commands: bool = False,
 ) -> Iterator[ReflexLoop]:
     """Yield an interrupted run, recovered from its history, ready to go on.
 
     `agents` are the names of who answers the steps; with `accept_changes` the project is taken as
-    it is now.
+    it is now. A run that another program began goes on by `settings` (those of the project if not
+    given), and alone may be allowed to run commands of agents: others have that from their start.
     """
     files = RunFiles.open(folder)
     try:
         if files.state.status is not RunStatus.RUNNING:  # another process was quicker
             raise has_ended(Run(folder=folder, state=files.state, alive=True))
         refuse_session(files.state)
+        if allow_agent_commands and not files.is_foreign:
+            raise UsageError(
+                "what commands may run was decided when the loop began",
+                hint="leave --allow-agent-commands out",
+            )
+        opening: tuple[Event, ...] = ()
+        if files.is_foreign:
+            from pytest_reflex.drivers.reflex.adopting import adopt
+
+            adopted = adopt(
+                files,
+                project=project,
+                agents=agents or {},
+                settings=settings or load(project),
+                allow_commands=allow_agent_commands,
+            )
+            opening = (adopted,)
         setup = files.state.setup
         # We hold the lock: whoever works in this run's name works for nobody.
         leftovers = kill_abandoned(f"PYTEST_REFLEX_RUN_DIR={files.folder}")
         watch = watch_again(files, project)
         yield ReflexLoop(
             files=files,
-            opening=accepted(files, watch) if accept_changes else (),
+            opening=(*opening, *(accepted(files, watch) if accept_changes else ())),
             leftovers=leftovers,
             hooks=hooks,
             project=project,

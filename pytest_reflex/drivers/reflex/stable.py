@@ -12,6 +12,7 @@ from typing import Any
 
 from pytest_reflex.agents.comparable import comparable
 from pytest_reflex.model.events import Event, EventKind
+from pytest_reflex.model.stop import BY_EVALUATION
 from pytest_reflex.model.words import Step
 
 _CLOCK = frozenset(("ts", "duration"))
@@ -39,8 +40,18 @@ def stable_events(events: Iterable[Event], project: Path) -> list[dict[str, Any]
         for of_the_machine in _OF_THE_MACHINE:
             wire["payload"].pop(of_the_machine, None)
         wire["payload"].get("setup", {}).get("confirmation", {}).pop("at", None)
+        _as_today(event, wire)
         found.append({**wire, "seq": seq})
     return found
+
+
+def _as_today(event: Event, wire: dict[str, Any]) -> None:
+    """Say what an earlier version said elsewhere: score and verdict, and the step of an end."""
+    if event.kind is EventKind.EVALUATION_DONE:
+        judged = wire["payload"]["evaluation"]
+        wire["payload"] |= {"score": judged["score"], "passed": judged["passed"]}
+    elif event.payload.get("reason") in BY_EVALUATION and event.kind is EventKind.STOPPED:
+        wire["step"] = Step.EVALUATE.value
 
 
 def _by_rule(events: Iterable[Event]) -> Iterator[Event]:

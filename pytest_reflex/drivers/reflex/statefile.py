@@ -244,7 +244,7 @@ def newest_running(root: Path, but: str = "") -> RunState | None:
     from pytest_reflex.drivers.reflex.overview import read_run
     from pytest_reflex.errors import StateError
 
-    for folder in _that_seem_to_run(root, but):
+    for folder in that_seem_to_run(root, but):
         try:
             run = read_run(folder)
         except (StateError, OSError):
@@ -254,12 +254,16 @@ def newest_running(root: Path, but: str = "") -> RunState | None:
     return None
 
 
-def _that_seem_to_run(root: Path, but: str) -> Iterator[Path]:
-    """Yield the folders whose run.json says that the run goes on, the first to be named first."""
+def that_seem_to_run(root: Path, but: str = "") -> Iterator[Path]:
+    """Yield the folders whose run.json does not say that the run has ended, the newest first.
+
+    One that a process drives comes before one that is interrupted.
+    """
     found = []
-    for path in root.glob(f"*/{RUN}"):
-        run, folder = read_object(path), path.parent
-        if run.get("status") != RunStatus.RUNNING or run.get("run_id") == but:
+    for path in root.glob(f"*/{HISTORY}"):
+        folder = path.parent
+        run = read_object(folder / RUN)
+        if run.get("status", RunStatus.RUNNING) != RunStatus.RUNNING or run.get("run_id") == but:
             continue
         if not folder.is_symlink():
             found.append((_is_held(folder), str(run.get("created_at", "")), folder.name, folder))

@@ -15,6 +15,7 @@ from typing import Any
 from pytest_reflex import fixes
 from pytest_reflex.contracts.steps import (
     ContractError,
+    blockers_left_out,
     read_artifact,
     read_checks,
     read_issues,
@@ -31,9 +32,9 @@ from pytest_reflex.drivers.reflex.prepared import (
 )
 from pytest_reflex.errors import DeniedError, LimitError
 from pytest_reflex.model.artifact import BOM
-from pytest_reflex.model.events import Event, EventKind
+from pytest_reflex.model.events import INTERRUPTED, Event, EventKind
 from pytest_reflex.model.rules import Criteria, Rule
-from pytest_reflex.model.run import RunState, cost_of
+from pytest_reflex.model.run import Cost, RunState, cost_of
 from pytest_reflex.model.steps import Reply, StepRequest
 from pytest_reflex.model.words import Step
 from pytest_reflex.process.secrecy import hide, own_secrets
@@ -95,6 +96,13 @@ def phase_error(step: Step, message: str, reply: Reply | None = None) -> Done:
         payload |= _denied(reply)
     partial = _partial(reply) if reply is not None else ""
     return Done(kind=EventKind.PHASE_ERROR, step=step, payload=payload, partial=partial)
+
+
+def interrupted(step: Step, cost: Cost) -> Done:
+    """Return the event of a call that was interrupted: paid, and no try that failed."""
+    why = {"step": step.value, "message": "it was interrupted", "cancelled": True}
+    payload = {**why, INTERRUPTED: True, "cost": cost}
+    return Done(kind=EventKind.PHASE_ERROR, step=step, payload=payload)
 
 
 def _partial(reply: Reply) -> str:
@@ -209,6 +217,10 @@ def _critique(state: RunState, request: StepRequest, ask: Ask) -> Done:
     )
     failed = [row.rule.id for row in (*blockers, *warnings)]
     issues, reply = _answer(ask, request, lambda text: read_issues(text, failed))
+    left_out = blockers_left_out(issues, [row.rule.id for row in blockers])
+    # Asked for once more, and then taken: it may be that nothing is to be said of the others.
+    if left_out and not request.complaint and not reply.details.get("free"):
+        raise _StepError(left_out, reply)
     payload = {"issues": list(issues), **_by(reply)}
     if request.feedback:
         payload["feedback"] = list(request.feedback)
@@ -255,6 +267,7 @@ HISTORY_EVENTS = 3
 _LEFT_OUT = (
     "delta", "checks", "draft", "criteria", "evaluation", "cost",
     "setup", "seal", "sealed", "tree", "task_alias", "limits", "project", "project_changes",
+    "adopted",
 )  # fmt: skip
 _NO_STEPS = (EventKind.VOTE_CAST, EventKind.CHANGES_ACCEPTED)
 _OF_THE_MOMENT = ("id", "confirmation")
@@ -286,9 +299,7 @@ def request_for(
     )
     rules = state.criteria.active(state.level)
     if step is Step.PLAN:
-        # Votes are of an evaluation that has its own event; accepted changes are no step.
-        steps = [e for e in without_interruptions(events) if e.kind not in _NO_STEPS]
-        history = tuple(brief(event) for event in steps[-HISTORY_EVENTS:])
+        history = tuple(brief(event) for event in _before_plan(events))
         return replace(base, rules=rules, history=history, evaluation=state.evaluation)
     if step is Step.PRODUCE:
         previous = artifact if state.iteration > 1 else None
@@ -301,6 +312,20 @@ def request_for(
             base, artifact=artifact, evaluation=state.evaluation, feedback=state.feedback
         )
     return replace(base, artifact=artifact, issues=state.issues or (), feedback=state.heeded)
+
+
+def _before_plan(events: Iterable[Event]) -> Sequence[Event]:
+    """Return the last events before a PLAN; a retry is given the same: failed tries are left out.
+
+    Votes are of an evaluation that has its own event; accepted changes are no step.
+    """
+    steps = [
+        event
+        for event in without_interruptions(events)
+        if event.kind not in _NO_STEPS
+        and not (event.kind is EventKind.PHASE_ERROR and event.step is Step.PLAN)
+    ]
+    return steps[-HISTORY_EVENTS:]
 
 
 def without_interruptions(events: Iterable[Event]) -> Iterator[Event]:
@@ -318,6 +343,8 @@ def brief(event: Event) -> Mapping[str, Any]:
     wire = {k: v for k, v in event.to_json().items() if k != "ts"}
     payload = {k: v for k, v in event.payload.items() if k not in (*_LEFT_OUT, *_OF_THE_MOMENT)}
     if evaluation := event.payload.get("evaluation"):
-        payload["score"], payload["passed"] = evaluation["score"], evaluation["passed"]
+        for key in ("score", "passed"):  # at the same place, whichever version wrote the event
+            payload.pop(key, None)
+            payload[key] = evaluation[key]
         payload["failed"] = [row["id"] for row in evaluation["failed"]]
     return {**wire, "payload": payload}

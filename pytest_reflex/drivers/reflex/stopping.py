@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from pytest_reflex.drivers.reflex.decide import Act, decide
 from pytest_reflex.drivers.reflex.history import judged_at
 from pytest_reflex.drivers.reflex.judging import evaluate
 from pytest_reflex.drivers.reflex.overview import Run, read_run
-from pytest_reflex.drivers.reflex.result import deliver
+from pytest_reflex.drivers.reflex.result import deliver, not_written
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.seal import Watch, watch_again
 from pytest_reflex.drivers.reflex.statefile import (
@@ -33,22 +33,28 @@ from pytest_reflex.drivers.reflex.statefile import (
     read_pointer,
 )
 from pytest_reflex.drivers.reflex.verifying import Verified, evaluate_again
-from pytest_reflex.errors import ReflexError, UsageError
+from pytest_reflex.errors import ReflexError, StateError, UsageError
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import RunStatus, StopReason, is_extendable
-from pytest_reflex.reports.lines import plain
+from pytest_reflex.reports.lines import Line
 from pytest_reflex.store.journal import read_journal
 from pytest_reflex.store.lock import is_locked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What came of a request: the state it led to; `done` is False where that is yet to come."""
+    """What came of a request: the state it led to; `done` is False where that is yet to come.
+
+    Of a run that was ended here, `artifact` is the text that stands, `delivered` what became of it,
+    and `failure` why it could not be delivered.
+    """
 
     state: RunState
     done: bool
-    delivered: str = ""
+    artifact: str | None = None
+    delivered: Line = field(default_factory=list)
+    failure: StateError | None = None
 
 
 Open = Callable[[Path], RunFiles]
@@ -154,7 +160,18 @@ def _stop_idle(held: RunFiles, reason: str, project: Path, hooks: Hooks | None) 
             reason += _judged_last(files, hooks, project, verified, again=due.act is Act.VERIFY)
         end = Stop(StopReason.USER_STOP, reason)
         files.commit(ending.stopped(files.state, end, files.latest_events(), verified))
-        return Answer(state=files.state, done=True, delivered=plain([deliver(files, project)]))
+        failure = None
+        try:
+            delivered = deliver(files, project)
+        except StateError as error:
+            failure, delivered = error, not_written(f": {error}")
+        return Answer(
+            state=files.state,
+            done=True,
+            artifact=files.artifact_text(),
+            delivered=delivered,
+            failure=failure,
+        )
 
 
 def _judged_last(

@@ -12,18 +12,13 @@ from pytest_reflex.drivers.reflex.kinds import is_of_session
 from pytest_reflex.drivers.reflex.overview import (
     NOT_VERIFIED,
     Run,
+    active,
     going_on,
     read_run,
     status_word,
     verify_command,
 )
-from pytest_reflex.drivers.reflex.statefile import (
-    ARTIFACT,
-    HISTORY,
-    RUN,
-    newest_running,
-    read_pointer,
-)
+from pytest_reflex.drivers.reflex.statefile import ARTIFACT, HISTORY, RUN
 from pytest_reflex.errors import ReflexError, UnreadableError, UsageError, read_or_raise
 from pytest_reflex.model.rules import floored
 from pytest_reflex.model.run import EMPTY_SHA256
@@ -111,15 +106,10 @@ def running(root: Path) -> Run:
 
     Raises UsageError where no loop does.
     """
-    named = read_pointer(root).named.get("task_alias")
-    if isinstance(named, str):
-        found = look(root, named)
-        if found.run and found.run.state.status is RunStatus.RUNNING:
-            return found.run
-    state = newest_running(root)
-    if state is None:
+    name = active(root)
+    if name is None:
         raise UsageError("no loop is running", hint="see `pytest-reflex loop list`")
-    return read_run(root / state.alias)
+    return read_run(root / name)
 
 
 def has_ended(run: Run) -> UsageError:
@@ -140,6 +130,11 @@ def has_ended(run: Run) -> UsageError:
 
 def can_be_extended(found: Found) -> bool:
     return found.run is not None and is_extendable(found.run.state.stop.reason)
+
+
+def can_go_on(found: Found) -> bool:
+    """Return whether a run was interrupted and can be resumed, by whichever command."""
+    return found.run is not None and found.run.interrupted and not found.run.copied
 
 
 def resumes_here(found: Found) -> bool:

@@ -21,7 +21,7 @@ SEED = {
 UNUSABLE: dict[str, tuple[list[Any], str]] = {
     "nothing": ([], "history.jsonl is empty"),
     "an object without keys": ([{}], "event 1 cannot be used: KeyError: 'event'"),
-    "a start without its setup": ([SEED], "event 1 cannot be used: KeyError: 'task_alias'"),
+    "a start without its setup": ([SEED], "which has its task and its rules, is missing or broken"),
     "a payload of another type": ([{**SEED, "payload": []}], "event 1 cannot be used"),
     "an event nobody knows": ([{**SEED, "event": "dreamt"}], "'dreamt' is not a valid EventKind"),
     "a phase nobody knows": ([{**SEED, "phase": "Z"}], "'Z' is not a valid Level"),

@@ -39,7 +39,9 @@ def test_the_block_has_the_lines_of_the_seed() -> None:
 def test_an_error_is_told_apart_from_a_failure() -> None:
     state = History().round().switched().prepared().evaluated("b.x.must", outcome="error").state
     assert state.evaluation
-    assert "Failed: b.x.must (error)" in plain(block(state, state.evaluation, "a"))
+    told = plain(block(state, state.evaluation, "a"))
+    assert "Failed: b.x.must\n" in told
+    assert "Not measured: b.x.must (error)" in told
 
 
 def test_the_first_artifact_is_the_initial_generation() -> None:

@@ -59,10 +59,10 @@ def made(folder: Path, *checks: dict[str, Any], text: str = TEXT) -> Made:
 
 
 LONG = "# Words\n\n" + "many words in a long text that goes on\n" * 500
-NOTHING = ("(?!)", "(?!x)x", "a^b", r"\Z.", r"(?<=\Aq{40})z", r"\A\s*\Z", r"\A\Z")
+NOTHING = ("(?!)", "(?!x)x", "a^b", r"\Z.", r"(?<=\Aq{40})z")
 FOUND: dict[str, tuple[dict[str, Any], str, Proof, str]] = {
     "nothing": ({"search": "(?:)"}, TEXT, Proof.VACUOUS, ""),
-    "anything": ({"search": "."}, TEXT, Proof.VACUOUS, ""),
+    "anything or nothing": ({"search": "(?s)\\A.*\\Z"}, TEXT, Proof.VACUOUS, ""),
     "any number": ({"search": "x", "max_count": 10**6}, TEXT, Proof.VACUOUS, ""),
     "the title": ({"search": "^# Title$"}, TEXT, Proof.PROVED, ""),
     "a word": ({"search": "alpha"}, TEXT, Proof.PROVED, ""),
@@ -108,6 +108,18 @@ COMMANDS: dict[str, tuple[list[str], Proof]] = {
         ["sh", "-c", 'test -s "$PYTEST_REFLEX_ARTIFACT" || exit 127'],
         Proof.UNCLEAR,
     ),
+    "that something is in it": (["test", "-s", "{path}"], Proof.PROVED),
+    "that something is in it, in the shell": (
+        ["sh", "-c", "test -s run/artifact.md"],
+        Proof.PROVED,
+    ),
+    "that it has a line": (["grep", "-q", ".", "{path}"], Proof.PROVED),
+    "that it is short": (["sh", "-c", "test $(wc -c < {path}) -lt 50000"], Proof.PROVED),
+    "that it has few lines": (["sh", "-c", "test $(wc -l < {path}) -le 400"], Proof.PROVED),
+    "that it is below a mebibyte": (
+        ["sh", "-c", "test $(wc -c < {path}) -lt 1048576"],
+        Proof.PROVED,
+    ),
     "nothing": (["true"], Proof.VACUOUS),
     "another file": (["grep", "-q", "alpha", "criteria.yaml"], Proof.VACUOUS),
     "where the artifact is": (
@@ -134,6 +146,42 @@ def test_a_command_is_proved_by_what_it_reads(
     assert [one.proof for one in found] == [proof]
 
 
+# What only an empty text fails, and what only a much longer one does: the check, on what it fails.
+AT_THE_ENDS: dict[str, tuple[dict[str, Any], str]] = {
+    "anything": ({"search": "."}, "the empty artifact"),
+    "no blank": ({"search": "\\S"}, "the empty artifact"),
+    "a line": ({"search": "(?s).+"}, "the empty artifact"),
+    "not empty": ({"search": "\\A\\Z", "negate": True}, "the empty artifact"),
+    "at most 5000 characters": ({"search": "(?s)\\A.{0,5000}\\Z"}, "times the text"),
+    "at most 90 lines": ({"search": "\\A(?:.*\\n){0,90}\\Z"}, "times the text"),
+    "no line of 5000": ({"search": "^.{5000}", "negate": True}, ""),
+}
+
+
+@pytest.mark.parametrize(("check", "what"), AT_THE_ENDS.values(), ids=AT_THE_ENDS)
+def test_nothing_and_a_grown_text_prove_a_check(
+    tmp_path: Path, check: dict[str, Any], what: str
+) -> None:
+    (found,) = prove(made(tmp_path, check))
+    assert found.proof is Proof.PROVED
+    assert what in (found.failed_on[0] or "")
+    assert found.idle == ()
+
+
+def test_the_seeds_own_example_check_lets_a_loop_end(stage: Stage) -> None:
+    check = {
+        "rule_id": "a.x.alpha",
+        "type": "executable",
+        "command": "test -s .ai-factory/evolution/words/artifact.md",
+        "expected": "artifact file exists and is non-empty (exit code 0)",
+    }
+    script = Script(produce=TEXT, prepare=json.dumps({"checks": [check]}))
+    events = stage.play(script, allow_agent_commands=True)
+    assert events[-1].payload["reason"] == "threshold_reached"
+    (proof,) = judged(stage)[0]["proofs"]
+    assert (proof["proof"], proof["failed_on"]) == ("proved", ["the empty artifact"])
+
+
 def test_time_that_is_over_proves_nothing_and_says_so(tmp_path: Path) -> None:
     (found,) = prove(made(tmp_path, {"search": "."}), seconds=0)
     assert (found.proof, found.message) == (Proof.UNPROVEN, "0 seconds were over after 0 texts")
@@ -145,7 +193,7 @@ def test_an_error_while_proving_is_told_and_no_verdict(tmp_path: Path) -> None:
 
 
 def test_one_check_of_two_that_cannot_fail_is_told(tmp_path: Path) -> None:
-    (found,) = prove(made(tmp_path, {"search": "alpha"}, {"search": "."}))
+    (found,) = prove(made(tmp_path, {"search": "alpha"}, {"search": "x*"}))
     assert (found.proof, found.idle) == (Proof.PROVED, (2,))
     wire = {**found.to_json(), "idle": [2]}
     told = "a.x.alpha (check 2 of 2 that an agent made cannot fail)"
@@ -171,7 +219,7 @@ def test_equal_runs_have_equal_proofs(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         stage = Stage(tmp_path / name, PROSE)
-        script = Script(produce=TEXT, prepare=checks(".", "alpha"), refine=TEXT)
+        script = Script(produce=TEXT, prepare=checks("x*", "alpha"), refine=TEXT)
         events = stable_events(stage.play(script, sequential=True), stage.project)
         found += [e["payload"].get("proofs") for e in events if e["event"] == "evaluation_done"]
     assert found[0] == found[1]
@@ -195,7 +243,9 @@ def stage(tmp_path: Path) -> Stage:
 
 
 def test_a_vacuous_check_earns_nothing_and_prepare_is_told(stage: Stage) -> None:
-    script = Script(produce=TEXT, refine=TEXT + "\nMore.\n", prepare=[checks("."), checks("alpha")])
+    script = Script(
+        produce=TEXT, refine=TEXT + "\nMore.\n", prepare=[checks("x*"), checks("alpha")]
+    )
     events = stage.play(script)
     first, second = judged(stage)
     assert (first["evaluation"]["score"], first["evaluation"]["passed"]) == (0.0, False)
@@ -244,7 +294,7 @@ def test_what_is_not_proved_earns_nothing_and_prepare_is_told(
 
 
 def test_the_critique_says_that_the_check_cannot_fail(stage: Stage) -> None:
-    script = Script(produce=TEXT, refine=TEXT + "\nMore.\n", prepare=checks("."))
+    script = Script(produce=TEXT, refine=TEXT + "\nMore.\n", prepare=checks("x*"))
     stage.play(script, {"loop.max_iterations": 2})
     asked = next(request for request in script.requests if request.step is Step.CRITIQUE)
     assert "the check that an agent made cannot fail" in prompt_for(asked)
@@ -285,7 +335,7 @@ def test_what_the_proof_changed_is_judged_by_nobody(stage: Stage) -> None:
 
 
 def test_the_state_after_a_resume_has_the_same_proofs(stage: Stage) -> None:
-    script = Script(produce=TEXT, prepare=checks("."), refine=TEXT + "\nMore.\n")
+    script = Script(produce=TEXT, prepare=checks("x*"), refine=TEXT + "\nMore.\n")
     with stage.begin(script, {"loop.max_iterations": 1}) as loop:
         for event in history_of(loop):
             if event.kind is EventKind.EVALUATION_DONE:
@@ -300,7 +350,7 @@ def test_the_state_after_a_resume_has_the_same_proofs(stage: Stage) -> None:
 def test_history_and_show_say_what_cannot_fail(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    script = Script(produce=TEXT, prepare=checks("."), refine=TEXT)
+    script = Script(produce=TEXT, prepare=checks("x*"), refine=TEXT)
     events = stage.play(script, {"loop.max_iterations": 1})
     evaluation = next(event for event in events if event.kind is EventKind.EVALUATION_DONE)
     assert event_line(evaluation).endswith("cannot fail: a.x.alpha")
@@ -320,7 +370,7 @@ if step == pathlib.Path("die").read_text():
     pathlib.Path("die").write_text("")
     os.kill(os.getppid(), 9)
     time.sleep(60)
-search = "alpha" if "cannot fail" in prompt else "."
+search = "alpha" if "cannot fail" in prompt else "x*"
 rows = {
     "plan": ["say alpha", "say more", "look again"],
     "checks": [{"rule_id": "a.x.alpha", "type": "content", "search": search}],

@@ -1,0 +1,103 @@
+"""What run.json says beside the history when a run is taken up: what is ahead of it, what was lost.
+
+Calls of agents that are under way stand in run.json, for a process that is killed leaves no event
+of them: they were paid all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pytest_reflex.drivers.reflex.history import RecordedRun
+from pytest_reflex.drivers.reflex.statefile import (
+    ARTIFACT,
+    HISTORY,
+    RUN,
+    read_object,
+    refuse_newer,
+    tells_of,
+)
+from pytest_reflex.errors import StateError, TamperedError, UsageError
+from pytest_reflex.model.events import Event, EventKind
+from pytest_reflex.model.run import RunState, unknown_cost
+from pytest_reflex.model.stop import RunStatus, StopReason
+from pytest_reflex.model.words import Step
+from pytest_reflex.store.aside import keep_aside
+from pytest_reflex.store.regular import read_if_regular
+
+CALLS = "calls_under_way"
+# Of people, whatever the step is: what became of a call says another event.
+_OF_PEOPLE = (EventKind.FEEDBACK_GIVEN, EventKind.CHANGES_ACCEPTED, EventKind.RUN_EXTENDED)
+
+
+def calls_json(calls: Mapping[Step, int]) -> dict[str, Any]:
+    """Return the key of run.json with the calls that are under way; none where there are none.
+
+    Each is a step with the number of the last event when it was begun.
+    """
+    wire = [{"step": step.value, "after": after} for step, after in calls.items()]
+    return {CALLS: wire} if wire else {}
+
+
+def lost_calls(run: Mapping[str, Any], events: Sequence[Event]) -> dict[Step, int]:
+    """Return the calls that run.json has as under way and of whose step no event came."""
+    calls = run.get(CALLS) if tells_of(run, events[0].run_id) else None
+    found: dict[Step, int] = {}
+    for call in calls if isinstance(calls, list) else ():
+        step, after = (call.get("step"), call.get("after")) if isinstance(call, dict) else ("", 0)
+        if step not in list(Step) or not isinstance(after, int):
+            continue
+        later = (e for e in events if e.seq > after and e.kind not in _OF_PEOPLE)
+        if all(event.step.value != step for event in later):
+            found[Step(step)] = after
+    return found
+
+
+def with_lost_calls(state: RunState, run: Mapping[str, Any], events: Sequence[Event]) -> RunState:
+    """Return the state of an interrupted run as it will be when somebody goes on with it."""
+    if state.status is not RunStatus.RUNNING:
+        return state
+    spend = state.spend
+    for _ in lost_calls(run, events):
+        spend = spend.plus(unknown_cost(0.0))
+    return replace(state, spend=spend)
+
+
+def refuse_what_is_ahead(run: RecordedRun, written: Mapping[str, Any], torn_lines: int) -> None:
+    """Raise StateError where run.json is of a newer program, or of more events than there are.
+
+    Nothing is changed then: which of the two files is right is for a person to say.
+    """
+    state, folder = run.state, run.folder
+    if state.alias != run.alias:
+        raise UsageError(
+            f"{folder} has the history of loop {state.alias!r}: a copy is not driven",
+            hint=f"name the folder {state.alias}, or give its {ARTIFACT} to `loop new --input`",
+        )
+    refuse_newer(written, folder / RUN)
+    if not tells_of(written, state.run_id):
+        return
+    running = state.status is RunStatus.RUNNING
+    if running and (written.get("stop") or {}).get("reason") == StopReason.TAMPERED.value:
+        raise TamperedError(
+            f"{folder / HISTORY} was changed while the run was writing it",
+            hint=f"start a new loop, with {ARTIFACT} as --input",
+        )
+    last = written.get("last_seq", 0)
+    if last > state.last_seq + torn_lines:
+        raise StateError(
+            f"{folder / HISTORY} ends with event {state.last_seq}, but {RUN} knows of "
+            f"event {last}: the history has lost events",
+            hint=f"put it back; or remove {RUN} to go on from event {state.last_seq}",
+        )
+
+
+def keep_broken_state(folder: Path, run_id: str) -> list[Path]:
+    """Keep a run.json that does not tell of a run, and return where; it is written anew."""
+    path = folder / RUN
+    if tells_of(read_object(path), run_id) or (data := read_if_regular(path)) is None:
+        return []
+    return [keep_aside(path, data, "corrupt")]
