@@ -42,17 +42,16 @@ def evaluate(
     `root` is the working directory of commands (default: the current one); with `outside`, links
     that lead out of a folder are followed.
     `judge` names an agent that judges what no program can (a preset, or one of the configuration);
-    without it nobody does, whatever the configuration says.
+    without it nobody does, whatever the configuration says. `judge_cache` and `judge_when` of the
+    configuration count.
     Raises ReflexError (CriteriaError, ArtifactError, UsageError) where nothing can be judged.
     """
+    from contextlib import ExitStack
+
     from pytest_reflex.checks.run import evaluate as run_checks
     from pytest_reflex.host import employ_judge, open_host
 
-    host = open_host()
-    if judge:
-        from pytest_reflex.settings import load
-
-        employ_judge(host, load(Path(root) if root else Path.cwd()), judge)
+    host, folder = open_host(), Path(root) if root else Path.cwd()
     target = make_target(
         artifact,
         criteria,
@@ -60,10 +59,18 @@ def evaluate(
         phase=phase,
         threshold=threshold,
         variables=variables or {},
-        root=Path(root) if root else Path.cwd(),
+        root=folder,
         outside=outside,
     )
-    return run_checks(target, host.registry)
+    with ExitStack() as votes:
+        if judge:
+            from pytest_reflex.agents.vote_cache import keeping_votes
+            from pytest_reflex.settings import load
+
+            settings = load(folder)
+            employ_judge(host, settings, judge)
+            votes.enter_context(keeping_votes(host.registry, settings, folder))
+        return run_checks(target, host.registry)
 
 
 def make_target(
@@ -190,7 +197,10 @@ def resume_loop(
     if goes_further:
         extended(run.state, more)
     setup = run.state.setup
-    settings = settings_of(folder, {"loop.evaluator": setup.get("evaluator")})
+    settings = settings_of(
+        folder,
+        {"loop.evaluator": setup.get("evaluator"), "judge_when": setup.get("judge_when", "always")},
+    )
     recorded, judge = setup["agents"], setup.get("judge", "")
     named, objects = parted(plugins)
     known = dict.fromkeys((*setup.get("plugins", ()), *named))

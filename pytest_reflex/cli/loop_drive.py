@@ -186,7 +186,8 @@ def employed_again(
     from pytest_reflex.host import employ, open_host
 
     setup = run.state.setup
-    settings = configured({"loop.evaluator": given["evaluator"] or setup["evaluator"]})
+    own = {"judge_when": setup.get("judge_when", "always")}
+    settings = configured({"loop.evaluator": given["evaluator"] or setup["evaluator"], **own})
     host = open_host(setup["plugins"], Path.cwd())
     played = tape_of(run) if runs else {"replay": setup.get("replay")}
     judge = given["judge"] or setup.get("judge", "")

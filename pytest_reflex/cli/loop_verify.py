@@ -60,7 +60,8 @@ def hooks_of(run: Run) -> Any:
 
     setup = run.state.setup
     host = open_host(setup["plugins"], Path.cwd())
-    settings = configured({"loop.evaluator": setup["evaluator"]})
+    own = {"judge_when": setup.get("judge_when", "always")}
+    settings = configured({"loop.evaluator": setup["evaluator"], **own})
     employ_evaluator(host, settings)
     employ_judge(host, settings, "" if setup.get("replay") else setup.get("judge", ""))
     return host.hooks

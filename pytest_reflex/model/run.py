@@ -120,7 +120,8 @@ class Spend:
 class Mark:
     """What is remembered of one evaluation.
 
-    `failing` are the ids of all rules that did not pass, `blockers` those of severity fail.
+    `failing` are the ids of all rules that did not pass, `blockers` those of severity fail, and
+    `not_asked` those about which no judge was asked.
     """
 
     iteration: int
@@ -130,6 +131,7 @@ class Mark:
     blockers: tuple[str, ...]
     failing: tuple[str, ...]
     sha256: str
+    not_asked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

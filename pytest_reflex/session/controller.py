@@ -21,7 +21,7 @@ from pytest_reflex.session.items import ADVISED, CATEGORY
 from pytest_reflex.session.options import only_looks
 from pytest_reflex.session.plan import Desk
 from pytest_reflex.session.results import ATTRIBUTE
-from pytest_reflex.session.runtime import FOLDER, PROBLEMS
+from pytest_reflex.session.runtime import FOLDER, PROBLEMS, VOTES
 from pytest_reflex.session.tally import Tally
 from pytest_reflex.session.unread import unreached_files
 from pytest_reflex.verdict.gate import Decision, Gate, GateStatus, gate_over
@@ -41,6 +41,7 @@ class Controller:
         self._looped = self._told = False
         self._folder: Path | None = None
         self._worker_ids: list[str] = []
+        self._votes: dict[str, Any] = {}
         self._workers_plan: plan.Plan | None = None
 
     def _json_path(self) -> Path | None:
@@ -98,7 +99,9 @@ class Controller:
 
         if pid := _process_of(node):
             GUARD.release_process(pid)
-        if getattr(node, "workeroutput", {}).get(options.ENDED) and not self.desk.ended:
+        output = getattr(node, "workeroutput", {})
+        self._votes |= {name: tuple(stamp) for name, stamp in output.get(VOTES, {}).items()}
+        if output.get(options.ENDED) and not self.desk.ended:
             self.desk.plan.unread.update(unreached_files(self.config))
             self.desk.ended = True
 
@@ -230,6 +233,10 @@ class Controller:
 
     def pytest_unconfigure(self) -> None:
         """Hold the exit status to the gate also where another hook has set it since."""
+        if self.desk.judge is not None:
+            from pytest_reflex.agents.vote_cache import sweep_votes
+
+            sweep_votes(self.desk.judge, self._votes)
         if self._folder:
             from pytest_reflex.process.temporary import remove_folder
 

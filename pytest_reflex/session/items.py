@@ -163,6 +163,11 @@ class CheckItem(pytest.Item):
     def in_process(self) -> bool:
         return self.subject.prepared.in_process(self.rule.id, self.index)
 
+    @property
+    def is_held_back(self) -> bool:
+        """Whether it waits for all other checks: an agent judges, if none of them blocks."""
+        return (self.rule.id, self.index) in self.subject.prepared.held_back
+
     def judge(self) -> CheckResult:
         """Run the check and remember what it came to."""
         self.outcome = self.subject.judge(self.rule.id, self.index)

@@ -57,6 +57,9 @@ OPTIONS = (
     Option(
         "judge", "text", "agent that judges what no program can (default: nobody)", "NAME", "string"
     ),
+    Option(
+        "no-judge-cache", "switch", "ask the judge anew, and keep none of its votes", ini="bool"
+    ),
     Option("json", "text", "write the verdict to PATH as one JSON document", "PATH", "string"),
     Option(
         "allow-partial",
@@ -220,6 +223,16 @@ def variables(config: pytest.Config) -> dict[str, Any]:
     from pytest_reflex.criteria.values import parse_variable
 
     return dict(map(parse_variable, texts(config, "reflex_var")))
+
+
+def of_judge(config: pytest.Config) -> dict[str, Any]:
+    """Return the settings of the judge that the options of the session give."""
+    return {"judge_cache": False} if switch(config, "reflex_no_judge_cache") else {}
+
+
+def clears_cache(config: pytest.Config) -> bool:
+    """Return whether pytest begins with an empty cache; a worker is not the first that begins."""
+    return bool(getattr(config.option, "cacheclear", False)) and not hasattr(config, "workerinput")
 
 
 def allows_partial(config: pytest.Config) -> bool:

@@ -50,6 +50,7 @@ from pytest_reflex.model.steps import Askable, Question, Reply
 from pytest_reflex.model.stop import StopReason
 from pytest_reflex.process.deadline import Cancel
 from pytest_reflex.reports.spending import not_held, unknown_of
+from pytest_reflex.store.vote_folder import nothing_planted
 
 _KEPT = 2_000
 
@@ -143,7 +144,8 @@ class IterateDriver:
         self._store.keep()
         reply: Reply | None = None
         try:
-            reply = self._work.agent.ask(self._question(prompt, number))
+            with nothing_planted(self._work.gates.project):
+                reply = self._work.agent.ask(self._question(prompt, number))
             self._store.keep()
             done = None if self._control.has_cancelled else self._judged(number, reply, started)
         except BaseException:

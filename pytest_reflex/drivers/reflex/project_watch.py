@@ -29,6 +29,7 @@ from pytest_reflex.seals.manifest import Change
 from pytest_reflex.seals.outside import Behind, Outside
 from pytest_reflex.seals.patterns import escaped, is_meant
 from pytest_reflex.seals.project import STATE, ProjectTree, pack, printable, unpack
+from pytest_reflex.store.vote_folder import nothing_planted
 
 PROJECT = "project"
 ACCEPTED = "project_changes"
@@ -159,6 +160,10 @@ class ProjectWatch:
         for one in accepted:
             watch._tree.accept(unpack(one["files"]))
         return watch
+
+    @property
+    def project(self) -> Path:
+        return self._scope.project
 
     def record(self) -> dict[str, Any]:
         """Return what run_started keeps."""
@@ -308,7 +313,8 @@ class Calls:
         began = time.monotonic()
         self._costs[request.step] = lambda: unknown_cost(time.monotonic() - began)
         try:
-            reply = ask(request)
+            with nothing_planted(self._watch.project):
+                reply = ask(request)
             self._costs[request.step] = lambda: cost_of(reply)
         finally:
             with self._lock:

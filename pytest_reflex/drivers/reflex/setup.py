@@ -250,6 +250,8 @@ def run_started(
     if order.output is not None:
         setup["output"] = _relative(order.output, project)
     named = {"record": order.record, "replay": order.replay, "judge": order.judge}
+    if order.judge or order.replay:
+        named["judge_when"] = settings["judge_when"]
     setup |= {key: name for key, name in named.items() if name}
     payload = {
         "schema_version": SCHEMA_VERSION,
