@@ -169,6 +169,7 @@ def resume_loop(
     agents: Mapping[str, str] | None = None,
     max_iterations: int | str | None = None,
     budget: Budget | None = None,
+    allow: Iterable[str] = (),
     plugins: Iterable[object] = (),
     project: str | Path | None = None,
 ) -> Events:
@@ -177,7 +178,7 @@ def resume_loop(
     Agents and named plugins are those with which it was begun; `agent` and `agents` take their
     place, and `plugins` that were given as objects are to be given again. With `max_iterations` or
     `budget` a loop that had stopped goes on, as by ``pytest-reflex loop extend``; ``"+2"`` is two
-    more.
+    more. `allow` names modules that the agent had added, where the loop ended for these alone.
     """
     from pytest_reflex.drivers.common.arguments import by_step_of, pairs_of, parted, settings_of
     from pytest_reflex.drivers.reflex.overview import find_run
@@ -191,6 +192,7 @@ def resume_loop(
     more = More(
         max_iterations=None if max_iterations is None else str(max_iterations),
         budget=pairs_of(budget),
+        allow=tuple(allow),
     )
     goes_further = more != More()
     run = find_run(root, alias) if goes_further else resumable(root, alias)

@@ -113,7 +113,7 @@ def _prepare(request: StepRequest) -> str:
 
 def _critique(request: StepRequest) -> str:
     evaluation = request.evaluation
-    rows = (*evaluation.failed, *evaluation.warnings) if evaluation else ()
+    rows = evaluation.findings if evaluation else ()
     worst = sorted(rows, key=_urgency)[:MAX_ISSUES]
     return json.dumps({"issues": [_issue(row) for row in worst]}, ensure_ascii=False)
 

@@ -158,6 +158,11 @@ class Evaluation:
         return self._not_passed(Severity.WARN)
 
     @property
+    def findings(self) -> tuple[RuleResult, ...]:
+        """What a critique can be about: blockers, then warnings, but for judges not asked."""
+        return tuple(row for row in (*self.failed, *self.warnings) if not row.not_asked)
+
+    @property
     def measured(self) -> int:
         """Number of rules that a check judged (pass or fail)."""
         return sum(r.outcome in (Outcome.PASS, Outcome.FAIL) for r in self.results)

@@ -136,12 +136,16 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stop:
-    """How a loop ended; `passed` is that of the evaluation that stands."""
+    """How a loop ended; `passed` is that of the evaluation that stands.
+
+    `offered` are new modules by an agent, for which alone it is that a loop ended as tampered.
+    """
 
     passed: bool = False
     reason: StopReason | None = None
     detail: str = ""
     restored_from: Mapping[str, Any] | None = None
+    offered: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         wire: dict[str, Any] = {
@@ -152,6 +156,8 @@ class Stop:
             wire["detail"] = self.detail
         if self.restored_from:
             wire["restored_from"] = dict(self.restored_from)
+        if self.offered:
+            wire["offered"] = list(self.offered)
         return wire
 
 

@@ -112,6 +112,13 @@ OPTIONS = (
         loops=True,
     ),
     Option(
+        "allow",
+        "list",
+        "with --reflex-resume: a module that the agent added and may keep (repeatable)",
+        "FILE",
+        loops=True,
+    ),
+    Option(
         "accept-changes",
         "switch",
         "with --reflex-resume: take the project as it is now",

@@ -17,6 +17,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from pytest_reflex.drivers.reflex.offering import ALLOWED, OFFERED, offered
 from pytest_reflex.drivers.reflex.steps import Done
 from pytest_reflex.errors import PausedError, StateError
 from pytest_reflex.model.events import INTERRUPTED, Event, EventKind
@@ -142,7 +143,9 @@ class ProjectWatch:
         """
         record: Mapping[str, Any] = {}
         accepted: list[Mapping[str, Any]] = []
+        allowed: list[str] = []
         for event in events:
+            allowed += map(escaped, event.payload.get(ALLOWED, ()))
             record = event.payload.get(PROJECT, record)
             accepted += [event.payload[ACCEPTED]] if ACCEPTED in event.payload else []
         if not record:
@@ -152,7 +155,7 @@ class ProjectWatch:
         again = replace(
             scope,
             apart=tuple(dict.fromkeys((*record["apart"], *scope.apart))),
-            may_change=tuple(record["may_change"]),
+            may_change=(*record["may_change"], *allowed),
             writes=tuple(record["writes"]),
         )
         watch = cls(again, Outside.from_json(newest, scope.project))
@@ -292,11 +295,12 @@ class Calls:
     """Looks at the project before and after each call; two may be under way at once.
 
     What somebody changed between calls pauses the run `alias`; `tampering` says what changed during
-    one, empty for nothing. Steps in `free`, and answers that say so, come from this program.
+    one, empty for nothing, and `offered` has the new modules where it was nothing else. Steps in
+    `free`, and answers that say so, come from this program.
     """
 
     def __init__(self, watch: ProjectWatch, alias: str, free: frozenset[Step]) -> None:
-        self.tampering = ""
+        self.tampering, self.offered = "", tuple[str, ...]()
         self._watch, self._alias, self._free = watch, alias, free
         self._lock, self._open = Lock(), 0
         self._costs: dict[Step, Callable[[], Cost | None]] = {}
@@ -320,8 +324,13 @@ class Calls:
             with self._lock:
                 self._open -= 1
         if not reply.details.get("free") and (found := self._watch.look()):
+            self.offered = () if self.tampering else offered(found.changes, self._watch.project)
             self.tampering = self.tampering or self._watch.in_call(found, request.step.value)
         return reply
+
+    def offer(self) -> dict[str, Any]:
+        """Return what the last event says of the new modules that a person may allow."""
+        return {OFFERED: list(self.offered)} if self.offered else {}
 
     def settle(self, step: Step) -> None:
         """Note that what a step came to is durable, with its price."""

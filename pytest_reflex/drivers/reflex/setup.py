@@ -253,6 +253,8 @@ def run_started(
     if order.judge or order.replay:
         named["judge_when"] = settings["judge_when"]
     setup |= {key: name for key, name in named.items() if name}
+    if not settings["judge_cache"]:
+        setup["judge_cache"] = False
     payload = {
         "schema_version": SCHEMA_VERSION,
         "task_alias": alias,
