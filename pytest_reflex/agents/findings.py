@@ -31,6 +31,11 @@ _WORST_FIRST = (Outcome.FAIL, Outcome.ERROR, Outcome.NOT_MEASURED)
 Finding = dict[str, Any]
 
 
+NOTE = """\
+`times` is how often a finding was made. `same_as` names the rule whose findings a rule shares. \
+`more_findings` and `more_rules` count what is not shown here."""
+
+
 def findings_text(evaluation: Evaluation | None, budget: int = BUDGET) -> str:
     """Return the findings of an evaluation as JSON of at most `budget` characters."""
     return _json(findings(evaluation, budget) if evaluation else [])

@@ -117,8 +117,8 @@ class Prepared:
     """A target with its artifact as it was read, and its checks as functions in rule order.
 
     Where a judge is configured, the rules of the target that have no check have a judged one.
-    `held_back` are the checks that wait for all others, because nobody is asked where one of these
-    blocks the gate; `outcomes` are what those came to, the last time that each was run.
+    `paid` are the checks that ask it: they come last. If `waits`, nobody is asked where one of the
+    others blocks the gate; `outcomes` are what those came to, the last time that each was run.
     """
 
     target: Target
@@ -130,7 +130,8 @@ class Prepared:
     registry: Registry
     starting: frozenset[Key]
     watches: tuple[Watch, ...]
-    held_back: frozenset[Key] = frozenset()
+    paid: frozenset[Key] = frozenset()
+    waits: bool = False
     outcomes: dict[Key, Outcome] = field(default_factory=dict)
 
     def in_process(self, rule_id: str, index: int) -> bool:
@@ -143,7 +144,7 @@ class Prepared:
 
     def _is_blocked(self) -> bool:
         """Return whether nobody is to be asked: a free check keeps the gate from passing."""
-        return bool(self.held_back) and any(
+        return self.waits and any(
             outcome is not Outcome.PASS and self.rules[rule_id].severity is Severity.FAIL
             for (rule_id, _), outcome in list(self.outcomes.items())
         )
@@ -179,13 +180,13 @@ def prepare(
         outside=target.outside,
     )
     starting = frozenset(k for k, s in specs.items() if starts_process(s, criteria.vars, registry))
-    waits = registry.judge is not None and registry.judge_when is JudgeWhen.NO_BLOCKERS
+    jury = _judge(registry, target)
     context = CheckContext(
         root=target.root,
         environment={**_variables(criteria), **target.environment},
         cancel=cancel,
         blocks=BlocksFolder(artifact) if starting else None,
-        judge=_judge(registry, target),
+        judge=jury,
     )
     return Prepared(
         target=target,
@@ -197,7 +198,8 @@ def prepare(
         registry=registry,
         starting=starting,
         watches=watches(artifact, files_of_rules(criteria) if starting else ()),
-        held_back=frozenset(key for key, spec in specs.items() if waits and is_judged(spec)),
+        paid=frozenset(key for key, spec in specs.items() if jury and is_judged(spec)),
+        waits=jury is not None and registry.judge_when is JudgeWhen.NO_BLOCKERS,
     )
 
 
@@ -224,7 +226,7 @@ def run_one(prepared: Prepared, rule_id: str, index: int) -> CheckResult:
     result = guarded(prepared.checks[key], prepared.artifact, context)
     if not in_process and (message := _disturbed(prepared)):
         result = replace(result, outcome=Outcome.ERROR, message=message)
-    if key not in prepared.held_back:
+    if key not in prepared.paid:
         prepared.outcomes[key] = result.outcome
     return replace(
         result,
@@ -271,11 +273,11 @@ def evaluate(
 
 
 def _run_all(prepared: Prepared, workers: int | None, cancel: Event) -> dict[Key, CheckResult]:
-    """Run all checks, those that are held back behind the others."""
-    first = [key for key in prepared.checks if key not in prepared.held_back]
-    last = [key for key in prepared.checks if key in prepared.held_back]
+    """Run all checks, those that cost last; where they wait, they begin when all others ended."""
+    free = [key for key in prepared.checks if key not in prepared.paid]
+    paid = [key for key in prepared.checks if key in prepared.paid]
     found: dict[Key, CheckResult] = {}
-    for keys in filter(None, (first, last)):
+    for keys in filter(None, (free, paid) if prepared.waits else ([*free, *paid],)):
         with Pool[Key, CheckResult](workers, cancel) as pool:
             for key in keys:
                 if not prepared.in_process(*key):

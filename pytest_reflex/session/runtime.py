@@ -185,7 +185,7 @@ class Runtime:
     ) -> Generator[None, object, object]:
         """Have what costs come last: by then it is known whether anything else has failed."""
         found = yield
-        items.sort(key=lambda item: isinstance(item, CheckItem) and item.is_held_back)
+        items.sort(key=lambda item: isinstance(item, CheckItem) and item.is_paid)
         return found
 
     @pytest.hookimpl(tryfirst=True)

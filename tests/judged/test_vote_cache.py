@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import os
 import stat
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import pytest_reflex
-from pytest_reflex.agents.vote_cache import identity_of
+from pytest_reflex.agents.vote_cache import identity_of, keep_votes
 from pytest_reflex.cli.main import main
 from pytest_reflex.drivers.common.measure import Attempt, MeasurementStatus
 from pytest_reflex.drivers.common.measure_criteria import CriteriaMeasure
-from pytest_reflex.drivers.iterate.setup import keep_votes
 from pytest_reflex.host import employ_judge, open_host
 from pytest_reflex.model.judged import Ruling, Vote
 from pytest_reflex.settings import load
@@ -89,7 +89,6 @@ CHANGES = {
     "the program of the judge": ("judge.py", "line 1 is polite", "all is polite", 3),
     "the time-out of the judge": ("pytest-reflex.toml", "command =", "timeout = 50\ncommand =", 0),
     "the model of the judge": ("pytest-reflex.toml", "command =", 'model = "b"\ncommand =', 3),
-    "another rule": ("tone.yaml", "weight: 1", "weight: 1", 0),
 }
 
 
@@ -176,7 +175,7 @@ def test_in_python_it_is_kept_too(folder: Path) -> None:
 DAMAGE = {
     "it is cut short": lambda data: data[: len(data) // 2],
     "it is empty": lambda data: b"",
-    "a bit has changed": lambda data: data.replace(b"polite", b"pollte"),
+    "a letter is another one": lambda data: data.replace(b"rude", b"rule"),
     "the verdict is another one": lambda data: data.replace(b'"fail"', b'"pass"'),
     "it is a list": lambda data: b"[1, 2]",
     "it is no JSON": lambda data: b"\0\xff",
@@ -194,10 +193,9 @@ def test_a_damaged_vote_is_bought_again(damage: Any, folder: Path) -> None:
     for path in files:
         path.write_bytes(damage(path.read_bytes()))
     assert main(EVALUATE) == 1
-    changed = [path for path in files if damage(b'"fail" polite') != b'"fail" polite']
-    assert calls(folder) == (2 * asked if changed else asked)
+    assert calls(folder) == 2 * asked
     assert main(EVALUATE) == 1
-    assert calls(folder) == (2 * asked if changed else asked)
+    assert calls(folder) == 2 * asked
 
 
 def test_a_vote_on_another_question_is_none_on_this_one(folder: Path) -> None:
@@ -302,7 +300,7 @@ def test_an_agent_of_a_loop_plants_no_vote(folder: Path) -> None:
     )
     file = folder / "pytest-reflex.toml"
     file.write_text(
-        file.read_text() + f"[agents.writer]\ncommand = [{os.sys.executable!r}, 'writer.py']\n"
+        file.read_text() + f"[agents.writer]\ncommand = [{sys.executable!r}, 'writer.py']\n"
     )
     new = ["loop", "new", "Write", "--criteria", "tone.yaml", "--alias", "tone", "--yes", "--quiet"]
     more = ["--agent", "produce=writer", "--judge", "jury", "--max-iterations", "1"]
