@@ -217,8 +217,8 @@ def judge_of(config: pytest.Config, name: str) -> tuple[Judge, JudgeWhen]:
         for problem in settings.unknown:
             config.issue_config_time_warning(pytest.PytestConfigWarning(str(problem)), stacklevel=2)
         judge = judge_called(name, open_host(settings["plugins"], config.rootpath), settings)
-        clears = options.clears_cache(config)
-        kept = with_cache(judge, settings, config.rootpath, clear=clears)
+        known, clears = options.known_votes(config), options.clears_cache(config)
+        kept = with_cache(judge, settings, config.rootpath, known=known, clear=clears)
         return kept, JudgeWhen(settings["judge_when"])
     except ReflexError as error:
         raise pytest.UsageError(f"--reflex-judge: {error}") from None

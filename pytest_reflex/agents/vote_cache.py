@@ -114,16 +114,21 @@ def _state(path: str) -> tuple[int, int] | None:
 
 
 def with_cache(
-    judge: AgentJudge, settings: Settings, project: Path | None, *, clear: bool = False
+    judge: AgentJudge,
+    settings: Settings,
+    project: Path | None,
+    *,
+    known: Stamps | None = None,
+    clear: bool = False,
 ) -> Judge:
     """Return a judge that keeps its votes, where the settings have it so and its agent is known.
 
-    They lie in the user's cache for a `project`, for none only in memory. With `clear`, those of
-    earlier processes are removed.
+    They lie in the user's cache for a `project`, for none only in memory. Of those that are there
+    only `known` ones count, where these are given; with `clear` all are removed.
     """
     identity = identity_of(judge.agent) if settings["judge_cache"] else ""
     place = folder_of(project) if project is not None else None
-    folder = VoteFolder(place) if place else None
+    folder = VoteFolder(place, known) if place else None
     if folder and clear:
         folder.clear()
     return CachingJudge(judge, identity, folder) if identity else judge

@@ -21,7 +21,7 @@ from pytest_reflex.session.items import ADVISED, CATEGORY
 from pytest_reflex.session.options import only_looks
 from pytest_reflex.session.plan import Desk
 from pytest_reflex.session.results import ATTRIBUTE
-from pytest_reflex.session.runtime import FOLDER, PROBLEMS, VOTES
+from pytest_reflex.session.runtime import FOLDER, PROBLEMS
 from pytest_reflex.session.tally import Tally
 from pytest_reflex.session.unread import unreached_files
 from pytest_reflex.verdict.gate import Decision, Gate, GateStatus, gate_over
@@ -82,6 +82,8 @@ class Controller:
         if self._folder is None:
             self._folder = make_folder("pytest-reflex-")
         node.workerinput[FOLDER] = str(self._folder)
+        known = self.desk.kept_votes("known").items()
+        node.workerinput[options.VOTES] = {name: list(stamp) for name, stamp in known}
         if pid := _process_of(node):
             GUARD.watch_process(pid)
 
@@ -100,7 +102,7 @@ class Controller:
         if pid := _process_of(node):
             GUARD.release_process(pid)
         output = getattr(node, "workeroutput", {})
-        self._votes |= {name: tuple(stamp) for name, stamp in output.get(VOTES, {}).items()}
+        self._votes |= {name: tuple(stamp) for name, stamp in output.get(options.VOTES, {}).items()}
         if output.get(options.ENDED) and not self.desk.ended:
             self.desk.plan.unread.update(unreached_files(self.config))
             self.desk.ended = True

@@ -137,6 +137,8 @@ OPTIONS = (
 )
 LOOP = "reflex_loop"
 PARTIAL = "--reflex-allow-partial"
+# What of kept votes a worker may use (in its input), and what it has written (in its output).
+VOTES = "reflex_votes"
 ENDED = "reflex_ended"  # in the output of an xdist worker that pytest.exit has ended
 IN_CI: pytest.StashKey[bool] = pytest.StashKey()
 ARTIFACTS = "reflex_artifacts"
@@ -240,6 +242,12 @@ def of_judge(config: pytest.Config) -> dict[str, Any]:
 def clears_cache(config: pytest.Config) -> bool:
     """Return whether pytest begins with an empty cache; a worker is not the first that begins."""
     return bool(getattr(config.option, "cacheclear", False)) and not hasattr(config, "workerinput")
+
+
+def known_votes(config: pytest.Config) -> dict[str, Any] | None:
+    """Return what a worker's controller knew of kept votes before it began, None elsewhere."""
+    known = getattr(config, "workerinput", {}).get(VOTES)
+    return None if known is None else {name: tuple(stamp) for name, stamp in known.items()}
 
 
 def allows_partial(config: pytest.Config) -> bool:

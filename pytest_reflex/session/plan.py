@@ -212,6 +212,11 @@ class Desk:
     def is_worker(self) -> bool:
         return hasattr(self.config, "workerinput")
 
+    def kept_votes(self, which: str) -> dict[str, Any]:
+        """Return the files of votes that are `known`, or `written` by this session's judge."""
+        folder = getattr(self.judge, "folder", None)
+        return dict(getattr(folder, which)) if folder else {}
+
     @property
     def variables(self) -> dict[str, Any]:
         return options.variables(self.config)

@@ -73,7 +73,6 @@ class _Started:
 
 
 PROBLEMS = "reflex_problems"
-VOTES = "reflex_votes"  # in the output of an xdist worker: the files of votes that it has written
 FOLDER = "reflex_folder"
 
 _MANY = 1000
@@ -202,7 +201,8 @@ class Runtime:
     def pytest_sessionfinish(self) -> None:
         """Have the controller know which votes are a worker's: it removes what is nobody's."""
         if self.desk.is_worker:
-            self.config.workeroutput[VOTES] = _written_votes(self.desk)  # type: ignore[attr-defined]
+            found = {name: list(stamp) for name, stamp in self.desk.kept_votes("written").items()}
+            self.config.workeroutput[options.VOTES] = found  # type: ignore[attr-defined]
 
     # running
 
@@ -238,11 +238,6 @@ class Runtime:
         stand_outside(self.config, self.reporting)
         stand_inside(self.config, self.reporting.raised)
         return None
-
-
-def _written_votes(desk: Desk) -> dict[str, list[int]]:
-    folder = getattr(desk.judge, "folder", None)
-    return {name: list(stamp) for name, stamp in folder.written.items()} if folder else {}
 
 
 def _freeze(items: int) -> bool:

@@ -51,12 +51,21 @@ def folder_of(project: Path) -> Path | None:
 
 
 class VoteFolder:
-    """The votes in a folder as they are when this is made, and those that are added by it."""
+    """The votes in a folder as they are when this is made, and those that are added by it.
 
-    def __init__(self, folder: Path) -> None:
+    Of those that are there, only `known` ones count where these are given.
+    """
+
+    def __init__(self, folder: Path, known: Stamps | None = None) -> None:
         self._folder, self._lock = folder, Lock()
-        self._known = dict(_stamps(folder)) if _is_private(folder) else {}
+        there = _stamps(folder) if _is_private(folder) else {}
+        self._known = dict(there if known is None else known)
         self._written: dict[str, Stamp] = {}
+
+    @property
+    def known(self) -> Stamps:
+        """What counts."""
+        return dict(self._known)
 
     @property
     def written(self) -> Stamps:
