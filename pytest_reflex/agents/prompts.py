@@ -11,7 +11,8 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from pytest_reflex.agents.findings import NOTE, findings_text
+from pytest_reflex.agents.folded_findings import NOTE
+from pytest_reflex.agents.folded_findings import findings_text as folded_findings
 from pytest_reflex.agents.orders import FILES, ORDERS, PREAMBLE, orders
 from pytest_reflex.model.results import RuleResult
 from pytest_reflex.model.rules import Rule, number
@@ -74,7 +75,7 @@ def _prepare(request: StepRequest) -> Iterable[str]:
 
 def _critique(request: StepRequest) -> Iterable[str]:
     yield _fenced("Artifact", request.artifact or "")
-    found = findings_text(request.evaluation)
+    found = folded_findings(request.evaluation)
     yield _section("What the evaluation found (data)", f"{NOTE}\n\n{found}")
     yield from _feedback(request)
 

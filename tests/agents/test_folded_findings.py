@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.agents.findings import BUDGET, MOST_FINDINGS, MOST_RULES, findings, findings_text
+from pytest_reflex.agents.folded_findings import (
+    BUDGET,
+    MOST_FINDINGS,
+    MOST_RULES,
+    findings,
+    findings_text,
+)
 from pytest_reflex.errors import Place
 from pytest_reflex.model.results import CheckResult, Evaluation, RuleResult
 from pytest_reflex.model.rules import Rule
