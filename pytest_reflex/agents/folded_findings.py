@@ -65,11 +65,14 @@ def _folded(rows: Iterable[RuleResult]) -> list[Finding]:
     found = []
     for row in rows:
         entry, parts = _rule(row), _parts(row)
+        head, *others = parts["findings"]
         causes = [(one["outcome"], one["message"], one.get("line")) for one in parts["findings"]]
-        same = first.setdefault(_json([causes, parts.get("more_findings")]), row.rule.id)
+        wanted = [one.get("expected") for one in others]
+        key = _json([causes, wanted, parts.get("more_findings")])
+        same = first.setdefault(key, row.rule.id)
         if same != row.rule.id:
-            expected = parts["findings"][0].get("expected")
-            parts = {"same_as": same} | ({"expected": expected} if expected else {})
+            own = {"expected": head["expected"]} if "expected" in head else {}
+            parts = {"same_as": same} | own
         found.append(entry | parts)
     return found
 

@@ -170,3 +170,13 @@ def test_nothing_is_lost_and_the_budget_holds(rows: list[RuleResult], budget: in
 def test_long_words_of_rules_do_not_break_the_budget(length: int) -> None:
     rows = [rule(f"a.x.r{n}", check("m" * length, expected="e" * length)) for n in range(20)]
     assert len(findings_text(evaluation(*rows), SMALL)) <= SMALL
+
+
+def test_what_each_rule_wants_is_kept_where_the_cause_is_shared() -> None:
+    missing = "missing or empty section"
+    one, other = told(
+        rule("a.x.usage", check(missing, expected="a section on use")),
+        rule("a.x.install", check(missing, expected="a section on installation")),
+    )
+    assert one["findings"][0]["expected"] == "a section on use"
+    assert (other["same_as"], other["expected"]) == ("a.x.usage", "a section on installation")
