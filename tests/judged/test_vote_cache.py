@@ -277,6 +277,24 @@ def test_what_a_check_runs_plants_no_vote(folder: Path, tmp_path: Path) -> None:
     assert planted == []
 
 
+def test_what_a_check_runs_turns_no_vote(folder: Path, tmp_path: Path) -> None:
+    """It writes good files over those that were there, and their times say nothing."""
+    configured(folder, f"counted(); {BODIES['fail']}")
+    assert main(EVALUATE) == 1
+    asked, aside = calls(folder), tmp_path / "aside"
+    aside.mkdir()
+    for path in kept(folder):
+        forger = VoteFolder(aside / "votes")
+        forger.put(path.stem, Vote(ruling=Ruling.PASS, agent="jury", reasons=("x",)))
+    turn = f"cp {aside}/votes/*.json {kept(folder)[0].parent}/"
+    (folder / "tone.yaml").write_text(
+        TONE + "  - {id: a.code.runs, description: d, severity: warn, "
+        f"check: {{type: executable, command: '{turn}'}}}}\n"
+    )
+    assert main(EVALUATE) == 1
+    assert calls(folder) == 2 * asked
+
+
 def test_what_comes_while_an_agent_works_is_removed(folder: Path) -> None:
     main(EVALUATE)
     before = {path: path.read_bytes() for path in kept(folder)}
