@@ -27,6 +27,7 @@ from pytest_reflex.model.results import Evaluation
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
+    from pytest_reflex.host import Renderer
 
 
 @click.command(short_help="Judge artifacts against criteria and print the verdict.")
@@ -102,10 +103,7 @@ def evaluate(
     render = host.reporters[name] if name else partial(_for_people, verbose=verbose)
     with keeping_votes(host.registry, settings, Path.cwd(), clear=cache_clear):
         if watch:
-            from pytest_reflex.cli.on_save import OnSave
-
-            judging.look()
-            OnSave(judging, render, as_json=as_json).follow()
+            _follow(judging, render, as_json=as_json)
         evaluations = judging.run()
     status = status_of(evaluations)
     with verdict(status):
@@ -158,6 +156,14 @@ class Judging:
             for artifact in self.artifacts
         ]
         return [run_checks(target, self.registry) for target in targets]
+
+
+def _follow(judging: Judging, render: Renderer, *, as_json: bool) -> None:
+    """Judge again at each save, until a signal ends it."""
+    from pytest_reflex.cli.on_save import OnSave
+
+    judging.look()
+    OnSave(judging, render, as_json=as_json).follow()
 
 
 def status_of(evaluations: Iterable[Evaluation]) -> int:

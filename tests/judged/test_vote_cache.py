@@ -133,9 +133,9 @@ def test_what_is_no_pass_is_kept_as_it_is(
     body: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     configured(folder, f"counted(); {BODIES[body]}")
-    assert main(EVALUATE) == 1
+    status = main(EVALUATE)
     before, asked = told(capsys).partition("JUDGED")[0], calls(folder)
-    assert main(EVALUATE) == 1
+    assert main(EVALUATE) == status != 0
     assert told(capsys).partition("JUDGED")[0] == before
     assert calls(folder) == asked > 0
 
