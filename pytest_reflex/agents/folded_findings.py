@@ -22,7 +22,7 @@ MOST_FINDINGS = 5
 """Findings that are shown of one rule."""
 MOST_LINES = 10
 
-_LONGEST = 300  # characters of a text that is no evidence
+_LONGEST = 600  # characters of a text that is no evidence
 _LONGEST_EVIDENCE = 2_000
 _SHORTEST_EVIDENCE = 80
 _CUT = " ..."
@@ -31,9 +31,20 @@ _WORST_FIRST = (Outcome.FAIL, Outcome.ERROR, Outcome.NOT_MEASURED)
 Finding = dict[str, Any]
 
 
-NOTE = """\
-`times` is how often a finding was made. `same_as` names the rule whose findings a rule shares. \
-`more_findings` and `more_rules` count what is not shown here."""
+_MEANS = {
+    "times": "how often a finding was made",
+    "same_as": "the rule whose findings a rule shares",
+    "more_findings": "how many of a rule are not shown here",
+    "more_rules": "how many rules that failed are not shown here",
+}
+
+
+def findings_section(evaluation: Evaluation | None) -> str:
+    """Return the findings of an evaluation for a prompt, with what its rarer keys mean."""
+    found = findings(evaluation) if evaluation else []
+    every = [one for entry in found for one in (entry, *entry.get("findings", ()))]
+    used = [f"`{key}`: {what}" for key, what in _MEANS.items() if any(key in one for one in every)]
+    return "\n\n".join([*(["; ".join(used)] if used else []), _json(found)])
 
 
 def findings_text(evaluation: Evaluation | None, budget: int = BUDGET) -> str:
@@ -60,11 +71,14 @@ def findings(evaluation: Evaluation, budget: int = BUDGET) -> list[Finding]:
 
 
 def _folded(rows: Iterable[RuleResult]) -> list[Finding]:
-    """Return an entry for each rule; one with the causes of an earlier one only says whose."""
+    """Return an entry for each rule; one with the causes of an earlier one only says whose.
+
+    A single finding stands in the entry itself, several in a list.
+    """
     first: dict[str, str] = {}
     found = []
     for row in rows:
-        entry, parts = _rule(row), _parts(row)
+        parts = _parts(row)
         head, *others = parts["findings"]
         causes = [(one["outcome"], one["message"], one.get("line")) for one in parts["findings"]]
         wanted = [one.get("expected") for one in others]
@@ -73,19 +87,21 @@ def _folded(rows: Iterable[RuleResult]) -> list[Finding]:
         if same != row.rule.id:
             own = {"expected": head["expected"]} if "expected" in head else {}
             parts = {"same_as": same} | own
-        found.append(entry | parts)
+        elif not others and "more_findings" not in parts:
+            parts = head
+        hint = {"hint": _cut(row.rule.hint, _LONGEST)} if row.rule.hint else {}
+        found.append(_rule(row) | parts | hint)
     return found
 
 
 def _rule(row: RuleResult) -> Finding:
     rule = row.rule
-    entry: Finding = {
+    return {
         "rule_id": rule.id,
         "severity": rule.severity.value,
         "weight": number(rule.weight),
         "description": _cut(rule.description, _LONGEST),
     }
-    return entry | ({"hint": _cut(rule.hint, _LONGEST)} if rule.hint else {})
 
 
 def _parts(row: RuleResult) -> Finding:
@@ -115,13 +131,13 @@ def _finding(checks: Sequence[CheckResult]) -> Finding:
     }
     if check.expected:
         found["expected"] = _cut(check.expected, _LONGEST)
+    if evidence := next((c.evidence for c in checks if c.evidence), ""):
+        found["evidence"] = _cut(evidence, _LONGEST_EVIDENCE)
     lines = sorted({c.location.line for c in checks if c.location and c.location.line})
     if lines:
         found["line"] = lines[0] if len(lines) == 1 else lines[:MOST_LINES]
     if len(checks) > 1:
         found["times"] = len(checks)
-    if evidence := next((c.evidence for c in checks if c.evidence), ""):
-        found["evidence"] = _cut(evidence, _LONGEST_EVIDENCE)
     return found
 
 
@@ -134,7 +150,8 @@ def _left_out(rows: Sequence[RuleResult]) -> list[Finding]:
 
 def _with_evidence(found: Sequence[Finding], budget: int) -> bool:
     """Cut all evidence to one length, so that all fits into a budget; return whether it does."""
-    holders = [one for entry in found for one in entry.get("findings", ()) if "evidence" in one]
+    every = (one for entry in found for one in entry.get("findings", (entry,)))
+    holders = [one for one in every if "evidence" in one]
     whole = [one["evidence"] for one in holders]
     limit = _LONGEST_EVIDENCE
     while len(_json(found)) > budget:

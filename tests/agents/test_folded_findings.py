@@ -15,6 +15,7 @@ from pytest_reflex.agents.folded_findings import (
     MOST_FINDINGS,
     MOST_RULES,
     findings,
+    findings_section,
     findings_text,
 )
 from pytest_reflex.errors import Place
@@ -60,6 +61,11 @@ def told(*rows: RuleResult, budget: int = BUDGET) -> list[dict[str, Any]]:
     return findings(evaluation(*rows), budget)
 
 
+def parts(entry: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the findings in an entry: a single one stands in the entry itself."""
+    return list(entry.get("findings", [entry]))
+
+
 def test_equal_findings_of_a_rule_are_one_with_their_number() -> None:
     rows = [check("no heading", location=Place("a.md", line, 1)) for line in (9, 3, 7)]
     (entry,) = told(rule("a.x.one", *rows, check("too long"), check("fine", Outcome.PASS)))
@@ -76,10 +82,10 @@ def test_rules_that_failed_by_one_cause_share_it() -> None:
         rule("a.x.two", lost, severity="warn", weight=1),
         rule("a.x.own", check("a heading is missing"), severity="warn", weight=1),
     )
-    assert one["findings"][0]["evidence"].startswith("long")
+    assert parts(one)[0]["evidence"].startswith("long")
     assert (other["rule_id"], other["severity"], other["same_as"]) == ("a.x.two", "warn", "a.x.one")
-    assert "findings" not in other
-    assert own["findings"][0]["message"] == "a heading is missing"
+    assert "message" not in other
+    assert parts(own)[0]["message"] == "a heading is missing"
 
 
 def test_of_many_findings_the_first_are_shown_and_the_rest_counted() -> None:
@@ -99,7 +105,7 @@ def test_evidence_is_cut_to_one_length_before_a_rule_is_left_out() -> None:
     rows = [rule(f"a.x.r{n}", check(f"m{n}", evidence=f"{n}" * 1_900)) for n in range(10)]
     rows.append(rule("a.x.short", check("short", evidence="short")))
     found = told(*rows, budget=9_000)
-    lengths = {len(one["findings"][0]["evidence"]) for one in found}
+    lengths = {len(parts(one)[0]["evidence"]) for one in found}
     assert len(found) == 11
     assert len(lengths) == 2
     assert 5 in lengths
@@ -122,7 +128,14 @@ def test_a_rule_about_which_nobody_was_asked_is_no_finding() -> None:
 
 def test_a_rule_without_a_check_says_why_it_was_not_measured() -> None:
     (entry,) = told(rule("a.x.prose"))
-    assert entry["findings"][0]["outcome"] == "not_measured"
+    assert parts(entry)[0]["outcome"] == "not_measured"
+
+
+def test_a_prompt_says_what_its_rarer_keys_mean() -> None:
+    one, two = rule("a.x.one", check("lost")), rule("a.x.two", check("lost"))
+    assert findings_section(evaluation(one)) == findings_text(evaluation(one))
+    assert findings_section(evaluation(one, two)).startswith("`same_as`: the rule whose findings")
+    assert "`times`" in findings_section(evaluation(rule("a.x.one", check("x"), check("x"))))
 
 
 def test_without_an_evaluation_there_are_no_findings() -> None:
@@ -162,7 +175,7 @@ def test_nothing_is_lost_and_the_budget_holds(rows: list[RuleResult], budget: in
         if "same_as" in entry:
             assert ids.index(entry["same_as"]) < ids.index(entry["rule_id"])
         elif bad:
-            counted = sum(each.get("times", 1) for each in entry["findings"])
+            counted = sum(each.get("times", 1) for each in parts(entry))
             assert counted + entry.get("more_findings", 0) == len(bad)
 
 
@@ -178,5 +191,5 @@ def test_what_each_rule_wants_is_kept_where_the_cause_is_shared() -> None:
         rule("a.x.usage", check(missing, expected="a section on use")),
         rule("a.x.install", check(missing, expected="a section on installation")),
     )
-    assert one["findings"][0]["expected"] == "a section on use"
+    assert parts(one)[0]["expected"] == "a section on use"
     assert (other["same_as"], other["expected"]) == ("a.x.usage", "a section on installation")

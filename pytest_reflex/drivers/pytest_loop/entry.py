@@ -38,7 +38,7 @@ from pytest_reflex.model.words import Step
 from pytest_reflex.process.bytecode import bytecode_of, loaded_sources
 from pytest_reflex.process.signals import interruptible
 from pytest_reflex.process.ticking import ticking
-from pytest_reflex.reports.advice import extend_command
+from pytest_reflex.reports.advice import allowing, extend_command
 from pytest_reflex.seals.project import STATE, ProjectTree
 from pytest_reflex.settings import Settings, load
 from pytest_reflex.settings.readers import budget_changes
@@ -167,9 +167,11 @@ def _more(config: pytest.Config, order: Order, run: Run, teller: Teller) -> tupl
     if not run.alive:  # killed after its last event, its files may not have followed
         open_run(run.folder).close()
     if not given:
-        extendable = is_extendable(state.stop.reason) or state.stop.offered
-        again = f"let it go on with `{extend_command(state, of_session=True)}`"
-        hint = again if extendable else "begin a new loop"
+        hint = "begin a new loop"
+        if state.stop.offered:
+            hint = allowing(state, of_session=True)
+        elif is_extendable(state.stop.reason):
+            hint = f"let it go on with `{extend_command(state, of_session=True)}`"
         claimed = f", {NOT_VERIFIED}" if run.verified is False else ""
         raise UsageError(f"loop {run.alias!r} has ended ({ended}{claimed})", hint=hint)
     more = More(max_iterations=order.max_iterations, budget=order.budgets, allow=order.allow)
