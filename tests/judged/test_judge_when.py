@@ -80,6 +80,7 @@ def test_evaluate_asks_nobody_where_a_rule_blocks(
     told = " ".join(capsys.readouterr().out.split())
     assert f"{NOT_ASKED}: a.tone.polite, a.tone.kind" in told
     assert "FAILED score 0.000" in told
+    assert "1 blocking rule, 0 of 3 rules pass, 2 not asked" in told
     assert calls(tmp_path) == 0
 
 
