@@ -218,7 +218,7 @@ def _replay(host: Host, recording: str, recorder: Recorder | None) -> Mapping[St
     if recorder is not None:
         recorder.watch([agent])
     if agent.judges:
-        host.registry.judge = AgentJudge(agent)
+        host.registry.judge, host.registry.judge_when = AgentJudge(agent), agent.judge_when
         _overhear(host, recorder)
     host.manager.register(ReplayRouter(agent))
     return dict.fromkeys((Step(step.upper()) for step in STEPS), NAME)

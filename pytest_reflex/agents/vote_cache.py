@@ -148,12 +148,17 @@ def sweep_votes(judge: Judge | None, others: Stamps | None = None) -> None:
 
 @contextmanager
 def keeping_votes(
-    registry: Registry, settings: Settings, project: Path | None, *, clear: bool = False
+    registry: Registry, settings: Settings, project: Path, *, clear: bool = False
 ) -> Iterator[None]:
-    """Have the judge of a registry, if there is one, keep its votes meanwhile."""
-    judge = registry.judge
+    """Have the judge of a registry, if there is one, keep its votes meanwhile.
+
+    With `clear`, those that were kept for the project are removed, whoever judges.
+    """
+    judge, place = registry.judge, folder_of(project)
+    if clear and place is not None:
+        VoteFolder(place).clear()
     if isinstance(judge, AgentJudge):
-        registry.judge = with_cache(judge, settings, project, clear=clear)
+        registry.judge = with_cache(judge, settings, project)
     try:
         yield
     finally:

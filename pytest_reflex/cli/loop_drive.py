@@ -121,6 +121,7 @@ def new(task: str, **given: Any) -> int:
         record=settings["loop.record"],
         judge=judge_name(host),
         judge_command=judge_command(host),
+        judge_when=host.registry.judge_when.value,
         **{name: given[name] for name in as_given},
     )
     proposal = propose(order, settings=settings, registry=host.registry, project=Path.cwd())

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import pytest_reflex
+from pytest_reflex.agents.recording import Header
 from pytest_reflex.checks.judged import NOT_ASKED
 from pytest_reflex.checks.registry import built_in
 from pytest_reflex.checks.run import evaluate
@@ -300,3 +302,32 @@ def test_a_loop_goes_on_as_it_was_begun(tmp_path: Path, monkeypatch: pytest.Monk
     more = ["--max-iterations", "+1", "--yes", "--quiet"]
     assert main(["loop", "extend", "tone", *more]) == 6
     assert calls(folder) == 0
+
+
+def test_a_recording_is_replayed_as_it_was_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the configuration says by then: the verdict is that of the run."""
+    folder = suite(tmp_path, "{type: content, search: zebra}", top='judge_when = "always"\n')
+    monkeypatch.chdir(folder)
+    new = [*LOOP[:-2], "--alias", "tone", "--yes", "--quiet", "--max-iterations", "1"]
+    assert main([*new, "--judge", "jury", "--record", "calls.jsonl"]) == 6
+    assert outcomes(folder) == ["pass", "pass", "fail"]
+    monkeypatch.setenv("PYTEST_REFLEX_JUDGE_WHEN", "no_blockers")
+    shutil.rmtree(folder / ".ai-factory")
+    assert main([*new, "--replay", "calls.jsonl"]) == 6
+    assert outcomes(folder) == ["pass", "pass", "fail"]
+    assert calls(folder) == 2
+
+
+def outcomes(folder: Path) -> list[str]:
+    run = json.loads((folder / ".ai-factory/evolution/tone/run.json").read_text())
+    return [row["outcome"] for row in run["evaluation"]["rule_results"]]
+
+
+def test_a_recording_that_says_nothing_of_it_is_older_than_the_choice() -> None:
+    """By then the judge was always asked."""
+    header = Header(run_id="tone-20260101-000000", project="/p", judge_when=JudgeWhen.NO_BLOCKERS)
+    assert Header.from_json(header.to_json()) == header
+    wire = {key: value for key, value in header.to_json().items() if key != "judge_when"}
+    assert Header.from_json(wire).judge_when is JudgeWhen.ALWAYS

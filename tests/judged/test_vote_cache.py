@@ -163,6 +163,8 @@ def test_it_can_be_cleared_for_one_project(folder: Path) -> None:
     main([*EVALUATE, "--cache-clear"])
     assert calls(folder) == 2 * VOTES
     assert len(kept(folder)) == VOTES
+    main(["evaluate", "a.md", "--criteria", "tone.yaml", "--cache-clear"])  # nobody judges
+    assert kept(folder) == []
     assert other.get("q" * 64) is not None
 
 
