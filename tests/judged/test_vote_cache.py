@@ -208,17 +208,17 @@ def test_a_vote_on_another_question_is_none_on_this_one(folder: Path) -> None:
     assert calls(folder) == VOTES + 1
 
 
-PLACES = {
-    "a link": lambda path, aside: (path.rename(aside), path.symlink_to(aside)),
-    "a folder": lambda path, aside: (path.unlink(), path.mkdir()),
-    "a pipe": lambda path, aside: (path.unlink(), os.mkfifo(path)),
-}
-
-
-@pytest.mark.parametrize("put", PLACES.values(), ids=PLACES)
-def test_what_is_no_file_is_no_vote(put: Any, folder: Path) -> None:
+@pytest.mark.parametrize("what", ["a link", "a folder", "a pipe"])
+def test_what_is_no_file_is_no_vote(what: str, folder: Path) -> None:
     main(EVALUATE)
-    put(kept(folder)[0], folder.parent / "aside")
+    path, aside = kept(folder)[0], folder.parent / "aside"
+    path.rename(aside)
+    if what == "a link":
+        path.symlink_to(aside)
+    elif what == "a folder":
+        path.mkdir()
+    else:
+        os.mkfifo(path)
     assert main(EVALUATE) == 0
     assert calls(folder) == VOTES + 1
 
