@@ -11,7 +11,7 @@ from pytest_reflex.model.judged import Cast
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.steps import Reply
-from pytest_reflex.model.stop import RunStatus, StopReason
+from pytest_reflex.model.stop import RunStatus, StopReason, is_extendable
 from pytest_reflex.model.words import Level, Step
 
 EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
@@ -146,6 +146,11 @@ class Stop:
     detail: str = ""
     restored_from: Mapping[str, Any] | None = None
     offered: tuple[str, ...] = ()
+
+    @property
+    def can_be_extended(self) -> bool:
+        """Whether a person can let the run go on: under other limits, or with what is offered."""
+        return is_extendable(self.reason) or bool(self.offered)
 
     def to_json(self) -> dict[str, Any]:
         wire: dict[str, Any] = {

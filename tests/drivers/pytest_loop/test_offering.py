@@ -202,6 +202,9 @@ def test_a_loop_over_a_text_offers_its_modules_as_well(
         assert main([*new, "--agent", "produce=writer"]) == 10
         told = " ".join("".join(capsys.readouterr()).split())
         assert "`pytest-reflex loop extend words --allow aids.py`" in told
+        assert main(["loop", "status", "words"]) in (0, 10)
+        again = "Go on with: pytest-reflex loop extend words --allow aids.py"
+        assert again in " ".join(capsys.readouterr().out.split())
         assert main(["loop", "extend", "words", "--yes"]) == 4
         assert "--allow aids.py" in capsys.readouterr().err
         assert main(["loop", "extend", "words", "--allow", "aids.py", "--yes"]) == 0
