@@ -42,17 +42,16 @@ def evaluate(
     `root` is the working directory of commands (default: the current one); with `outside`, links
     that lead out of a folder are followed.
     `judge` names an agent that judges what no program can (a preset, or one of the configuration);
-    without it nobody does, whatever the configuration says.
+    without it nobody does, whatever the configuration says. `judge_cache` and `judge_when` of the
+    configuration count.
     Raises ReflexError (CriteriaError, ArtifactError, UsageError) where nothing can be judged.
     """
+    from contextlib import ExitStack
+
     from pytest_reflex.checks.run import evaluate as run_checks
     from pytest_reflex.host import employ_judge, open_host
 
-    host = open_host()
-    if judge:
-        from pytest_reflex.settings import load
-
-        employ_judge(host, load(Path(root) if root else Path.cwd()), judge)
+    host, folder = open_host(), Path(root) if root else Path.cwd()
     target = make_target(
         artifact,
         criteria,
@@ -60,10 +59,18 @@ def evaluate(
         phase=phase,
         threshold=threshold,
         variables=variables or {},
-        root=Path(root) if root else Path.cwd(),
+        root=folder,
         outside=outside,
     )
-    return run_checks(target, host.registry)
+    with ExitStack() as votes:
+        if judge:
+            from pytest_reflex.agents.vote_cache import keeping_votes
+            from pytest_reflex.settings import load
+
+            settings = load(folder)
+            employ_judge(host, settings, judge)
+            votes.enter_context(keeping_votes(host.registry, settings, folder))
+        return run_checks(target, host.registry)
 
 
 def make_target(
@@ -162,6 +169,7 @@ def resume_loop(
     agents: Mapping[str, str] | None = None,
     max_iterations: int | str | None = None,
     budget: Budget | None = None,
+    allow: Iterable[str] = (),
     plugins: Iterable[object] = (),
     project: str | Path | None = None,
 ) -> Events:
@@ -170,7 +178,7 @@ def resume_loop(
     Agents and named plugins are those with which it was begun; `agent` and `agents` take their
     place, and `plugins` that were given as objects are to be given again. With `max_iterations` or
     `budget` a loop that had stopped goes on, as by ``pytest-reflex loop extend``; ``"+2"`` is two
-    more.
+    more. `allow` names modules that the agent had added, where the loop ended for these alone.
     """
     from pytest_reflex.drivers.common.arguments import by_step_of, pairs_of, parted, settings_of
     from pytest_reflex.drivers.reflex.overview import find_run
@@ -184,13 +192,17 @@ def resume_loop(
     more = More(
         max_iterations=None if max_iterations is None else str(max_iterations),
         budget=pairs_of(budget),
+        allow=tuple(allow),
     )
     goes_further = more != More()
     run = find_run(root, alias) if goes_further else resumable(root, alias)
     if goes_further:
         extended(run.state, more)
     setup = run.state.setup
-    settings = settings_of(folder, {"loop.evaluator": setup.get("evaluator")})
+    settings = settings_of(
+        folder,
+        {"loop.evaluator": setup.get("evaluator"), "judge_when": setup.get("judge_when", "always")},
+    )
     recorded = setup["agents"]
     judge = setup.get("judge", "" if recorded else None)  # another program names none
     named, objects = parted(plugins)

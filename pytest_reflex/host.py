@@ -16,6 +16,7 @@ from pytest_reflex import hookspecs
 from pytest_reflex.agents.router import AgentRouter, HooksOnlyAgent
 from pytest_reflex.checks import registry as checks
 from pytest_reflex.errors import Place, ReflexError, UsageError, did_you_mean
+from pytest_reflex.model.judged import JudgeWhen
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.steps import Agent, Askable
 from pytest_reflex.model.targets import Target
@@ -148,8 +149,7 @@ def _adding(what: str, found: dict[str, Value]) -> Callable[[str, Value], None]:
 
     def register(name: str, value: Value) -> None:
         if name in found:
-            hint = "give it a name of its own"
-            raise UsageError(f"there are two plugins with {what} {name!r}", hint=hint)
+            raise UsageError(f"there are two plugins with {what} {name!r}", hint="rename one")
         found[name] = value
 
     return register
@@ -190,10 +190,11 @@ def employ(
     `chosen` are values of ``--agent``: NAME for every step, or STEP=NAME for one; `recorded` are
     the names by step with which a run began, instead of those of the settings. `replay` is a
     recording that answers all steps, before any plugin; `recorder` writes one. `judge` is the name
-    of who judges instead of that in the settings, empty for nobody. Where nothing `runs`, no
-    program need be installed.
+    of the judge instead of that in the settings, empty for nobody. What never `runs` need not be
+    installed.
     """
     employ_evaluator(host, settings)
+    host.registry.judge_when = JudgeWhen(settings["judge_when"])
     if recorder is not None:
         host.manager.register(recorder)
     if replay is not None:
@@ -218,7 +219,7 @@ def _replay(host: Host, recording: str, recorder: Recorder | None) -> Mapping[St
     if recorder is not None:
         recorder.watch([agent])
     if agent.judges:
-        host.registry.judge = AgentJudge(agent)
+        host.registry.judge, host.registry.judge_when = AgentJudge(agent), agent.judge_when
         _overhear(host, recorder)
     host.manager.register(ReplayRouter(agent))
     return dict.fromkeys((Step(step.upper()) for step in STEPS), NAME)
@@ -243,6 +244,7 @@ def employ_judge(
     """
     called = settings["judge"] if name is None else name
     host.registry.judge = judge_called(called, host, settings, runs=runs) if called else None
+    host.registry.judge_when = JudgeWhen(settings["judge_when"])
 
 
 def judge_called(name: str, host: Host, settings: Settings, *, runs: bool = True) -> AgentJudge:
@@ -260,14 +262,12 @@ def judge_called(name: str, host: Host, settings: Settings, *, runs: bool = True
 
 def judge_name(host: Host) -> str:
     """Return who judges, an empty string for nobody."""
-    judge = host.registry.judge
-    return judge.name if judge else ""
+    return str(getattr(host.registry.judge, "name", ""))
 
 
 def judge_command(host: Host) -> tuple[str, ...]:
     """Return the command of the judge, none where it is no command."""
-    command: tuple[str, ...] = getattr(host.registry.judge, "command", ())
-    return command
+    return tuple(getattr(host.registry.judge, "command", ()))
 
 
 def agent_kinds(host: Host) -> Mapping[str, AgentFactory]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
     from pathlib import Path
 
-    from pytest_reflex.model.judged import Judge
+    from pytest_reflex.model.judged import Judge, JudgeWhen
     from pytest_reflex.session.controller import Controller
     from pytest_reflex.session.plan import Desk
     from pytest_reflex.session.runtime import Runtime
@@ -189,7 +189,7 @@ def wake(config: pytest.Config) -> Desk:
 
     desk = Desk(config)
     if name := options.text(config, "reflex_judge"):
-        desk.judge = judge_of(config, name)
+        desk.judge, desk.judge_when = judge_of(config, name)
     # Without names: `-p no:NAME` and `unregister(name=...)` find none.
     config.stash[RUNTIME] = Runtime(desk)
     config.pluginmanager.register(config.stash[RUNTIME])
@@ -201,20 +201,25 @@ def wake(config: pytest.Config) -> Desk:
     return desk
 
 
-def judge_of(config: pytest.Config, name: str) -> Judge:
-    """Return the agent that judges in this session, as the configuration of its root folder has it.
+def judge_of(config: pytest.Config, name: str) -> tuple[Judge, JudgeWhen]:
+    """Return who judges in this session, and when, as the configuration of its root folder has it.
 
     Raises UsageError of pytest.
     """
+    from pytest_reflex.agents.vote_cache import with_cache
     from pytest_reflex.errors import ReflexError
     from pytest_reflex.host import judge_called, open_host
+    from pytest_reflex.model.judged import JudgeWhen
     from pytest_reflex.settings import load
 
     try:
-        settings = load(config.rootpath)
+        settings = load(config.rootpath, options.of_judge(config))
         for problem in settings.unknown:
             config.issue_config_time_warning(pytest.PytestConfigWarning(str(problem)), stacklevel=2)
-        return judge_called(name, open_host(settings["plugins"], config.rootpath), settings)
+        judge = judge_called(name, open_host(settings["plugins"], config.rootpath), settings)
+        known, clears = options.known_votes(config), options.clears_cache(config)
+        kept = with_cache(judge, settings, config.rootpath, known=known, clear=clears)
+        return kept, JudgeWhen(settings["judge_when"])
     except ReflexError as error:
         raise pytest.UsageError(f"--reflex-judge: {error}") from None
 

@@ -52,7 +52,8 @@ def _plan(request: StepRequest) -> str:
     level = request.level.value
     steps = []
     evaluation = request.evaluation
-    failed = [row.rule.id for row in evaluation.results if not row.passed] if evaluation else []
+    rows = evaluation.results if evaluation else ()
+    failed = [row.rule.id for row in rows if not (row.passed or row.not_asked)]
     if failed:
         steps.append(f"Mend what the last evaluation found: {_listed(failed)}")
     groups = list(_groups(request.rules))
@@ -113,7 +114,7 @@ def _prepare(request: StepRequest) -> str:
 
 def _critique(request: StepRequest) -> str:
     evaluation = request.evaluation
-    rows = (*evaluation.failed, *evaluation.warnings) if evaluation else ()
+    rows = evaluation.findings if evaluation else ()
     worst = sorted(rows, key=_urgency)[:MAX_ISSUES]
     return json.dumps({"issues": [_issue(row) for row in worst]}, ensure_ascii=False)
 

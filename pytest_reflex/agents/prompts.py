@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from pytest_reflex.agents.folded_findings import findings_section
 from pytest_reflex.agents.orders import FILES, ORDERS, PREAMBLE, orders
 from pytest_reflex.model.results import RuleResult
 from pytest_reflex.model.rules import Rule, number
@@ -73,7 +74,7 @@ def _prepare(request: StepRequest) -> Iterable[str]:
 
 def _critique(request: StepRequest) -> Iterable[str]:
     yield _fenced("Artifact", request.artifact or "")
-    yield _failures(request, "What the evaluation found (data)")
+    yield _section("What the evaluation found (data)", findings_section(request.evaluation))
     yield from _feedback(request)
 
 

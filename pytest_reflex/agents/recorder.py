@@ -31,6 +31,7 @@ from pytest_reflex.agents.replay import ReplayAgent
 from pytest_reflex.agents.surroundings import literal_secrets, references
 from pytest_reflex.errors import StateError, UsageError
 from pytest_reflex.model.events import Event, EventKind
+from pytest_reflex.model.judged import JudgeWhen
 from pytest_reflex.model.steps import Agent, Askable, Reply, StepRequest
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Step
@@ -112,7 +113,10 @@ class Recorder:
             raise StateError(f"{path.parent} could not be made: {error.strerror}") from None
         self._refuse(path)
         self._journal = Journal.create(path)
-        header = Header(run_id=event.run_id, project=str(self.project), hidden=names)
+        setup = event.payload.get("setup", {})
+        when = JudgeWhen(setup.get("judge_when", JudgeWhen.ALWAYS))
+        project = str(self.project)
+        header = Header(run_id=event.run_id, project=project, hidden=names, judge_when=when)
         self._journal.append(header.to_json())
 
     def pytest_reflex_answered(self, request: StepRequest, reply: Reply) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.errors import Place, UsageError
+from pytest_reflex.model.judged import JudgeWhen
 from pytest_reflex.model.steps import Reply, StepRequest
 from pytest_reflex.store.journal import read_journal
 from pytest_reflex.store.lines import Content
@@ -25,11 +26,15 @@ Key = tuple[str, int, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
-    """Whose calls these are. `hidden` names the variables whose values stand as `$NAME`."""
+    """Whose calls these are. `hidden` names the variables whose values stand as `$NAME`.
+
+    `judge_when` says when the run asked its judge: always, where it is older than that choice.
+    """
 
     run_id: str
     project: str
     hidden: tuple[str, ...] = ()
+    judge_when: JudgeWhen = JudgeWhen.ALWAYS
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -37,6 +42,7 @@ class Header:
             "run_id": self.run_id,
             "project": self.project,
             "hidden": list(self.hidden),
+            "judge_when": self.judge_when.value,
         }
 
     @classmethod
@@ -52,6 +58,7 @@ class Header:
             run_id=_take(wire, "run_id", str),
             project=_take(wire, "project", str),
             hidden=tuple(map(str, hidden)),
+            judge_when=JudgeWhen(wire.get("judge_when", JudgeWhen.ALWAYS)),
         )
 
 

@@ -45,7 +45,7 @@ class ReplayAgent:
     def __init__(self, path: Path, project: Path) -> None:
         recording = read_recording(path)
         header = recording.header
-        self._run_id = header.run_id
+        self._run_id, self.judge_when = header.run_id, header.judge_when
         self._folders = (header.project, str(project), str(project.resolve()))
         self.hidden = {os.environ[n]: f"${n}" for n in header.hidden if os.environ.get(n)}
         self._calls = recording.calls

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.checks.guarded import guarded
 from pytest_reflex.errors import CriteriaError, Problem
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.judged import JUDGED
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import ALTERNATIVES, CheckSpec
 from pytest_reflex.model.targets import CheckContext, RunCheck
@@ -22,8 +23,9 @@ _WORST_FIRST = (Outcome.ERROR, Outcome.NOT_MEASURED, Outcome.FAIL)
 
 
 class AnyOfCheck:
-    """Try alternatives in their order until one passes; `look_up_in` says where their types are.
+    """Try alternatives in their order until one passes, those that an agent judges last.
 
+    `look_up_in` says where their types are.
     Its only parameter is a list of checks on the wire. The reader of criteria has looked at each of
     them at its own place.
     """
@@ -56,30 +58,35 @@ class AnyOfCheck:
             raise CriteriaError(found)
         assert self._registry is not None
         specs = [replace(each, place=spec.place) for each in spec.alternatives]
-        runs = tuple(self._registry.get(each.type).compile(each, variables) for each in specs)
+        runs = [self._registry.get(each.type).compile(each, variables) for each in specs]
         expected = " | or: ".join(each.expected for each in specs if each.expected)
-        return _Alternatives(runs, expected)
+        free_first = sorted(range(len(specs)), key=lambda number: specs[number].type == JUDGED)
+        return _Alternatives({number + 1: runs[number] for number in free_first}, expected)
 
 
 @dataclass(frozen=True, slots=True)
 class _Alternatives:
-    runs: tuple[RunCheck, ...]
+    """Checks of which one has to pass, by their number, in the order in which they are tried."""
+
+    runs: Mapping[int, RunCheck]
     expected: str
 
     def __call__(self, artifact: Artifact, context: CheckContext) -> CheckResult:
-        tried: list[CheckResult] = []
-        for run in self.runs:
-            tried.append(guarded(run, artifact, context))
-            if tried[-1].outcome is Outcome.PASS or context.cancelled:
+        tried: dict[int, CheckResult] = {}
+        for number, run in self.runs.items():
+            tried[number] = guarded(run, artifact, context)
+            if tried[number].outcome is Outcome.PASS or context.cancelled:
                 break
         return self._joined(tried)
 
-    def _joined(self, tried: Sequence[CheckResult]) -> CheckResult:
-        last, total = tried[-1], len(self.runs)
+    def _joined(self, found: Mapping[int, CheckResult]) -> CheckResult:
+        tried, total = list(found.values()), len(self.runs)
+        last = tried[-1]
         ballots = tuple(ballot for result in tried for ballot in result.ballots)
         if last.outcome is Outcome.PASS:
-            message = f"alternative {len(tried)} of {total} holds: {last.message}"
-            notes = _told(tried[:-1]) + last.notes
+            *others, holds = found
+            message = f"alternative {holds} of {total} holds: {last.message}"
+            notes = _told({number: found[number] for number in others}) + last.notes
             return replace(
                 last, message=message, notes=notes, expected=self.expected, ballots=ballots
             )
@@ -92,13 +99,14 @@ class _Alternatives:
             expected=self.expected,
             evidence=decisive.evidence,
             location=decisive.location,
-            notes=_told(tried) + tuple(note for result in tried for note in result.notes),
+            notes=_told(found) + tuple(note for result in tried for note in result.notes),
             ballots=ballots,
+            not_asked=decisive.not_asked,
         )
 
 
-def _told(tried: Sequence[CheckResult]) -> tuple[str, ...]:
+def _told(tried: Mapping[int, CheckResult]) -> tuple[str, ...]:
     return tuple(
         f"alternative {number}: {result.outcome.value}: {result.message}"
-        for number, result in enumerate(tried, start=1)
+        for number, result in tried.items()
     )

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
 
 NOBODY = f"an agent has to judge it and none is configured: {NAMING}"
+NOT_ASKED = "not asked: rules already failed"
 LONGEST = 400_000
 """Characters of an artifact that a judge is given at most."""
 
@@ -93,6 +94,8 @@ class Voting:
         judge, rule = context.judge, context.rule
         if judge is None or rule is None:
             return CheckResult(outcome=Outcome.NOT_MEASURED, message=NOBODY)
+        if context.blocked:
+            return CheckResult(outcome=Outcome.NOT_MEASURED, message=NOT_ASKED, not_asked=True)
         if missed := artifact.unchecked(("*",)):
             return CheckResult(outcome=Outcome.ERROR, message=f"not checked: {listed(missed)}")
         try:
@@ -152,11 +155,15 @@ def told(ballot: Ballot, *, cancelled: bool = False) -> CheckResult:
         outcome=Outcome.ERROR if ruling is None else _OUTCOMES[ruling],
         message=message,
         evidence="\n".join(
-            f"vote {number}: {vote.ruling.value} ({vote.agent}): {one_line(vote.told, _SHOWN)}"
+            f"vote {number}: {vote.ruling.value} ({_by(vote)}): {one_line(vote.told, _SHOWN)}"
             for number, vote in enumerate(ballot.votes, 1)
         ),
         ballots=(ballot,),
     )
+
+
+def _by(vote: Vote) -> str:
+    return f"{vote.agent}, cached" if vote.cached else vote.agent
 
 
 def _reason(ballot: Ballot, ruling: Ruling) -> str:

@@ -6,19 +6,21 @@ from collections.abc import Callable, Iterator
 
 from pytest_reflex.checks.any_of import AnyOfCheck
 from pytest_reflex.errors import CriteriaError, UsageError, did_you_mean
-from pytest_reflex.model.judged import Judge
+from pytest_reflex.model.judged import Judge, JudgeWhen
 from pytest_reflex.model.targets import CheckType
 
 
 class Registry:
     """Kinds of checks by name; filled through `pytest_reflex_register_checks`.
 
-    `judge` is the agent that was configured to judge what no program can, None for nobody.
+    `judge` is the agent that was configured to judge what no program can, None for nobody, and
+    `judge_when` says when it is asked.
     """
 
     def __init__(self) -> None:
         self._types: dict[str, CheckType] = {}
         self.judge: Judge | None = None
+        self.judge_when = JudgeWhen.ALWAYS
 
     @property
     def names(self) -> tuple[str, ...]:

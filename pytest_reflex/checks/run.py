@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Event
 from typing import Any
@@ -18,19 +18,19 @@ from typing import Any
 from pytest_reflex.checks.blocks_folder import BlocksFolder
 from pytest_reflex.checks.commands import starts_process
 from pytest_reflex.checks.guarded import guarded
-from pytest_reflex.checks.judged import with_judged
+from pytest_reflex.checks.judged import is_judged, with_judged
 from pytest_reflex.checks.purse import Purse
 from pytest_reflex.checks.reading import SIZE_LIMIT, Watch, files_of_rules, read_artifact, watches
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.checks.remembered import Remembered
 from pytest_reflex.errors import ArtifactError, CriteriaError, Problem
 from pytest_reflex.model.artifact import Artifact
-from pytest_reflex.model.judged import Ballot, Judge
+from pytest_reflex.model.judged import Ballot, Judge, JudgeWhen
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult, Evaluation
 from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
 from pytest_reflex.model.targets import CheckContext, RunCheck, Target
-from pytest_reflex.model.words import ACTIVE_LEVELS, Level, Outcome
+from pytest_reflex.model.words import ACTIVE_LEVELS, Level, Outcome, Severity
 from pytest_reflex.process.deadline import Cancel
 from pytest_reflex.process.pool import Pool
 from pytest_reflex.process.secrecy import hide, hide_ends, own_secrets
@@ -125,6 +125,8 @@ class Prepared:
     """A target with its artifact as it was read, and its checks as functions in rule order.
 
     Where a judge is configured, the rules of the target that have no check have a judged one.
+    `paid` are the checks that ask it: they come last. If `waits`, nobody is asked where one of the
+    others blocks the gate; `outcomes` are what those came to, the last time that each was run.
     """
 
     target: Target
@@ -136,6 +138,9 @@ class Prepared:
     registry: Registry
     starting: frozenset[Key]
     watches: tuple[Watch, ...]
+    paid: frozenset[Key] = frozenset()
+    waits: bool = False
+    outcomes: dict[Key, Outcome] = field(default_factory=dict)
 
     def in_process(self, rule_id: str, index: int) -> bool:
         """Whether a check is quick and starts no process of the user's."""
@@ -143,7 +148,14 @@ class Prepared:
 
     def told_of(self, rule_id: str) -> CheckContext:
         """Return what the checks of a rule may know."""
-        return replace(self.context, rule=self.rules[rule_id])
+        return replace(self.context, rule=self.rules[rule_id], blocked=self._is_blocked())
+
+    def _is_blocked(self) -> bool:
+        """Return whether nobody is to be asked: a free check keeps the gate from passing."""
+        return self.waits and any(
+            outcome is not Outcome.PASS and self.rules[rule_id].severity is Severity.FAIL
+            for (rule_id, _), outcome in list(self.outcomes.items())
+        )
 
     def changed(self) -> str:
         """Return the name of what is no longer as it was read: artifact or criteria; else ""."""
@@ -176,12 +188,13 @@ def prepare(
         outside=target.outside,
     )
     starting = frozenset(k for k, s in specs.items() if starts_process(s, criteria.vars, registry))
+    jury = _judge(registry, target)
     context = CheckContext(
         root=target.root,
         environment={**_variables(criteria), **target.environment},
         cancel=cancel,
         blocks=BlocksFolder(artifact) if starting else None,
-        judge=_judge(registry, target),
+        judge=jury,
     )
     return Prepared(
         target=target,
@@ -193,6 +206,8 @@ def prepare(
         registry=registry,
         starting=starting,
         watches=watches(artifact, files_of_rules(criteria) if starting else ()),
+        paid=frozenset(key for key, spec in specs.items() if jury and is_judged(spec)),
+        waits=jury is not None and registry.judge_when is JudgeWhen.NO_BLOCKERS,
     )
 
 
@@ -219,6 +234,8 @@ def run_one(prepared: Prepared, rule_id: str, index: int) -> CheckResult:
     result = guarded(prepared.checks[key], prepared.artifact, context)
     if not in_process and (message := _disturbed(prepared)):
         result = replace(result, outcome=Outcome.ERROR, message=message)
+    if key not in prepared.paid:
+        prepared.outcomes[key] = result.outcome
     return replace(
         result,
         expected=result.expected or prepared.specs[key].expected,
@@ -264,14 +281,18 @@ def evaluate(
 
 
 def _run_all(prepared: Prepared, workers: int | None, cancel: Event) -> dict[Key, CheckResult]:
-    commands = [key for key in prepared.checks if not prepared.in_process(*key)]
-    with Pool[Key, CheckResult](workers, cancel) as pool:
-        for key in commands:
-            pool.submit(key, partial(run_one, prepared, *key))
-        return {
-            key: pool.result(key) if key in pool else run_one(prepared, *key)
-            for key in prepared.checks
-        }
+    """Run all checks, those that cost last; where they wait, they begin when all others ended."""
+    free = [key for key in prepared.checks if key not in prepared.paid]
+    paid = [key for key in prepared.checks if key in prepared.paid]
+    found: dict[Key, CheckResult] = {}
+    for keys in filter(None, (free, paid) if prepared.waits else ([*free, *paid],)):
+        with Pool[Key, CheckResult](workers, cancel) as pool:
+            for key in keys:
+                if not prepared.in_process(*key):
+                    pool.submit(key, partial(run_one, prepared, *key))
+            for key in keys:
+                found[key] = pool.result(key) if key in pool else run_one(prepared, *key)
+    return found
 
 
 def unsound(prepared: Prepared) -> str:

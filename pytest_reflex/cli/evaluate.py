@@ -27,6 +27,7 @@ from pytest_reflex.model.results import Evaluation
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
+    from pytest_reflex.host import Renderer
 
 
 @click.command(short_help="Judge artifacts against criteria and print the verdict.")
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Show the rules that passed, evidence, and all that was left out of a folder.",
 )
+@click.option("--no-cache", is_flag=True, help="Ask the judge anew, and keep none of its votes.")
+@click.option("--cache-clear", is_flag=True, help="First remove the votes kept for this folder.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document; with --watch, one per line."
 )
@@ -57,6 +60,8 @@ def evaluate(
     judge: str | None,
     outside: bool,
     verbose: bool,
+    no_cache: bool,
+    cache_clear: bool,
     as_json: bool,
     report: str | None,
     watch: bool,
@@ -70,9 +75,10 @@ def evaluate(
     Exit status: 0 passed, 1 gate failed, 4 bad criteria or usage, 5 nothing measured;
     130 where Ctrl-C ended it.
     """
+    from pytest_reflex.agents.vote_cache import keeping_votes
     from pytest_reflex.host import employ_judge, open_host
 
-    settings = configured({"judge": judge})
+    settings = configured({"judge": judge, "judge_cache": False if no_cache else None})
     if not artifacts:
         raise UsageError(
             "no artifact was named", hint="pytest-reflex evaluate FILE --criteria NAME"
@@ -95,12 +101,10 @@ def evaluate(
     if name is not None and name not in host.reporters:
         raise UsageError(f"no reporter named {name!r}", hint="known: " + ", ".join(host.reporters))
     render = host.reporters[name] if name else partial(_for_people, verbose=verbose)
-    if watch:
-        from pytest_reflex.cli.on_save import OnSave
-
-        judging.look()
-        OnSave(judging, render, as_json=as_json).follow()
-    evaluations = judging.run()
+    with keeping_votes(host.registry, settings, Path.cwd(), clear=cache_clear):
+        if watch:
+            _follow(judging, render, as_json=as_json)
+        evaluations = judging.run()
     status = status_of(evaluations)
     with verdict(status):
         give(render(evaluations))
@@ -152,6 +156,14 @@ class Judging:
             for artifact in self.artifacts
         ]
         return [run_checks(target, self.registry) for target in targets]
+
+
+def _follow(judging: Judging, render: Renderer, *, as_json: bool) -> None:
+    """Judge again at each save, until a signal ends it."""
+    from pytest_reflex.cli.on_save import OnSave
+
+    judging.look()
+    OnSave(judging, render, as_json=as_json).follow()
 
 
 def status_of(evaluations: Iterable[Evaluation]) -> int:

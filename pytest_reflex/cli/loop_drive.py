@@ -122,6 +122,7 @@ def new(task: str, **given: Any) -> int:
         record=settings["loop.record"],
         judge=judge_name(host),
         judge_command=judge_command(host),
+        judge_when=host.registry.judge_when.value,
         **{name: given[name] for name in as_given},
     )
     proposal = propose(order, settings=settings, registry=host.registry, project=Path.cwd())
@@ -200,7 +201,8 @@ def employed_again(
     from pytest_reflex.host import employ, open_host
 
     setup = run.state.setup
-    settings = configured({"loop.evaluator": given["evaluator"] or setup.get("evaluator")})
+    own = {"judge_when": setup.get("judge_when", "always")}
+    settings = configured({"loop.evaluator": given["evaluator"] or setup.get("evaluator"), **own})
     host = open_host(setup.get("plugins", settings["plugins"]), Path.cwd())
     played = tape_of(run) if runs else {"replay": setup.get("replay")}
     known = setup["agents"]

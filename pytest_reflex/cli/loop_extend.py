@@ -22,6 +22,12 @@ from pytest_reflex.cli.streams import say
 @alias_argument("extends_here")
 @max_iterations_option(" in all; +N: so many more", "[+]N")
 @budget_option(adds=True)
+@click.option(
+    "--allow",
+    multiple=True,
+    metavar="FILE",
+    help="Let the agent keep a module that it added, for which the loop ended (repeatable).",
+)
 @accept_changes_option
 @click.option("--yes", is_flag=True, help="Confirm the limits without a question.")
 @running_options
@@ -29,6 +35,7 @@ def extend(
     alias: str | None,
     max_iterations: str | None,
     budgets: tuple[str, ...],
+    allow: tuple[str, ...],
     accept_changes: bool,
     yes: bool,
     **given: Any,
@@ -36,13 +43,14 @@ def extend(
     """Let the loop ALIAS (default: the newest), which has stopped, go on and drive it to its end.
 
     What counted towards a stop begins anew. A restored artifact is evaluated again first. Loops
-    that completed or were tampered with are not extended.
+    that completed or were tampered with are not extended, unless all that an agent did was to add
+    modules, and each is named by --allow.
     """
     from pytest_reflex.drivers.reflex.overview import find_run
     from pytest_reflex.drivers.reflex.reopening import More, extended, reopen
 
     run = find_run(state_root(), alias)
-    more = More(max_iterations=max_iterations, budget=budgets)
+    more = More(max_iterations=max_iterations, budget=budgets, allow=allow)
     limits = extended(run.state, more)
     host, names = employed_again(run, given)
     _confirm(run.state, limits, asked=not yes, quiet=given["quiet"])

@@ -59,7 +59,8 @@ def hooks_of(run: Run) -> Any:
     from pytest_reflex.host import employ_evaluator, employ_judge, open_host
 
     setup = run.state.setup
-    settings = configured({"loop.evaluator": setup.get("evaluator")})
+    own = {"judge_when": setup.get("judge_when", "always")}
+    settings = configured({"loop.evaluator": setup.get("evaluator"), **own})
     host = open_host(setup.get("plugins", settings["plugins"]), Path.cwd())
     employ_evaluator(host, settings)
     employ_judge(host, settings, "" if setup.get("replay") else setup.get("judge", ""))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from threading import Event
 from typing import Any, Protocol
@@ -12,6 +12,13 @@ JUDGED = "judged"
 """The type of a check that an agent judges."""
 NAMING = "name one with --judge, in pytest with --reflex-judge, or as `judge` in pytest-reflex.toml"
 """How to say who judges."""
+
+
+class JudgeWhen(StrEnum):
+    """When a judge is asked: only where no free check blocks the gate already, or always."""
+
+    NO_BLOCKERS = "no_blockers"
+    ALWAYS = "always"
 
 
 class Ruling(StrEnum):
@@ -45,7 +52,8 @@ class Case:
 class Vote:
     """One vote with its reasons, by whom, and its price as events have it (None: free).
 
-    `error` says why a vote is void, `limited` that a rate limit was in the way.
+    `error` says why a vote is void, `limited` that a rate limit was in the way; `cached` that it
+    was given before, to the same question.
     """
 
     ruling: Ruling
@@ -53,7 +61,12 @@ class Vote:
     reasons: tuple[str, ...] = ()
     error: str = ""
     limited: bool = False
+    cached: bool = False
     cost: Mapping[str, Any] | None = None
+
+    def again(self) -> Vote:
+        """Return the vote as it counts where its question comes up once more: it is free."""
+        return replace(self, cached=True, cost=None)
 
     @property
     def told(self) -> str:
@@ -71,6 +84,8 @@ class Vote:
             wire["error"] = self.error
         if self.limited:
             wire["limited"] = True
+        if self.cached:
+            wire["cached"] = True
         return wire
 
     @classmethod
@@ -81,6 +96,7 @@ class Vote:
             reasons=tuple(wire["reasons"]),
             error=wire.get("error", ""),
             limited=wire.get("limited", False),
+            cached=wire.get("cached", False),
             cost=wire["cost"],
         )
 

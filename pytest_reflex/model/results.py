@@ -26,7 +26,8 @@ class CheckResult:
     `message` is one line on what was found, `evidence` a short excerpt (may have several lines),
     `location` the position in the artifact, `duration` seconds, `notes` remarks such as
     "left children" or "output truncated". `ballots` are the votes of agents that it came of, none
-    where a program judged. All plain data: it crosses process borders as JSON.
+    where a program judged; `not_asked` says that a judge was left out because rules had failed
+    already. All plain data: it crosses process borders as JSON.
     """
 
     outcome: Outcome
@@ -37,6 +38,7 @@ class CheckResult:
     duration: float = 0.0
     notes: tuple[str, ...] = ()
     ballots: tuple[Ballot, ...] = ()
+    not_asked: bool = False
 
     def to_json(self) -> dict[str, Any]:
         wire: dict[str, Any] = {"outcome": self.outcome.value, "message": self.message}
@@ -49,6 +51,8 @@ class CheckResult:
             wire["notes"] = list(self.notes)
         if self.ballots:
             wire["ballots"] = [ballot.to_json() for ballot in self.ballots]
+        if self.not_asked:
+            wire["not_asked"] = True
         wire["duration"] = round(self.duration, 6)
         return wire
 
@@ -63,6 +67,7 @@ class CheckResult:
             duration=wire.get("duration", 0.0),
             notes=tuple(wire.get("notes", ())),
             ballots=tuple(Ballot.from_json(one) for one in wire.get("ballots", ())),
+            not_asked=wire.get("not_asked", False),
         )
 
 
@@ -77,6 +82,13 @@ class RuleResult:
     @property
     def passed(self) -> bool:
         return self.outcome is Outcome.PASS
+
+    @property
+    def not_asked(self) -> bool:
+        """Whether all that is missing is a judge who was not asked, since rules had failed."""
+        missing = [c for c in self.checks if c.outcome is Outcome.NOT_MEASURED]
+        open_yet = self.outcome is Outcome.NOT_MEASURED and bool(missing)
+        return open_yet and all(check.not_asked for check in missing)
 
     @property
     def decisive(self) -> CheckResult | None:
@@ -146,6 +158,11 @@ class Evaluation:
         return self._not_passed(Severity.WARN)
 
     @property
+    def findings(self) -> tuple[RuleResult, ...]:
+        """What a critique can be about: blockers, then warnings, but for judges not asked."""
+        return tuple(row for row in (*self.failed, *self.warnings) if not row.not_asked)
+
+    @property
     def measured(self) -> int:
         """Number of rules that a check judged (pass or fail)."""
         return sum(r.outcome in (Outcome.PASS, Outcome.FAIL) for r in self.results)
@@ -162,9 +179,12 @@ class Evaluation:
 
     @property
     def complete(self) -> bool:
-        """Whether every rule that counts reported: an error is a report, a lost rule is none."""
+        """Whether every rule that counts reported: an error is a report, a lost rule is none.
+
+        A judge who was not asked is not missed: other rules have decided.
+        """
         rows = (r for r in self.results if r.rule.severity is not Severity.INFO)
-        return all(r.outcome is not Outcome.NOT_MEASURED for r in rows)
+        return all(r.outcome is not Outcome.NOT_MEASURED or r.not_asked for r in rows)
 
     def _not_passed(self, severity: Severity) -> tuple[RuleResult, ...]:
         return tuple(r for r in self.results if not r.passed and r.rule.severity is severity)

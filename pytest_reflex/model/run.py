@@ -11,7 +11,7 @@ from pytest_reflex.model.judged import Cast
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.steps import Reply
-from pytest_reflex.model.stop import BY_EVALUATION, RunStatus, StopReason
+from pytest_reflex.model.stop import BY_EVALUATION, RunStatus, StopReason, is_extendable
 from pytest_reflex.model.words import Level, Step
 
 EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
@@ -120,7 +120,8 @@ class Spend:
 class Mark:
     """What is remembered of one evaluation.
 
-    `failing` are the ids of all rules that did not pass, `blockers` those of severity fail.
+    `failing` are the ids of all rules that did not pass, `blockers` those of severity fail, and
+    `not_asked` those about which no judge was asked.
     """
 
     iteration: int
@@ -130,16 +131,26 @@ class Mark:
     blockers: tuple[str, ...]
     failing: tuple[str, ...]
     sha256: str
+    not_asked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stop:
-    """How a loop ended; `passed` is that of the evaluation that stands."""
+    """How a loop ended; `passed` is that of the evaluation that stands.
+
+    `offered` are new modules by an agent, for which alone it is that a loop ended as tampered.
+    """
 
     passed: bool = False
     reason: StopReason | None = None
     detail: str = ""
     restored_from: Mapping[str, Any] | None = None
+    offered: tuple[str, ...] = ()
+
+    @property
+    def can_be_extended(self) -> bool:
+        """Whether a person can let the run go on: under other limits, or with what is offered."""
+        return is_extendable(self.reason) or bool(self.offered)
 
     def to_json(self) -> dict[str, Any]:
         wire: dict[str, Any] = {
@@ -150,6 +161,8 @@ class Stop:
             wire["detail"] = self.detail
         if self.restored_from:
             wire["restored_from"] = dict(self.restored_from)
+        if self.offered:
+            wire["offered"] = list(self.offered)
         return wire
 
 

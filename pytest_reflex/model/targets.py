@@ -64,7 +64,8 @@ class CheckContext:
     that children get on top of the environment; `pattern_seconds` bounds one search. `cancel` is
     set when the session ends early: what still runs then has to stop. `blocks` gives the folder
     that holds the artifact's fenced blocks as files. `judge` is who judges what no program can,
-    `rule` whose check it is; both are for checks that do not run in this process.
+    `rule` whose check it is, and where it is `blocked` the judge is not asked, because a rule has
+    failed; these are for checks that do not run in this process.
     """
 
     root: Path
@@ -74,6 +75,7 @@ class CheckContext:
     blocks: Callable[[], Path] | None = field(default=None, compare=False, repr=False)
     judge: Judge | None = field(default=None, compare=False, repr=False)
     rule: Rule | None = field(default=None, compare=False, repr=False)
+    blocked: bool = False
 
     @property
     def cancelled(self) -> bool:

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
+from pytest_reflex.model.plain import visible
 from pytest_reflex.model.run import EMPTY_SHA256, RunState
 from pytest_reflex.model.stop import StopReason, is_extendable
 
 _MORE_ITERATIONS = "--max-iterations +2"
 
 
-def extend_command(state: RunState) -> str:
-    """Return the `loop extend` that a stopped run takes: more of what is used up, no more."""
-    words = ["pytest-reflex loop extend", state.alias]
+def extend_command(state: RunState, *, of_session: bool = False) -> str:
+    """Return the command by which a stopped run goes on: more of what is used up, no more.
+
+    A loop `of_session` is taken up by pytest, whose options have names of their own.
+    """
+    options = [f"--allow {shlex.quote(path)}" for path in state.stop.offered]
     judged = state.evaluated or state.stop.restored_from is not None
     if judged and state.iteration >= state.limits.max_iterations:
-        words.append(_MORE_ITERATIONS)
-    return " ".join([*words, *_more_budget(state)])
+        options.append(_MORE_ITERATIONS)
+    options += _more_budget(state)
+    if not of_session:
+        return " ".join(["pytest-reflex loop extend", state.alias, *options])
+    own = (f"--reflex-{option.removeprefix('--')}" for option in options or [_MORE_ITERATIONS])
+    return " ".join(["pytest --reflex-loop --reflex-resume", state.alias, *own])
 
 
 def _more_budget(state: RunState) -> Iterator[str]:
@@ -33,9 +42,18 @@ def _decimal(number: float) -> str:
     return f"{number:.6f}".rstrip("0").rstrip(".")
 
 
+def allowing(state: RunState, *, of_session: bool = False) -> str:
+    """Return what to do where an agent added modules, and nothing else was modified."""
+    names = ", ".join(map(visible, state.stop.offered))
+    command = extend_command(state, of_session=of_session)
+    return f"review {names}, which the agent added; to keep it and go on: `{command}`"
+
+
 def next_line(state: RunState) -> str:
     """Return how to go on, for a summary; empty after a success."""
     there = state.artifact_sha256 != EMPTY_SHA256
+    if state.stop.offered:
+        return allowing(state)
     if state.stop.reason is StopReason.TAMPERED:
         again = "start a new loop" + (", with artifact.md as --input" if there else "")
         return f"review what was modified; then {again}"

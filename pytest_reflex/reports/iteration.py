@@ -169,7 +169,7 @@ def _shorten(text: str, room: int = 160) -> str:
 
 def distance(evaluation: Evaluation) -> list[Line]:
     """Return the distance to success: gap, blockers, progress in rules (seed 000)."""
-    blockers = evaluation.failed
+    blockers = [row for row in evaluation.failed if not row.not_asked]
     passed = sum(r.passed for r in evaluation.results)
     score = shown_score(evaluation.score)
     rows = (

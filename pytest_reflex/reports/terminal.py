@@ -118,10 +118,12 @@ def figures(evaluation: Evaluation) -> str:
 def distance(evaluation: Evaluation) -> str:
     """Return gap, blockers and progress in one sentence (seed 000, distance to success)."""
     passed = sum(row.passed for row in evaluation.results)
-    blockers = len(evaluation.failed)
+    unasked = sum(row.not_asked for row in evaluation.results)
+    blockers = sum(not row.not_asked for row in evaluation.failed)
     return (
         f"gap {gap(evaluation)}, {blockers} blocking rule{'' if blockers == 1 else 's'}, "
         f"{passed} of {len(evaluation.results)} rules pass"
+        + (f", {unasked} not asked" if unasked else "")
     )
 
 

@@ -19,6 +19,9 @@ def votes_told(evaluation: Evaluation) -> str:
     agents = dict.fromkeys(vote.agent for ballot in ballots for vote in ballot.votes)
     by = f" ({', '.join(agents)})" if agents else ""
     asked = "1 vote" if votes == 1 else f"{votes} votes"
+    cached = sum(vote.cached for ballot in ballots for vote in ballot.votes)
+    if cached:
+        asked += ", cached" if cached == votes else f", {cached} of them cached"
     return (
         f"{evaluation.judged} of {len(evaluation.results)} rules by an agent{by}, {asked}: "
         "another run may come to another verdict"

@@ -41,6 +41,7 @@ class Controller:
         self._looped = self._told = False
         self._folder: Path | None = None
         self._worker_ids: list[str] = []
+        self._votes: dict[str, Any] = {}
         self._workers_plan: plan.Plan | None = None
 
     def _json_path(self) -> Path | None:
@@ -81,6 +82,8 @@ class Controller:
         if self._folder is None:
             self._folder = make_folder("pytest-reflex-")
         node.workerinput[FOLDER] = str(self._folder)
+        known = self.desk.kept_votes("known").items()
+        node.workerinput[options.VOTES] = {name: list(stamp) for name, stamp in known}
         if pid := _process_of(node):
             GUARD.watch_process(pid)
 
@@ -98,7 +101,9 @@ class Controller:
 
         if pid := _process_of(node):
             GUARD.release_process(pid)
-        if getattr(node, "workeroutput", {}).get(options.ENDED) and not self.desk.ended:
+        output = getattr(node, "workeroutput", {})
+        self._votes |= {name: tuple(stamp) for name, stamp in output.get(options.VOTES, {}).items()}
+        if output.get(options.ENDED) and not self.desk.ended:
             self.desk.plan.unread.update(unreached_files(self.config))
             self.desk.ended = True
 
@@ -230,6 +235,10 @@ class Controller:
 
     def pytest_unconfigure(self) -> None:
         """Hold the exit status to the gate also where another hook has set it since."""
+        if self.desk.judge is not None:
+            from pytest_reflex.agents.vote_cache import sweep_votes
+
+            sweep_votes(self.desk.judge, self._votes)
         if self._folder:
             from pytest_reflex.process.temporary import remove_folder
 

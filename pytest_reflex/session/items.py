@@ -163,6 +163,16 @@ class CheckItem(pytest.Item):
     def in_process(self) -> bool:
         return self.subject.prepared.in_process(self.rule.id, self.index)
 
+    @property
+    def is_paid(self) -> bool:
+        """Whether it asks a judge."""
+        return (self.rule.id, self.index) in self.subject.prepared.paid
+
+    @property
+    def is_held_back(self) -> bool:
+        """Whether it waits for all other checks: nobody is asked where one of them blocks."""
+        return self.is_paid and self.subject.prepared.waits
+
     def judge(self) -> CheckResult:
         """Run the check and remember what it came to."""
         self.outcome = self.subject.judge(self.rule.id, self.index)

@@ -57,6 +57,9 @@ OPTIONS = (
     Option(
         "judge", "text", "agent that judges what no program can (default: nobody)", "NAME", "string"
     ),
+    Option(
+        "no-judge-cache", "switch", "ask the judge anew, and keep none of its votes", ini="bool"
+    ),
     Option("json", "text", "write the verdict to PATH as one JSON document", "PATH", "string"),
     Option(
         "allow-partial",
@@ -109,6 +112,13 @@ OPTIONS = (
         loops=True,
     ),
     Option(
+        "allow",
+        "list",
+        "with --reflex-resume: a module that the agent added and may keep (repeatable)",
+        "FILE",
+        loops=True,
+    ),
+    Option(
         "accept-changes",
         "switch",
         "with --reflex-resume: take the project as it is now",
@@ -127,6 +137,8 @@ OPTIONS = (
 )
 LOOP = "reflex_loop"
 PARTIAL = "--reflex-allow-partial"
+# What of kept votes a worker may use (in its input), and what it has written (in its output).
+VOTES = "reflex_votes"
 ENDED = "reflex_ended"  # in the output of an xdist worker that pytest.exit has ended
 IN_CI: pytest.StashKey[bool] = pytest.StashKey()
 ARTIFACTS = "reflex_artifacts"
@@ -220,6 +232,22 @@ def variables(config: pytest.Config) -> dict[str, Any]:
     from pytest_reflex.criteria.values import parse_variable
 
     return dict(map(parse_variable, texts(config, "reflex_var")))
+
+
+def of_judge(config: pytest.Config) -> dict[str, Any]:
+    """Return the settings of the judge that the options of the session give."""
+    return {"judge_cache": False} if switch(config, "reflex_no_judge_cache") else {}
+
+
+def clears_cache(config: pytest.Config) -> bool:
+    """Return whether pytest begins with an empty cache; a worker is not the first that begins."""
+    return bool(getattr(config.option, "cacheclear", False)) and not hasattr(config, "workerinput")
+
+
+def known_votes(config: pytest.Config) -> dict[str, Any] | None:
+    """Return what a worker's controller knew of kept votes before it began, None elsewhere."""
+    known = getattr(config, "workerinput", {}).get(VOTES)
+    return None if known is None else {name: tuple(stamp) for name, stamp in known.items()}
 
 
 def allows_partial(config: pytest.Config) -> bool:

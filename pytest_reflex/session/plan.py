@@ -20,7 +20,7 @@ import pytest
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.checks.run import prepare
 from pytest_reflex.errors import Problem
-from pytest_reflex.model.judged import Judge
+from pytest_reflex.model.judged import Judge, JudgeWhen
 from pytest_reflex.model.results import place_from_json, place_to_json
 from pytest_reflex.model.rules import Criteria, Rule
 from pytest_reflex.model.targets import Target
@@ -188,7 +188,8 @@ class Desk:
 
     `named` are the ids of the targets that the options name, by the path of their artifact;
     `results` are those of the session's reports; `cancel` ends the commands that run; `judge` is
-    who judges what no program can, where one is configured; `ended` is True where `pytest.exit`
+    who judges what no program can, where one is configured, and `judge_when` says when: a worker
+    does not know what failed in others, so it always asks. `ended` is True where `pytest.exit`
     ended the session before all was collected.
     """
 
@@ -202,6 +203,7 @@ class Desk:
         self.named: dict[Path, str] = {}
         self.cancel = Cancel()
         self.judge: Judge | None = None
+        self.judge_when = JudgeWhen.ALWAYS
         self.ended = False
         self._registries: dict[tuple[int, ...], Registry] = {}
         config.stash[self.key] = self
@@ -209,6 +211,11 @@ class Desk:
     @property
     def is_worker(self) -> bool:
         return hasattr(self.config, "workerinput")
+
+    def kept_votes(self, which: str) -> dict[str, Any]:
+        """Return the files of votes that are `known`, or `written` by this session's judge."""
+        folder = getattr(self.judge, "folder", None)
+        return dict(getattr(folder, which)) if folder else {}
 
     @property
     def variables(self) -> dict[str, Any]:
@@ -226,6 +233,7 @@ class Desk:
         if key not in self._registries:
             registry = Registry()
             registry.judge = self.judge
+            registry.judge_when = JudgeWhen.ALWAYS if self.is_worker else self.judge_when
             hook(register=registry.register)
             self._registries[key] = registry
         return self._registries[key]

@@ -38,19 +38,15 @@ class EarlyStart:
         self._pool: Pool[_Key, CheckResult] | None = None
         self._cancel = cancel
 
-    def start(self, items: Iterable[pytest.Item]) -> None:
+    def start(self, items: Iterable[CheckItem]) -> None:
         """Start the executable checks among `items`, in their order.
 
         Items with marks of their own wait for their turn: they may be skipped.
         """
-        chosen = [
-            item
-            for item in items
-            if isinstance(item, CheckItem) and not item.in_process and not item.own_markers
-        ]
+        chosen = [item for item in items if _starts_early(item)]
         if len(chosen) < 2:
             return
-        self._pool = Pool(cancel=self._cancel)
+        self._pool = self._pool or Pool(cancel=self._cancel)
         for item in chosen:
             key = (item.subject.id, item.rule.id, item.index)
             call = partial(run_one, item.subject.prepared, item.rule.id, item.index)
@@ -61,6 +57,10 @@ class EarlyStart:
         """End what still runs; after a whole session nothing does."""
         if self._pool:
             self._pool.close(cancel=True)
+
+
+def _starts_early(item: CheckItem) -> bool:
+    return not item.in_process and not item.own_markers
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,7 @@ class Runtime:
         self.early = EarlyStart(desk.cancel)
         self.marked = MarkedTests(desk.plan, desk.results)
         self.reporting = Reporting(desk.results, self.marked)
+        self._held_back: list[CheckItem] = []
         self._teardowns = True
         self._short = not (
             protocol.wants_standard(self.config)
@@ -177,6 +178,15 @@ class Runtime:
             return "the arguments select single tests"
         return ""
 
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_collection_modifyitems(
+        self, items: list[pytest.Item]
+    ) -> Generator[None, object, object]:
+        """Have what costs come last: by then it is known whether anything else has failed."""
+        found = yield
+        items.sort(key=lambda item: isinstance(item, CheckItem) and item.is_paid)
+        return found
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Know what was left out; a worker hands its plan over before it says what it collected."""
@@ -187,6 +197,12 @@ class Runtime:
         folder = getattr(self.config, "workerinput", {}).get(FOLDER)
         if folder:
             plan.hand_over(found, Path(folder))
+
+    def pytest_sessionfinish(self) -> None:
+        """Have the controller know which votes are a worker's: it removes what is nobody's."""
+        if self.desk.is_worker:
+            found = {name: list(stamp) for name, stamp in self.desk.kept_votes("written").items()}
+            self.config.workeroutput[options.VOTES] = found  # type: ignore[attr-defined]
 
     # running
 
@@ -199,7 +215,9 @@ class Runtime:
             stand_outside(self.config, Sending(self.config, self.desk.results))
         self._teardowns = protocol.wants_teardown(self.config)
         if not self.desk.is_worker and not only_looks(self.config):
-            self.early.start(session.items)
+            checks = [item for item in session.items if isinstance(item, CheckItem)]
+            self._held_back = [item for item in checks if item.is_held_back]
+            self.early.start(item for item in checks if not item.is_held_back)
         frozen = bool(self.desk.plan.targets) and _freeze(len(session.items))
         try:
             return (yield)
@@ -210,6 +228,9 @@ class Runtime:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> Any:
+        if self._held_back and isinstance(item, CheckItem) and item.is_held_back:
+            waiting, self._held_back = self._held_back, []
+            self.early.start(waiting)
         if self._short and protocol.suits(item, nextitem):
             assert isinstance(item, CheckItem)
             protocol.run(item, nextitem, self.desk.results, both=self._teardowns)

@@ -69,6 +69,13 @@ def _iterate(name: str, default: Any, read: Callable[[Any], Any], purpose: str) 
 SETTINGS: tuple[Setting, ...] = (
     _top("agent", "offline", readers.text, "agent of all steps"),
     _top("judge", "", readers.text, "agent that judges what no program can; empty: nobody"),
+    _top(
+        "judge_when",
+        "no_blockers",
+        readers.one_of("no_blockers", "always"),
+        "when the judge is asked: where no free rule of severity fail failed, or always",
+    ),
+    _top("judge_cache", True, readers.flag, "keep votes, and use them where nothing changed"),
     _top("plugins", (), readers.names, "modules that drivers load"),
     replace(
         _top("agents", {}, readers.tables, "agents by name"),

@@ -123,8 +123,8 @@ def incomplete_reason(judged: Judged) -> str:
 def failed_reason(evaluation: Evaluation) -> str:
     """Return why a complete evaluation did not pass: what made it unsound, blockers, score."""
     found = [evaluation.unsound] if evaluation.unsound else []
-    if evaluation.failed:
-        found.append(_blocked(evaluation.failed))
+    if blockers := [row for row in evaluation.failed if not row.not_asked]:
+        found.append(_blocked(blockers))
     if evaluation.score < evaluation.threshold:
         score = shown_score(evaluation.score)
         found.append(f"score {score} is below {plain(evaluation.threshold)}")

@@ -25,7 +25,8 @@ def mark_of(evaluation: Evaluation, iteration: int) -> Mark:
         score=evaluation.score,
         passed=evaluation.passed,
         blockers=tuple(result.rule.id for result in evaluation.failed),
-        failing=tuple(r.rule.id for r in evaluation.results if not r.passed),
+        failing=tuple(r.rule.id for r in evaluation.results if not (r.passed or r.not_asked)),
+        not_asked=tuple(r.rule.id for r in evaluation.results if r.not_asked),
         sha256=evaluation.artifact_sha256,
     )
 
@@ -72,7 +73,10 @@ def oscillates(marks: Sequence[Mark]) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flips:
-    """Rules whose verdict an evaluation changed against the one before, and those still failing."""
+    """Rules whose verdict an evaluation changed against the one before, and those still failing.
+
+    A rule that one of the two did not ask about is in none but the last.
+    """
 
     fixed: tuple[str, ...] = ()
     broken: tuple[str, ...] = ()
@@ -91,9 +95,10 @@ def flips_between(marks: Sequence[Mark]) -> Flips | None:
     if len(marks) < 2 or marks[-2].level is not marks[-1].level:
         return None
     before, after = marks[-2].failing, marks[-1].failing
+    unknown = {*marks[-2].not_asked, *marks[-1].not_asked}
     return Flips(
-        fixed=tuple(rule for rule in before if rule not in after),
-        broken=tuple(rule for rule in after if rule not in before),
+        fixed=tuple(rule for rule in before if rule not in after and rule not in unknown),
+        broken=tuple(rule for rule in after if rule not in before and rule not in unknown),
         still=tuple(rule for rule in after if rule in before),
     )
 

@@ -62,7 +62,7 @@ def test_the_options_are_one_group_of_few(project: pytest.Pytester) -> None:
     assert "--reflex" not in result.stdout.str()
     result = project.runpytest_subprocess("-p", "pytest_reflex.plugin", "--help")
     flags = [line for line in result.outlines if line.startswith("  --reflex-")]
-    assert 8 <= len(flags) <= 21
+    assert 8 <= len(flags) <= 23
 
 
 def test_the_marks_are_declared(project: pytest.Pytester) -> None:

@@ -53,6 +53,7 @@ from pytest_reflex.model.run import cost_of, total_cost, unknown_cost
 from pytest_reflex.model.steps import Question, Reply
 from pytest_reflex.model.stop import StopReason
 from pytest_reflex.reports.spending import not_held, unknown_of
+from pytest_reflex.store.vote_folder import nothing_planted
 
 _KEPT = 2_000
 _ANSWER = 20_000
@@ -135,7 +136,8 @@ class IterateDriver:
         self._store.keep()
         reply: Reply | None = None
         try:
-            reply = self._work.agent.ask(self._question(prompt, number))
+            with nothing_planted(self._work.gates.project):
+                reply = self._work.agent.ask(self._question(prompt, number))
             seconds = self._clock() - started
             self._store.keep()
             done = self._judged(number, reply, seconds)

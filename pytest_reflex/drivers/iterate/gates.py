@@ -71,7 +71,7 @@ class Gates:
         runs: bool = True,
     ) -> None:
         self._gates: list[_Made] = []
-        self._project = project
+        self.project = project
         problems: list[Problem] = []
         for gate in gates:
             try:
@@ -121,7 +121,7 @@ class Gates:
         """Go on with a run that was killed: files are compared with what they were at its start."""
         for made in self._gates:
             if began := starts.get(made.gate.name):
-                made.compare_with(began, self._project)
+                made.compare_with(began, self.project)
 
     def before_agent(self) -> None:
         """Look at what gates compare, before the agent of a round."""
@@ -153,7 +153,7 @@ class Gates:
             return ()
         found = []
         commands = (str(made.gate.command) for made in self._gates)
-        options = (*commands, *configured_options(self._project))
+        options = (*commands, *configured_options(self.project))
         with private_caches(inherited(), options) as caches:
             variables = {**caches, ITERATION_VARIABLE: str(number)}
             attempt = Attempt(variables, cancel or Cancel())

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.agents.command import CommandAgent
+from pytest_reflex.agents.vote_cache import keep_votes
 from pytest_reflex.drivers.common.workspace import own_paths
 from pytest_reflex.drivers.iterate.bounds import bounds_of, chosen_agent
 from pytest_reflex.drivers.iterate.budget import tokens_of
@@ -116,6 +117,7 @@ def _gates(
     gates = gates_of(procedure, settings)
     if judge is not None or any(gate.criteria for gate in gates):
         employ_judge(host, settings, judge, runs=runs)
+        keep_votes(host.registry, settings)
     return Gates(gates, project=project, registry=host.registry, exclude=own, runs=runs)
 
 

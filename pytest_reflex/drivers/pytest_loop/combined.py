@@ -171,6 +171,7 @@ def _of_row(row: Mapping[str, Any], part: Part, session: Session) -> CheckResult
         evidence=(decisive.evidence or text)[-_LONGEST_EVIDENCE:] if decisive else "",
         location=decisive.location if decisive else None,
         duration=row["duration"],
+        not_asked=bool(decisive and decisive.not_asked),
         ballots=tuple(ballot for check in checks for ballot in check.ballots),
     )
 

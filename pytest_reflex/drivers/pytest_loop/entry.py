@@ -38,6 +38,7 @@ from pytest_reflex.model.words import Step
 from pytest_reflex.process.bytecode import bytecode_of, loaded_sources
 from pytest_reflex.process.signals import interruptible
 from pytest_reflex.process.ticking import ticking
+from pytest_reflex.reports.advice import allowing, extend_command
 from pytest_reflex.seals.project import STATE, ProjectTree
 from pytest_reflex.settings import Settings, load
 from pytest_reflex.settings.readers import budget_changes
@@ -159,7 +160,7 @@ def _resume(config: pytest.Config, order: Order, teller: Teller, log: Listener) 
 
 def _more(config: pytest.Config, order: Order, run: Run, teller: Teller) -> tuple[More | None, str]:
     """Return what a run that had ended may go on with, and how that was confirmed."""
-    state, given = run.state, bool(order.max_iterations or order.budgets)
+    state, given = run.state, bool(order.max_iterations or order.budgets or order.allow)
     ended = state.stop.to_json()["reason"]
     if state.status is RunStatus.RUNNING:
         if given:
@@ -168,11 +169,14 @@ def _more(config: pytest.Config, order: Order, run: Run, teller: Teller) -> tupl
     if not run.alive:  # killed after its last event, its files may not have followed
         open_run(run.folder).close()
     if not given:
-        extendable = is_extendable(state.stop.reason)
-        hint = "let it go on with --reflex-max-iterations +2" if extendable else "begin a new loop"
+        hint = "begin a new loop"
+        if state.stop.offered:
+            hint = allowing(state, of_session=True)
+        elif is_extendable(state.stop.reason):
+            hint = f"let it go on with `{extend_command(state, of_session=True)}`"
         claimed = f", {NOT_VERIFIED}" if run.verified is False else ""
         raise UsageError(f"loop {run.alias!r} has ended ({ended}{claimed})", hint=hint)
-    more = More(max_iterations=order.max_iterations, budget=order.budgets)
+    more = More(max_iterations=order.max_iterations, budget=order.budgets, allow=order.allow)
     limits = extended(state, more)
     refuse_unasked(config)
     budget = ", ".join(f"{key} {amount:g}" for key, amount in limits.budget.items()) or "none"

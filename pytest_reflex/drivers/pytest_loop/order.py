@@ -36,7 +36,8 @@ class Order:
 
     `artifacts` are patterns that name what may be changed, beside those of suites; `resume` is the
     alias of a run to continue ("" for the newest), None for a new run. An agent may change what
-    `may_change` means beside the artifacts; with `accept_changes` the project is taken as it is.
+    `may_change` means beside the artifacts; with `accept_changes` the project is taken as it is,
+    and `allow` are modules that it has added and may keep.
     `events` is where they are logged: a path, "-" for standard output, None for nowhere.
     """
 
@@ -53,6 +54,7 @@ class Order:
     resume: str | None
     may_change: tuple[str, ...]
     accept_changes: bool
+    allow: tuple[str, ...]
     verbose: bool
     quiet: bool
     color: bool | None
@@ -77,8 +79,9 @@ def order_of(config: pytest.Config) -> Order:
                 f"--reflex-loop and {flag} exclude each other: each session has to be whole",
                 hint=f"leave {flag} out, also of addopts",
             )
-    if option.reflex_accept_changes and option.reflex_resume is None:
-        raise UsageError("--reflex-accept-changes needs --reflex-resume")
+    for flag in ("accept_changes", "allow"):
+        if getattr(option, f"reflex_{flag}") and option.reflex_resume is None:
+            raise UsageError(f"--reflex-{flag.replace('_', '-')} needs --reflex-resume")
     named = not option.reflex_criteria
     given = [str(Path(invocation.dir) / one) for one in option.reflex_artifact or ()]
     kept = () if named else ("reflex_artifact",)
@@ -96,6 +99,7 @@ def order_of(config: pytest.Config) -> Order:
         resume=option.reflex_resume,
         may_change=tuple(option.reflex_may_change or ()),
         accept_changes=bool(option.reflex_accept_changes),
+        allow=tuple(option.reflex_allow or ()),
         verbose=option.verbose > 0,
         quiet=option.verbose < 0,
         color={"yes": True, "no": False}.get(option.color),

@@ -9,7 +9,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -35,14 +34,14 @@ from pytest_reflex.drivers.reflex.history import digest
 from pytest_reflex.drivers.reflex.kinds import KIND, SESSION
 from pytest_reflex.drivers.reflex.own_orders import read_orders
 from pytest_reflex.drivers.reflex.project_watch import PROJECT, ProjectWatch, Scope
-from pytest_reflex.drivers.reflex.reopening import More, extended
+from pytest_reflex.drivers.reflex.reopening import More, extension
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.seal import accepted, free_steps, seal_of
 from pytest_reflex.drivers.reflex.setup import NewLoop, Proposal, refuse_record, run_started
 from pytest_reflex.drivers.reflex.steps import Done
 from pytest_reflex.errors import UsageError
 from pytest_reflex.host import Host
-from pytest_reflex.model.events import Event, EventKind
+from pytest_reflex.model.events import Event
 from pytest_reflex.model.stop import RunStatus
 from pytest_reflex.model.words import Level, Step
 from pytest_reflex.process.bytecode import bytecode_of, loaded_sources
@@ -188,7 +187,7 @@ def take_up(
     try:
         opening: tuple[Event, ...] = ()
         if more:
-            opening = (files.commit(_extended(files, more, by)),)
+            opening = (files.commit(extension(files.state, more, by)),)
         if files.state.status is not RunStatus.RUNNING:  # another process was quicker
             raise UsageError(f"loop {folder.name!r} has ended", hint="look at it again")
         # We hold the lock: whoever works in this run's name works for nobody.
@@ -214,15 +213,6 @@ def take_up(
         )
     finally:
         files.close()
-
-
-def _extended(files: RunFiles, more: More, by: str) -> Done:
-    payload = {
-        "limits": extended(files.state, more).to_json(),
-        "reason": files.state.stop.to_json()["reason"],
-        "confirmation": {"by": by, "at": datetime.now(UTC).isoformat()},
-    }
-    return Done(kind=EventKind.RUN_EXTENDED, step=files.state.step, payload=payload)
 
 
 def runner_of(files: RunFiles, seconds: float) -> Runner:

@@ -85,7 +85,7 @@ class TreeSteps:
         """Make the critique of what failed, unless an agent was named for it."""
         if "critique" not in self.offline or request.evaluation is None:
             return None
-        rows = (*request.evaluation.failed, *request.evaluation.warnings)
+        rows = request.evaluation.findings
         own = [row for row in rows if not speaks_for_others(row.rule)] or list(rows)
         worst = sorted(own, key=_urgency)[:MOST_ISSUES]
         issues = {"issues": [_issue(row, self._where(row)) for row in worst]}

@@ -28,6 +28,7 @@ from pytest_reflex.model.words import Step
 from pytest_reflex.process.signals import Interruptions
 from pytest_reflex.process.ticking import ticking
 from pytest_reflex.reports import iteration
+from pytest_reflex.reports.advice import allowing, extend_command
 from pytest_reflex.reports.lines import WIDTH, Line, broken, lines_of, plain
 from pytest_reflex.reports.progress import Running, waiting_line
 
@@ -169,12 +170,13 @@ class Teller:
 
 def _advice(state: RunState) -> str:
     """Return what to do after a run that is no success."""
+    if state.stop.offered:
+        return allowing(state, of_session=True)
     if state.stop.reason is StopReason.TAMPERED:
         return "the files are left as they are; review what was modified, then start a new loop"
     if state.stop.passed:
         return ""
-    again = f"pytest --reflex-loop --reflex-resume {state.alias} --reflex-max-iterations +2"
-    return f"mend by hand what is left, or go on with `{again}`"
+    return f"fix by hand what is left, or go on with `{extend_command(state, of_session=True)}`"
 
 
 def _changed_files(changed: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ from pytest_reflex.drivers.reflex.statefile import ARTIFACT
 from pytest_reflex.drivers.reflex.survey import Found, survey
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.run import EMPTY_SHA256, RunState
-from pytest_reflex.model.stop import RunStatus, is_extendable
+from pytest_reflex.model.stop import RunStatus
 from pytest_reflex.reports.runs import status_text as page_of_run
 from pytest_reflex.settings import Settings
 from pytest_reflex.verdict.figures import plain, shown_score
@@ -84,7 +84,7 @@ def _next(run: Run) -> Iterator[tuple[str, str]]:
         yield "Copy of", f"{state.alias} (it is not driven under this name)"
     elif run.interrupted:
         yield "Continue with", going_on(state, "resume")
-    elif is_extendable(state.stop.reason):
+    elif state.stop.can_be_extended:
         yield "Go on with", going_on(state, "extend")
 
 

@@ -42,6 +42,7 @@ from pytest_reflex.drivers.reflex.verifying import Verified, evaluate_again
 from pytest_reflex.errors import ReflexError
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import RunState
+from pytest_reflex.model.stop import StopReason
 from pytest_reflex.model.words import Level, Step
 from pytest_reflex.process.deadline import Cancel
 from pytest_reflex.process.pool import as_ended, await_all
@@ -324,7 +325,10 @@ class ReflexStore:
     def end(self, stop: Stop) -> Iterator[DriverEvent]:
         """Make the last event durable; the best artifact stands then."""
         past = self._files.latest_events()
-        yield from self.commit(stopped(self.state, stop, past, self._verified))
+        done = stopped(self.state, stop, past, self._verified)
+        if stop.reason is StopReason.TAMPERED and stop.detail == self._calls.tampering:
+            done = replace(done, payload={**done.payload, **self._calls.offer()})
+        yield from self.commit(done)
 
     def leave(self) -> None:
         """Have what was interrupted in the spend; a history that has no end is one that goes on."""

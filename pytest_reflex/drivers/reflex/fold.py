@@ -270,6 +270,7 @@ def _ended(state: RunState, payload: Payload) -> RunState:
             reason=reason,
             detail=payload.get("detail", ""),
             restored_from=restored,
+            offered=tuple(payload.get("offered", ())),
         ),
     )
     if not restored:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -192,12 +193,17 @@ def judged_at(evaluation: Evaluation) -> tuple[str, Level]:
     return evaluation.artifact_sha256, evaluation.level
 
 
-def recorded_votes(events: Sequence[Event], judged: tuple[str, Level]) -> tuple[Cast, ...]:
-    """Return the votes in evaluations of one artifact, those of the newest evaluation first.
+def recorded_votes(
+    events: Sequence[Event], judged: tuple[str, Level] | None = None, *, cached: bool = True
+) -> tuple[Cast, ...]:
+    """Return the votes of a run: those of an evaluation that has not ended yet come first.
 
-    Of a question that has an answer, votes that were void are left out.
+    Those in evaluations of what was `judged` follow, the newest first, and then those of others,
+    which count as cached unless that is off: what is asked in the same words has its answer. Of a
+    question that has one, votes that were void are left out.
     """
     found: list[list[Cast]] = []
+    others: list[Cast] = []
     votes: list[Cast] = []
     for event in events:
         if event.kind is EventKind.VOTE_CAST:
@@ -205,8 +211,11 @@ def recorded_votes(events: Sequence[Event], judged: tuple[str, Level]) -> tuple[
         elif event.kind is EventKind.EVALUATION_DONE:
             if _judged_at(event) == judged:
                 found.insert(0, votes)
+            elif cached:
+                others += (replace(cast, vote=cast.vote.again()) for cast in votes)
             votes = []
     casts = [cast for window in (votes, *found) for cast in window]
+    casts += (cast for cast in others if cast.is_of_use)
     answered = {cast.question for cast in casts if cast.is_of_use}
     return tuple(cast for cast in casts if cast.is_of_use or cast.question not in answered)
 

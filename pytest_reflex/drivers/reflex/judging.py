@@ -33,7 +33,7 @@ from pytest_reflex.model.judged import Cast, Ruling
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.run import total_cost
 from pytest_reflex.model.targets import Target
-from pytest_reflex.model.words import Step
+from pytest_reflex.model.words import Level, Step
 from pytest_reflex.process.temporary import private_caches
 from pytest_reflex.seals.world import configured_options
 from pytest_reflex.store.regular import read_if_regular
@@ -116,9 +116,10 @@ def evaluate(
     alone = alone and not watch.unseen
     if not again and not alone and (refused := watch.before_evaluation(files.alias)):
         return phase_error(Step.EVALUATE, refused)
-    listener, state, votes = Listener(files.commit), files.state, files.state.votes
-    if again or state.changed.get("by") == "restore":
-        votes = recorded_votes(files.latest_events(), (state.artifact_sha256, state.level))
+    listener, state = Listener(files.commit), files.state
+    redone = again or state.changed.get("by") == "restore"
+    judged = (state.artifact_sha256, state.level) if redone else None
+    votes = _votes_of(files, judged)
     target = replace(target_of(files, project), votes=votes, heard=listener)
     done, evaluation = _judged(files, hooks, target, again=again)
     listener.end()
@@ -138,9 +139,14 @@ def evaluate_free(run: RecordedRun, hooks: Any, project: Path) -> Done:
     Nothing is written. Raises ReflexError where nothing can judge.
     """
     target = target_of(run, project)
-    votes = recorded_votes(run.latest_events(), (run.state.artifact_sha256, target.level))
+    votes = _votes_of(run, (run.state.artifact_sha256, target.level))
     target = replace(target, votes=votes, asks=False, heard=lambda cast: None)
     return _judged(run, hooks, target, again=True)[0]
+
+
+def _votes_of(run: RecordedRun, judged: tuple[str, Level] | None) -> tuple[Cast, ...]:
+    cached = run.state.setup.get("judge_cache", True)
+    return recorded_votes(run.latest_events(), judged, cached=cached)
 
 
 def _judged(

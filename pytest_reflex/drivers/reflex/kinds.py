@@ -16,10 +16,10 @@ def is_of_session(state: RunState) -> bool:
     return state.setup.get(KIND) == SESSION
 
 
-def refuse_session(state: RunState, more: str = "") -> None:
-    """Raise UsageError for a run over a pytest session; `more` is an option to go on with."""
+def refuse_session(state: RunState, command: str = "") -> None:
+    """Raise UsageError for a run over a pytest session; it goes on by `command`, or as it is."""
     if is_of_session(state):
-        again = f"pytest --reflex-loop --reflex-resume {state.alias}{more}"
+        again = command or f"pytest --reflex-loop --reflex-resume {state.alias}"
         raise UsageError(
             f"the loop {state.alias!r} is over a pytest session", hint=f"go on with `{again}`"
         )

@@ -218,8 +218,8 @@ def verify_command(run: Run) -> str:
 
 def going_on(state: RunState, verb: str) -> str:
     """Return the command that lets a run go on, by `resume` or `extend`."""
+    if verb == "extend":
+        return extend_command(state, of_session=is_of_session(state))
     if is_of_session(state):
         return f"pytest --reflex-loop --reflex-resume {state.alias}"
-    if verb == "extend":
-        return extend_command(state)
     return f"pytest-reflex loop {verb} {state.alias}"

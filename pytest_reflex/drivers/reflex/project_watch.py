@@ -17,6 +17,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from pytest_reflex.drivers.reflex.offering import ALLOWED, OFFERED, offered
 from pytest_reflex.drivers.reflex.steps import Done, interrupted
 from pytest_reflex.errors import PausedError, StateError
 from pytest_reflex.model.events import Event
@@ -29,6 +30,7 @@ from pytest_reflex.seals.manifest import Change
 from pytest_reflex.seals.outside import Behind, Outside
 from pytest_reflex.seals.patterns import escaped, is_meant
 from pytest_reflex.seals.project import STATE, ProjectTree, pack, printable, unpack
+from pytest_reflex.store.vote_folder import nothing_planted
 
 PROJECT = "project"
 ACCEPTED = "project_changes"
@@ -141,7 +143,9 @@ class ProjectWatch:
         """
         record: Mapping[str, Any] = {}
         accepted: list[Mapping[str, Any]] = []
+        allowed: list[str] = []
         for event in events:
+            allowed += map(escaped, event.payload.get(ALLOWED, ()))
             record = event.payload.get(PROJECT, record)
             accepted += [event.payload[ACCEPTED]] if ACCEPTED in event.payload else []
         if not record:
@@ -151,7 +155,7 @@ class ProjectWatch:
         again = replace(
             scope,
             apart=tuple(dict.fromkeys((*record["apart"], *scope.apart))),
-            may_change=tuple(record["may_change"]),
+            may_change=(*record["may_change"], *allowed),
             writes=tuple(record["writes"]),
         )
         watch = cls(again, Outside.from_json(newest, scope.project))
@@ -159,6 +163,10 @@ class ProjectWatch:
         for one in accepted:
             watch._tree.accept(unpack(one["files"]))
         return watch
+
+    @property
+    def project(self) -> Path:
+        return self._scope.project
 
     def record(self) -> dict[str, Any]:
         """Return what run_started keeps."""
@@ -287,8 +295,9 @@ class Calls:
     """Looks at the project before and after each call; two may be under way at once.
 
     What somebody changed between calls pauses the run `alias`; `tampering` says what changed during
-    one, empty for nothing. Steps in `free`, and answers that say so, come from this program.
-    `begin` makes durable that the call of a step is under way.
+    one, empty for nothing, and `offered` has the new modules where it was nothing else. Steps in
+    `free`, and answers that say so, come from this program. `begin` makes durable that the call of
+    a step is under way.
     """
 
     def __init__(
@@ -298,7 +307,7 @@ class Calls:
         free: frozenset[Step],
         begin: Callable[[Step], object] = lambda step: None,
     ) -> None:
-        self.tampering = ""
+        self.tampering, self.offered = "", tuple[str, ...]()
         self._watch, self._alias, self._free, self._begin = watch, alias, free, begin
         self._lock, self._open = Lock(), 0
         self._costs: dict[Step, Callable[[], Cost | None]] = {}
@@ -316,14 +325,20 @@ class Calls:
         try:
             self._begin(request.step)
             self._costs[request.step] = lambda: unknown_cost(time.monotonic() - began)
-            reply = ask(request)
+            with nothing_planted(self._watch.project):
+                reply = ask(request)
             self._costs[request.step] = lambda: cost_of(reply)
         finally:
             with self._lock:
                 self._open -= 1
         if not reply.details.get("free") and (found := self._watch.look()):
+            self.offered = () if self.tampering else offered(found.changes, self._watch.project)
             self.tampering = self.tampering or self._watch.in_call(found, request.step.value)
         return reply
+
+    def offer(self) -> dict[str, Any]:
+        """Return what the last event says of the new modules that a person may allow."""
+        return {OFFERED: list(self.offered)} if self.offered else {}
 
     def settle(self, step: Step) -> None:
         """Note that what a step came to is durable, with its price."""

@@ -57,7 +57,7 @@ class NewLoop:
 
     `record` is the file that the agents' calls go to, `replay` the recording that answers them.
     `judge` names who judges what no program can, with the command of it where it is one: the files
-    that it names are sealed like those of checks.
+    that it names are sealed like those of checks; `judge_when` is when, if not as the settings say.
     """
 
     task: str
@@ -74,6 +74,7 @@ class NewLoop:
     replay: str | None = None
     judge: str = ""
     judge_command: tuple[str, ...] = ()
+    judge_when: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,7 +251,11 @@ def run_started(
     if order.output is not None:
         setup["output"] = _relative(order.output, project)
     named = {"record": order.record, "replay": order.replay, "judge": order.judge}
+    if order.judge or order.replay:
+        named["judge_when"] = order.judge_when or settings["judge_when"]
     setup |= {key: name for key, name in named.items() if name}
+    if not settings["judge_cache"]:
+        setup["judge_cache"] = False
     payload = {
         "schema_version": SCHEMA_VERSION,
         "task_alias": alias,

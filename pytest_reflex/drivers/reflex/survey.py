@@ -22,7 +22,7 @@ from pytest_reflex.drivers.reflex.statefile import ARTIFACT, HISTORY, RUN
 from pytest_reflex.errors import ReflexError, UnreadableError, UsageError, read_or_raise
 from pytest_reflex.model.rules import floored
 from pytest_reflex.model.run import EMPTY_SHA256
-from pytest_reflex.model.stop import RunStatus, is_extendable
+from pytest_reflex.model.stop import RunStatus
 from pytest_reflex.store.folders import run_folder
 from pytest_reflex.store.regular import names_in
 
@@ -119,7 +119,7 @@ def has_ended(run: Run) -> UsageError:
     if run.verified is False:
         word += f", {NOT_VERIFIED}"
         again = "" if is_of_session(run.state) else f"check it with `{verify_command(run)}`; "
-    if is_extendable(reason) and not run.copied:
+    if run.state.stop.can_be_extended and not run.copied:
         again += f"go on with `{going_on(run.state, 'extend')}`, or "
     artifact = f"its artifact is {run.folder / ARTIFACT}; " if there else ""
     return UsageError(
@@ -129,7 +129,7 @@ def has_ended(run: Run) -> UsageError:
 
 
 def can_be_extended(found: Found) -> bool:
-    return found.run is not None and is_extendable(found.run.state.stop.reason)
+    return found.run is not None and found.run.state.stop.can_be_extended
 
 
 def can_go_on(found: Found) -> bool:

@@ -276,7 +276,8 @@ def test_what_a_judge_of_a_gate_costs_counts_towards_the_budget(
 ) -> None:
     monkeypatch.chdir(project)
     with_judge(project, JURY, "good")
-    command = ["iterate", "run", "build", "-n", "5", "--ai-cmd", "echo done"]
+    writes = "sh -c 'echo more >> good.md; echo done'"  # of the same text no vote is bought again
+    command = ["iterate", "run", "build", "-n", "5", "--ai-cmd", writes]
     assert main([*command, "--budget", f"calls={calls}"]) == 8
     state = json.loads((project / ".rooda" / "state" / "build.json").read_text())
     assert (state["iteration"], state["spend"]["calls"]) == (iterations, 2 * iterations)

@@ -37,7 +37,8 @@ def test_status_says_how_it_goes_on(folder: Path, capsys: pytest.CaptureFixture[
     assert capsys.readouterr().out.endswith(f"Continue with: {again}")
     main(["loop", "stop"])
     main(["loop", "status"])
-    assert capsys.readouterr().out.endswith(f"Go on with: {again}")
+    more = again.replace("\n", " --reflex-max-iterations +2\n")
+    assert capsys.readouterr().out.endswith(f"Go on with: {more}")
 
 
 def test_feedback_leaves_the_files_alone(folder: Path) -> None:
