@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.cli.streams import give, give_json
 from pytest_reflex.drivers.reflex.decide import Act
@@ -14,13 +17,18 @@ from pytest_reflex.drivers.reflex.preview import START, Outlook, requests_of
 from pytest_reflex.drivers.reflex.survey import has_ended
 from pytest_reflex.errors import ExitCode
 from pytest_reflex.host import Host
-from pytest_reflex.model.preview import StepPreview
+from pytest_reflex.model.preview import PromptTokens, StepPreview
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.steps import StepRequest
 from pytest_reflex.model.stop import RunStatus
 from pytest_reflex.model.words import Step
 from pytest_reflex.settings import Settings
+
+if TYPE_CHECKING:
+    from pytest_reflex.checks.askings import Asking
+
+_JUDGE_PARTS = re.compile(r"^## (Rule|Your answer|.+(?= \(data\)$)).*$", re.MULTILINE)
 
 
 def show_new(
@@ -67,6 +75,7 @@ def show_iteration(procedure: str, options: Any, settings: Settings, *, number: 
     """Show what an iteration of a procedure would be given, and its gates."""
     from pytest_reflex.agents.command import CommandAgent
     from pytest_reflex.agents.preview import command_of
+    from pytest_reflex.drivers.iterate.prompt import prompt_sections
     from pytest_reflex.drivers.iterate.setup import prepare
     from pytest_reflex.drivers.iterate.survey import gate_rows
     from pytest_reflex.host import open_host
@@ -82,6 +91,7 @@ def show_iteration(procedure: str, options: Any, settings: Settings, *, number: 
             command_line(command) if command else f"agent {agent.name}",
             prompt,
             tokens=work.tokens(prompt),
+            parts=[(title, work.tokens(text)) for title, text in prompt_sections(prompt)],
             budget=work.token_budget,
             gates=gate_rows(work.procedure, settings),
             missing=work.gates.missing(),
@@ -100,8 +110,8 @@ def _show(
     from pytest_reflex.criteria.formatting import formatters_of
     from pytest_reflex.reports.dry_run import DryRun, dry_run_document, dry_run_text
 
-    criteria = outlook.state.criteria
-    active = criteria.active(outlook.state.level)
+    criteria, level = outlook.state.criteria, outlook.state.level
+    active, prepared = criteria.active(level), _prepared(outlook.state)
     started = commands_of_rules(active, criteria.vars, host.registry)
     formatters = [
         (rule.id, one) for rule, fix, one in formatters_of(active, criteria.commands) if fix.safe
@@ -120,7 +130,7 @@ def _show(
         commands=tuple(commands),
         formatters=tuple(formatters),
         missing={rule_id: program for rule_id, program in looked if program},
-        askings=tuple(askings(_prepared(outlook.state), outlook.state.level, host.registry)),
+        askings=tuple(_counted(host, one) for one in askings(prepared, level, host.registry)),
         note=note,
     )
     if as_json:
@@ -150,18 +160,43 @@ def _due(outlook: Outlook) -> str:
 def _preview(host: Host, request: StepRequest, unknown: tuple[str, ...]) -> StepPreview:
     from pytest_reflex.agents.command import CommandAgent, told_environment
     from pytest_reflex.agents.preview import ANSWER_FILE, command_of
-    from pytest_reflex.agents.prompts import prompt_for
+    from pytest_reflex.agents.prompts import prompt_for, prompt_parts
+    from pytest_reflex.drivers.iterate.budget import tokens_of
 
     agent, first = answering(host, request.step)
     is_command = isinstance(agent, CommandAgent)
+    prompt = agent.noted(prompt_for(request), ANSWER_FILE) if is_command else prompt_for(request)
+    parts = [(part.title, part.text) for part in prompt_parts(request)]
+    if is_command and agent.note:
+        parts.append(("Note", agent.note))
+    count = partial(tokens_of, hooks=host.hooks)
     return StepPreview(
         step=request.step,
         agent=agent.name,
-        prompt=agent.noted(prompt_for(request), ANSWER_FILE) if is_command else prompt_for(request),
+        prompt=prompt,
+        tokens=_tokens(parts, count(prompt), count),
         unknown=unknown,
         asked_first=first,
         command=command_of(agent, told_environment(request)) if is_command else None,
     )
+
+
+def _counted(host: Host, asking: Asking) -> tuple[Asking, PromptTokens]:
+    """Return what a judge is asked, with the tokens of its prompt."""
+    from pytest_reflex.drivers.iterate.budget import tokens_of
+
+    count = partial(tokens_of, hooks=host.hooks)
+    heads = [*_JUDGE_PARTS.finditer(asking.prompt)]
+    starts = [0, *(head.start() for head in heads), len(asking.prompt)]
+    titles = ["Preamble", *(head[1] for head in heads)]
+    texts = (asking.prompt[start:end] for start, end in pairwise(starts))
+    return asking, _tokens([*zip(titles, texts, strict=True)], count(asking.prompt), count)
+
+
+def _tokens(
+    parts: Sequence[tuple[str, str]], total: int, count: Callable[[str], int]
+) -> PromptTokens:
+    return PromptTokens(total=total, parts=tuple((title, count(text)) for title, text in parts))
 
 
 def answering(host: Host, step: Step) -> tuple[Any, tuple[str, ...]]:

@@ -23,6 +23,7 @@ __all__ = [
     "read_files",
     "read_issues",
     "read_plan",
+    "read_single_checks",
 ]
 
 ISSUE_KEYS = ("rule_id", "problem", "fix_instruction", "expected_effect")
@@ -39,6 +40,28 @@ def read_checks(text: str, rules: Iterable[Rule]) -> list[dict[str, Any]]:
     ids = [rule.id for rule in rules]
     found = _json(text, lambda value: problems("checks", value) or _check_faults(value, ids))
     return [dict(check) for check in found["checks"]]
+
+
+def read_single_checks(text: str, rules: Iterable[Rule]) -> list[dict[str, Any]]:
+    """Return the checks in an answer that are usable by themselves, whatever is wrong with others.
+
+    None where the answer has no list of checks at all.
+    """
+    ids = [rule.id for rule in rules]
+    try:
+        found = find_json(text, lambda value: [] if _has_checks(value) else ["no checks"])
+    except ContractError:
+        return []
+    single = ({"checks": [check]} for check in found["checks"])
+    return [
+        dict(*one["checks"])
+        for one in single
+        if not (problems("checks", one) or _check_faults(one, ids))
+    ]
+
+
+def _has_checks(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("checks"), list)
 
 
 def _check_faults(value: Any, ids: Collection[str]) -> list[str]:
