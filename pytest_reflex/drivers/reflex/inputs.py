@@ -114,7 +114,7 @@ def _last_error(step: Step, events: Sequence[Event]) -> Mapping[str, Any]:
     """Return what the event of a step says whose answer was refused last."""
     for event in reversed(events):
         told = event.payload
-        if event.kind is not EventKind.PHASE_ERROR or told["step"] != step.value:
+        if event.kind is not EventKind.PHASE_ERROR or told.get("step") != step.value:
             continue
         if not (event.was_interrupted or told.get("cancelled") or told.get("limited")):
             return told
@@ -124,8 +124,8 @@ def _last_error(step: Step, events: Sequence[Event]) -> Mapping[str, Any]:
 def before_produce(events: Sequence[Event], artifact: str) -> str:
     """Return the artifact as it stood before PRODUCE of this iteration, which may run beside."""
     for event in reversed(events):
-        if event.kind is EventKind.ARTIFACT_CREATED and event.payload["by"] == "agent":
-            before = event.payload["before"]
+        before = event.payload.get("before")
+        if event.kind is EventKind.ARTIFACT_CREATED and before and event.payload["by"] == "agent":
             return artifact_with(events, before) if before != EMPTY_SHA256 else ""
         if event.kind in _SETTLED:
             return artifact
