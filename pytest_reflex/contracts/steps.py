@@ -43,21 +43,17 @@ def read_checks(text: str, rules: Iterable[Rule]) -> list[dict[str, Any]]:
 
 
 def read_single_checks(text: str, rules: Iterable[Rule]) -> list[dict[str, Any]]:
-    """Return the checks in an answer that are usable by themselves, whatever is wrong with others.
-
-    None where the answer has no list of checks at all.
-    """
+    """Return the checks in an answer that are usable, whatever is wrong with others."""
     ids = [rule.id for rule in rules]
     try:
         found = find_json(text, lambda value: [] if _has_checks(value) else ["no checks"])
     except ContractError:
         return []
-    single = ({"checks": [check]} for check in found["checks"])
-    return [
-        dict(*one["checks"])
-        for one in single
-        if not (problems("checks", one) or _check_faults(one, ids))
-    ]
+    return [dict(check) for check in found["checks"] if _is_usable({"checks": [check]}, ids)]
+
+
+def _is_usable(value: Any, ids: Collection[str]) -> bool:
+    return not (problems("checks", value) or _check_faults(value, ids))
 
 
 def _has_checks(value: Any) -> bool:

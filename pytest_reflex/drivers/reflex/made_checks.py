@@ -46,7 +46,7 @@ def checks_in(
         made = [check for check, fits in zip(made, usable, strict=True) if fits]
     covered = {check["rule_id"] for check in made}
     if is_last:
-        made += [check for check in request.kept if check["rule_id"] not in covered]
+        made += [dict(check) for check in request.kept if check["rule_id"] not in covered]
         covered |= {check["rule_id"] for check in made}
     lacking = [rule for rule in rules if rule.id not in covered]
     if refusal := _refusal(reply, fault, lacking, is_last=is_last):
