@@ -43,13 +43,19 @@ def read_checks(text: str, rules: Iterable[Rule]) -> list[dict[str, Any]]:
 
 
 def read_single_checks(text: str, rules: Iterable[Rule]) -> list[dict[str, Any]]:
-    """Return the checks in an answer that are usable, whatever is wrong with others."""
+    """Return the checks in an answer of those rules whose checks are all usable."""
     ids = [rule.id for rule in rules]
     try:
         found = find_json(text, lambda value: [] if _has_checks(value) else ["no checks"])
     except ContractError:
         return []
-    return [dict(check) for check in found["checks"] if _is_usable({"checks": [check]}, ids)]
+    usable = [check for check in found["checks"] if _is_usable({"checks": [check]}, ids)]
+    bad = [check.get("rule_id") for check in found["checks"] if _is_a_fault(check, usable)]
+    return [dict(check) for check in usable if check["rule_id"] not in bad]
+
+
+def _is_a_fault(check: Any, usable: Sequence[Any]) -> bool:
+    return isinstance(check, dict) and check not in usable
 
 
 def _is_usable(value: Any, ids: Collection[str]) -> bool:

@@ -41,9 +41,9 @@ def checks_in(
     made = settle(given, criteria, allow_commands=allow_commands)
     if problems := unusable(made):
         fault = fault or "; ".join(problems)
-        usable = [not unusable([check]) for check in made]
-        given = [check for check, fits in zip(given, usable, strict=True) if fits]
-        made = [check for check, fits in zip(made, usable, strict=True) if fits]
+        bad = {check["rule_id"] for check in made if unusable([check])}
+        given = [check for check in given if check["rule_id"] not in bad]
+        made = [check for check in made if check["rule_id"] not in bad]
     covered = {check["rule_id"] for check in made}
     if is_last:
         made += [dict(check) for check in request.kept if check["rule_id"] not in covered]

@@ -140,6 +140,11 @@ def test_a_bad_check_of_a_warn_rule_costs_no_other_rule(tmp_path: Path, bad: Any
     assert stage.run_json()["stop"]["passed"]
 
 
+def test_a_rule_is_not_measured_by_the_good_half_of_its_checks(tmp_path: Path) -> None:
+    _, stage = play(tmp_path, checks(MOOD, TONE, {**TONE, "search": "("}))
+    assert outcomes(stage)["a.x.tone"] == "not_measured"
+
+
 @pytest.mark.parametrize("second", [checks(TONE), "What else?", checks({**MOOD, "search": "("})])
 def test_what_was_good_in_the_first_answer_is_kept(tmp_path: Path, second: str) -> None:
     _, stage = play(tmp_path, checks(MOOD), second, severity="fail")
