@@ -56,7 +56,7 @@ def _prepare(state: RunState, artifact: str, events: Sequence[Event]) -> Mapping
         "artifact": before_produce(events, artifact) or None,
     }
     if told := refused(state.proofs):
-        known |= {"complaint": told, "refused": made_for(state.proofs, state.checks)}
+        known |= {"complaint": told, "refused": made_for(state.proofs, _last_checks(events))}
     return known
 
 
@@ -108,6 +108,13 @@ def _refined(state: RunState) -> Refined | None:
     words = ("added", "modified", "removed")
     changed = {word: tuple(state.changed.get(word, ())) for word in words}
     return Refined(issues=state.issues, changed=changed)
+
+
+def _last_checks(events: Sequence[Event]) -> Sequence[Mapping[str, Any]]:
+    """Return the checks that PREPARE gave last; with the phase a state loses them."""
+    prepared = (e for e in reversed(events) if e.kind is EventKind.CHECKS_PREPARED)
+    last = next(prepared, None)
+    return last.payload["checks"] if last else ()
 
 
 def _last_error(step: Step, events: Sequence[Event]) -> Mapping[str, Any]:
