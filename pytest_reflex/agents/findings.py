@@ -23,6 +23,7 @@ _PATTERNS = ("search", "expect_output", "matches")
 _SESSION = "session"
 SEVERITIES = """\
 Severity fail: the rule has to pass. warn: it counts for the score. info: it is only reported."""
+_UNMEASURED = "These were not measured, and so did not pass:"
 _UNCHECKED = "These are not checked yet (new, or fixed just now):"
 _NOW = ("These do not pass now:", "These pass now; keep them so:")
 _BEFORE = (
@@ -36,14 +37,16 @@ def rules_text(rules: Sequence[Rule], evaluation: Evaluation | None, *, is_older
 
     `is_older` says that the artifact has changed since then.
     """
-    outcomes = {row.rule.id: row.passed for row in evaluation.results} if evaluation else {}
+    outcomes = {row.rule.id: row.outcome for row in evaluation.results} if evaluation else {}
+    measured = (Outcome.FAIL, Outcome.ERROR)
     failing, passing = _BEFORE if is_older else _NOW
     groups = {
-        failing: [rule for rule in rules if outcomes.get(rule.id) is False],
+        failing: [rule for rule in rules if outcomes.get(rule.id) in measured],
+        _UNMEASURED: [rule for rule in rules if outcomes.get(rule.id) is Outcome.NOT_MEASURED],
         "These are not checked yet (new, or fixed just now):": [
             rule for rule in rules if rule.id not in outcomes
         ],
-        passing: [rule for rule in rules if outcomes.get(rule.id)],
+        passing: [rule for rule in rules if outcomes.get(rule.id) is Outcome.PASS],
     }
     if not outcomes:
         groups = {"": list(rules)}
@@ -131,8 +134,9 @@ def _finding(row: RuleResult) -> dict[str, Any]:
         "severity": rule.severity.value,
         "weight": number(rule.weight),
         "description": _said(rule.description),
-        "outcome": row.outcome.value,
     }
+    if rule.hint:
+        found["hint"] = _said(rule.hint)
     specs: Sequence[CheckSpec | None] = rule.checks
     if len(specs) != len(row.checks):
         specs = [None] * len(row.checks)
@@ -142,28 +146,30 @@ def _finding(row: RuleResult) -> dict[str, Any]:
         if check.outcome is not Outcome.PASS
     ]
     if not failing:
-        found["message"] = cut(row.message, _LONGEST_VALUE)
-    elif len(failing) <= _MOST_CHECKS:
-        found["failing_checks"] = failing
-    else:
-        found["failing_checks"] = failing[:_MOST_CHECKS]
-        found["failing_checks_not_shown"] = len(failing) - _MOST_CHECKS
-    if rule.hint:
-        found["hint"] = _said(rule.hint)
+        failing = [{"outcome": row.outcome.value, "message": cut(row.message, _LONGEST_VALUE)}]
+    found["findings"] = failing[:_MOST_CHECKS]
+    if more := len(failing[_MOST_CHECKS:]):
+        found["more_findings"] = more
     return found
 
 
 def _failing_check(check: CheckResult, spec: CheckSpec | None, rule: Rule) -> dict[str, Any]:
-    words = (words_of(spec) if spec else "") or check.expected or rule.description
-    found: dict[str, Any] = {"expected": _said(words, 2)}
-    if check.outcome is not Outcome.FAIL:
-        found["outcome"] = check.outcome.value
-    found["message"] = cut(check.message, _LONGEST_VALUE)
+    found: dict[str, Any] = {
+        "outcome": check.outcome.value,
+        "expected": expected_of(check, spec, rule),
+        "message": cut(check.message, _LONGEST_VALUE),
+    }
     if check.location and check.location.line:
         found["line"] = check.location.line
     if check.evidence:
         found["evidence"] = cut(check.evidence, _LONGEST_VALUE)
     return found
+
+
+def expected_of(check: CheckResult, spec: CheckSpec | None, rule: Rule) -> str:
+    """Return in words what a check that did not pass looks for, with its pattern beside them."""
+    words = (words_of(spec) if spec else "") or check.expected or rule.description
+    return _said(words, 2)
 
 
 def as_json(value: Any) -> str:

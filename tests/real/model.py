@@ -67,7 +67,7 @@ def _critique(prompt: str) -> str:
     issues = [
         {
             "rule_id": finding["rule_id"],
-            "problem": finding["failing_checks"][0]["message"],
+            "problem": finding["findings"][0]["message"],
             "fix_instruction": finding.get("hint") or finding["description"],
             "expected_effect": f"Rule {finding['rule_id']} passes",
         }
