@@ -17,6 +17,7 @@ from pytest_reflex.model.words import Outcome
 MOST_RULES = 20_000
 MOST_FINDINGS = 24_000
 _MOST_CHECKS = 8
+_MOST_IDS = 50
 _LONGEST_VALUE = 2_000
 _LONGEST_WORDS = 600
 _PATTERNS = ("search", "expect_output", "matches")
@@ -121,7 +122,8 @@ def findings_text(evaluation: Evaluation | None) -> str:
         found = _finding(row)
         room -= len(as_json(found))
         if room < 0 and shown:
-            shown.append({"not_shown": [row.rule.id for row in rows[len(shown) :]][:100]})
+            left = [row.rule.id for row in rows[len(shown) :]]
+            shown.append({"more_rules": len(left), "ids": left[:_MOST_IDS]})
             break
         shown.append(found)
     return as_json(shown)

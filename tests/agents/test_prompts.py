@@ -162,14 +162,16 @@ def test_a_long_artifact_is_shown_without_its_middle_where_it_need_not_be_given_
 
 
 def test_many_rules_and_findings_are_cut_and_counted() -> None:
-    many = [rule(f"a.many.r{number}", description="d" * 300) for number in range(200)]
+    many = tuple(rule(f"a.many.r{number}", description="d" * 300) for number in range(200))
     found = evaluation({one.id: "m" * 3_000 for one in many}, *many)
-    for step in (Step.PLAN, Step.CRITIQUE):
-        prompt = prompt_for(
-            request(step, *many, **{**FULL[step], "evaluation": found, "rules": many})
-        )
-        assert len(prompt) < 80_000
-        assert "a.many.r199" in prompt
+    plan, critique = (
+        prompt_for(request(step, **{**FULL[step], "evaluation": found, "rules": many}))
+        for step in (Step.PLAN, Step.CRITIQUE)
+    )
+    assert len(plan) < 80_000
+    assert len(critique) < 40_000
+    assert "a.many.r199" in plan
+    assert '"more_rules": 19' in critique
 
 
 def test_all_failing_checks_of_a_rule_are_told_in_words() -> None:

@@ -66,7 +66,7 @@ def test_a_prompt_that_drifted_is_a_miss_that_says_where(tmp_path: Path) -> None
     reply = agent.respond(ask(plan=("sing it",)))
     assert reply.text == ""
     assert reply.error == (
-        "the prompt is not the recorded one: call 1 (PRODUCE, iteration 1, phase B), line 13 of it:"
+        "the prompt is not the recorded one: call 1 (PRODUCE, iteration 1, phase B), line 27 of it:"
         " recorded '1. say it', now '1. sing it'"
     )
 

@@ -27,7 +27,7 @@ rules:
   - id: a.x.part
     description: It has the part
     severity: fail
-    hint: Add `PART`
+    hint: "Add `PART`"
     check: {type: content, search: 'PART', literal: true}
   - id: a.x.words
     description: It has the words
