@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,8 +25,6 @@ from pytest_reflex.settings import Settings
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.askings import Asking
-
-_JUDGE_PARTS = re.compile(r"^## (Rule|Your answer|.+(?= \(data\)$)).*$", re.MULTILINE)
 
 
 def show_new(
@@ -183,14 +179,11 @@ def _preview(host: Host, request: StepRequest, unknown: tuple[str, ...]) -> Step
 
 def _counted(host: Host, asking: Asking) -> tuple[Asking, PromptTokens]:
     """Return what a judge is asked, with the tokens of its prompt."""
+    from pytest_reflex.agents.judge_prompt import judge_sections
     from pytest_reflex.drivers.iterate.budget import tokens_of
 
     count = partial(tokens_of, hooks=host.hooks)
-    heads = [*_JUDGE_PARTS.finditer(asking.prompt)]
-    starts = [0, *(head.start() for head in heads), len(asking.prompt)]
-    titles = ["Preamble", *(head[1] for head in heads)]
-    texts = (asking.prompt[start:end] for start, end in pairwise(starts))
-    return asking, _tokens([*zip(titles, texts, strict=True)], count(asking.prompt), count)
+    return asking, _tokens(judge_sections(asking.prompt), count(asking.prompt), count)
 
 
 def _tokens(

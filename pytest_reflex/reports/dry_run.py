@@ -174,7 +174,8 @@ def dry_run_document(dry: DryRun) -> dict[str, Any]:
             "cwd": dry.cwd,
             "commands": [_started(dry, *each) for each in dry.commands],
             "judged": [
-                {"rule_id": one.rule_id, **one.to_json(), "tokens": _tokens_document(tokens)}
+                {"rule_id": one.rule_id, **one.to_json()}
+                | ({"tokens": _tokens_document(tokens)} if one.prompt else {})
                 for one, tokens in dry.askings
             ],
         },

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -88,10 +89,10 @@ def test_it_shows_the_tokens_of_each_part(
     titles = {step["step"]: [part["part"] for part in step["tokens"]["parts"]] for step in steps}
     assert "Active rules (level A)" in titles["PLAN"]
     assert "Rules that need checks (level A)" in titles["PREPARE"]
-    assert titles["REFINE"][-1] == "Note"
+    assert titles["REFINE"][-2:] == ["Issues to fix", "Required output"]
     assert main(NEW) == 0
     told = capsys.readouterr().out
-    assert f"Tokens: {steps[0]['tokens']['total']} (Preamble 45, Your step " in told
+    assert re.search(r"^Tokens: \d+ \(Preamble \d+, Your step \d+, ", told, re.MULTILINE)
 
 
 def test_it_shows_the_tokens_of_what_a_judge_is_asked(
@@ -105,7 +106,10 @@ def test_it_shows_the_tokens_of_what_a_judge_is_asked(
     assert asking["tokens"]["total"] == -(-len(asking["prompt"]) // 4)
 
 
-def test_it_shows_the_tokens_of_an_iteration(capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_shows_the_tokens_of_an_iteration(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_KEY", "secret-value")
     assert main(["iterate", "run", "fix-tests", "--agent", "tool", "--dry-run"]) == 0
     told = capsys.readouterr().out
     assert "[DRY RUN] Tokens by part: Preamble " in told
