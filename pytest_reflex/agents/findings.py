@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pytest_reflex.model.results import CheckResult, Evaluation, RuleResult
@@ -116,7 +117,8 @@ def words_of(spec: CheckSpec) -> str:
 
 def findings_text(evaluation: Evaluation | None) -> str:
     """Return what an evaluation found of rules that did not pass, as JSON."""
-    rows = (*evaluation.failed, *evaluation.warnings) if evaluation else ()
+    told = told_in_words(evaluation) if evaluation else None
+    rows = (*told.failed, *told.warnings) if told else ()
     room, shown = MOST_FINDINGS, list[Mapping[str, Any]]()
     for row in rows:
         found = _finding(row)
@@ -139,14 +141,9 @@ def _finding(row: RuleResult) -> dict[str, Any]:
     }
     if rule.hint:
         found["hint"] = _said(rule.hint)
-    specs: Sequence[CheckSpec | None] = rule.checks
-    if len(specs) != len(row.checks):
-        specs = [None] * len(row.checks)
-    failing = [
-        _failing_check(check, spec, rule)
-        for check, spec in zip(row.checks, specs, strict=True)
-        if check.outcome is not Outcome.PASS
-    ]
+    bad = [check for check in row.checks if check.outcome is not Outcome.PASS]
+    longest = 2 * _LONGEST_VALUE // min(max(len(bad), 2), _MOST_CHECKS)
+    failing = [_failing_check(check, longest) for check in bad]
     if not failing:
         failing = [{"outcome": row.outcome.value, "message": cut(row.message, _LONGEST_VALUE)}]
     found["findings"] = failing[:_MOST_CHECKS]
@@ -155,23 +152,37 @@ def _finding(row: RuleResult) -> dict[str, Any]:
     return found
 
 
-def _failing_check(check: CheckResult, spec: CheckSpec | None, rule: Rule) -> dict[str, Any]:
+def _failing_check(check: CheckResult, longest: int) -> dict[str, Any]:
     found: dict[str, Any] = {
         "outcome": check.outcome.value,
-        "expected": expected_of(check, spec, rule),
-        "message": cut(check.message, _LONGEST_VALUE),
+        "expected": check.expected,
+        "message": cut(check.message, longest),
     }
     if check.location and check.location.line:
         found["line"] = check.location.line
     if check.evidence:
-        found["evidence"] = cut(check.evidence, _LONGEST_VALUE)
+        found["evidence"] = cut(check.evidence, longest)
     return found
 
 
-def expected_of(check: CheckResult, spec: CheckSpec | None, rule: Rule) -> str:
-    """Return in words what a check that did not pass looks for, with its pattern beside them."""
-    words = (words_of(spec) if spec else "") or check.expected or rule.description
-    return _said(words, 2)
+def told_in_words(evaluation: Evaluation) -> Evaluation:
+    """Return an evaluation whose checks say in `expected` what they look for.
+
+    A pattern stands beside words: those of the check, or else the description of its rule.
+    """
+    return replace(evaluation, results=tuple(map(_in_words, evaluation.results)))
+
+
+def _in_words(row: RuleResult) -> RuleResult:
+    specs: Sequence[CheckSpec | None] = row.rule.checks
+    if len(specs) != len(row.checks):
+        specs = [None] * len(row.checks)
+    words = (words_of(spec) if spec else "" for spec in specs)
+    checks = (
+        replace(check, expected=_said(told or check.expected or row.rule.description, 2))
+        for check, told in zip(row.checks, words, strict=True)
+    )
+    return replace(row, checks=tuple(checks))
 
 
 def as_json(value: Any) -> str:

@@ -174,6 +174,18 @@ def test_many_rules_and_findings_are_cut_and_counted() -> None:
     assert '"more_rules": 19' in critique
 
 
+def test_many_failing_checks_of_a_rule_share_the_room() -> None:
+    specs = tuple(
+        CheckSpec(type="content", params={"search": str(n)}, expected="e" * 2_000)
+        for n in range(30)
+    )
+    one = rule("a.x.one", checks=specs)
+    found = evaluation({"a.x.one": "m" * 9_000}, one)
+    prompt = prompt_for(request(Step.CRITIQUE, artifact="x", evaluation=found))
+    assert len(prompt) < 25_000
+    assert '"more_findings": 22' in prompt
+
+
 def test_all_failing_checks_of_a_rule_are_told_in_words() -> None:
     specs = (
         CheckSpec(type="content", params={"search": "^## U"}, expected="a section on usage"),
