@@ -99,8 +99,8 @@ real-claude: $(VENV)/dev-ready $(NPM)/claude ## the real Claude Code in the loop
 real-codex: $(VENV)/dev-ready $(NPM)/codex ## the same with the real Codex
 	$(BIN)/python -m tests.real.show codex $(if $(KEEP),--keep $(KEEP))
 
-real-model: $(VENV)/dev-ready .real/llm/ready ## a real language model on this CPU writes in the loop (the first time five minutes to build)
-	nice -n 10 $(BIN)/python -m tests.real.smollm
+real-model: $(VENV)/dev-ready .real/llm/ready ## a real language model on this CPU writes in the loop (the first time five minutes to build; TRIES=10: count answers that keep the contract instead)
+	nice -n 10 $(BIN)/python -m $(if $(TRIES),tests.real.contract --tries $(TRIES),tests.real.smollm)
 
 changelog: $(VENV)/dev-ready ## show what the next release says
 	@$(BIN)/python -m towncrier build --draft --version next

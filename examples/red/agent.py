@@ -6,16 +6,16 @@ A real one is a line of configuration: agent = "claude".
 import pathlib
 import sys
 
-prompt = sys.stdin.read()
+issues = sys.stdin.read().partition("## Issues to fix")[2]
 shop = pathlib.Path("shop.py")
 text = shop.read_text()
 
-if "a.correctness.total" in prompt:
+if "a.correctness.total" in issues:
     text = text.replace(
         "    return sum(prices) * (1 - discount)",
         "    return round(sum(prices) * (1 - discount), 2)",
     )
-elif "a.correctness.discount" in prompt:
+elif "a.correctness.discount" in issues:
     text = text.replace(
         "    return round(",
         '    if not 0 <= discount <= 1:\n        raise ValueError("discount is not 0 to 1")\n'

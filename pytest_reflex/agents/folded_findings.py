@@ -73,7 +73,7 @@ def findings(evaluation: Evaluation, budget: int = BUDGET) -> list[Finding]:
 def _folded(rows: Iterable[RuleResult]) -> list[Finding]:
     """Return an entry for each rule; one with the causes of an earlier one only says whose.
 
-    A single finding stands in the entry itself, several in a list.
+    Findings stand in a list, a single one too.
     """
     first: dict[str, str] = {}
     found = []
@@ -87,8 +87,6 @@ def _folded(rows: Iterable[RuleResult]) -> list[Finding]:
         if same != row.rule.id:
             own = {"expected": head["expected"]} if "expected" in head else {}
             parts = {"same_as": same} | own
-        elif not others and "more_findings" not in parts:
-            parts = head
         hint = {"hint": _cut(row.rule.hint, _LONGEST)} if row.rule.hint else {}
         found.append(_rule(row) | parts | hint)
     return found

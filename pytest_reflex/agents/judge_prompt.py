@@ -6,6 +6,9 @@ case depends on all that is told, so that no artifact and no rubric can hold it.
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
+
 from pytest_reflex.agents.prompts import boundary
 from pytest_reflex.model.judged import Case
 
@@ -72,6 +75,18 @@ def judge_prompt(case: Case, complaint: str = "") -> str:
         parts.append(_REFUSED.format(complaint=complaint))
     parts.append(_ANSWER.format(number=case.number, votes=case.votes))
     return "\n\n".join(parts) + "\n"
+
+
+_SECTION = re.compile(r"^## (Rule|Your answer|.+(?= \(data\)$)).*$", re.MULTILINE)
+
+
+def judge_sections(prompt: str) -> list[tuple[str, str]]:
+    """Return the sections of a prompt with their titles, the first of which is the preamble."""
+    heads = [*_SECTION.finditer(prompt)]
+    starts = [0, *(head.start() for head in heads), len(prompt)]
+    titles = ["Preamble", *(head[1] for head in heads)]
+    texts = (prompt[start:end] for start, end in pairwise(starts))
+    return list(zip(titles, texts, strict=True))
 
 
 def _plain(name: str) -> str:

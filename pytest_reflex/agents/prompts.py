@@ -2,6 +2,7 @@
 
 The artifact stands between two lines that it cannot contain, because they are made of its hash,
 and is called data there; what came from an agent or a check is given as JSON for the same reason.
+Where a step need not give the artifact back, a long one is shown without its middle.
 """
 
 from __future__ import annotations
@@ -9,93 +10,176 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from pytest_reflex.agents.findings import (
+    SEVERITIES,
+    as_json,
+    cut,
+    cut_in_the_middle,
+    later_rules_text,
+    rules_text,
+    told_in_words,
+)
 from pytest_reflex.agents.folded_findings import findings_section
-from pytest_reflex.agents.orders import FILES, ORDERS, PREAMBLE, orders
-from pytest_reflex.model.results import RuleResult
-from pytest_reflex.model.rules import Rule, number
+from pytest_reflex.agents.orders import (
+    COMMANDS,
+    NO_COMMANDS,
+    PREAMBLE,
+    introduction,
+    required_output,
+)
+from pytest_reflex.model.rules import ideal_of
 from pytest_reflex.model.steps import Files, StepRequest
-from pytest_reflex.model.words import Step
+from pytest_reflex.model.words import Level, Step
 
-_LONGEST_VALUE = 2_000
-_LONGEST_EVENT = 4_000
+VERSION = 2
+"""Of the texts of the steps. A change of any prompt raises it: recordings hold theirs, and are
+compared with today's prompts only where these have the same (`agents.replay`)."""
+
+_LONGEST_VALUE = 4_000
+_LONGEST_EVENT = 1_500
+_LONGEST_REFUSED = 1_000
+_LONGEST_STEP = 1_000
+MOST_ARTIFACT = 40_000
+"""Characters of an artifact in a prompt whose answer is not the artifact."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptPart:
+    """A part of a prompt: its title, and all of its text."""
+
+    title: str
+    text: str
 
 
 def prompt_for(request: StepRequest) -> str:
     """Return the whole prompt of a step: preamble, inputs, output format and constraints."""
+    return "\n\n".join(part.text for part in prompt_parts(request)) + "\n"
+
+
+def prompt_parts(request: StepRequest) -> tuple[PromptPart, ...]:
+    """Return the parts of a step's prompt, between which it has an empty line."""
     preamble = PREAMBLE.format(
         PHASE=request.step.value,
         run_id=request.run_id,
         iteration=request.iteration,
         phase=request.level.value,
     )
-    parts = [preamble]
-    if request.complaint:
-        parts.append(
-            _section(
-                "Your last answer was refused",
-                f"Reason: {request.complaint}\nAnswer again, in the required format.",
-            )
-        )
-    if request.files is not None:
-        inputs, wanted = _refine_files(request, request.files), FILES
-    else:
-        inputs, wanted = _INPUTS[request.step](request), ORDERS[request.step]
-    return "\n\n".join([*parts, *inputs, orders(wanted, request.orders)]) + "\n"
+    of_files = request.files is not None
+    inputs = _refine_files if of_files and request.step is Step.REFINE else _INPUTS[request.step]
+    output = required_output(
+        request.step, of_files=of_files, own=request.orders, places=_places(request)
+    )
+    return (
+        PromptPart("Preamble", preamble),
+        PromptPart("Your step", introduction(request.step, of_files=of_files)),
+        *inputs(request),
+        *_refused(request),
+        PromptPart("Required output", output),
+    )
 
 
-def _plan(request: StepRequest) -> Iterable[str]:
-    yield _task(request)
-    yield _rules(request.rules, f"Active rules (level {request.level.value})")
+def _places(request: StepRequest) -> Mapping[str, str]:
+    """Return ids and a path of this run for the examples."""
+    rows = (*request.evaluation.failed, *request.evaluation.warnings) if request.evaluation else ()
+    rules = request.rules
+    failed = [row.rule.id for row in rows]
+    known = failed if request.step is Step.CRITIQUE else [rule.id for rule in rules]
+    files = request.files
+    return {
+        "rule": known[0] if known else "ID",
+        "rules": cut(", ".join(known), 2_000),
+        "commands": COMMANDS if request.criteria.commands_for_agents else NO_COMMANDS,
+        "path": next(iter([*files.texts, *files.left_out]), "PATH") if files else "",
+    }
+
+
+def _refused(request: StepRequest) -> Iterable[PromptPart]:
+    if not request.complaint:
+        return
+    told = [f"Reason: {request.complaint}", "Answer again, whole, in the required format."]
+    if request.refused:
+        told.insert(1, told_answer(request.refused))
+    yield _section("Your last answer was refused", "\n".join(told))
+
+
+def told_answer(text: str) -> str:
+    """Return a line with the beginning of an answer that was refused."""
+    answer = json.dumps(cut(text, _LONGEST_REFUSED), ensure_ascii=False)
+    return f"The refused answer (data, as a JSON string; shortened): {answer}"
+
+
+def _plan(request: StepRequest) -> Iterable[PromptPart]:
+    yield from _task(request, later=True)
+    yield _rules(request, f"Active rules (level {request.level.value})")
+    yield from _files(request.files)
+    if request.artifact:
+        yield _shortened(_CHANGES if request.files else "The artifact as it is now", request)
+    elif request.draft is not None:
+        yield _fenced("Draft to start from", cut_in_the_middle(request.draft, MOST_ARTIFACT))
+    if request.evaluation:
+        older = f", older than {_artifact_word(request)} above" if request.refined else ""
+        yield _failures(request, f"What the last evaluation found{older} (data)")
+    yield from _done(request)
     if request.history:
         events = [json.dumps(event, ensure_ascii=False) for event in request.history]
-        shown = "\n".join(_cut(event, _LONGEST_EVENT) for event in events)
+        shown = "\n".join(cut(event, _LONGEST_EVENT) for event in events)
         yield _section("Last events of this run (data)", shown)
-    if request.evaluation:
-        yield _failures(request, "What the last evaluation found (data)")
 
 
-def _produce(request: StepRequest) -> Iterable[str]:
-    yield _task(request)
+def _produce(request: StepRequest) -> Iterable[PromptPart]:
+    yield from _task(request, later=True)
+    yield _rules(request, f"Active rules (level {request.level.value})")
     yield _steps(request)
+    yield from _done(request)
     if request.artifact is not None:
         yield _fenced("Previous artifact", request.artifact)
     elif request.draft is not None:
         yield _fenced("Draft to start from", request.draft)
 
 
-def _prepare(request: StepRequest) -> Iterable[str]:
-    yield _task(request)
+def _prepare(request: StepRequest) -> Iterable[PromptPart]:
+    yield from _task(request)
     yield _steps(request)
-    yield _rules(request.rules, f"Rules that need checks (level {request.level.value})")
-    yield _commands(request.criteria.commands_for_agents)
+    title = f"Rules that need checks (level {request.level.value})"
+    yield _section(title, rules_text(request.rules, None, is_older=False))
+    yield from _commands(request.criteria.commands_for_agents)
+    if request.artifact:
+        yield _shortened("The artifact so far", request)
+    elif request.draft is not None:
+        title = "Draft that the artifact starts from"
+        yield _fenced(title, cut_in_the_middle(request.draft, MOST_ARTIFACT))
 
 
-def _critique(request: StepRequest) -> Iterable[str]:
+def _critique(request: StepRequest) -> Iterable[PromptPart]:
+    yield from _task(request)
+    yield from _files(request.files)
+    yield _fenced(_CHANGES if request.files else "Artifact", request.artifact or "")
+    yield _failures(request, "What the evaluation found (data)")
+    yield from _feedback(request)
+
+
+def _refine(request: StepRequest) -> Iterable[PromptPart]:
+    yield from _task(request, later=True)
+    yield _rules(request, f"Active rules (level {request.level.value})")
     yield _fenced("Artifact", request.artifact or "")
-    yield _section("What the evaluation found (data)", findings_section(request.evaluation))
+    yield _issues(request)
     yield from _feedback(request)
 
 
-def _refine(request: StepRequest) -> Iterable[str]:
-    yield _fenced("Artifact", request.artifact or "")
-    yield _section("Issues to mend", _json([dict(issue) for issue in request.issues]))
+def _refine_files(request: StepRequest) -> Iterable[PromptPart]:
+    yield from _task(request, later=True)
+    yield _rules(request, "Rules and tests")
+    yield from _files(request.files)
+    yield _shortened(_CHANGES, request)
+    yield _issues(request)
     yield from _feedback(request)
 
 
-def _refine_files(request: StepRequest, files: Files) -> Iterable[str]:
-    yield _task(request)
-    may = [f"Files that may be changed: {', '.join(files.patterns)}"]
-    may += [f"Too long to be shown here: {path}" for path in files.left_out]
-    yield _section("Files", "\n".join(may))
-    yield from (_fenced(path, text) for path, text in files.texts.items())
-    yield _fenced("Changed so far in this run", request.artifact or "")
-    yield _section("Issues to mend", _json([dict(issue) for issue in request.issues]))
-    yield from _feedback(request)
-
-
-_INPUTS: Mapping[Step, Callable[[StepRequest], Iterable[str]]] = {
+_CHANGES = "Changed so far in this run"
+_INPUTS: Mapping[Step, Callable[[StepRequest], Iterable[PromptPart]]] = {
     Step.PLAN: _plan,
     Step.PRODUCE: _produce,
     Step.PREPARE: _prepare,
@@ -104,82 +188,111 @@ _INPUTS: Mapping[Step, Callable[[StepRequest], Iterable[str]]] = {
 }
 
 
-def _section(title: str, body: str) -> str:
-    return f"## {title}\n\n{body}"
+def _section(title: str, body: str) -> PromptPart:
+    return PromptPart(title, f"## {title}\n\n{body}")
 
 
-def _task(request: StepRequest) -> str:
-    goal = f"\n\nIdeal result: {request.ideal_result}" if request.ideal_result else ""
-    return _section("Task", request.task + goal)
+def _task(request: StepRequest, *, later: bool = False) -> Iterable[PromptPart]:
+    """Yield task and ideal result; `later` with the rules that only phase B has."""
+    told = [request.task] if request.task else []
+    if request.ideal_result and (later or request.ideal_result != ideal_of(request.criteria)):
+        told.append(f"Ideal result: {request.ideal_result}")
+    stricter = [rule for rule in request.criteria.rules if rule.level is Level.B]
+    if later and request.level is Level.B and request.ideal_result:
+        told.append("The rules of phase B are the active rules below.")
+    elif later and stricter:
+        told.append(
+            "Phase B follows once the rules of phase A pass, and has these rules as well:\n"
+            + later_rules_text(stricter)
+        )
+    if told:
+        yield _section("Task", "\n\n".join(told))
 
 
-def _steps(request: StepRequest) -> str:
-    lines = [f"{n}. {step}" for n, step in enumerate(request.plan, 1)]
+def _steps(request: StepRequest) -> PromptPart:
+    lines = [f"{n}. {cut(step, _LONGEST_STEP)}" for n, step in enumerate(request.plan, 1)]
     return _section("Plan", "\n".join(lines) or "(none)")
 
 
-def _rules(rules: Iterable[Rule], title: str) -> str:
-    return _section(title, "\n".join(map(_rule, rules)) or "(none)")
+def _rules(request: StepRequest, title: str) -> PromptPart:
+    found = rules_text(request.rules, request.evaluation, is_older=request.refined is not None)
+    return _section(title, f"{SEVERITIES}\n\n{found}")
 
 
-def _rule(rule: Rule) -> str:
-    lines = [
-        f"- {rule.id} ({rule.severity.value}, weight {number(rule.weight)}): {rule.description}"
-    ]
-    check = rule.prose or "; ".join(c.expected for c in rule.checks if c.expected)
-    if check and check != rule.description:
-        lines.append(f"  Check: {check}")
-    if rule.hint:
-        lines.append(f"  Hint: {rule.hint}")
-    return "\n".join(lines)
-
-
-def _commands(commands: Mapping[str, Any]) -> str:
+def _commands(commands: Mapping[str, Any]) -> Iterable[PromptPart]:
     if not commands:
-        return _section("Commands that you may call by name", "(none: give content checks only)")
+        return
     lines = [
         f"- {name}: {json.dumps(command.get('argv', []), ensure_ascii=False)}, "
         f"args: {', '.join(command.get('args', [])) or 'none'}"
         for name, command in commands.items()
     ]
-    return _section("Commands that you may call by name", "\n".join(lines))
+    yield _section("Commands that you may call by name", "\n".join(lines))
 
 
-def _failures(request: StepRequest, title: str) -> str:
-    evaluation = request.evaluation
-    rows = (*evaluation.failed, *evaluation.warnings) if evaluation else ()
-    return _section(title, _json([_finding(row) for row in rows]))
+def _failures(request: StepRequest, title: str) -> PromptPart:
+    found = told_in_words(request.evaluation) if request.evaluation else None
+    return _section(title, findings_section(found))
 
 
-def _finding(row: RuleResult) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "rule_id": row.rule.id,
-        "severity": row.rule.severity.value,
-        "weight": number(row.rule.weight),
-        "description": row.rule.description,
-        "outcome": row.outcome.value,
-        "message": _cut(row.message, _LONGEST_VALUE),
-    }
-    check = row.decisive
-    if check and check.expected:
-        found["expected"] = check.expected
-    if check and check.evidence:
-        found["evidence"] = _cut(check.evidence, _LONGEST_VALUE)
-    if check and check.location and check.location.line:
-        found["line"] = check.location.line
-    if row.rule.hint:
-        found["hint"] = row.rule.hint
-    return found
+def _issues(request: StepRequest) -> PromptPart:
+    issues = [
+        {key: cut(value, _LONGEST_VALUE) for key, value in issue.items()}
+        for issue in request.issues
+    ]
+    return _section("Issues to fix", as_json(issues))
 
 
-def _feedback(request: StepRequest) -> Iterable[str]:
+def _done(request: StepRequest) -> Iterable[PromptPart]:
+    """Yield what REFINE was asked for after the last evaluation, and what it changed."""
+    refined, what = request.refined, _artifact_word(request)
+    if refined is None:
+        return
+    changed = [
+        f"{word}: {cut(', '.join(names), _LONGEST_VALUE)}"
+        for word, names in refined.changed.items()
+        if names
+    ]
+    asked = [
+        f"- {issue['rule_id']}: {cut(' '.join(issue['fix_instruction'].split()), _LONGEST_STEP)}"
+        for issue in refined.issues
+    ]
+    lines = [
+        f"After the last evaluation REFINE was asked for this, and has changed {what}: what was",
+        f"found may not hold any more. Look into {what}, and do nothing a second time.",
+        "",
+        *asked,
+        "",
+        f"Parts that differ since then: {'; '.join(changed) or 'none'}",
+    ]
+    yield _section("What REFINE has done already", "\n".join(lines))
+
+
+def _artifact_word(request: StepRequest) -> str:
+    return "the artifact" if request.files is None else "the files"
+
+
+def _feedback(request: StepRequest) -> Iterable[PromptPart]:
     """Yield what the person who runs the loop said of the artifact."""
     if request.feedback:
         told = "\n\n".join(request.feedback)
         yield _section("What the person who runs this loop says of the artifact", told)
 
 
-def _fenced(title: str, text: str) -> str:
+def _files(files: Files | None) -> Iterable[PromptPart]:
+    if files is None:
+        return
+    may = [f"Files that may be changed: {', '.join(files.patterns)}"]
+    may += [f"Too long to be shown here: {path}" for path in files.left_out]
+    yield _section("Files", "\n".join(may))
+    yield from (_fenced(path, text) for path, text in files.texts.items())
+
+
+def _shortened(title: str, request: StepRequest) -> PromptPart:
+    return _fenced(title, cut_in_the_middle(request.artifact or "", MOST_ARTIFACT))
+
+
+def _fenced(title: str, text: str) -> PromptPart:
     """Return a text between two lines that are not in it."""
     mark = boundary(text)
     end = "" if text.endswith("\n") or not text else "\n"
@@ -198,11 +311,3 @@ def boundary(text: str) -> str:
     while digest[:16] in text:
         digest = hashlib.sha256(digest.encode()).hexdigest()
     return digest[:16]
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2)
-
-
-def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[:limit] + " ..."

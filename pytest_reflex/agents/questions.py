@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from pytest_reflex.agents.outcome import without_answer
+from pytest_reflex.agents.prompts import told_answer
 from pytest_reflex.contracts.extract import ContractError
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.run import Cost, cost_of, total_cost
@@ -38,11 +39,12 @@ def ask_for(
 ) -> Answered[Value]:
     """Ask an agent; an answer that `read` refuses with a ContractError is asked for once more.
 
-    `question` and `read` get what was wrong with the answer before, first an empty text. `heard`
+    `question` and `read` get what was wrong with the answer before and how that began, first an
+    empty text. `heard`
     learns of each call before its answer is used. Nothing that an agent does is raised.
     """
     costs: list[Cost | None] = []
-    complaint = ""
+    complaint = reason = ""
     for _ in range(TRIES):
         asked = question(complaint)
         reply = ask_safely(agent, asked)
@@ -53,8 +55,9 @@ def ask_for(
         try:
             return Answered(read(reply.text, complaint), reply, total_cost(costs))
         except ContractError as error:
-            complaint = one_line(str(error), 1000)
-    return Answered(None, reply, total_cost(costs), f"its answer cannot be used: {complaint}")
+            reason = one_line(str(error), 1000)
+            complaint = f"{reason}\n{told_answer(reply.text)}"
+    return Answered(None, reply, total_cost(costs), f"its answer cannot be used: {reason}")
 
 
 def ask_safely(agent: Askable, question: Question) -> Reply:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pytest_reflex.agents.prompts import VERSION as PROMPTS
 from pytest_reflex.errors import Place, UsageError
 from pytest_reflex.model.judged import JudgeWhen
 from pytest_reflex.model.steps import Reply, StepRequest
@@ -66,7 +67,8 @@ class Header:
 class Call:
     """One call: what was asked, at which place of the run, and what came back.
 
-    `attempt` counts the calls of the same step, iteration and phase, from 1.
+    `attempt` counts the calls of the same step, iteration and phase, from 1; `version` is that of
+    the texts of the prompts.
     """
 
     number: int
@@ -82,6 +84,7 @@ class Call:
     usd: float | None = None
     tokens: int | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
+    version: int = PROMPTS
 
     @property
     def key(self) -> Key:
@@ -137,6 +140,7 @@ class Call:
             "phase": self.phase,
             "try": self.attempt,
             "agent": self.agent,
+            "prompts": self.version,
             "prompt": self.prompt,
             "prompt_sha256": sha256(self.prompt),
             "answer": self.answer,
@@ -167,6 +171,7 @@ class Call:
             usd=_take(wire, "usd", (int, float, type(None))),
             tokens=_take(wire, "tokens", (int, type(None))),
             details=_take(wire, "details", dict),
+            version=_take({"prompts": 1, **wire}, "prompts", int),
         )
 
 

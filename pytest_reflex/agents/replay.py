@@ -2,13 +2,14 @@
 
 A call is found by step, iteration, phase and its exact prompt, as `comparable` has it. Where the
 same prompt was asked more than once at one place, an interruption came between: only the last
-answer was used, and it is the one that counts.
+answer was used, and it is the one that counts. Where the texts of the prompts had another version,
+step, iteration, phase and order have to do, and that it was the same task or artifact.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 import pluggy
 
 from pytest_reflex.agents.comparable import comparable, first_difference
-from pytest_reflex.agents.prompts import prompt_for
+from pytest_reflex.agents.prompts import VERSION, boundary, prompt_for
 from pytest_reflex.agents.recording import (
     Call,
     Key,
@@ -31,6 +32,7 @@ from pytest_reflex.model.words import Step
 from pytest_reflex.process.secrecy import hide
 
 NAME = "replay"
+MISSED = "missed"  # in the details: the recording has no such call
 _first = pluggy.HookimplMarker("pytest")(tryfirst=True)
 
 
@@ -113,8 +115,11 @@ class ReplayAgent:
 
     def _find(self, key: Key, request: StepRequest) -> Call | str:
         """Return the recorded call of a request, or why there is none."""
-        left = [c for c in self._calls if c.key == key and c.number not in self._used]
-        if not left:
+        here = [call for call in self._calls if call.key == key]
+        left = [call for call in here if call.number not in self._used]
+        others = [call for call in left or here if call.version != VERSION]
+        # What an earlier version took may be asked for again today: it was the answer.
+        if not left and not (others and request.complaint):
             return f"the recording has no further call at {place_of(key)}"
 
         def plain(text: str) -> str:
@@ -122,6 +127,11 @@ class ReplayAgent:
 
         now = plain(prompt_for(request))
         same = [call for call in left if plain(call.prompt) == now]
+        if not same and others:
+            first = plain(others[0 if left else -1].prompt)
+            same = [call for call in others if plain(call.prompt) == first]
+            if not _is_about(request, first, plain):
+                return f"{same[-1]} is about another task or artifact"
         if same:
             self._used |= {call.number for call in same}
             return same[-1]
@@ -132,7 +142,18 @@ class ReplayAgent:
         )
 
     def _miss(self, key: Key) -> Reply:
-        return Reply(text="", agent=NAME, error=self._missed[key], details={"free": True})
+        details = {"free": True, MISSED: True}
+        return Reply(text="", agent=NAME, error=self._missed[key], details=details)
+
+
+def _is_about(request: StepRequest, prompt: str, plain: Callable[[str], str]) -> bool:
+    """Return whether a prompt of another version is about the artifact of a request, or its task.
+
+    An artifact stands between marks that are made of it.
+    """
+    if request.step in (Step.CRITIQUE, Step.REFINE):
+        return boundary(request.artifact or "") in prompt
+    return plain(request.task) in prompt
 
 
 class ReplayRouter:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from pytest_reflex.drivers.reflex.preview import START, Outlook, requests_of
 from pytest_reflex.drivers.reflex.survey import has_ended
 from pytest_reflex.errors import ExitCode
 from pytest_reflex.host import Host
-from pytest_reflex.model.preview import CommandPreview, StepPreview
+from pytest_reflex.model.preview import CommandPreview, PromptTokens, StepPreview
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.steps import StepRequest
@@ -23,6 +24,7 @@ from pytest_reflex.model.words import Step
 from pytest_reflex.settings import Settings
 
 if TYPE_CHECKING:
+    from pytest_reflex.checks.askings import Asking
     from pytest_reflex.drivers.iterate.model import State as IterateState
 
 
@@ -75,6 +77,7 @@ def show_iteration(
     """
     from pytest_reflex.drivers.iterate.budget import is_over, over_budget_text
     from pytest_reflex.drivers.iterate.log import Log
+    from pytest_reflex.drivers.iterate.prompt import prompt_sections
     from pytest_reflex.drivers.iterate.setup import prepare
     from pytest_reflex.drivers.iterate.survey import gate_rows
     from pytest_reflex.host import open_host
@@ -94,6 +97,7 @@ def show_iteration(
             _tool_text(work.agent),
             prompt,
             tokens=tokens,
+            parts=[(title, work.tokens(text)) for title, text in prompt_sections(prompt)],
             budget=work.token_budget,
             gates=gate_rows(work.procedure, settings),
             missing=work.gates.missing(),
@@ -129,8 +133,8 @@ def _show(
     from pytest_reflex.criteria.formatting import formatters_of
     from pytest_reflex.reports.dry_run import DryRun, dry_run_document, dry_run_text
 
-    criteria = outlook.state.criteria
-    active = criteria.active(outlook.state.level)
+    criteria, level = outlook.state.criteria, outlook.state.level
+    active, prepared = criteria.active(level), _prepared(outlook.state)
     started = commands_of_rules(active, criteria.vars, host.registry)
     formatters = [
         (rule.id, one) for rule, fix, one in formatters_of(active, criteria.commands) if fix.safe
@@ -149,7 +153,7 @@ def _show(
         commands=tuple(commands),
         formatters=tuple(formatters),
         missing={rule_id: program for rule_id, program in looked if program},
-        askings=tuple(askings(_prepared(outlook.state), outlook.state.level, host.registry)),
+        askings=tuple(_counted(host, one) for one in askings(prepared, level, host.registry)),
         note=note,
     )
     if as_json:
@@ -179,14 +183,21 @@ def _due(outlook: Outlook) -> str:
 def _preview(host: Host, request: StepRequest, unknown: tuple[str, ...]) -> StepPreview:
     from pytest_reflex.agents.command import CommandAgent
     from pytest_reflex.agents.preview import ANSWER_FILE
-    from pytest_reflex.agents.prompts import prompt_for
+    from pytest_reflex.agents.prompts import prompt_for, prompt_parts
+    from pytest_reflex.drivers.iterate.budget import tokens_of
 
     agent, first = answering(host, request.step)
     is_command = isinstance(agent, CommandAgent)
+    prompt = agent.noted(prompt_for(request), ANSWER_FILE) if is_command else prompt_for(request)
+    parts = [(part.title, part.text) for part in prompt_parts(request)]
+    if is_command and agent.note:
+        parts.append(("Note", agent.note))
+    count = partial(tokens_of, hooks=host.hooks)
     return StepPreview(
         step=request.step,
         agent=agent.name,
-        prompt=agent.noted(prompt_for(request), ANSWER_FILE) if is_command else prompt_for(request),
+        prompt=prompt,
+        tokens=_tokens(parts, count(prompt), count),
         unknown=unknown,
         asked_first=first,
         command=_command(agent, request) if is_command else None,
@@ -199,6 +210,21 @@ def _command(agent: Any, request: StepRequest) -> CommandPreview:
 
     may_edit, contract = request.files is not None, contract_of(request)
     return command_of(agent, told_environment(request), may_edit=may_edit, contract=contract)
+
+
+def _counted(host: Host, asking: Asking) -> tuple[Asking, PromptTokens]:
+    """Return what a judge is asked, with the tokens of its prompt."""
+    from pytest_reflex.agents.judge_prompt import judge_sections
+    from pytest_reflex.drivers.iterate.budget import tokens_of
+
+    count = partial(tokens_of, hooks=host.hooks)
+    return asking, _tokens(judge_sections(asking.prompt), count(asking.prompt), count)
+
+
+def _tokens(
+    parts: Sequence[tuple[str, str]], total: int, count: Callable[[str], int]
+) -> PromptTokens:
+    return PromptTokens(total=total, parts=tuple((title, count(text)) for title, text in parts))
 
 
 def answering(host: Host, step: Step) -> tuple[Any, tuple[str, ...]]:

@@ -91,9 +91,8 @@ class Narrator:
             self._block()
         elif kind == EventKind.CRITIQUE_DONE:
             self._critique(payload["issues"])
-        elif kind == EventKind.CHECKS_PREPARED and payload.get("agent_commands"):
-            self._say("Commands that an agent made:")
-            self._lines(list(iteration.command_lines(payload["agent_commands"])))
+        elif kind == EventKind.CHECKS_PREPARED:
+            self._checks(payload)
         elif kind == EventKind.REFINEMENT_DONE:
             for rule_id, reason in payload.get("not_fixed", {}).items():
                 self._wrapped(f"The fix of {rule_id} changed nothing: {reason}", "mild")
@@ -129,6 +128,13 @@ class Narrator:
         assert evaluation is not None
         self._lines(iteration.block(state, evaluation, self.loop.files.artifact_label))
         self._failed = None if evaluation.passed else evaluation
+
+    def _checks(self, payload: Mapping[str, Any]) -> None:
+        if commands := payload.get("agent_commands"):
+            self._say("Commands that an agent made:")
+            self._lines(list(iteration.command_lines(commands)))
+        for rule_id, reason in payload.get("without_checks", {}).items():
+            self._wrapped(f"{rule_id} has no check and is not measured: {reason}", "mild")
 
     def _critique(self, issues: Any) -> None:
         evaluation, self._failed = self.loop.state.evaluation, None

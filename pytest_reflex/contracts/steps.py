@@ -24,6 +24,7 @@ __all__ = [
     "read_files",
     "read_issues",
     "read_plan",
+    "read_single_checks",
 ]
 
 ISSUE_KEYS = ("rule_id", "problem", "fix_instruction", "expected_effect")
@@ -40,6 +41,30 @@ def read_checks(text: str, rules: Iterable[Rule]) -> list[dict[str, Any]]:
     ids = [rule.id for rule in rules]
     found = _json(text, lambda value: problems("checks", value) or _check_faults(value, ids))
     return [dict(check) for check in found["checks"]]
+
+
+def read_single_checks(text: str, rules: Iterable[Rule]) -> list[dict[str, Any]]:
+    """Return the checks in an answer of those rules whose checks are all usable."""
+    ids = [rule.id for rule in rules]
+    try:
+        found = find_json(text, lambda value: [] if _has_checks(value) else ["no checks"])
+    except ContractError:
+        return []
+    usable = [check for check in found["checks"] if _is_usable({"checks": [check]}, ids)]
+    bad = [check.get("rule_id") for check in found["checks"] if _is_a_fault(check, usable)]
+    return [dict(check) for check in usable if check["rule_id"] not in bad]
+
+
+def _is_a_fault(check: Any, usable: Sequence[Any]) -> bool:
+    return isinstance(check, dict) and check not in usable
+
+
+def _is_usable(value: Any, ids: Collection[str]) -> bool:
+    return not (problems("checks", value) or _check_faults(value, ids))
+
+
+def _has_checks(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("checks"), list)
 
 
 def _check_faults(value: Any, ids: Collection[str]) -> list[str]:

@@ -36,6 +36,14 @@ def _typed(item: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PromptTokens:
+    """How many tokens a prompt is counted as, and each of its parts by its title."""
+
+    total: int
+    parts: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StepPreview:
     """A step that an agent would be asked to do.
 
@@ -47,6 +55,7 @@ class StepPreview:
     step: Step
     agent: str
     prompt: str
+    tokens: PromptTokens
     unknown: tuple[str, ...] = ()
     asked_first: tuple[str, ...] = ()
     command: CommandPreview | None = None

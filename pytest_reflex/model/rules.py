@@ -203,6 +203,11 @@ def floored(value: Fraction) -> int | float:
     return number(kept)
 
 
+def ideal_of(criteria: Criteria) -> str:
+    """Return the ideal result of a task for which a person has named none."""
+    return f"passes phase B of {criteria.name}"
+
+
 def number(value: Fraction) -> int | float:
     """Return the JSON number nearest to an exact value."""
     return value.numerator if value.denominator == 1 else float(value)

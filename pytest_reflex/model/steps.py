@@ -29,12 +29,25 @@ class Files:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Refined:
+    """What the last REFINE was asked for, and the parts of the artifact that differ since then.
+
+    `changed` has names by `added`, `modified` and `removed`.
+    """
+
+    issues: tuple[Mapping[str, str], ...]
+    changed: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StepRequest:
-    """Everything a step may know. Fields that the contract does not give to a step stay empty.
+    """Everything a step may know. Fields that do not concern a step stay empty.
 
     `history` are the last 3 events on the wire, without deltas and check bodies; `complaint` is
-    the validation message of the first try where this is the second; `draft` is the text of
-    `--input`; `feedback` is what a person said of the artifact (CRITIQUE, REFINE); `cancel` is set
+    the validation message of the first try where this is the second, and `refused` the start of
+    the answer that it is about, `kept` the checks in it that can be used; `draft` is the text of
+    `--input`; `feedback` is what a person said of the artifact (CRITIQUE, REFINE); `evaluation` is
+    the last one, which `refined` has followed where that is given (PLAN, PRODUCE); `cancel` is set
     when the driver is leaving: a process started for the step has to end then. With `files`, the
     `artifact` is the difference of all that was changed in them so far. `orders` is a
     person's text in the place of our own. `tell` takes a line
@@ -59,7 +72,10 @@ class StepRequest:
     issues: tuple[Mapping[str, str], ...] = ()
     feedback: tuple[str, ...] = ()
     files: Files | None = None
+    refined: Refined | None = None
     complaint: str = ""
+    refused: str = ""
+    kept: tuple[Mapping[str, Any], ...] = ()
     orders: str = ""
     seconds_left: float | None = None
     cancel: Event = field(default_factory=Event, compare=False, repr=False)

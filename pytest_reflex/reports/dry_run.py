@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_reflex.checks.askings import Asking
 from pytest_reflex.model.plain import one_line, visible
-from pytest_reflex.model.preview import CommandPreview, StepPreview
+from pytest_reflex.model.preview import CommandPreview, PromptTokens, StepPreview
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.targets import CheckCommand
 from pytest_reflex.model.words import Step
@@ -20,6 +20,7 @@ RULER = "──"
 _MARK = "[DRY RUN]"
 _SHOWN = 20
 _LONGEST = 2_000
+_TITLE = 60
 _MAKING = (Step.PLAN, Step.PRODUCE, Step.PREPARE)
 
 
@@ -30,7 +31,7 @@ class DryRun:
     `note` says what else a real run would meet; `agents` are the names by step; `commands` are
     those that checks start, each with the id of its rule, `formatters` those that safe fixes start
     in REFINE; `missing` are those of their programs that are not installed, by rule; `askings` are
-    what a judge is asked.
+    what a judge is asked, each with the tokens of its prompt.
     """
 
     state: RunState
@@ -41,7 +42,7 @@ class DryRun:
     commands: tuple[tuple[str, CheckCommand], ...] = ()
     formatters: tuple[tuple[str, CheckCommand], ...] = ()
     missing: Mapping[str, str] = field(default_factory=dict)
-    askings: tuple[Asking, ...] = ()
+    askings: tuple[tuple[Asking, PromptTokens], ...] = ()
     note: str = ""
 
 
@@ -77,7 +78,16 @@ def _step(step: StepPreview) -> list[str]:
     if step.asked_first:
         lines.append(f"Asked first: {visible(', '.join(step.asked_first))}")
     lines += _command(step.command) if step.command else ["Command: none"]
-    return [*lines, "Prompt:", visible(step.prompt).rstrip("\n")]
+    return [*lines, _tokens(step.tokens), "Prompt:", visible(step.prompt).rstrip("\n")]
+
+
+def _tokens(tokens: PromptTokens) -> str:
+    return f"Tokens: {tokens.total:,} ({parts_text(tokens.parts)})"
+
+
+def parts_text(parts: Iterable[tuple[str, int]]) -> str:
+    """Return the tokens of each part of a prompt, in its order."""
+    return ", ".join(f"{one_line(title, _TITLE)} {count:,}" for title, count in parts)
 
 
 def command_line(command: CommandPreview) -> str:
@@ -96,6 +106,7 @@ def iteration_text(
     *,
     tokens: int,
     budget: int,
+    parts: Iterable[tuple[str, int]] = (),
     gates: Iterable[Mapping[str, Any]] = (),
     missing: Mapping[str, str] | None = None,
     protected: Mapping[str, Sequence[str]] | None = None,
@@ -103,13 +114,16 @@ def iteration_text(
     """Return what an iteration of a procedure would be given: the seed's lines, and the prompt.
 
     `agent` is its command line; `gates` are those of `iterate info`, `missing` their programs that
-    are not installed, `protected` the files that may not change, by the names of the gates.
+    are not installed, `protected` the files that may not change, by the names of the gates; `parts`
+    are those of the prompt, with their tokens.
     """
     lines = [
         f"Procedure: {procedure}",
         f"Would execute with: {agent}",
         f"Token count: {tokens:,} / {budget:,} budget",
     ]
+    if told := parts_text(parts):
+        lines.append(f"Tokens by part: {told}")
     for gate in gates:
         absent = _absent((missing or {}).get(gate["name"], ""))
         lines.append(f"Gate {gate['name']}: {one_line(gate_text(gate), _LONGEST)}{absent}")
@@ -159,7 +173,11 @@ def dry_run_document(dry: DryRun) -> dict[str, Any]:
         "evaluate": {
             "cwd": dry.cwd,
             "commands": [_started(dry, *each) for each in dry.commands],
-            "judged": [{"rule_id": one.rule_id, **one.to_json()} for one in dry.askings],
+            "judged": [
+                {"rule_id": one.rule_id, **one.to_json()}
+                | ({"tokens": _tokens_document(tokens)} if one.prompt else {})
+                for one, tokens in dry.askings
+            ],
         },
         "refine": {
             "cwd": dry.cwd,
@@ -185,8 +203,14 @@ def _step_document(step: StepPreview) -> dict[str, Any]:
             "timeout": command.timeout,
             "installed": not command.missing,
         },
+        "tokens": _tokens_document(step.tokens),
         "prompt": step.prompt,
     }
+
+
+def _tokens_document(tokens: PromptTokens) -> dict[str, Any]:
+    parts = [{"part": title, "tokens": count} for title, count in tokens.parts]
+    return {"total": tokens.total, "parts": parts}
 
 
 def _started(dry: DryRun, rule_id: str, command: CheckCommand) -> dict[str, Any]:
@@ -208,8 +232,8 @@ def _evaluate(dry: DryRun) -> list[str]:
     lines = [f"{RULER} EVALUATE | {counts} {RULER}"]
     lines += [f"Folder: {visible(dry.cwd)}"] if dry.commands else []
     lines += [_told(dry, *each) for each in dry.commands]
-    for asking in dry.askings:
-        lines += _asking(asking)
+    for asking, tokens in dry.askings:
+        lines += _asking(asking, tokens)
     return lines
 
 
@@ -225,9 +249,11 @@ def _told(dry: DryRun, rule_id: str, command: CheckCommand) -> str:
     return f"{rule_id}: {visible(told)}{_absent(dry.missing.get(rule_id, ''))}"
 
 
-def _asking(asking: Asking) -> list[str]:
+def _asking(asking: Asking, tokens: PromptTokens) -> list[str]:
     """Return who judges by a check, how often, and the prompt where somebody does."""
     judge = asking.judge or "nobody: not measured"
     often = f"{asking.votes} votes at most, {asking.quorum} have to pass"
     lines = [f"{asking.rule_id}: judged by {visible(judge)}, {often}"]
-    return lines + (["Prompt:", visible(asking.prompt).rstrip("\n")] if asking.prompt else [])
+    if not asking.prompt:
+        return lines
+    return [*lines, _tokens(tokens), "Prompt:", visible(asking.prompt).rstrip("\n")]

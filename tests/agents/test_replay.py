@@ -8,11 +8,14 @@ from typing import Any
 
 import pytest
 
+from pytest_reflex.agents.prompts import boundary
 from pytest_reflex.agents.recorder import Recorder
+from pytest_reflex.agents.recording import Call, Header
 from pytest_reflex.agents.replay import ReplayAgent
 from pytest_reflex.errors import UsageError
 from pytest_reflex.model.steps import Reply, StepRequest
 from pytest_reflex.model.words import Step
+from pytest_reflex.store.journal import Journal
 from tests.agents.making import request, rule
 from tests.agents.test_recorder import LIMITED, RUN, record, started
 
@@ -63,7 +66,7 @@ def test_a_prompt_that_drifted_is_a_miss_that_says_where(tmp_path: Path) -> None
     reply = agent.respond(ask(plan=("sing it",)))
     assert reply.text == ""
     assert reply.error == (
-        "the prompt is not the recorded one: call 1 (PRODUCE, iteration 1, phase B), line 13 of it:"
+        "the prompt is not the recorded one: call 1 (PRODUCE, iteration 1, phase B), line 27 of it:"
         " recorded '1. say it', now '1. sing it'"
     )
 
@@ -159,3 +162,61 @@ def test_a_table_that_cannot_be_used_is_told(
 ) -> None:
     with pytest.raises(UsageError, match=message):
         ReplayAgent.from_table({"kind": "replay", **table}, tmp_path)
+
+
+def of_version(folder: Path, *calls: tuple[StepRequest, str, str], version: int = 1) -> ReplayAgent:
+    """Return the agent that replays calls whose prompts another version has written."""
+    with Journal.create(folder / "r.jsonl") as journal:
+        journal.append(Header(run_id=RUN, project=str(folder)).to_json())
+        for number, (asked, prompt, answer) in enumerate(calls, 1):
+            call = Call.of(asked, said(answer), number=number, attempt=number, prompt=prompt)
+            wire = replace(call, version=version).to_json()
+            if version == 1:
+                del wire["prompts"]
+            journal.append(wire)
+    return ReplayAgent(folder / "r.jsonl", folder)
+
+
+OLD = "Write a courses API, in other words"
+
+
+@pytest.mark.parametrize("version", [1, 99])
+@pytest.mark.parametrize("step", [Step.PLAN, Step.PRODUCE, Step.PREPARE])
+def test_prompts_of_another_version_are_found_by_their_place(
+    tmp_path: Path, step: Step, version: int
+) -> None:
+    first, second = (ask(step, iteration=number) for number in (1, 2))
+    agent = of_version(tmp_path, (first, OLD, "one"), (second, OLD, "two"), version=version)
+    assert [agent.respond(one).text for one in (first, second)] == ["one", "two"]
+    assert agent.unused() == ()
+
+
+@pytest.mark.parametrize("step", [Step.CRITIQUE, Step.REFINE])
+def test_what_another_version_was_asked_of_another_artifact_is_a_miss(
+    tmp_path: Path, step: Step
+) -> None:
+    then, now = ask(step, artifact="# Then\n"), ask(step, artifact="# Now\n")
+    prompt = f"BEGIN {boundary('# Then' + chr(10))}"
+    agent = of_version(tmp_path, (then, prompt, "one"), (then, prompt, "two"))
+    assert agent.respond(then).text == "two"  # an interruption came between
+    again = ask(step, iteration=2, artifact="# Now\n")
+    (tmp_path / "more").mkdir()
+    agent = of_version(tmp_path / "more", (again, prompt, "one"))
+    assert "is about another task or artifact" in agent.respond(replace(now, iteration=2)).error
+
+
+def test_another_task_is_a_miss_in_another_version_too(tmp_path: Path) -> None:
+    agent = of_version(tmp_path, (ask(), OLD, "one"))
+    assert "another task" in agent.respond(ask(task="Write a poem")).error
+
+
+def test_the_second_try_of_another_version_has_its_own_answer(tmp_path: Path) -> None:
+    first, second = ask(), ask(complaint="no JSON")
+    agent = of_version(tmp_path, (first, OLD, "bad"), (second, f"{OLD}, again", "good"))
+    assert [agent.respond(one).text for one in (first, second)] == ["bad", "good"]
+
+
+def test_what_another_version_took_and_today_refuses_is_answered_again(tmp_path: Path) -> None:
+    agent = of_version(tmp_path, (ask(Step.PREPARE), OLD, "taken"))
+    assert agent.respond(ask(Step.PREPARE)).text == "taken"
+    assert agent.respond(ask(Step.PREPARE, complaint="no check for a.x.y")).text == "taken"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -69,10 +70,50 @@ def test_it_shows_what_a_person_decides_on(capsys: pytest.CaptureFixture[str]) -
     assert told.startswith("Dry run: nothing is written, and no agent and no check is run\n")
     assert "Max iterations: 4" in told
     assert "Next: PLAN" in told
-    assert "── PLAN | agent offline | exact ──\nCommand: none\nPrompt:\nYou are executing" in told
+    assert "── PLAN | agent offline | exact ──\nCommand: none\nTokens: " in told
+    assert "\nPrompt:\nYou are executing phase PLAN" in told
     assert "── PRODUCE | agent offline | not known yet: the plan ──" in told
     assert "of them commands: 1 ──\nFolder: " in told
     assert "a.x.runs: exit 1" in told
+
+
+def test_it_shows_the_tokens_of_each_part(
+    shown: Callable[..., Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    steps = shown(*NEW, "--agent", "refine=tool")["steps"]
+    for step in steps:
+        total, parts = step["tokens"]["total"], step["tokens"]["parts"]
+        assert total == -(-len(step["prompt"]) // 4)
+        assert sum(part["tokens"] for part in parts) == pytest.approx(total, abs=len(parts))
+        assert [parts[0]["part"], parts[1]["part"]] == ["Preamble", "Your step"]
+    titles = {step["step"]: [part["part"] for part in step["tokens"]["parts"]] for step in steps}
+    assert "Active rules (level A)" in titles["PLAN"]
+    assert "Rules that need checks (level A)" in titles["PREPARE"]
+    assert titles["REFINE"][-2:] == ["Issues to fix", "Required output"]
+    assert main(NEW) == 0
+    told = capsys.readouterr().out
+    assert re.search(r"^Tokens: \d+ \(Preamble \d+, Your step \d+, ", told, re.MULTILINE)
+
+
+def test_it_shows_the_tokens_of_what_a_judge_is_asked(
+    project: Path, shown: Callable[..., Any]
+) -> None:
+    judged = "{type: judged, rubric: It is kind}"
+    (project / "words.yaml").write_text(CRITERIA.replace("It reads well", judged))
+    (asking,) = shown(*NEW, "--judge", "tool")["evaluate"]["judged"]
+    parts = asking["tokens"]["parts"]
+    assert [one["part"] for one in parts] == ["Preamble", "Rule", "<the artifact>", "Your answer"]
+    assert asking["tokens"]["total"] == -(-len(asking["prompt"]) // 4)
+
+
+def test_it_shows_the_tokens_of_an_iteration(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_KEY", "secret-value")
+    assert main(["iterate", "run", "fix-tests", "--agent", "tool", "--dry-run"]) == 0
+    told = capsys.readouterr().out
+    assert "[DRY RUN] Tokens by part: Preamble " in told
+    assert all(f", {phase} " in told for phase in ("OBSERVE", "ORIENT", "DECIDE", "ACT"))
 
 
 def test_the_commands_of_every_kind_of_check_are_shown(

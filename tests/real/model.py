@@ -67,7 +67,7 @@ def _critique(prompt: str) -> str:
     issues = [
         {
             "rule_id": finding["rule_id"],
-            "problem": finding["message"],
+            "problem": finding["findings"][0]["message"],
             "fix_instruction": finding.get("hint") or finding["description"],
             "expected_effect": f"Rule {finding['rule_id']} passes",
         }
@@ -79,7 +79,7 @@ def _critique(prompt: str) -> str:
 def _refine(prompt: str) -> str:
     found = _ARTIFACT.search(prompt)
     text = found[2] if found else ""
-    issues: list[Mapping[str, Any]] = json.loads(_section(prompt, "Issues to mend"))
+    issues: list[Mapping[str, Any]] = json.loads(_section(prompt, "Issues to fix"))
     for issue in issues:
         quoted = _QUOTED.findall(issue["fix_instruction"])
         headings = [word for word in quoted if word.startswith("#")]

@@ -12,7 +12,7 @@ from tests.real.clients import bare
 from tests.real.play import CRITERIA, TASK, Played, play
 
 RECORDINGS = sorted((Path(__file__).parent / "recordings").glob("*.jsonl"))
-ADVICE = "the prompts have changed: `make real-claude KEEP=FILE` records it anew"
+ADVICE = "the prompts have changed: raise VERSION, or record anew by `make real-claude KEEP=FILE`"
 
 
 @pytest.fixture(scope="module", params=RECORDINGS, ids=lambda path: path.stem)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from pytest_reflex.drivers.iterate.fragments import text_of
 from pytest_reflex.drivers.iterate.model import Fragment, Phase, Procedure
@@ -56,3 +58,15 @@ def _preamble(procedure: Procedure, number: int, total: int, known: str) -> str:
 
 def _clean(text: str) -> str:
     return text.strip("\n")
+
+
+_SECTION = re.compile(r"^## ([A-Z][A-Z -]+)$", re.MULTILINE)
+
+
+def prompt_sections(prompt: str) -> list[tuple[str, str]]:
+    """Return the sections of a prompt with their titles, the first of which is the preamble."""
+    heads = [*_SECTION.finditer(prompt)]
+    starts = [0, *(head.start() for head in heads), len(prompt)]
+    titles = ["Preamble", *(head[1] for head in heads)]
+    texts = (prompt[start:end] for start, end in pairwise(starts))
+    return list(zip(titles, texts, strict=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from pytest_reflex.drivers.pytest_loop.difference import document
 from pytest_reflex.drivers.pytest_loop.files import ProjectFiles
 from pytest_reflex.drivers.pytest_loop.plugin_answers import Texts, with_document
 from pytest_reflex.drivers.reflex.asking import TOLD, ask
+from pytest_reflex.drivers.reflex.inputs import without_rules
 from pytest_reflex.errors import ReflexError
 from pytest_reflex.hookspecs import hookimpl
 from pytest_reflex.model.steps import Files, Reply, StepRequest
@@ -24,12 +25,35 @@ MOST_TEXT = 200_000
 class Refining:
     """Applies fixes, then asks plugins and agents, with `files` in the request.
 
-    `hooks` is the relay by which they are asked. The answer `has_to_change` a file where an agent
-    is paid for it.
+    `hooks` is the relay by which they are asked, `offline` are the names of the steps that no agent
+    is paid for. An agent that is paid for REFINE has to change a file; one that plans or
+    criticises is shown them.
     """
 
-    def __init__(self, hooks: Any, files: ProjectFiles, *, has_to_change: bool) -> None:
-        self._hooks, self._files, self._has_to_change = hooks, files, has_to_change
+    def __init__(self, hooks: Any, files: ProjectFiles, *, offline: Collection[str]) -> None:
+        self._hooks, self._files, self._offline = hooks, files, offline
+
+    @hookimpl(tryfirst=True)
+    def pytest_reflex_plan(self, request: StepRequest) -> Reply | None:
+        return self._shown_files(request)
+
+    @hookimpl(tryfirst=True)
+    def pytest_reflex_critique(self, request: StepRequest) -> Reply | None:
+        return self._shown_files(request)
+
+    def _shown_files(self, request: StepRequest) -> Reply | None:
+        """Ask with the files as they are, where an agent answers that cannot look at them."""
+        if request.files is not None or request.step.value.lower() in self._offline:
+            return None
+        try:
+            texts = self._files.territory.read()
+        except ReflexError as error:
+            return Reply(text="", agent="files", error=error.problems[0].message)
+        return self._ask(replace(request, files=_shown(self._files.territory.patterns, texts)))
+
+    def _ask(self, request: StepRequest) -> Reply:
+        reply = ask(self._hooks, request)
+        return replace(reply, details={**reply.details, TOLD: True})
 
     @hookimpl(tryfirst=True)
     def pytest_reflex_refine(self, request: StepRequest) -> Reply | None:
@@ -46,7 +70,11 @@ class Refining:
                     tokens=0,
                     details={"free": True},
                 )
-            return self._refined(replace(request, issues=tuple(remaining)), texts)
+            left = {issue["rule_id"] for issue in remaining}
+            fixed = {issue["rule_id"] for issue in request.issues} - left
+            evaluation = without_rules(request.evaluation, fixed)
+            asked = replace(request, issues=tuple(remaining), evaluation=evaluation)
+            return self._refined(asked, texts)
         except ReflexError as error:
             return Reply(text="", agent="files", error=error.problems[0].message)
 
@@ -81,9 +109,8 @@ class Refining:
             artifact=document(self._files.beginning, texts),
             files=_shown(self._files.territory.patterns, texts),
         )
-        reply = ask(self._hooks, shown)
-        reply = replace(reply, details={**reply.details, TOLD: True})
-        return with_document(self._files, reply, texts, has_to_change=self._has_to_change)
+        has_to_change = "refine" not in self._offline
+        return with_document(self._files, self._ask(shown), texts, has_to_change=has_to_change)
 
 
 def relative(files: ProjectFiles, path: str) -> str:

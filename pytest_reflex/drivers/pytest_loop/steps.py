@@ -110,7 +110,7 @@ def register_steps(host: Host, steps: TreeSteps) -> None:
     last = [plugin for plugin in plugins if isinstance(plugin, _ASKED_LAST)]
     for plugin in last:
         host.manager.unregister(plugin)
-    refining = Refining(host.hooks, steps.files, has_to_change="refine" not in steps.offline)
+    refining = Refining(host.hooks, steps.files, offline=steps.offline)
     # Of hooks that are tried last, the one that was registered first is asked first.
     for one in (steps, *last, refining, AroundPlugins(steps.files)):
         host.manager.register(one)

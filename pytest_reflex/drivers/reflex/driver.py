@@ -42,6 +42,7 @@ from pytest_reflex.drivers.reflex.verifying import Verified, evaluate_again
 from pytest_reflex.errors import ReflexError
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import RunState
+from pytest_reflex.model.steps import StepRequest
 from pytest_reflex.model.stop import StopReason
 from pytest_reflex.model.words import Level, Step
 from pytest_reflex.process.deadline import Cancel
@@ -208,9 +209,9 @@ class ReflexDriver:
             yield from self._produce_and_prepare()
         else:
             assert decision.step is not None
-            yield self._step(decision.step)
+            yield self._step(self._request(decision.step))
 
-    def _step(self, step: Step) -> Done:
+    def _request(self, step: Step) -> StepRequest:
         loop, state = self._loop, self._loop.state
         request = request_for(
             step,
@@ -220,14 +221,17 @@ class ReflexDriver:
             events=loop.files.latest_events(),
             cancel=loop.cancel,
         )
-        request = replace(
+        return replace(
             request,
             tell=partial(self._wait, step),
             seconds_left=seconds_left(state),
             keep_partial=partial(self._keep_partial, step),
         )
+
+    def _step(self, request: StepRequest) -> Done:
+        loop, state = self._loop, self._loop.state
         done = perform(
-            step,
+            request.step,
             state,
             request,
             partial(self.calls.watched, partial(ask, loop.hooks)),
@@ -246,12 +250,13 @@ class ReflexDriver:
         """Run PRODUCE beside PREPARE; both depend on the plan only, each is durable when done."""
         state = self._loop.state
         if self._loop.sequential or calls_left(state) < 2:
-            yield self._step(Step.PRODUCE)
+            yield self._step(self._request(Step.PRODUCE))
             return
         is_done = {Step.PRODUCE: state.produced, Step.PREPARE: state.prepared}
-        pair = [step for step, done in is_done.items() if not done]
+        # Made before either has answered: what the one is told does not depend on the other.
+        pair = [self._request(step) for step, done in is_done.items() if not done]
         with ThreadPoolExecutor(len(pair)) as pool:
-            pending = [pool.submit(self._step, step) for step in pair]
+            pending = [pool.submit(self._step, request) for request in pair]
             try:
                 for future in as_ended(pending):
                     yield future.result()

@@ -313,3 +313,10 @@ def refused(proofs: Sequence[Mapping[str, Any]]) -> str:
     found = [one for one in proofs if one["proof"] != Proof.PROVED.value]
     told = "; ".join(f"{one['rule']}: {complaint(one)}" for one in found)
     return f"{told}. Give checks that fail where the rule is broken" if told else ""
+
+
+def made_for(proofs: Sequence[Mapping[str, Any]], checks: Iterable[WireCheck]) -> str:
+    """Return the checks that PREPARE gave for rules that are not proved, as it gave them."""
+    found = {one["rule"] for one in proofs if one["proof"] != Proof.PROVED.value}
+    made = [dict(check) for check in checks if check["rule_id"] in found]
+    return json.dumps({"checks": made}, ensure_ascii=False) if made else ""

@@ -147,6 +147,9 @@ def _filled(step: Step, outlook: Outlook) -> tuple[RunState, str, tuple[str, ...
     if step is Step.CRITIQUE and not state.evaluated:
         state = replace(state, evaluation=_evaluation(state))
         unknown.append("the evaluation")
+    if step is Step.REFINE and not state.evaluated:
+        state = replace(state, evaluation=None)
+        unknown.append("which rules pass")
     if step is Step.REFINE and not state.critiqued:
         state = replace(state, issues=(_ISSUE,))
         unknown.append("the issues that no fix mends")

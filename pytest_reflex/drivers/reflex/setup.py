@@ -42,7 +42,7 @@ from pytest_reflex.drivers.reflex.steps import Done
 from pytest_reflex.drivers.reflex.survey import has_ended
 from pytest_reflex.errors import UsageError
 from pytest_reflex.model.events import Event, EventKind
-from pytest_reflex.model.rules import Criteria
+from pytest_reflex.model.rules import Criteria, ideal_of
 from pytest_reflex.model.run import Limits
 from pytest_reflex.model.stop import RunStatus
 from pytest_reflex.model.words import Level, Step
@@ -261,7 +261,7 @@ def run_started(
         "task_alias": alias,
         "task": {
             "prompt": order.task,
-            "ideal_result": order.ideal or f"passes phase B of {criteria.name}",
+            "ideal_result": order.ideal or ideal_of(criteria),
         },
         "criteria": criteria.to_json(),
         "limits": proposal.limits.to_json(),

@@ -96,8 +96,9 @@ def _state(alone: Alone, **known: Any) -> RunState:
 def _perform(step: Step, state: RunState, alone: Alone) -> tuple[Done, tuple[Cost, ...]]:
     costs: list[Cost] = []
     answer = partial(ask, alone.hooks)
+    refused = ""
     for _ in range(MAX_TRIES):
-        request, project = _request(step, state, alone), alone.project
+        request, project = replace(_request(step, state, alone), refused=refused), alone.project
         done = perform(step, state, request, answer, allow_commands=False, project=project)
         if cost := done.payload.get("cost"):
             costs.append(cost)
@@ -109,6 +110,7 @@ def _perform(step: Step, state: RunState, alone: Alone) -> tuple[Done, tuple[Cos
             raise left
         messages = (*state.errors.get(step.value, ()), done.payload["message"])
         state = replace(state, errors={step.value: messages})
+        refused = done.payload.get("answer", "")
     agent = done.payload.get("agent", "")
     raise StepError(
         f"{step.value} failed twice, by agent {agent}: {refusal_of(done.payload)}",

@@ -1,7 +1,6 @@
 """Performing one step: what it is given, the hook that answers, the contract, and what it came to.
 
-A step is given the inputs that seed 001 lists, no more. It never touches a file: it returns what
-the driver has to make durable.
+It never touches a file: it returns what the driver has to make durable.
 """
 
 from __future__ import annotations
@@ -17,23 +16,17 @@ from pytest_reflex.contracts.steps import (
     ContractError,
     blockers_left_out,
     read_artifact,
-    read_checks,
     read_issues,
     read_plan,
 )
 from pytest_reflex.criteria.formatting import Formatting
-from pytest_reflex.drivers.reflex.prepared import (
-    commands_made,
-    needs_agent,
-    own_checks,
-    refused,
-    settle,
-    unusable,
-)
+from pytest_reflex.drivers.reflex.decide import MAX_TRIES
+from pytest_reflex.drivers.reflex.inputs import inputs_of, without_rules
+from pytest_reflex.drivers.reflex.made_checks import checks_in
+from pytest_reflex.drivers.reflex.prepared import needs_agent, own_checks
 from pytest_reflex.errors import DeniedError, LimitError
 from pytest_reflex.model.artifact import BOM
 from pytest_reflex.model.events import INTERRUPTED, Event, EventKind
-from pytest_reflex.model.rules import Criteria, Rule
 from pytest_reflex.model.run import Cost, RunState, cost_of
 from pytest_reflex.model.steps import Reply, StepRequest
 from pytest_reflex.model.words import Step
@@ -82,7 +75,9 @@ def perform(
             return _critique(state, request, ask)
         return _refine(state, request, ask, project)
     except _StepError as failed:
-        return phase_error(step, failed.message, failed.reply)
+        done = phase_error(step, failed.message, failed.reply)
+        kept = {"checks": failed.kept} if failed.kept else {}
+        return replace(done, payload={**done.payload, **kept})
 
 
 def phase_error(step: Step, message: str, reply: Reply | None = None) -> Done:
@@ -144,8 +139,10 @@ def denied_error(message: str, resume: str = "") -> DeniedError:
 
 
 class _StepError(Exception):
-    def __init__(self, message: str, reply: Reply) -> None:
-        self.message, self.reply = message, reply
+    """No usable answer; `kept` are checks in it that can be used all the same."""
+
+    def __init__(self, message: str, reply: Reply, kept: Sequence[Mapping[str, Any]] = ()) -> None:
+        self.message, self.reply, self.kept = message, reply, list(kept)
 
 
 def _answer(ask: Ask, request: StepRequest, read: Callable[[str], Any]) -> tuple[Any, Reply]:
@@ -179,33 +176,21 @@ def _prepare(state: RunState, request: StepRequest, ask: Ask, allow_commands: bo
     rules = state.criteria.active(state.level)
     checks = own_checks(rules)
     payload: dict[str, Any] = {"by": "rules"}
-    prose = needs_agent(rules)
-    if prose:
-        (made, commands), reply = _answer(
-            ask, request, lambda text: _checks(text, prose, state.criteria, allow_commands)
-        )
-        checks += made
+    if needs_agent(rules):
+        reply = ask(request)
+        is_last = len(state.errors.get(Step.PREPARE.value, ())) >= MAX_TRIES - 1
+        found = checks_in(reply, request, allow_commands=allow_commands, is_last=is_last)
+        if found.refusal:
+            raise _StepError(found.refusal, reply, kept=found.checks)
+        checks += found.checks
         payload = {"by": "agent", **_by(reply)}
-        payload |= {"agent_commands": commands} if commands else {}
+        payload |= {"agent_commands": found.commands} if found.commands else {}
+        payload |= {"without_checks": found.lacking} if found.lacking else {}
     return Done(
         kind=EventKind.CHECKS_PREPARED,
         step=Step.PREPARE,
         payload={"checks": checks, "phase": state.level.value, **payload},
     )
-
-
-def _checks(
-    text: str, rules: Sequence[Rule], criteria: Criteria, allow_commands: bool
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the checks in an answer as they will be evaluated, and the commands that it made up.
-
-    Each check can be compiled.
-    """
-    given = read_checks(text, rules)
-    made = settle(given, criteria, allow_commands=allow_commands)
-    if problems := unusable(made):
-        raise ContractError("; ".join(problems))
-    return made, commands_made(given, criteria, allow_commands=allow_commands)
 
 
 def _critique(state: RunState, request: StepRequest, ask: Ask) -> Done:
@@ -246,7 +231,8 @@ def _refine(state: RunState, request: StepRequest, ask: Ask, project: Path) -> D
     if skipped:
         payload["not_fixed"] = skipped
     if remaining or request.feedback:
-        asked = replace(request, artifact=text, issues=remaining)
+        evaluation = without_rules(request.evaluation, fixed)
+        asked = replace(request, artifact=text, issues=remaining, evaluation=evaluation)
         new, reply = _answer(ask, asked, read_artifact)
         new = BOM + new if text.startswith(BOM) else new  # no agent is asked for one
         changed_more = new != text
@@ -265,7 +251,7 @@ def _author(fixed: bool, asked_agent_changed: bool) -> str:
 
 HISTORY_EVENTS = 3
 _LEFT_OUT = (
-    "delta", "checks", "draft", "criteria", "evaluation", "cost",
+    "delta", "before", "after", "size", "checks", "draft", "criteria", "evaluation", "cost",
     "setup", "seal", "sealed", "tree", "task_alias", "limits", "project", "project_changes",
     "adopted",
 )  # fmt: skip
@@ -283,7 +269,6 @@ def request_for(
     cancel: Signal,
 ) -> StepRequest:
     """Return the request of a step; `events` are the run's latest."""
-    complaints = state.errors.get(step.value, ())
     base = StepRequest(
         step=step,
         run_id=state.run_id,
@@ -293,25 +278,13 @@ def request_for(
         ideal_result=state.ideal_result,
         criteria=state.criteria,
         artifact_path=artifact_path,
-        complaint=complaints[-1] if complaints else "",
+        rules=state.criteria.active(state.level),
         orders=state.setup.get("prompts", {}).get(step.value.lower(), ""),
         cancel=cancel,
     )
-    rules = state.criteria.active(state.level)
     if step is Step.PLAN:
-        history = tuple(brief(event) for event in _before_plan(events))
-        return replace(base, rules=rules, history=history, evaluation=state.evaluation)
-    if step is Step.PRODUCE:
-        previous = artifact if state.iteration > 1 else None
-        return replace(base, plan=state.plan, artifact=previous, draft=state.draft)
-    if step is Step.PREPARE:
-        told = base.complaint or refused(state.proofs)
-        return replace(base, plan=state.plan, rules=needs_agent(rules), complaint=told)
-    if step is Step.CRITIQUE:
-        return replace(
-            base, artifact=artifact, evaluation=state.evaluation, feedback=state.feedback
-        )
-    return replace(base, artifact=artifact, issues=state.issues or (), feedback=state.heeded)
+        base = replace(base, history=tuple(brief(event) for event in _before_plan(events)))
+    return replace(base, **inputs_of(step, state, artifact, events))
 
 
 def _before_plan(events: Iterable[Event]) -> Sequence[Event]:

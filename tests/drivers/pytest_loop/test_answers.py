@@ -51,4 +51,5 @@ def test_a_prompt_holds_the_files_and_what_may_be_changed() -> None:
     assert "Too long to be shown here: src/b.py" in prompt
     assert "## src/a.py" in prompt
     assert "x = 1" in prompt
-    assert prompt.count('{ "files": [') == 1
+    assert prompt.count('{ "files": [ { "path": "src/a.py"') == 1
+    assert "write no files" not in prompt

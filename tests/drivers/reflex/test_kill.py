@@ -21,6 +21,8 @@ AGENT = """\
 import json, os, pathlib, signal, sys, time
 prompt = sys.stdin.read()
 step = prompt.split("executing phase ", 1)[1].split()[0]
+artifact = prompt.partition("----- BEGIN ")[2].partition("----- END ")[0]
+issues = prompt.partition("## Issues to fix")[2].partition("## Required output")[0]
 with open("calls.log", "a") as log:
     log.write(step + "\\n")
 if pathlib.Path("stubborn").exists():
@@ -34,12 +36,12 @@ elif step == "CRITIQUE":
     rule = "a.x.alpha" if "a.x.alpha" in prompt else "b.x.beta"
     issue = {"rule_id": rule, "problem": "p", "fix_instruction": "f", "expected_effect": "e"}
     print(json.dumps({"issues": [issue]}))
-elif step == "REFINE" and "b.x.beta" in prompt:
+elif step == "REFINE" and "b.x.beta" in issues:
     print("alpha beta")
 elif step == "REFINE":
     print("alpha")
-elif "alpha" in prompt.split("artifact", 1)[-1]:
-    print("alpha beta" if "alpha beta" in prompt else "alpha")
+elif "alpha" in artifact:
+    print("alpha beta" if "alpha beta" in artifact else "alpha")
 else:
     print("nothing yet")
 """

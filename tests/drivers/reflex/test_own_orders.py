@@ -64,9 +64,9 @@ def test_the_step_gets_the_orders_of_the_file(project: Path) -> None:
     assert (
         (project / "CRITIQUE.txt")
         .read_text()
-        .endswith("\n\n## Orders\n\nName the line, and nothing else.\n")
+        .endswith("\n\n## Instructions\n\nName the line, and nothing else.\n")
     )
-    assert "## Orders" not in (project / "REFINE.txt").read_text()
+    assert "## Instructions" not in (project / "REFINE.txt").read_text()
 
 
 def test_orders_that_change_during_the_run_end_it(

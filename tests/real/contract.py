@@ -1,0 +1,81 @@
+"""How often a small model keeps the contract: ``python -m tests.real.contract --tries 10``.
+
+Asks SmolLM2 the kept prompts of PLAN, CRITIQUE and a judge's vote, each so many times, and counts
+the answers that could be used at the first try. ``--prompts FOLDER`` has other texts of the same
+names, such as those of an earlier version.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from pytest_reflex.agents.configure import agent_from_table
+from pytest_reflex.contracts.extract import ContractError
+from pytest_reflex.contracts.judgement import read_judgement
+from pytest_reflex.contracts.steps import read_issues, read_plan
+from pytest_reflex.model.steps import Askable, Question
+from tests.prompts.write import GOLDEN
+from tests.real.smollm import PYTHON, TOOL
+
+FAILED = ("a.completeness.usage", "a.quality.plain")
+_CASE = re.compile(r"^Case number: ([0-9a-f]{16})$", re.MULTILINE)
+
+
+def _critique(answer: str, prompt: str) -> object:
+    return read_issues(answer, FAILED)
+
+
+def _vote(answer: str, prompt: str) -> object:
+    found = _CASE.search(prompt)
+    assert found
+    return read_judgement(answer, found[1])
+
+
+READERS: Mapping[str, Callable[[str, str], object]] = {
+    "loop-plan-1a": lambda answer, prompt: read_plan(answer),
+    "loop-critique-1a": _critique,
+    "judge-try1": _vote,
+}
+
+
+def kept(agent: Askable, name: str, prompt: str, tries: int) -> int:
+    """Return how many answers keep the contract; tell of each that does not."""
+    good = 0
+    for number in range(1, tries + 1):
+        reply = agent.ask(Question(prompt=prompt))
+        try:
+            if reply.error:
+                raise ContractError(reply.error)
+            READERS[name](reply.text, prompt)
+        except ContractError as error:
+            print(f"  {name} {number}: {error}", flush=True)
+        else:
+            good += 1
+            print(f"  {name} {number}: kept ({reply.seconds:.0f} s)", flush=True)
+    return good
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tries", type=int, default=10)
+    parser.add_argument("--prompts", type=Path, default=GOLDEN, metavar="FOLDER")
+    options = parser.parse_args()
+    if not PYTHON.with_name("llm").exists():
+        print("llm is not installed in .real/llm: make real-model")
+        return 1
+    command = [str(PYTHON), str(TOOL), "--no-stream", "-m", "{model}"]
+    table = {"preset": "llm", "command": command, "model": "SmolLM2", "timeout": 300}
+    agent = agent_from_table("llm", table)
+    assert isinstance(agent, Askable)
+    for name in READERS:
+        prompt = (options.prompts / f"{name}.txt").read_text("utf-8").partition("=" * 80 + "\n")[2]
+        good = kept(agent, name, prompt, options.tries)
+        print(f"{name}: {good} of {options.tries} answers keep the contract", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
