@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from pytest_reflex.store.journal import read_journal
+
 CODE = "def add(a, b):\n    return a - b\n\n\ndef half(a):\n    return a\n"
 RIGHT = CODE.replace("a - b", "a + b").replace("return a\n", "return a / 2\n")
 TESTS = """\
@@ -123,8 +125,7 @@ class Project:
 
     def events(self, kind: str = "") -> Iterator[dict[str, Any]]:
         """Yield the events, or what the events of one kind say."""
-        for line in (self.run_folder / "history.jsonl").read_text("utf-8").splitlines():
-            event = json.loads(line)
+        for event in read_journal(self.run_folder / "history.jsonl").records:
             if not kind:
                 yield event
             elif event["event"] == kind:
