@@ -127,6 +127,24 @@ def test_a_client_makes_the_tests_of_a_session_pass(
     assert (spend["calls"], spend["tokens"]) == (1, ran.tokens)
 
 
+def test_a_session_whose_client_may_not_edit_stops_before_more_is_paid(
+    server: FaultyServer, client: Client, tmp_path: Path
+) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "twice.py").write_text(TWICE)
+    (folder / "test_twice.py").write_text(TESTS)
+    asked = ("--reflex-loop", "--reflex-artifact=twice.py", f"--reflex-agent={client.name}")
+    plain = ("pytest", "-p", "no:cacheprovider", *asked, "--reflex-yes")
+    ran = run(server, client, folder, "outside", *plain)
+    assert ran.status == 2, ran.told
+    assert denial_of(client) in ran.told
+    run_json = folder / ".ai-factory/evolution/make-the-tests-pass/run.json"
+    found = json.loads(run_json.read_text())
+    assert (found["status"], found["spend"]["calls"]) == ("running", 1)
+    assert found["spend"]["tokens"] == ran.tokens
+
+
 def denial_of(client: Client) -> str:
     """Return what is told of a file outside the project, which no client may write."""
     return {
