@@ -1,8 +1,8 @@
 """How often a small model keeps the contract: ``python -m tests.real.contract --tries 10``.
 
 Asks SmolLM2 the kept prompts of PLAN, CRITIQUE and a judge's vote, each so many times, and counts
-the answers that could be used at the first try. ``--prompts FOLDER`` has other texts of the same
-names, such as those of an earlier version.
+the answers that could be used at the first try. ``--prompts tests/real/earlier-prompts`` asks those
+of version 1.
 """
 
 from __future__ import annotations
