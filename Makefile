@@ -41,7 +41,7 @@ demo: $(VENV)/demo-ready ## watch a draft being evaluated, critiqued and refined
 	@cd .demo && echo && $(abspath $(BIN))/pytest-reflex loop status courses-api
 
 SUITE := -m pytest -n $(WORKERS) --dist loadfile --hypothesis-profile=gate -p randomly --randomly-seed=$(SEED)
-# Of long tables of variants a fifth is tried, another one with each of five seeds.
+# Of tables of variants a fifth is tried, another one with each of five seeds.
 SHARE ?= $(SEED)/5
 
 test: $(VENV)/dev-ready ## run the tests (SEED=2: in another order; SHARE=1/1: all variants of long tables)

@@ -50,26 +50,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-_LONG = 3  # variants of a table of which not all are tried
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what of long tables is not in the share: variants of one kind, by real processes.
+    """Leave out what of tables is not in the share: variants of one kind, by real processes.
 
     All shares of one table together have each variant; one of fewer variants than parts has as many
-    parts as variants.
+    parts as variants, and `variants(parts=3)` has three at most.
     """
     number, parts = map(int, config.getoption("share").split("/"))
-    tables: dict[str, list[str]] = {}
+    tables: dict[tuple[str, int], list[str]] = {}
     for item in items:
-        if item.get_closest_marker("variants") and "[" in item.nodeid:
-            tables.setdefault(item.nodeid.partition("[")[0], []).append(item.nodeid)
+        mark = item.get_closest_marker("variants")
+        if mark and "[" in item.nodeid:
+            table = item.nodeid.partition("[")[0], min(parts, mark.kwargs.get("parts", parts))
+            tables.setdefault(table, []).append(item.nodeid)
     left = {
         node
-        for nodes in tables.values()
+        for (_, most), nodes in tables.items()
         for place, node in enumerate(sorted(nodes))
-        if len(nodes) >= _LONG and place % (turn := min(parts, len(nodes))) != number % turn
+        if place % (turn := min(most, len(nodes))) != number % turn
     }
     if left:
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left])

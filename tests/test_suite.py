@@ -137,6 +137,9 @@ pytestmark = pytest.mark.variants
 def test_long(n): pass
 @pytest.mark.parametrize("n", range(2))
 def test_short(n): pass
+@pytest.mark.variants(parts=2)
+@pytest.mark.parametrize("n", range(4))
+def test_halved(n): pass
 def test_alone(): pass
 """
 
@@ -152,14 +155,19 @@ def test_the_shares_of_a_table_have_each_variant_once(pytester: pytest.Pytester)
         run.append(re.findall(r"::(test_\S+) PASSED", str(done.stdout)))
     long = [name for names in run for name in names if name.startswith("test_long")]
     assert sorted(long) == [f"test_long[{n}]" for n in range(7)]
-    assert all({"test_alone", "test_short[0]", "test_short[1]"} <= set(names) for names in run)
+    assert all("test_alone" in names for names in run)
+    for table, most in ("test_short", 1), ("test_halved", 2):
+        parts = [{name for name in names if name.startswith(table)} for names in run]
+        assert [len(part) for part in parts] == [most] * 3
+        assert parts[0] == parts[2] != parts[1]
+        assert len(parts[0] | parts[1]) == 2 * most
 
 
 def test_without_a_share_all_variants_run(pytester: pytest.Pytester) -> None:
     pytester.makeconftest((ROOT / "conftest.py").read_text(encoding="utf-8"))
     pytester.makepyfile(TABLE)
     pytester.makeini("[pytest]\nmarkers = variants\n")
-    pytester.runpytest_subprocess("-p", "no:randomly").assert_outcomes(passed=10)
+    pytester.runpytest_subprocess("-p", "no:randomly").assert_outcomes(passed=14)
 
 
 def test_a_loop_without_an_end_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

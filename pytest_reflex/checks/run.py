@@ -48,6 +48,8 @@ def discreet(run: RunCheck, known: Mapping[str, str] | None = None) -> RunCheck:
         if not isinstance(result, CheckResult):  # whoever calls it says so
             return result
         hidden = own_secrets() if known is None else known
+        if not (hidden or _has_address(result) or result.ballots):
+            return result
         return replace(
             result,
             message=hide_ends(hide(result.message, hidden), hidden),
@@ -58,6 +60,12 @@ def discreet(run: RunCheck, known: Mapping[str, str] | None = None) -> RunCheck:
         )
 
     return hiding
+
+
+def _has_address(result: CheckResult) -> bool:
+    """Return whether a text may hold a password without any secret being known."""
+    texts = (result.message, result.evidence, result.expected, *result.notes)
+    return any("://" in text for text in texts)
 
 
 def _hidden(ballot: Ballot, hidden: Mapping[str, str]) -> Ballot:

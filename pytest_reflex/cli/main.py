@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
 
 from pytest_reflex import __version__
 
@@ -12,11 +11,12 @@ def main(argv: list[str] | None = None) -> int:
     """Run the command line and return its exit status; `argv` is without the program's name."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments == ["--version"]:
-        # What cannot be written is reported by whoever knows how.
-        with suppress(OSError, AttributeError):
+        try:
             sys.stdout.write(f"pytest-reflex {__version__}\n")
             sys.stdout.flush()
             return 0
+        except (OSError, AttributeError):
+            pass  # what cannot be written is reported by whoever knows how
     from pytest_reflex.cli.root import run
 
     return run(arguments, leaving=argv is None)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import errno
 import io
 import os
-import secrets
 import stat
 import sys
 from collections.abc import Iterator
@@ -160,7 +159,7 @@ def give_artifact(artifact: str | bytes) -> None:
         give(visible(data.decode(errors="backslashreplace").replace("\r\n", "\n")))
         return
     if _is_build_log(out):
-        token = secrets.token_hex(16).encode()
+        token = os.urandom(16).hex().encode()
         end = b"" if data.endswith(b"\n") or not data else b"\n"
         data = b"::stop-commands::%s\n%s%s::%s::\n" % (token, data, end, token)
     with _named():

@@ -124,6 +124,7 @@ def test_b121_evaluate_shows_no_secret(project: Path, form: list[str]) -> None:
     assert in_clear(said) == []
 
 
+@pytest.mark.variants
 @pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["plain", "workers"])
 def test_b121_a_session_shows_no_secret(project: Path, workers: list[str]) -> None:
     files = ["--junitxml=junit.xml", "--reflex-json=out.json"]

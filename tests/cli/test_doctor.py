@@ -167,6 +167,8 @@ def test_a_probe_asks_an_agent(
     assert told in capsys.readouterr().out
 
 
+# Doctor waits longer for a version than these tests want to.
+TELLS_ITS_VERSION = "if '--version' in sys.argv: sys.exit(print('tool 1.0'))\n"
 SLOW = {
     "hangs": "time.sleep(600)",
     "ignores signals": "signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)",
@@ -182,7 +184,7 @@ def test_a_probe_does_not_wait_for_a_client_that_never_ends(
     project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, body: str
 ) -> None:
     monkeypatch.setattr("pytest_reflex.cli.doctor.PROBE_SECONDS", 2.0)
-    program(project, "tool", f"import json, signal, sys, time; {body}")
+    program(project, "tool", f"import json, signal, sys, time\n{TELLS_ITS_VERSION}{body}")
     configure(project, '[agents.w]\npreset = "claude"\ncommand = "tool"\n')
     assert main(["doctor", "--probe", "w"]) == 4
     out = " ".join(capsys.readouterr().out.split())
@@ -194,7 +196,7 @@ def test_a_probe_does_not_wait_for_a_client_that_never_ends(
 def test_a_probe_keeps_to_a_shorter_time_of_the_agent(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    program(project, "tool", "import time; time.sleep(600)")
+    program(project, "tool", f"import sys, time\n{TELLS_ITS_VERSION}time.sleep(600)")
     configure(project, '[agents.w]\ncommand = "tool"\ntimeout = 1\n')
     assert main(["doctor", "--probe", "w"]) == 4
     assert "no answer within 1 s (the timeout of agents.w)" in capsys.readouterr().out

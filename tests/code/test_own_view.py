@@ -13,6 +13,8 @@ import pytest
 from pytest_reflex.model.words import Outcome
 from tests.code.judging import judge
 
+pytestmark = pytest.mark.variants
+
 # Texts of one size: the first has a wrong type, the second has none.
 PAIRS = {
     "a method that is called": (

@@ -8,6 +8,8 @@ import pytest
 
 from tests.examples.sessions import EXAMPLES, copy_examples, run_pytest
 
+pytestmark = pytest.mark.variants
+
 BROKEN = {
     "guide": ("guide/guide.md", "tidy undo\n", "tidy back\n", "a.completeness.undo"),
     "api": ("api/loans.yaml", "security:\n  - readerCard: []\n", "", "b.completeness.auth"),

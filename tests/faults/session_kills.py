@@ -83,7 +83,11 @@ class SessionGround:
             wrong += faults_of(self._warm.one(_STATUS, project.folder), [0])
             ran = self._run(project, *project.arguments("--reflex-loop", "--reflex-resume"))
         else:
+            # One that was killed before its first event is no loop, and keeps its empty folder.
+            is_there = project.run_folder.exists()
             ran = self._run(project, *project.new())
+            if is_there:
+                project.alias += "-2"
         wrong += self._wrong_at_end(project, ran)
         shutil.rmtree(project.folder.parent)
         return wrong

@@ -7,6 +7,7 @@ import pytest
 from tests.faults.__main__ import measure
 
 
+@pytest.mark.variants(parts=3)
 @pytest.mark.parametrize(
     "name", ["tampering", "agent-commands", "injections", "endless-programs", "quoting"]
 )

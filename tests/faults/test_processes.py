@@ -16,6 +16,7 @@ NAMES = (
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
+@pytest.mark.variants(parts=3)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_sample_holds(name: str) -> None:
     figure = measure(name, full=False)

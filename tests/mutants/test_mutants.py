@@ -314,6 +314,7 @@ def test_too_few_kills_fail_a_run_although_each_survivor_is_explained() -> None:
     assert "killed 18 of 19 (94.7 %), seed 7, 1 equivalent, 0 to be killed, 0 entries" in text
 
 
+@pytest.mark.variants
 @pytest.mark.parametrize(
     ("change", "outcome", "why"),
     [

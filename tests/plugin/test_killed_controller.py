@@ -14,7 +14,7 @@ import pytest
 from tests.plugin.conftest import write
 from tests.process.zoo import ON_LINUX, gone_within, marked
 
-pytestmark = pytest.mark.skipif(not ON_LINUX, reason="looks into /proc")
+pytestmark = [pytest.mark.variants, pytest.mark.skipif(not ON_LINUX, reason="looks into /proc")]
 
 RULE = """
   - id: a.z.hangs

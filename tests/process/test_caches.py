@@ -11,6 +11,8 @@ import pytest
 
 from pytest_reflex.process.temporary import private_caches
 
+pytestmark = pytest.mark.variants
+
 
 def test_all_caches_lie_in_one_folder_that_is_gone_afterwards() -> None:
     with private_caches({}) as variables:

@@ -20,6 +20,8 @@ from tests.drivers.iterate.project import Project, left_behind, told
 from tests.drivers.iterate.stage import GOOD, Script, Stage
 from tests.faults.driven import wait_until
 
+pytestmark = pytest.mark.variants
+
 Captured = pytest.CaptureFixture[str]
 # Keeps the prompt of each call.
 AGENT = 'number=$(ls prompts | wc -l); cp prompt "prompts/$number"; '

@@ -18,6 +18,8 @@ from tests.drivers.iterate.project import Project, left_behind, told
 from tests.faults.driven import wait_until
 from tests.process.zoo import gone_within, marked
 
+pytestmark = pytest.mark.variants
+
 LONG = 60.0
 _WAITS_IN_3 = """\
 [ "$PYTEST_REFLEX_ITERATION" != 3 ] || [ -e go ] || { touch hanging; sleep 600; }

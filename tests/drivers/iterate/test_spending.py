@@ -16,6 +16,8 @@ from tests.drivers.iterate.project import Project, left_behind, told
 from tests.drivers.iterate.test_history import PAID, PAYING
 from tests.faults.driven import wait_until
 
+pytestmark = pytest.mark.variants
+
 Captured = pytest.CaptureFixture[str]
 QUIET = "cost unknown: the budget in usd cannot be held; "
 BOTH = "max_iterations, wall_time can"

@@ -14,6 +14,8 @@ from pytest_reflex.cli.main import main
 from tests.drivers.iterate.project import Project, left_behind, told
 from tests.faults.driven import wait_until
 
+pytestmark = pytest.mark.variants
+
 Captured = pytest.CaptureFixture[str]
 Start = Callable[..., "subprocess.Popen[str]"]
 HOLDING_GATE = """\

@@ -57,6 +57,8 @@ class Project:
     The agent counts its calls in `log`, beside the folder: in it nothing but artifacts may change.
     """
 
+    alias = "make-the-tests-pass"
+
     def __init__(self, folder: Path, agent: str = "mend()") -> None:
         self.folder = folder
         self.log = folder.with_name(f"{folder.name}.calls")
@@ -109,7 +111,7 @@ class Project:
 
     @property
     def run_folder(self) -> Path:
-        return self.folder / ".ai-factory/evolution/make-the-tests-pass"
+        return self.folder / ".ai-factory/evolution" / self.alias
 
     def state(self) -> dict[str, Any]:
         found: dict[str, Any] = json.loads((self.run_folder / "run.json").read_text("utf-8"))

@@ -11,6 +11,8 @@ from pytest_reflex.cli.main import main
 from pytest_reflex.drivers.reflex.attending import LoopView
 from tests.drivers.pytest_loop.stage import CODE, RIGHT, TESTS, Project, wait_for_change
 
+pytestmark = pytest.mark.variants
+
 Capture = pytest.CaptureFixture[str]
 
 

@@ -11,6 +11,8 @@ from pytest_reflex.cli.main import main
 from tests.drivers.pytest_loop.stage import Project
 from tests.drivers.reflex.forged import Records, let_pass, rewrite, stop
 
+pytestmark = pytest.mark.variants
+
 Capture = pytest.CaptureFixture[str]
 
 
