@@ -166,7 +166,7 @@ PAIRS: dict[str, Pair] = {
     ),
     "resume/clean": Pair(
         first=RESUME,
-        second=("loop", "clean", "run", "--yes"),
+        second=("loop", "clean", "run", "--yes", "--force"),
         outcomes=frozenset({(OK, OK), (OK, LOCKED), (USAGE, OK), (LOCKED, OK)}),
         check=_cleaned,
     ),

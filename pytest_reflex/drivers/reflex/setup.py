@@ -288,6 +288,7 @@ def resumable(root: Path, alias: str | None) -> Run:
     """
     run = find_run(root, alias or interrupted_loop(root))
     if run.state.status is RunStatus.RUNNING:
+        refuse_session(run.state)
         return run
     if not run.alive:  # killed after its last event, it may have left files behind that
         RunFiles.open(run.folder).close()

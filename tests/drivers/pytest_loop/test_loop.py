@@ -133,6 +133,8 @@ def test_killed_in_refine_it_is_resumed_with_the_files_as_they_are(
         assert main(["loop", "resume"]) == 4
     assert "go on with `pytest --reflex-loop --reflex-resume make-" in capsys.readouterr().err
     assert project.run(*project.arguments("--reflex-loop", "--reflex-resume")) == 0
+    assert "REFINE was under way when the run was killed" in capsys.readouterr().out
+    assert project.state()["spend"]["calls"] == project.calls() == 2
     assert project.read() == RIGHT + "# half"
     assert [made["by"] for made in project.events("artifact_created")] == ["agent", "hand"]
 

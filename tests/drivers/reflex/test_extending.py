@@ -12,6 +12,7 @@ from pytest_reflex.drivers.reflex import stopping
 from pytest_reflex.drivers.reflex.decide import Act, decide
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.drivers.reflex.overview import find_run
+from pytest_reflex.drivers.reflex.recovering import CALLS
 from pytest_reflex.drivers.reflex.reopening import More, extended, reopen
 from pytest_reflex.drivers.reflex.statefile import run_json
 from pytest_reflex.errors import UsageError
@@ -166,5 +167,7 @@ def test_w9_what_is_written_is_what_the_history_gives(stage: Stage) -> None:
     stopping.tell(find_run(stage.root, "words"), "be brief", patience=0)
     with extend(stage, Script(produce=WORSE, refine=WORSE), "+1") as loop:
         for _ in history_of(loop):
-            assert stage.run_json() == run_json(find_run(stage.root, "words").state)
+            written = stage.run_json()
+            written.pop(CALLS, None)  # of the step that runs beside
+            assert written == run_json(find_run(stage.root, "words").state)
     assert stage.run_json()["feedback"] == {"waiting": [], "heeded": []}
