@@ -35,9 +35,10 @@ from pytest_reflex.drivers.reflex.kinds import KIND, SESSION
 from pytest_reflex.drivers.reflex.own_orders import read_orders
 from pytest_reflex.drivers.reflex.project_watch import PROJECT, ProjectWatch, Scope
 from pytest_reflex.drivers.reflex.reopening import More, extension
+from pytest_reflex.drivers.reflex.result import refuse_record
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.seal import accepted, free_steps, seal_of
-from pytest_reflex.drivers.reflex.setup import NewLoop, Proposal, refuse_record, run_started
+from pytest_reflex.drivers.reflex.setup import NewLoop, Proposal, run_started
 from pytest_reflex.drivers.reflex.steps import Done
 from pytest_reflex.errors import UsageError
 from pytest_reflex.host import Host

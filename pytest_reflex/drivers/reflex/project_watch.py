@@ -269,8 +269,10 @@ class ProjectWatch:
 
     def _allow(self, changes: Sequence[Change]) -> str:
         inside = [change.path for change in changes if not os.path.isabs(change.path)]
-        flags = " ".join(f"{self._scope.flag} {_quoted(escaped(one))}" for one in inside[:1])
-        return f" (to allow it: {flags})" if flags else ""
+        if not inside:
+            return ""
+        quoted = visible(escaped(inside[0])).replace("'", "'\\''")
+        return f" (to allow it: {self._scope.flag} '{quoted}')"
 
 
 def named(changes: Iterable[Change]) -> str:
@@ -278,10 +280,6 @@ def named(changes: Iterable[Change]) -> str:
     found = [visible(str(change)) for change in changes]
     more = f"; and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
     return "; ".join(found[:_MOST_NAMED]) + more
-
-
-def _quoted(pattern: str) -> str:
-    return "'" + visible(pattern).replace("'", "'\\''") + "'"
 
 
 def unread_text(paths: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
-from pytest_reflex.errors import StateError
+from pytest_reflex.errors import StateError, UsageError
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import RunStatus, StopReason
@@ -37,6 +37,15 @@ def unusable(path: Path, root: Path) -> str:
     if real.exists() and not _is_writable(real):
         return "it is not writable"
     return "" if _is_writable(real.parent) else f"the folder {real.parent} is not writable"
+
+
+def refuse_record(record: str | None, project: Path, root: Path) -> None:
+    """Raise UsageError for a recording in the state folder `root`: it is the program's own."""
+    if record and (project / record).resolve().is_relative_to(root.resolve()):
+        raise UsageError(
+            f"no recording can be written to {record}: loops keep their own state there",
+            hint="give another --record",
+        )
 
 
 def _is_writable(path: Path) -> bool:

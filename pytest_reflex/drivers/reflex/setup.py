@@ -24,7 +24,7 @@ from pytest_reflex.drivers.reflex.kinds import refuse_session
 from pytest_reflex.drivers.reflex.overview import Run, find_run, interrupted_loop
 from pytest_reflex.drivers.reflex.own_orders import read_orders
 from pytest_reflex.drivers.reflex.project_watch import PROJECT, ProjectWatch, Scope
-from pytest_reflex.drivers.reflex.result import unusable
+from pytest_reflex.drivers.reflex.result import refuse_record, unusable
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.seal import (
     Holding,
@@ -156,15 +156,6 @@ def _refuse_output(
         raise UsageError(
             f"no result can be written to {order.output}: the loop is held to what is in it",
             hint="give another --output",
-        )
-
-
-def refuse_record(record: str | None, project: Path, root: Path) -> None:
-    """Raise UsageError for a recording in the state folder `root`: it is the program's own."""
-    if record and (project / record).resolve().is_relative_to(root.resolve()):
-        raise UsageError(
-            f"no recording can be written to {record}: loops keep their own state there",
-            hint="give another --record",
         )
 
 
