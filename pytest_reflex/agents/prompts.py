@@ -83,7 +83,7 @@ def prompt_parts(request: StepRequest) -> tuple[PromptPart, ...]:
 
 def _places(request: StepRequest) -> Mapping[str, str]:
     """Return ids and a path of this run for the examples."""
-    rows = (*request.evaluation.failed, *request.evaluation.warnings) if request.evaluation else ()
+    rows = request.evaluation.findings if request.evaluation else ()
     rules = request.rules
     failed = [row.rule.id for row in rows]
     known = failed if request.step is Step.CRITIQUE else [rule.id for rule in rules]
