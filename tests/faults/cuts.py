@@ -63,7 +63,7 @@ def _recorded(project: Path, most: int) -> Recorded:
     better: list[Line] = ["alpha\n", "alpha beta\n", "alpha beta gam\n", "x\n"]
     script = Script(plan=["not JSON", _PLAN], produce=lambda r: r.artifact or "x\n", refine=better)
     states, texts = [], []
-    with stage.begin(script, {"loop.oscillation": "false"}) as loop:
+    with stage.begin(script, {"loop.oscillation": "false"}, sequential=True) as loop:
         for event in history_of(loop):
             states.append((stage.root / "words/run.json").read_bytes())
             texts.append(loop.files.artifact_text())
