@@ -35,6 +35,7 @@ class StopReason(StrEnum):
     WALL_TIME = "wall time"
     UNCHANGED = "unchanged"
     INTERRUPTED = "interrupted"
+    TARGET_MET = "target-met"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,7 @@ ENDS: Mapping[StopReason, End] = {
     StopReason.FAILURES: End(_FAILED, ExitCode.ABORTED, "too many failures in a row", True),
     StopReason.WALL_TIME: End(_STOPPED, ExitCode.BUDGET_EXCEEDED, "the wall time is over", True),
     StopReason.UNCHANGED: End(_STOPPED, ExitCode.STAGNATION, "nothing changes any more", True),
+    StopReason.TARGET_MET: End(_COMPLETED, ExitCode.OK, "the target is met"),
     StopReason.INTERRUPTED: End(_STOPPED, ExitCode.INTERRUPTED, "interrupted", True),
 }
 

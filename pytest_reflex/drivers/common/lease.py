@@ -76,16 +76,7 @@ class Lease:
 
     def make_folder(self) -> None:
         """Make the folder of the lock; a root that is new is one that git does not see."""
-        new = not self._root.exists()
-        make_folder(self._path.parent)
-        unseen = self._root / ".gitignore"
-        try:
-            if new:
-                _create(unseen, _UNSEEN)
-        except FileExistsError:
-            pass
-        except OSError as error:
-            self._tell(f"{unseen} could not be written ({error.strerror}): git sees what is there")
+        make_unseen(self._root, self._path.parent, self._tell)
 
     def end_leftovers(self) -> int:
         """End what an earlier owner has left running; return how many processes that were."""
@@ -120,6 +111,20 @@ class Lease:
 
     def _is_gone(self) -> bool:
         return self._lock is not None and not self._lock.is_at(self._path)
+
+
+def make_unseen(root: Path, folder: Path, tell: Callable[[str], object]) -> None:
+    """Make a folder of runs; a `root` that is new is one that git does not see."""
+    new = not root.exists()
+    make_folder(folder)
+    unseen = root / ".gitignore"
+    try:
+        if new:
+            _create(unseen, _UNSEEN)
+    except FileExistsError:
+        pass
+    except OSError as error:
+        tell(f"{unseen} could not be written ({error.strerror}): git sees what is there")
 
 
 def _create(path: Path, data: bytes) -> None:

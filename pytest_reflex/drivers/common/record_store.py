@@ -96,7 +96,7 @@ class RecordStore:
             yield self._event(Kind.ACTED, step=done.step.name, **cost)
         if done.fields is not None:
             kind = Kind.ITERATION if done.step.ends_iteration else Kind.STEP
-            yield self._event(kind, step=done.step.name, **done.fields)
+            yield self._event(kind, **{**done.fields, "step": done.step.name})
 
     def end(self, stop: Stop) -> Iterator[DriverEvent]:
         """Save the end of the run."""

@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from pytest_reflex.drivers.common.git import ELSEWHERE
 from pytest_reflex.process.environment import inherited
 from pytest_reflex.process.run import run
 from pytest_reflex.process.spawn import SpawnError
@@ -25,15 +26,6 @@ _MOST_BYTES = 64_000_000
 _QUIETLY = (
     *("-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", "core.pager=cat"),
     *("-c", f"core.hooksPath={os.devnull}", "-c", "safe.directory=*"),
-)
-# A hook of git, in which we may run, says by these which repository is meant.
-_ELSEWHERE = frozenset(
-    f"GIT_{name}"
-    for name in (
-        *("DIR", "WORK_TREE", "COMMON_DIR", "INDEX_FILE", "PREFIX", "OBJECT_DIRECTORY"),
-        *("ALTERNATE_OBJECT_DIRECTORIES", "IMPLICIT_WORK_TREE", "NAMESPACE"),
-        *("CONFIG", "CONFIG_PARAMETERS", "CONFIG_COUNT"),
-    )
 )
 _CACHES = frozenset(os.fsencode(name) for name in NOT_ENTERED)
 
@@ -84,7 +76,7 @@ def _counts(path: bytes) -> bool:
 
 def _git(folder: Path, *words: str) -> bytes | None:
     """Return what git says; None where it refuses, or is not there. Raises CannotTellError."""
-    kept = {name: value for name, value in inherited().items() if name not in _ELSEWHERE}
+    kept = {name: value for name, value in inherited().items() if name not in ELSEWHERE}
     quiet = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
     try:
         finished = run(

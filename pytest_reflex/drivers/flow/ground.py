@@ -1,0 +1,176 @@
+"""Where a run of a flow works: the files of the run, the tree with its commits, what is protected.
+
+Without git the lines of the commits go into a log. Promises: only a path of the run's own folder,
+or one that an act changed, is committed; a boundary that has its commit gets no other one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from pytest_reflex.drivers.common.git import Git, changed_between
+from pytest_reflex.drivers.flow import artifacts as texts
+from pytest_reflex.drivers.flow import messages
+from pytest_reflex.errors import StateError, StepError
+from pytest_reflex.store.atomic import remove_file, replace_file
+from pytest_reflex.store.folders import make_folder
+from pytest_reflex.store.regular import read_if_regular, refuse_links
+
+ROOT = ".ai-loop"
+RUNS = f"{ROOT}/runs"
+LOG = "commits.log"
+OWN = (ROOT, ".pytest-reflex")
+"""Folders whose files never count as somebody's unsaved work."""
+_MOST_BYTES = 16_000_000
+
+
+class Protected(Protocol):
+    """What judges the work, and has to stay as it was when the run began."""
+
+    def names(self) -> Sequence[str]: ...
+
+    def restore(self) -> list[str]:
+        """Put back what was changed, and return its names."""
+        ...
+
+
+class Ground:
+    """The files of one run, and the commits of its boundaries; `git` is None without them.
+
+    `kept_out` are paths that were somebody's unsaved work when the run began.
+    """
+
+    def __init__(
+        self,
+        project: Path,
+        run_id: str,
+        *,
+        git: Git | None,
+        base: str,
+        protected: Protected,
+        kept_out: Iterable[str] = (),
+        say: Callable[[str], object] = lambda text: None,
+    ) -> None:
+        self.project, self.run_id = project, run_id
+        self.folder = project / RUNS / run_id
+        self._git, self._base, self._protected = git, base, protected
+        self._kept_out, self._say = frozenset(kept_out), say
+        self._branch = git.branch() if git else ""
+
+    def shown(self, path: str) -> str:
+        """Return the folder of a node as agents are told it, seen from the project."""
+        return f"{RUNS}/{self.run_id}/nodes/{path}"
+
+    def make_folders(self, paths: Iterable[str]) -> None:
+        """Make the folders of all nodes."""
+        for path in paths:
+            self._folder(path)
+
+    def _folder(self, path: str) -> Path:
+        folder = self.project / self.shown(path)
+        refuse_links(self.project, folder)
+        make_folder(folder)
+        return folder
+
+    def write(self, path: str, name: str, text: str) -> None:
+        """Write a file of a node; raises StateError."""
+        replace_file(self._folder(path) / name, text.encode())
+
+    def read(self, path: str, name: str) -> str | None:
+        """Return a file of a node that an agent wrote, None where it is not there, or no text."""
+        try:
+            data = read_if_regular(self.project / self.shown(path) / name, _MOST_BYTES)
+            return None if data is None else data.decode("utf-8")
+        except (StateError, UnicodeDecodeError):
+            return None
+
+    def remove(self, path: str, name: str) -> None:
+        """Remove a file of a node: what an earlier iteration left does not count."""
+        remove_file(self.project / self.shown(path) / name)
+
+    def clear(self, path: str) -> None:
+        """Remove what an earlier entry of a node left."""
+        folder = self._folder(path)
+        for entry in sorted(folder.iterdir()):
+            if entry.name.endswith("-output.md"):
+                remove_file(entry)
+
+    def write_run_state(
+        self, *, status: str, stack: Sequence[str], data: Mapping[str, Any]
+    ) -> None:
+        """Write run-state.md."""
+        text = texts.run_state(
+            run_id=self.run_id,
+            status=status,
+            stack=stack,
+            branch=data.get("branch", ""),
+            base=data.get("base", ""),
+            task=data["task"],
+        )
+        refuse_links(self.project, self.folder)
+        make_folder(self.folder)
+        replace_file(self.folder / texts.RUN_STATE, text.encode())
+
+    def protected(self) -> Sequence[str]:
+        """Return the files that an act must not change."""
+        return self._protected.names()
+
+    def restore(self) -> list[str]:
+        """Put back protected files that were changed, and return their names."""
+        return self._protected.restore()
+
+    def dirty(self) -> dict[str, str]:
+        """Return what differs from the last commit, but for files of runs, with a hash each."""
+        found = self._git.dirty() if self._git else {}
+        return {path: sha for path, sha in found.items() if not _is_own(path)}
+
+    def changed_since(self, baseline: Mapping[str, str]) -> list[str]:
+        """Return the paths that were changed since; of those kept out, none."""
+        found = changed_between(baseline, self.dirty())
+        return [path for path in found if path not in self._kept_out]
+
+    @property
+    def knows_changes(self) -> bool:
+        return self._git is not None
+
+    def commit(self, boundary: messages.Boundary, changed: Sequence[str]) -> str:
+        """Commit a boundary once, with what was changed; return the commit's id, empty without git.
+
+        Raises StepError where git or a hook refuses, or somebody has left the run's branch.
+        """
+        text = messages.message(boundary)
+        if self._git is None:
+            return self._log(boundary, text)
+        if self._git.branch() != self._branch:
+            raise StepError(f"the branch of the run, {self._branch}, is not checked out any more")
+        for commit, message in self._git.messages(self._base):
+            known = messages.read(message)
+            if known and (known.run, known.key) == (boundary.run, boundary.key):
+                return commit
+        return self._git.commit(text, [*changed, *self._own_files()])
+
+    def _own_files(self) -> list[str]:
+        """Return the files of the run, unless git ignores them."""
+        assert self._git is not None
+        names = [
+            os.path.relpath(os.path.join(folder, name), self.project).replace(os.sep, "/")
+            for folder, _, files in os.walk(self.folder)
+            for name in sorted(files)
+        ]
+        shown = f"{RUNS}/{self.run_id}"
+        return [] if self._git.is_ignored(f"{shown}/{texts.RUN_STATE}") else names
+
+    def _log(self, boundary: messages.Boundary, text: str) -> str:
+        path = self.folder / LOG
+        data = read_if_regular(path, 1 << 30) or b""
+        mark = f"\n{messages.KEY}: {boundary.key}\n".encode()
+        if mark not in data:
+            replace_file(path, data + text.encode() + b"\n")
+        return ""
+
+
+def _is_own(path: str) -> bool:
+    return path.startswith(tuple(f"{one}/" for one in OWN))
