@@ -26,6 +26,8 @@ nothing of the file: what meets one reads once more, and then ends with 12, what
 from __future__ import annotations
 
 import errno
+import os
+import stat
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import IntEnum
@@ -196,6 +198,19 @@ def read_twice(read: Callable[[], T]) -> T:
         if not is_transient(error):
             raise
     return read()
+
+
+def is_file(path: str | os.PathLike[str]) -> bool:
+    """Return whether a regular file is there; raises OSError where that cannot be seen.
+
+    `Path.is_file` says no then, from Python 3.14 on.
+    """
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+            return False
+        raise
 
 
 def read_or_raise(path: object, read: Callable[[], T]) -> T:

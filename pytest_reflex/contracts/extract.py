@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
+from pytest_reflex.model.json_fault import json_fault
+
 _OPEN = re.compile(r"(`{3,}|~{3,})[ \t]*([^\n`]*)")
 _MARKDOWN = frozenset(("markdown", "md"))
 
@@ -143,7 +145,9 @@ def _objects(text: str, wrong: list[str]) -> Iterator[Any]:
             if closing:
                 # What stands in broken brackets may be a part of the answer: not the answer.
                 line = text.count("\n", 0, at) + 1
-                reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+                reason = str(error)
+                if isinstance(error, json.JSONDecodeError):
+                    reason, _ = json_fault(error)
                 wrong.append(f"the braces at line {line} hold no JSON ({reason})")
             at = closing or at + 1
         else:

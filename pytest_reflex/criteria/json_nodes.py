@@ -9,6 +9,7 @@ from pytest_reflex.criteria.faults import NOWHERE, Faults
 from pytest_reflex.criteria.nodes import MAX_DEPTH, Items, Table
 from pytest_reflex.criteria.scalars import number_or_text
 from pytest_reflex.criteria.wording import quoted
+from pytest_reflex.model.json_fault import json_fault
 
 
 def read_json(text: str, faults: Faults) -> Any:
@@ -28,7 +29,10 @@ def read_json(text: str, faults: Faults) -> Any:
         if "\\u" in text:
             json.dumps(root, ensure_ascii=False).encode("utf-8")
     except json.JSONDecodeError as error:
-        faults.stop(f"this is not valid JSON: {error.msg}", (error.lineno, error.colno))
+        message, at = json_fault(error)
+        line = text.count("\n", 0, at) + 1
+        column = at - text.rfind("\n", 0, at)
+        faults.stop(f"this is not valid JSON: {message}", (line, column))
     except RecursionError:
         faults.stop(f"nested deeper than {MAX_DEPTH} levels")
     except UnicodeEncodeError:

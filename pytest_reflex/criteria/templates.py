@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pytest_reflex.criteria.packs import SUFFIXES, find_in_packs, installed_packs, pack_references
 from pytest_reflex.criteria.wording import quoted
-from pytest_reflex.errors import CriteriaError, did_you_mean, read_twice
+from pytest_reflex.errors import CriteriaError, did_you_mean, is_file, read_twice
 
 _FOLDER = "criteria_templates"
 
@@ -63,7 +63,7 @@ def is_shared(path: Path) -> bool:
 
 def _may_be_meant(path: Path, *, folder_too: bool) -> bool:
     try:
-        return read_twice(lambda: path.is_file() or (folder_too and path.exists()))
+        return read_twice(lambda: is_file(path) or (folder_too and path.exists()))
     except (OSError, ValueError):
         # The reader says what is wrong with it.
         return folder_too

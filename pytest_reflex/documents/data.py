@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from pytest_reflex.documents.lines import DataSyntaxError
 from pytest_reflex.documents.yaml_data import MAX_DEPTH, Marks, read_yaml
 from pytest_reflex.errors import ArtifactError
+from pytest_reflex.model.json_fault import json_fault
 
 if TYPE_CHECKING:
     from pytest_reflex.documents.json_places import JsonPlaces
@@ -141,7 +142,8 @@ def _read_json(text: str) -> Any:
     try:
         value = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
-        raise DataSyntaxError(error.msg, error.lineno, error.colno) from None
+        message, at = json_fault(error)
+        raise DataSyntaxError.at(text, at, message) from None
     except RecursionError:
         raise _too_deep("JSON") from None
     except DataSyntaxError:

@@ -14,6 +14,7 @@ from typing import Any
 from pytest_reflex.documents.lines import DataSyntaxError
 from pytest_reflex.documents.nodes import MAX_DEPTH, Entry, Node, NodeKind
 from pytest_reflex.documents.yaml_events import plain_value, yaml_events
+from pytest_reflex.model.json_fault import json_fault
 
 
 def read_yaml(text: str) -> Node | None:
@@ -116,7 +117,8 @@ def read_json(text: str) -> Node:
     try:
         node = _value(text, _skip(text, 0), 0)
     except JSONDecodeError as error:
-        raise DataSyntaxError.at(text, error.pos, error.msg) from None
+        message, at = json_fault(error)
+        raise DataSyntaxError.at(text, at, message) from None
     rest = _skip(text, node.end)
     if rest < len(text):
         raise DataSyntaxError.at(text, rest, "more text after the document")

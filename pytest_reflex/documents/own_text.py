@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pytest_reflex.errors import UsageError, for_cause, read_twice
+from pytest_reflex.errors import UsageError, for_cause, is_file, read_twice
 
 LONGEST = 100_000  # bytes
 
@@ -17,7 +17,7 @@ def read_own_text(path: Path, what: str, *, longest: int = LONGEST, hint: str = 
     """
     called = f"{path}: {what}"
     try:
-        if not read_twice(path.is_file):
+        if not read_twice(lambda: is_file(path)):
             fault = "is no regular file" if path.exists() else "is not there"
             raise UsageError(f"{called} {fault}", hint=hint)
         data = read_twice(lambda: _start_of(path, longest + 1))

@@ -193,7 +193,7 @@ REFUSED = {
         "the key 'a' is there twice",
     ),
     "a number that is none": ("refine --issues -", '{"issues": NaN}', "NaN is no JSON number"),
-    "a nest": ("refine --issues -", '{"issues": ' + "[" * 9000, "the JSON is nested too deep"),
+    "a nest": ("refine --issues -", '{"issues": ' + "[" * 200_000, "the JSON is nested too deep"),
     "two places": ("refine --in-place --output x", "", "exclude each other"),
     "a place that is none": ("refine --output /dev/null", "", "no result can be written to"),
     "two criteria": ("critique --criteria a --template b", "", "exclude each other"),

@@ -73,7 +73,7 @@ def test_place_makes_a_workflow() -> None:
     ("name", "text", "line", "message"),
     [
         ("a.yaml", "a: 1\na: 2\n", 2, "not valid as YAML: duplicate key 'a', first in line 1"),
-        ("a.json", '{\n"a": 1,\n}', 3, "not valid as JSON: "),
+        ("a.json", '{\n"a": 1,\n}', 2, "not valid as JSON: "),
         ("a.toml", "a = 1\na = 2\n", 2, "not valid as TOML: Cannot overwrite a value"),
         ("a.ini", "[s]\na=1\na=2\n", 3, "not valid as INI: duplicate key 'a' in [s]"),
         ("a.ini", "[s]\n[s]\n", 2, "not valid as INI: duplicate section [s]"),

@@ -82,7 +82,7 @@ def test_what_we_write_is_read_again(tmp_path: Path) -> None:
 FAULTS = [
     ("", "run.json: the file is empty"),
     ("[]", "run.json:1:1: the file must be a mapping"),
-    ('{"a": 1,}', "run.json:1:9: this is not valid JSON: "),
+    ('{"a": 1,}', "run.json:1:8: this is not valid JSON: Illegal trailing comma"),
     ('{"a": 1\n "b": 2}', "run.json:2:2: this is not valid JSON: Expecting ',' delimiter"),
     ('{"name": "a", "name": "b"}', "run.json: the key 'name' is given twice in one object"),
     ('{"version": NaN}', "run.json: NaN is not a finite number"),

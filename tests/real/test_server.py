@@ -81,6 +81,7 @@ def test_small_talk_has_an_answer(server: ModelServer) -> None:
 
 
 def test_another_path_is_not_found_and_everything_is_kept(server: ModelServer) -> None:
-    with pytest.raises(HTTPError, match="404"):
+    with pytest.raises(HTTPError, match="404") as refused:
         post(server, "/v1/complete?beta=true")
+    refused.value.close()
     assert server.paths == ["/v1/complete"]

@@ -39,6 +39,7 @@ _LIKE_JSON = re.compile(r'\s*(?:\{\s*"|\[\s*[{"])')
 _HEADER = re.compile(r"\s*\[[^\]\n]+\]\]?\s*(?:[#;].*)?$")
 _SERVICE_KEYS = frozenset({"image", "build", "extends", "ports", "environment", "volumes"})
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_INDENTED = "an indented line after a key without a value"
 
 
 def read_config(artifact: Artifact) -> ConfigFile | Report:
@@ -135,8 +136,10 @@ def _read_ini(text: str) -> tuple[Data, ...]:
     except configparser.MissingSectionHeaderError as error:
         raise DataSyntaxError("a setting before the first [section]", error.lineno) from None
     except AttributeError:  # what Python before 3.13 makes of an indented line after it
-        raise DataSyntaxError("an indented line after a key without a value") from None
+        raise DataSyntaxError(_INDENTED) from None
     except configparser.ParsingError as error:
+        if not hasattr(error, "errors"):
+            raise DataSyntaxError(_INDENTED, getattr(error, "lineno", 0)) from None
         line = error.errors[0][0] if error.errors else 0
         raise DataSyntaxError("neither a [section] nor a setting", line) from None
     value = {name: dict(parser[name]) for name in parser.sections()}

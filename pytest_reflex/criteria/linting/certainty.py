@@ -68,7 +68,7 @@ def _never(tree: Any, *, dot_is_all: bool, raw: bool) -> str:
                 return reason
         elif name == "LITERAL" and argument == _RETURN and not raw:
             return "line ends are \\n for a search, so that \\r is nowhere"
-        elif name == "ASSERT_NOT" and not len(argument[1]):
+        elif name == "FAILURE" or (name == "ASSERT_NOT" and not len(argument[1])):
             return "(?!) holds nowhere"
         elif name == "BRANCH":
             reasons = [_never(body, dot_is_all=dot_is_all, raw=raw) for body in argument[1]]

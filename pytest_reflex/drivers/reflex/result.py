@@ -24,7 +24,7 @@ def unusable(path: Path, root: Path) -> str:
     """
     try:
         real = path.resolve()
-        mode = real.stat().st_mode if real.exists() else stat.S_IFREG
+        mode = os.stat(real).st_mode if os.path.lexists(real) else stat.S_IFREG
         folder_is_there = real.parent.is_dir()
     except (OSError, ValueError, RuntimeError) as error:
         return getattr(error, "strerror", None) or str(error)
