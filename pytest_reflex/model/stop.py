@@ -36,6 +36,7 @@ class StopReason(StrEnum):
     UNCHANGED = "unchanged"
     INTERRUPTED = "interrupted"
     TARGET_MET = "target-met"
+    ABANDONED = "abandoned"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,7 @@ ENDS: Mapping[StopReason, End] = {
     StopReason.FAILURES: End(_FAILED, ExitCode.ABORTED, "too many failures in a row", True),
     StopReason.WALL_TIME: End(_STOPPED, ExitCode.BUDGET_EXCEEDED, "the wall time is over", True),
     StopReason.UNCHANGED: End(_STOPPED, ExitCode.STAGNATION, "nothing changes any more", True),
+    StopReason.ABANDONED: End(_STOPPED, ExitCode.USER_STOP, "another run was begun instead"),
     StopReason.TARGET_MET: End(_COMPLETED, ExitCode.OK, "the target is met"),
     StopReason.INTERRUPTED: End(_STOPPED, ExitCode.INTERRUPTED, "interrupted", True),
 }

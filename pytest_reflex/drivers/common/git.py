@@ -145,9 +145,9 @@ class Git:
         finished = self._finished("cat-file", "blob", f"HEAD:{path}")
         return None if finished.returncode else finished.stdout
 
-    def messages(self, since: str) -> Iterator[tuple[str, str]]:
+    def messages(self, since: str, until: str = "HEAD") -> Iterator[tuple[str, str]]:
         """Yield id and message of the commits after `since`, the last one first."""
-        told = self._bytes("log", "-z", "--format=%H%n%B", f"{since}..HEAD")
+        told = self._bytes("log", "-z", "--format=%H%n%B", f"{since}..{until}", "--")
         for one in told.split(b"\0"):
             commit, _, message = one.decode("utf-8", "replace").partition("\n")
             if commit:

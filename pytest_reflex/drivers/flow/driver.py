@@ -245,7 +245,8 @@ class FlowDriver:
             run=self._ground.run_id,
             key=f"{frame.path}:{frame.label}:{kind}",
         )
-        return {"commit": self._ground.commit(boundary, frame.changed), "action": action}
+        made = self._ground.commit(boundary, frame.changed)
+        return {"commit": made, "action": action, "sensors": dict(boundary.sensors)}
 
 
 def _by_sensors(frame: Frame) -> texts.Decision:

@@ -102,17 +102,7 @@ class Ground:
         self, *, status: str, stack: Sequence[str], data: Mapping[str, Any]
     ) -> None:
         """Write run-state.md."""
-        text = texts.run_state(
-            run_id=self.run_id,
-            status=status,
-            stack=stack,
-            branch=data.get("branch", ""),
-            base=data.get("base", ""),
-            task=data["task"],
-        )
-        refuse_links(self.project, self.folder)
-        make_folder(self.folder)
-        replace_file(self.folder / texts.RUN_STATE, text.encode())
+        write_run_state(self.project, self.run_id, status=status, stack=stack, data=data)
 
     def protected(self) -> Sequence[str]:
         """Return the files that an act must not change."""
@@ -168,8 +158,26 @@ class Ground:
         data = read_if_regular(path, 1 << 30) or b""
         mark = f"\n{messages.KEY}: {boundary.key}\n".encode()
         if mark not in data:
-            replace_file(path, data + text.encode() + b"\n")
+            replace_file(path, data + text.encode() + b"\n\n")
         return ""
+
+
+def write_run_state(
+    project: Path, run_id: str, *, status: str, stack: Sequence[str], data: Mapping[str, Any]
+) -> None:
+    """Write run-state.md of a run: which node is active, and where its commits are."""
+    text = texts.run_state(
+        run_id=run_id,
+        status=status,
+        stack=stack,
+        branch=data.get("branch", ""),
+        base=data.get("base", ""),
+        task=data["task"],
+    )
+    folder = project / RUNS / run_id
+    refuse_links(project, folder)
+    make_folder(folder)
+    replace_file(folder / texts.RUN_STATE, text.encode())
 
 
 def _is_own(path: str) -> bool:

@@ -11,16 +11,19 @@ from typing import Any
 
 from pytest_reflex.drivers.common import running
 from pytest_reflex.drivers.common.arguments import Budget, settings_of
+from pytest_reflex.drivers.common.drive import Stop
 from pytest_reflex.drivers.common.git import Git
 from pytest_reflex.drivers.common.record import Record
 from pytest_reflex.drivers.common.record_file import RunFile
+from pytest_reflex.drivers.common.record_store import utc_now
 from pytest_reflex.drivers.common.running import Events
 from pytest_reflex.drivers.flow import sensing
 from pytest_reflex.drivers.flow.agent_file import AgentFile
 from pytest_reflex.drivers.flow.cycle import Cycle, Measures
 from pytest_reflex.drivers.flow.driver import FlowDriver
-from pytest_reflex.drivers.flow.ground import OWN, ROOT, RUNS, Ground
-from pytest_reflex.drivers.flow.labels import BRANCH_PREFIX, is_run_id, next_run_id, slug_of
+from pytest_reflex.drivers.flow.ground import OWN, ROOT, RUNS, Ground, write_run_state
+from pytest_reflex.drivers.flow.history import NAME, run_names
+from pytest_reflex.drivers.flow.labels import BRANCH_PREFIX, next_run_id, slug_of
 from pytest_reflex.drivers.flow.model import Node
 from pytest_reflex.drivers.flow.protected import KeptFiles
 from pytest_reflex.drivers.flow.read import read_flow
@@ -29,10 +32,10 @@ from pytest_reflex.errors import FlowError, Place, Problem, ReflexError, UsageEr
 from pytest_reflex.host import agent_kinds, make_agent, open_host
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.steps import Askable
+from pytest_reflex.model.stop import StopReason
 from pytest_reflex.settings import Settings
 from pytest_reflex.settings.readers import ROLES
 
-NAME = "flow"
 FLOW_FILE = f"{ROOT}/flow.yaml"
 _SHOWN = 5
 Say = Callable[[str], object]
@@ -306,12 +309,24 @@ def _refuse_other_tree(record: Record, root: Node) -> None:
         raise FlowError(message, place=place, hint="put the node back, or begin a new run")
 
 
+def abandon(project: Path, run_id: str) -> None:
+    """Have a run that is not finished stand as one that nobody goes on with.
+
+    Raises LockedError where a process drives it.
+    """
+    files = RunFile(project, NAME, run_id)
+    with files.own(lambda text: None) as file:
+        record = file.read()
+        if record is not None:
+            file.save(record.ended(Stop(StopReason.ABANDONED), utc_now()))
+            stack = [frame["path"] for frame in record.data["position"]["frames"]]
+            write_run_state(project, run_id, status="abandoned", stack=stack, data=record.data)
+
+
 def unfinished(project: Path) -> list[str]:
     """Return the ids of the runs that can go on, the last one first."""
-    runs = project / RUNS
-    names = sorted(filter(is_run_id, os.listdir(runs))) if runs.is_dir() else []
     found = []
-    for name in reversed(names):
+    for name in run_names(project):
         record = RunFile(project, NAME, name).read()
         if record is not None and not record.reason:
             found.append(name)
