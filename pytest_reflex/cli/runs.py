@@ -23,7 +23,6 @@ _FURTHER = "common.record_file"
 LISTS = {
     "reflex.catalog": ("loop", "pytest-loop"),
     "iterate.catalog": ("iterate",),
-    "flow.history": ("flow",),
     _FURTHER: (),
 }
 DRIVERS = tuple(name for names in LISTS.values() for name in names)
