@@ -139,6 +139,8 @@ class Ground:
         for commit, message in self._git.messages(self._base):
             known = messages.read(message)
             if known and (known.run, known.key) == (boundary.run, boundary.key):
+                if commit == self._git.head():  # we may have been killed right behind it
+                    self._git.settle_index(f"{commit}^", commit)
                 return commit
         return self._git.commit(text, [*changed, *self._own_files()])
 

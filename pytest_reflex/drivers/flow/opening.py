@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pytest_reflex.drivers.common import running
@@ -223,8 +223,11 @@ def _branch_name(git: Git, options: Options) -> str:
     if not git.is_branch_name(wanted):
         raise UsageError(f"{wanted!r} is no name of a branch", hint="--branch NAME")
     taken = git.branches()
+    folders = {str(one) for name in taken for one in PurePosixPath(name).parents}
+    if above := [str(one) for one in PurePosixPath(wanted).parents if str(one) in taken]:
+        raise UsageError(f"the branch {above[0]} leaves no room for {wanted}", hint="--branch NAME")
     names = (wanted if number == 1 else f"{wanted}-{number}" for number in range(1, 10_000))
-    return next(name for name in names if name not in taken)
+    return next(name for name in names if name not in taken and name not in folders)
 
 
 def _new_run(project: Path) -> str:
