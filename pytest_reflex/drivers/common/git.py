@@ -25,6 +25,7 @@ from pytest_reflex.process.spawn import SpawnError
 
 SECONDS = 120.0
 _MOST_BYTES = 64_000_000
+_INDEX = "reflex-index-"
 _HARDENED = (
     *("-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", "core.pager=cat"),
     *("-c", "core.editor=true", "-c", "sequence.editor=true", "-c", "protocol.ext.allow=never"),
@@ -134,7 +135,29 @@ class Git:
             "--ignore-submodules=none",
         )  # fmt: skip
         names = [os.fsdecode(one[3:]) for one in listed.split(b"\0") if one]
-        return {name: self._hash(name) for name in sorted(names)}
+        return {name: self.hash_of(name) for name in sorted(names)}
+
+    def hash_of(self, name: str) -> str:
+        """Return a hash of what stands at a path, empty for nothing."""
+        path = self.project / name
+        try:
+            status = path.lstat()
+            if stat.S_ISLNK(status.st_mode):
+                return hashlib.sha256(b"link " + os.fsencode(os.readlink(path))).hexdigest()
+            if not stat.S_ISREG(status.st_mode):
+                return f"special {status.st_mode}"
+            with path.open("rb") as file:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+            return f"{found}{'x' if status.st_mode & 0o100 else ''}"
+        except FileNotFoundError:
+            return ""
+        except OSError as error:
+            return f"unreadable {error.errno}"
+
+    def changed_paths(self, since: str) -> list[str]:
+        """Return the paths that commits after `since` have changed."""
+        told = self._bytes("diff-tree", "-r", "-z", "--name-only", "--no-renames", since, "HEAD")
+        return [os.fsdecode(path) for path in told.split(b"\0") if path]
 
     def is_ignored(self, path: str) -> bool:
         """Return whether git ignores a path."""
@@ -169,14 +192,17 @@ class Git:
                 stdin=message.encode(),
                 hooks=True,
             )
-        made = self.head()
-        changed = self._bytes("diff-tree", "-r", "-z", "--name-only", "--no-renames", before, made)
+        self.sync_index(before)
+        return self.head()
+
+    def sync_index(self, since: str) -> None:
+        """Have the user's index hold what commits after `since` have, and the rest as it was."""
+        changed = self._bytes("diff-tree", "-r", "-z", "--name-only", "--no-renames", since, "HEAD")
         if changed:
             self._done(
                 *("reset", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul"),
                 stdin=changed,
             )
-        return made
 
     def _staged(self, paths: Sequence[str], variables: Mapping[str, str]) -> None:
         if paths:
@@ -190,29 +216,11 @@ class Git:
     @contextmanager
     def _private_index(self) -> Iterator[dict[str, str]]:
         folder = Path(self._told("rev-parse", "--absolute-git-dir"))
-        path = folder / f"reflex-index-{os.getpid()}"
         try:
-            yield {"GIT_INDEX_FILE": str(path)}
+            _remove_indexes(folder)  # of a process that was killed
+            yield {"GIT_INDEX_FILE": str(folder / f"{_INDEX}{os.getpid()}")}
         finally:
-            for name in (path, path.with_name(f"{path.name}.lock")):
-                with suppress(OSError):
-                    name.unlink()
-
-    def _hash(self, name: str) -> str:
-        path = self.project / name
-        try:
-            status = path.lstat()
-            if stat.S_ISLNK(status.st_mode):
-                return hashlib.sha256(b"link " + os.fsencode(os.readlink(path))).hexdigest()
-            if not stat.S_ISREG(status.st_mode):
-                return f"special {status.st_mode}"
-            with path.open("rb") as file:
-                found = hashlib.file_digest(file, "sha256").hexdigest()
-            return f"{found}{'x' if status.st_mode & 0o100 else ''}"
-        except FileNotFoundError:
-            return ""
-        except OSError as error:
-            return f"unreadable {error.errno}"
+            _remove_indexes(folder)
 
     def _asked(self, *words: str) -> str | None:
         """Return a line that git answers, None where it refuses."""
@@ -263,6 +271,12 @@ class Git:
         if finished.stopped or finished.stdout_truncated:
             raise StepError(f"git {words[0]} took longer than {SECONDS:g} s, or was stopped")
         return finished
+
+
+def _remove_indexes(folder: Path) -> None:
+    for path in folder.glob(f"{_INDEX}*"):
+        with suppress(OSError):
+            path.unlink()
 
 
 def _text(output: bytes) -> str:
