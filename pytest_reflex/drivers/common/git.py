@@ -27,6 +27,7 @@ from pytest_reflex.process.spawn import SpawnError
 
 SECONDS = 120.0
 _MOST_BYTES = 64_000_000
+_INDEX = "reflex-index-"
 _HARDENED = (
     *("-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", "core.pager=cat"),
     *("-c", "core.editor=true", "-c", "sequence.editor=true", "-c", "protocol.ext.allow=never"),
@@ -179,7 +180,16 @@ class Git:
             "--ignore-submodules=dirty",
         )  # fmt: skip
         names = [os.fsdecode(one[3:]) for one in listed.split(b"\0") if one]
-        return {name: content_hash(self.project / name) for name in sorted(names)}
+        return {name: self.hash_of(name) for name in sorted(names)}
+
+    def hash_of(self, name: str) -> str:
+        """Return a hash of what stands at a path, empty for nothing."""
+        return content_hash(self.project / name)
+
+    def changed_paths(self, since: str) -> list[str]:
+        """Return the paths that commits after `since` have changed."""
+        told = self._bytes("diff-tree", "-r", "-z", "--name-only", "--no-renames", since, "HEAD")
+        return [os.fsdecode(path) for path in told.split(b"\0") if path]
 
     def is_ignored(self, path: str) -> bool:
         """Return whether git ignores a path."""
@@ -215,16 +225,16 @@ class Git:
                 raise
             self._commit(message, named)
         made = self.head()
-        if foreign := sorted(set(self._changed_by(before, made)) - set(named)):
+        if foreign := sorted(set(self.changed_paths(before)) - set(named)):
             self._done("update-ref", "-m", "undo a commit", "HEAD", before, made)
             shown = one_line(", ".join(foreign), 200)
             raise StepError(f"a hook put other files into the commit, which was undone: {shown}")
-        self.settle_index(before, made)
+        self.sync_index(before)
         return made
 
-    def settle_index(self, before: str, made: str) -> None:
-        """Have the paths that differ between two commits in the user's index as in the second."""
-        if changed := self._changed_by(before, made):
+    def sync_index(self, since: str) -> None:
+        """Have the user's index hold what commits after `since` have, and the rest as it was."""
+        if changed := self.changed_paths(since):
             self._done(
                 *("reset", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul"),
                 stdin=_listed(changed),
@@ -246,23 +256,17 @@ class Git:
                 hooks=True,
             )
 
-    def _changed_by(self, before: str, after: str) -> list[str]:
-        told = self._bytes("diff-tree", "-r", "-z", "--name-only", "--no-renames", before, after)
-        return [os.fsdecode(path) for path in told.split(b"\0") if path]
-
     def _hashes(self, paths: Iterable[str]) -> dict[str, str]:
-        return {path: content_hash(self.project / path) for path in paths}
+        return {path: self.hash_of(path) for path in paths}
 
     @contextmanager
     def _private_index(self) -> Iterator[dict[str, str]]:
         folder = Path(self._told("rev-parse", "--absolute-git-dir"))
-        path = folder / f"reflex-index-{os.getpid()}"
         try:
-            yield {"GIT_INDEX_FILE": str(path)}
+            _remove_indexes(folder)  # of a process that was killed
+            yield {"GIT_INDEX_FILE": str(folder / f"{_INDEX}{os.getpid()}")}
         finally:
-            for name in (path, path.with_name(f"{path.name}.lock")):
-                with suppress(OSError):
-                    name.unlink()
+            _remove_indexes(folder)
 
     def _asked(self, *words: str) -> str | None:
         """Return a line that git answers, None where it refuses."""
@@ -323,6 +327,12 @@ def _is_kept(name: str) -> bool:
 
 def _listed(paths: Iterable[str]) -> bytes:
     return b"".join(os.fsencode(path) + b"\0" for path in paths)
+
+
+def _remove_indexes(folder: Path) -> None:
+    for path in folder.glob(f"{_INDEX}*"):
+        with suppress(OSError):
+            path.unlink()
 
 
 def _text(output: bytes) -> str:

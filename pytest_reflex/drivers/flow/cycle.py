@@ -50,7 +50,7 @@ class Cycle:
         return True
 
     def _has_changed(self, frame: Frame) -> bool:
-        return bool(frame.changed) or bool(changed_between(frame.baseline, self._ground.dirty()))
+        return bool(self._ground.differing(frame.baseline))
 
     def _kept(self, frame: Frame, sensor: Sensor) -> Reading:
         return frame.sensors.get(sensor.name) or Reading(state=PENDING)

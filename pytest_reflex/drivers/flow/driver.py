@@ -87,7 +87,12 @@ class FlowDriver:
             return step
         ends = step is Step.COMMIT and len(position.frames) == 1
         commits = step in (Step.COMMIT, Step.COMMIT_ENTRY, Step.COMMIT_RESULT)
-        return NextStep(step.value, ends_iteration=ends, interruptible=not commits)
+        return NextStep(
+            step.value,
+            ends_iteration=ends,
+            interruptible=not commits,
+            hears=step in (Step.DECIDE, Step.ACT),
+        )
 
     def perform(self, step: NextStep, record: Record, tools: Tools) -> Fields:
         position = Position.from_json(record.data["position"])
@@ -115,18 +120,19 @@ class FlowDriver:
     def _enter(self, frame: Frame, record: Record, tools: Tools) -> dict[str, Any]:
         node = node_of(self._root, frame)
         if not frame.parent:
+            self._ground.open_branch()
             return self._measure(frame, record, tools)
         self._ground.clear(frame.path)
         for sensor in node.sensors:
             name = texts.sensor_file(sensor.name)
             self._ground.write(frame.path, name, texts.sensor_stub(sensor.name))
         stubs = {sensor.name: Reading(state=PENDING) for sensor in node.sensors}
-        return {"readings": _wire(stubs), "baseline": self._ground.dirty()}
+        return {"readings": _wire(stubs), "baseline": self._ground.look()}
 
     def _measure(self, frame: Frame, record: Record, tools: Tools) -> dict[str, Any]:
         node = node_of(self._root, frame)
         readings = self._cycle.measure(node, frame, tools)
-        return {"readings": _wire(readings), "baseline": self._ground.dirty()}
+        return {"readings": _wire(readings), "baseline": self._ground.look()}
 
     # Deciding
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from pytest_reflex.drivers.common.git import Git, changed_between
+from pytest_reflex.drivers.common.git import Git
 from pytest_reflex.drivers.flow import artifacts as texts
 from pytest_reflex.drivers.flow import messages
 from pytest_reflex.errors import StateError, StepError
@@ -25,6 +25,7 @@ LOG = "commits.log"
 OWN = (ROOT, ".pytest-reflex")
 """Folders whose files never count as somebody's unsaved work."""
 _MOST_BYTES = 16_000_000
+_COMMIT = ""  # among paths, of which none is empty
 
 
 class Protected(Protocol):
@@ -51,6 +52,7 @@ class Ground:
         git: Git | None,
         base: str,
         protected: Protected,
+        branch: str = "",
         kept_out: Iterable[str] = (),
         say: Callable[[str], object] = lambda text: None,
     ) -> None:
@@ -58,7 +60,12 @@ class Ground:
         self.folder = project / RUNS / run_id
         self._git, self._base, self._protected = git, base, protected
         self._kept_out, self._say = frozenset(kept_out), say
-        self._branch = git.branch() if git else ""
+        self._branch = branch
+
+    def open_branch(self) -> None:
+        """Make the run's branch and check it out, unless that was done before."""
+        if self._git is not None and self._git.branch() != self._branch:
+            self._git.create_branch(self._branch)
 
     def shown(self, path: str) -> str:
         """Return the folder of a node as agents are told it, seen from the project."""
@@ -117,10 +124,29 @@ class Ground:
         found = self._git.dirty() if self._git else {}
         return {path: sha for path, sha in found.items() if not _is_own(path)}
 
-    def changed_since(self, baseline: Mapping[str, str]) -> list[str]:
-        """Return the paths that were changed since; of those kept out, none."""
-        found = changed_between(baseline, self.dirty())
-        return [path for path in found if path not in self._kept_out]
+    def look(self) -> dict[str, str]:
+        """Return how the tree stands: its last commit, and what differs from it."""
+        return {_COMMIT: self._git.head(), **self.dirty()} if self._git else {}
+
+    def differing(self, before: Mapping[str, str]) -> list[str]:
+        """Return the paths that are not as they were at a look, whoever has committed them since.
+
+        One that was changed, committed and put back counts as changed.
+        """
+        if self._git is None:
+            return []
+        now = self.dirty()
+        committed = self._git.changed_paths(before[_COMMIT]) if before.get(_COMMIT) else []
+        return sorted(
+            path
+            for path in {*before, *now, *committed} - {_COMMIT}
+            if not _is_own(path)
+            and (path not in before or before[path] != (now.get(path) or self._git.hash_of(path)))
+        )
+
+    def changed_since(self, before: Mapping[str, str]) -> list[str]:
+        """Return the paths that were changed since a look; of those kept out, none."""
+        return [path for path in self.differing(before) if path not in self._kept_out]
 
     @property
     def knows_changes(self) -> bool:
@@ -139,8 +165,8 @@ class Ground:
         for commit, message in self._git.messages(self._base):
             known = messages.read(message)
             if known and (known.run, known.key) == (boundary.run, boundary.key):
-                if commit == self._git.head():  # we may have been killed right behind it
-                    self._git.settle_index(f"{commit}^", commit)
+                if commit == self._git.head():
+                    self._git.sync_index(f"{commit}^")
                 return commit
         return self._git.commit(text, [*changed, *self._own_files()])
 

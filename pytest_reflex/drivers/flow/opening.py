@@ -176,8 +176,6 @@ def begin(
     if git is not None:
         given |= _checked(git, options, prepared)
     run_id = _new_run(project)
-    if git is not None:
-        git.create_branch(given["branch"])
     files = RunFile(project, NAME, run_id)
     kept = KeptFiles.keep(project, files.make_folder(say) / "protected", prepared.protected_names())
     ground = _ground(project, run_id, given, git, kept, say)
@@ -256,6 +254,7 @@ def _ground(
         run_id,
         git=git,
         base=given["base_commit"],
+        branch=given["branch"],
         protected=kept,
         kept_out=filter(None, given["kept_out"].split("\0")),
         say=say,
@@ -290,10 +289,7 @@ def go_on(
     data: Mapping[str, Any] = record.data
     git = Git(project) if data["branch"] else None
     if git is not None:
-        tree = git.tree()
-        if tree.branch != data["branch"]:
-            hint = f"git switch {data['branch']}"
-            raise UsageError(f"{run_id} is on another branch than this one", hint=hint)
+        _refuse_other_branch(git, run_id, data)
     _refuse_other_tree(record, prepared.root)
     kept = KeptFiles.keep(project, files.make_folder(say) / "protected", prepared.protected_names())
     ground = _ground(project, run_id, data, git, kept, say)
@@ -302,6 +298,19 @@ def go_on(
     return running.resume(
         driver, run_id, budget=budget, wall_time=wall_time, project=project, say=say
     )
+
+
+def _refuse_other_branch(git: Git, run_id: str, data: Mapping[str, Any]) -> None:
+    """Refuse to go on beside the run's branch; one that is not made yet is made by the run."""
+    here, branch = git.tree().branch, data["branch"]
+    if here == branch:
+        return
+    if branch in git.branches():
+        hint = f"git switch {branch}"
+        raise UsageError(f"{run_id} is on another branch than this one", hint=hint)
+    if (here, git.head()) != (data["base"], data["base_commit"]):
+        hint = f"git switch {data['base']}, or begin a new run"
+        raise UsageError(f"{run_id} began at another commit than this one", hint=hint)
 
 
 def _refuse_other_tree(record: Record, root: Node) -> None:
@@ -322,7 +331,8 @@ def abandon(project: Path, run_id: str) -> None:
         record = file.read()
         if record is not None:
             file.save(record.ended(Stop(StopReason.ABANDONED), utc_now()))
-            stack = [frame["path"] for frame in record.data["position"]["frames"]]
+            position = record.data["position"]
+            stack = [one["path"] for one in position["frames"]] or [min(position["results"])]
             write_run_state(project, run_id, status="abandoned", stack=stack, data=record.data)
 
 
