@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 
@@ -23,3 +24,9 @@ def content_hash(path: Path) -> str:
         return ""
     except OSError as error:
         return f"unreadable {error.errno}"
+
+
+def changed_between(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    """Return the paths whose contents differ between two looks at what is dirty."""
+    paths: Iterable[str] = {**before, **after}
+    return sorted(path for path in paths if before.get(path) != after.get(path))

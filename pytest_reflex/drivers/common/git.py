@@ -146,6 +146,11 @@ class Git:
                     f"git config --unset {one_line(key, 100)}, or set it with --global",
                 )
 
+    def hooks_folder(self) -> Path:
+        """Return the folder of the hooks that a commit runs."""
+        told = self._done("rev-parse", "--git-path", "hooks", hooks=True).stdout
+        return self.project / _text(told)
+
     def head(self) -> str:
         """Return the id of the last commit."""
         return self._told("rev-parse", "HEAD")
@@ -341,9 +346,3 @@ def _text(output: bytes) -> str:
 
 def _refused(why: str, hint: str) -> UsageError:
     return UsageError(why, hint=hint)
-
-
-def changed_between(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
-    """Return the paths whose contents differ between two looks at what is dirty."""
-    paths: Iterable[str] = {**before, **after}
-    return sorted(path for path in paths if before.get(path) != after.get(path))
