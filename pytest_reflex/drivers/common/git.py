@@ -197,6 +197,7 @@ class Git:
 
     def sync_index(self, since: str) -> None:
         """Have the user's index hold what commits after `since` have, and the rest as it was."""
+        _remove_indexes(self._folder())
         changed = self._bytes("diff-tree", "-r", "-z", "--name-only", "--no-renames", since, "HEAD")
         if changed:
             self._done(
@@ -213,9 +214,12 @@ class Git:
                 stdin=listed,
             )
 
+    def _folder(self) -> Path:
+        return Path(self._told("rev-parse", "--absolute-git-dir"))
+
     @contextmanager
     def _private_index(self) -> Iterator[dict[str, str]]:
-        folder = Path(self._told("rev-parse", "--absolute-git-dir"))
+        folder = self._folder()
         try:
             _remove_indexes(folder)  # of a process that was killed
             yield {"GIT_INDEX_FILE": str(folder / f"{_INDEX}{os.getpid()}")}
