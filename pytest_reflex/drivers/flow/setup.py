@@ -13,7 +13,6 @@ from string import Template
 from pytest_reflex.criteria.yaml_writer import scalar
 from pytest_reflex.errors import UsageError, did_you_mean
 from pytest_reflex.model.plain import visible
-from pytest_reflex.store.folders import make_folder
 from pytest_reflex.store.regular import refuse_links
 
 FLOW_FILE = ".ai-loop/flow.yaml"
@@ -68,7 +67,7 @@ def files_of(name: str, choices: Choices) -> dict[str, str]:
 
 
 def write(project: Path, files: Mapping[str, str]) -> Iterator[tuple[str, bool]]:
-    """Write the files that are not there; yield the name of each, and whether it was written.
+    """Write the files that are not there yet; yield the name of each, and whether it was written.
 
     Where flow.yaml is kept, agent files that it does not name are left out. Raises ReflexError.
     """
@@ -84,12 +83,10 @@ def _write(project: Path, name: str, text: str) -> bool:
     if os.path.lexists(path):
         return False
     refuse_links(project, path.parent)
-    make_folder(path.parent)
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
-    except FileExistsError:
-        return False
     except OSError as error:
         raise UsageError(f"{visible(name)} cannot be written: {error.strerror}") from None
     return True

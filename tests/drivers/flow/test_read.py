@@ -238,10 +238,10 @@ MISTAKES = {
     ),
     "a composite actuator with an agent": (
         "direct, agent: act.md",
-        "composite, agent: act.md",
-        "9:13",
+        "composite, agent: act.md, child: {}",
+        "9:35",
         "a composite actuator has no agent",
-        "child: {id: ..., type: loop, ...}",
+        "schema flow",
     ),
     "a composite actuator without a child": (
         "direct, agent: act.md",
@@ -415,7 +415,6 @@ def assert_flow_or_error(factory: pytest.TempPathFactory, text: str) -> None:
     path.write_text(text, encoding="utf-8", errors="surrogatepass")
     try:
         root, _ = read_flow(path, project)
-    except FlowError as error:
-        assert error.problems
-    else:
-        assert isinstance(root, Node)
+    except FlowError:
+        return
+    assert isinstance(root, Node)
