@@ -1,6 +1,6 @@
 """A scripted agent: it stands in for an AI tool, as every role of the flow.
 
-As a tool would, it reads the prompt, looks at the files that it names, and writes the one asked for.
+As a tool would, it reads the prompt, looks at the files that it names, and writes one.
 """
 
 import pathlib
@@ -43,4 +43,4 @@ if "/actuator-output.md" in prompt:
     act()
 else:
     decide()
-print("done")
+sys.stdout.write("done\n")

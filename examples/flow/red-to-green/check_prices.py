@@ -5,7 +5,7 @@ from prices import discounted, with_tax
 
 class Prices(unittest.TestCase):
     def test_tax_is_in_percent(self) -> None:
-        self.assertEqual(with_tax(100, 19), 119)
+        assert with_tax(100, 19) == 119
 
     def test_ten_pieces_have_a_discount(self) -> None:
-        self.assertEqual(discounted(100, 10), 90)
+        assert discounted(100, 10) == 90

@@ -1,6 +1,6 @@
 """A scripted agent: it stands in for an AI tool, as every role of the flow.
 
-As a tool would, it reads the prompt, looks at the files that it names, and writes the one asked for.
+As a tool would, it reads the prompt, looks at the files that it names, and writes one.
 """
 
 import pathlib
@@ -50,4 +50,4 @@ elif match := re.search(r"(\S+)/actuator-output\.md", prompt.partition("# Rules"
     act(pathlib.Path(match[1]))
 elif match := re.search(r"(\S+)/controller-output\.md", prompt.partition("# Your answer")[2]):
     decide(pathlib.Path(match[1]))
-print("done")
+sys.stdout.write("done\n")
