@@ -283,7 +283,8 @@ class _Reading:
         try:
             target = parse_target(text) if text else EXIT_ZERO
         except ValueError as error:
-            self._faults.add(str(error), table.at("target"), hint="target: exit == 0")
+            hint = f"target: {'score >= 0.9' if of_criteria else 'exit == 0'}"
+            self._faults.add(str(error), table.at("target"), hint=hint)
             return EXIT_ZERO
         if kinds == ["agent"] and text:
             message = "an agent says itself whether its target is met"
