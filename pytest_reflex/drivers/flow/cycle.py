@@ -33,7 +33,7 @@ class Cycle:
 
     def measure(self, node: Node, frame: Frame, tools: Tools) -> dict[str, Reading]:
         """Return what every sensor of a node says now, or said last where it need not be run."""
-        due = [sensor for sensor in node.sensors if self._is_due(sensor, node, frame)]
+        due = [sensor for sensor in node.sensors if self._is_due(sensor, frame)]
         known = {
             sensor.name: self._kept(frame, sensor) for sensor in node.sensors if sensor not in due
         }
@@ -41,12 +41,10 @@ class Cycle:
         found |= self._by_agent(frame, [one for one in due if one.agent], tools)
         return {sensor.name: found[sensor.name] for sensor in node.sensors}
 
-    def _is_due(self, sensor: Sensor, node: Node, frame: Frame) -> bool:
+    def _is_due(self, sensor: Sensor, frame: Frame) -> bool:
         if sensor.run_when is RunWhen.ROOT:
             return not frame.parent
-        # What a child changed is committed already: it does not differ from the last commit.
-        knows = self._ground.knows_changes and node.child is None
-        if sensor.run_when is RunWhen.CHANGED and knows:
+        if sensor.run_when is RunWhen.CHANGED and self._ground.knows_changes:
             last = frame.sensors.get(sensor.name)
             return last is None or last.state == PENDING or self._has_changed(frame)
         return True
