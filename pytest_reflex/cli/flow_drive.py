@@ -74,9 +74,11 @@ def run(
     A terminal is asked for a task that is missing, and whether to resume a run that is not
     finished. Exit status: 0 the target is met, 6 all iterations are used up, 9 error.
     """
+    from pytest_reflex.drivers.common.asking import check_text
     from pytest_reflex.drivers.flow import opening
 
     project = Path.cwd()
+    check_text("task", task or "")
     if not new and (waiting := opening.unfinished(project)):
         if not _resumes(project, waiting[0]):
             hint = "flow resume, or --new"

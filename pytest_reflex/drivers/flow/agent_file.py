@@ -5,8 +5,10 @@ Places that are not ours stay as they are: an agent file may have some for its o
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ from pytest_reflex.criteria.nodes import Table
 from pytest_reflex.errors import CriteriaError, FlowError, Place, Problem
 
 _FENCE = re.compile(r"\A---[ \t]*\n(?P<front>.*?)^---[ \t]*$\n?", re.S | re.M)
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_BARE = re.compile(r"^(?P<key>[A-Za-z][\w-]*:[ \t]+)(?P<value>[^\s\"'|>\[{].*?)[ \t]*$", re.M)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +56,7 @@ def read_agent_file(path: Path) -> AgentFile:
             hint = "begin it with ---, `name: ...` and ---"
             raise FlowError("the agent file has no front matter", place=Place(name, 1), hint=hint)
         # A line more in front: places are those of the whole file.
-        table, faults = parse_document(b"\n" + match["front"].encode(), name)
+        table, faults = _front_matter("\n" + match["front"], name)
         found = _agent(name, table, text, faults)
         _refuse_empty(text[match.end() :], faults)
     except UnicodeDecodeError:
@@ -66,22 +68,38 @@ def read_agent_file(path: Path) -> AgentFile:
     return found
 
 
+def _front_matter(text: str, name: str) -> tuple[Table, Faults]:
+    """Return what the front matter says; raises CriteriaError.
+
+    Where it is no YAML, a value on a line of its own counts as if it stood in quotes, as the
+    clients that such files are written for have it.
+    """
+    try:
+        return parse_document(text.encode(), name, "`name`")
+    except CriteriaError:
+        quoted = _BARE.sub(lambda match: f"{match['key']}{json.dumps(match['value'])}", text)
+        if quoted == text:
+            raise
+        with suppress(CriteriaError):
+            return parse_document(quoted.encode(), name, "`name`")
+        raise
+
+
 def _agent(path: str, table: Table, text: str, faults: Faults) -> AgentFile:
-    name = filled_text_at(table, "name", faults)
-    if name and not NAME.fullmatch(name):
-        faults.add(
-            f"name {name!r} of an agent has letters, digits, _ and - alone, 64 at most",
-            table.at("name"),
-        )
     return AgentFile(
         path=path,
-        name=name,
+        name=filled_text_at(table, "name", faults),
         text=text,
-        description=text_at(table, "description", faults),
+        description=_text(table, "description", faults),
         tools=_words(table, "tools", faults),
         disallowed=_words(table, "disallowedTools", faults),
-        model=text_at(table, "model", faults),
+        model=_text(table, "model", faults),
     )
+
+
+def _text(table: Table, key: str, faults: Faults) -> str:
+    """Return a text that need not be there; a key without a value has none."""
+    return "" if table.get(key) is None else text_at(table, key, faults)
 
 
 def _words(table: Table, key: str, faults: Faults) -> tuple[str, ...]:

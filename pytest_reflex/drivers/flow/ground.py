@@ -15,7 +15,7 @@ from pytest_reflex.drivers.common.git import Git
 from pytest_reflex.drivers.flow import artifacts as texts
 from pytest_reflex.drivers.flow import messages
 from pytest_reflex.errors import StateError, StepError
-from pytest_reflex.store.atomic import remove_file, replace_file
+from pytest_reflex.store.atomic import remove_file, remove_strays, replace_file
 from pytest_reflex.store.folders import make_folder
 from pytest_reflex.store.regular import read_if_regular, refuse_links
 
@@ -179,6 +179,8 @@ class Ground:
         Raises StepError where git or a hook refuses, or somebody has left the run's branch.
         """
         text = messages.message(boundary)
+        for folder, _, _ in os.walk(self.folder):
+            remove_strays(Path(folder))
         if self._git is None:
             return self._log(boundary, text)
         if self._git.branch() != self._branch:

@@ -274,6 +274,8 @@ def go_on(
     before_resume(project, folder / _KEPT, record, is_driven=files.is_driven(), say=say)
     prepared = prepare(project, agents)
     data: Mapping[str, Any] = record.data
+    if not _can_go_on(record):
+        raise UsageError(f"the run {run_id} has ended", hint="begin a new one: flow run TASK")
     git = Git(project) if data["branch"] else None
     if git is not None:
         _refuse_other_branch(git, run_id, data)
@@ -327,6 +329,11 @@ def unfinished(project: Path) -> list[str]:
     found = []
     for name in run_names(project):
         record = RunFile(project, NAME, name).read()
-        if record is not None and not record.reason:
+        if record is not None and _can_go_on(record):
             found.append(name)
     return found
+
+
+def _can_go_on(record: Record) -> bool:
+    """Return whether a resume has something to do: where the root was left, nothing is."""
+    return record.can_go_on and bool(record.data["position"]["frames"] or not record.reason)

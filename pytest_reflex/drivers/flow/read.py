@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from pytest_reflex.criteria.document import read_document
-from pytest_reflex.criteria.faults import Faults, in_order
+from pytest_reflex.criteria.faults import Faults, Spot, in_order
 from pytest_reflex.criteria.fields import (
     filled_text_at,
     list_at,
@@ -19,7 +21,7 @@ from pytest_reflex.criteria.fields import (
     word_at,
 )
 from pytest_reflex.criteria.nodes import Table
-from pytest_reflex.drivers.flow.agent_file import NAME, AgentFile, read_agent_file
+from pytest_reflex.drivers.flow.agent_file import AgentFile, read_agent_file
 from pytest_reflex.drivers.flow.labels import is_id
 from pytest_reflex.drivers.flow.model import ALL_PASS, Node, OnError, RunWhen, Sensor
 from pytest_reflex.drivers.flow.targets import EXIT_ZERO, PASSED, Target, parse_target
@@ -34,8 +36,12 @@ SENSOR_KEYS = (
     *("target", "timeout", "run_when"),
 )
 BUDGET_KEYS = ("usd", "tokens", "calls", "seconds")
+BUILTIN = "builtin:"
 DEEPEST = 16
 _KINDS = ("command", "criteria", "agent")
+_SENSOR_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_HINT = "pytest-reflex schema flow describes every key"
+_AGENT_HINT = "its front matter has name, and may have description, tools, model"
 
 
 def read_flow(path: Path, project: Path) -> tuple[Node, Mapping[str, AgentFile]]:
@@ -44,18 +50,23 @@ def read_flow(path: Path, project: Path) -> tuple[Node, Mapping[str, AgentFile]]
     Paths in it start at the project. Raises FlowError with all that is wrong, agent files included.
     """
     try:
-        table, faults = read_document(path)
+        table, faults = read_document(path, "`version` and `flow`")
     except CriteriaError as error:
-        raise FlowError(error.problems) from None
+        raise FlowError(_hinted(error.problems, _HINT)) from None
     reading = _Reading(faults, project)
     try:
         root = reading.document(table)
     except CriteriaError as error:  # too many problems
-        raise FlowError(error.problems) from None
-    if problems := in_order(faults.found) + reading.of_agents:
+        raise FlowError(_hinted(error.problems, _HINT)) from None
+    of_flow = _hinted(in_order(faults.found), _HINT)
+    if problems := [*of_flow, *_hinted(reading.of_agents, _AGENT_HINT)]:
         raise FlowError(problems)
     assert root is not None
     return root, reading.agents
+
+
+def _hinted(problems: Iterable[Problem], hint: str) -> list[Problem]:
+    return [one if one.hint else replace(one, hint=hint) for one in problems]
 
 
 class _Reading:
@@ -89,8 +100,11 @@ class _Reading:
         name = self._id(table, above)
         word_at(table, "type", ("loop",), faults, hint="type: loop")
         controller = filled_text_at(table, "controller", faults)
-        if controller and controller != ALL_PASS:
-            self._agent_at(table, "controller", "controller")
+        if controller.startswith(BUILTIN) and controller != ALL_PASS:
+            message = f"there is no controller {controller!r}"
+            faults.add(message, table.at("controller"), hint=f"controller: {ALL_PASS}")
+        elif controller and controller != ALL_PASS:
+            self._agent(controller, table.at("controller"), "controller")
         sensors = self._sensors(table)
         actuator, child = self._actuator(table, defaults, (*above, name))
         termination = table_at(table, "termination", faults)
@@ -116,12 +130,14 @@ class _Reading:
             return name
         if not is_id(name):
             self._faults.add(
-                f"id {name!r} is none: lower-case letters and digits, joined by single hyphens",
+                f"id {name!r} cannot be used: an id has lower-case letters and digits, joined by "
+                "single hyphens, and is no reserved name of a file",
                 table.at("id"),
                 hint="id: implement-feature",
             )
         elif name in above:
-            self._faults.add(f"id {name!r} is that of a node above it", table.at("id"))
+            hint = f"id: {name}-2"
+            self._faults.add(f"a node above has the id {name!r}, too", table.at("id"), hint=hint)
         return name
 
     def _actuator(
@@ -183,7 +199,8 @@ class _Reading:
             if number is not None and number > 0:
                 found[key] = float(number)
             elif number is not None:
-                self._faults.add(f"{key} must be more than 0", table.at(key))
+                hint = f"leave {key} out where there is no limit"
+                self._faults.add(f"{key} must be more than 0", table.at(key), hint=hint)
         return found
 
     def _sensors(self, table: Table) -> tuple[Sensor, ...]:
@@ -198,13 +215,14 @@ class _Reading:
             if isinstance(item, Table):
                 sensor = self._sensor(item)
             elif isinstance(item, str) and item.strip():
-                agent = self._agent(item, spot, "a sensor")
-                sensor = Sensor(name=agent.name if agent else "", agent=item)
+                self._agent(item, spot, "a sensor")
+                sensor = Sensor(name=self._name_of_agent(item, spot), agent=item)
             else:
                 self._faults.add("a sensor is the path of an agent file, or a mapping", spot)
                 continue
-            if sensor.name and sensor.name in {one.name for one in found}:
-                self._faults.add(f"there are two sensors {sensor.name!r} in one node", spot)
+            if sensor.name and sensor.name.lower() in {one.name.lower() for one in found}:
+                message = f"there are two sensors {sensor.name!r} in one node"
+                self._faults.add(message, spot, hint="give each a name of its own")
             found.append(sensor)
         return tuple(found)
 
@@ -219,7 +237,7 @@ class _Reading:
         given = {kind: filled_text_at(table, kind, faults) for kind in kinds}
         agent = self._agent_at(table, "agent", "a sensor") if given.get("agent") else ""
         return Sensor(
-            name=self._sensor_name(table, agent),
+            name=self._sensor_name(table, kinds, agent),
             command=given.get("command", ""),
             criteria=given.get("criteria", ""),
             artifacts=self._artifacts(table, given.get("criteria", "")),
@@ -229,13 +247,20 @@ class _Reading:
             run_when=self._run_when(table),
         )
 
-    def _sensor_name(self, table: Table, agent: str) -> str:
-        if "name" not in table and agent in self.agents:
-            return self.agents[agent].name
+    def _sensor_name(self, table: Table, kinds: list[str], agent: str) -> str:
+        if "name" not in table and kinds == ["agent"]:
+            return self._name_of_agent(agent, table.at("agent"))
         name = filled_text_at(table, "name", self._faults)
-        if name and not NAME.fullmatch(name):
+        return self._checked_name(name, table.at("name"))
+
+    def _name_of_agent(self, path: str, spot: Spot) -> str:
+        """Return the name that the front matter of a sensor's file gives it, if it can be read."""
+        return self._checked_name(self.agents[path].name if path in self.agents else "", spot)
+
+    def _checked_name(self, name: str, spot: Spot) -> str:
+        if name and not _SENSOR_NAME.fullmatch(name):
             message = f"name {name!r} of a sensor has letters, digits, _ and - alone, 64 at most"
-            self._faults.add(message, table.at("name"))
+            self._faults.add(message, spot, hint="name: unit-tests")
         return name
 
     def _artifacts(self, table: Table, criteria: str) -> tuple[str, ...]:
@@ -258,7 +283,8 @@ class _Reading:
         try:
             target = parse_target(text) if text else EXIT_ZERO
         except ValueError as error:
-            self._faults.add(str(error), table.at("target"))
+            hint = f"target: {'score >= 0.9' if of_criteria else 'exit == 0'}"
+            self._faults.add(str(error), table.at("target"), hint=hint)
             return EXIT_ZERO
         if kinds == ["agent"] and text:
             message = "an agent says itself whether its target is met"
@@ -288,21 +314,18 @@ class _Reading:
             self._agent(path, table.at(key), what)
         return path
 
-    def _agent(self, path: str, spot: Any, what: str) -> AgentFile | None:
-        """Return an agent file by its path, read once; what is wrong in it is a problem of its."""
-        if path in self.agents:
-            return self.agents[path]
+    def _agent(self, path: str, spot: Spot, what: str) -> None:
+        """Read an agent file by its path, once; what is wrong in it is a problem of its own."""
         where = self._project / path
-        if Path(path).is_absolute() or ".." in Path(path).parts:
-            self._faults.add(f"{what}: {path!r} leads out of the project", spot)
-        elif not where.is_file():
+        if Path(path).is_absolute() or ".." in Path(path).parts or "\0" in path:
+            hint = "paths start at the root of the repository"
+            self._faults.add(f"{what}: {path!r} leads out of the project", spot, hint=hint)
+        elif not os.path.isfile(where):  # a name may be too long for a file
             message = f"{what}: there is no agent file {path!r}"
             self._faults.add(message, spot, hint="paths start at the root of the repository")
-        elif path not in self._broken:
+        elif path not in self.agents and path not in self._broken:
             try:
                 self.agents[path] = read_agent_file(where)
-                return self.agents[path]
             except FlowError as error:
                 self.of_agents += error.problems
                 self._broken.add(path)
-        return None

@@ -190,7 +190,7 @@ class Stage:
         return path
 
     def run(self, task: str = "close all points", *flags: str) -> int:
-        return main(["flow", "run", task, *flags])
+        return main(["flow", "run", *flags, "--", task])
 
     def resume(self, *flags: str) -> int:
         return main(["flow", "resume", *flags])
