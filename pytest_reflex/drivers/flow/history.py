@@ -9,10 +9,10 @@ from pathlib import Path
 from pytest_reflex.drivers.common.catalog import RunRow
 from pytest_reflex.drivers.common.git import Git
 from pytest_reflex.drivers.common.record import Record
-from pytest_reflex.drivers.common.record_file import RunFile
 from pytest_reflex.drivers.flow import messages
 from pytest_reflex.drivers.flow.ground import LOG, RUNS
 from pytest_reflex.drivers.flow.labels import is_run_id
+from pytest_reflex.drivers.flow.run_file import FlowRunFile
 from pytest_reflex.errors import FlowError, StepError, UsageError
 from pytest_reflex.settings import Settings
 from pytest_reflex.store.regular import read_if_regular
@@ -34,7 +34,7 @@ def last_run(project: Path) -> str | None:
 
 def rows(project: Path) -> Iterator[RunRow]:
     """Yield a row for each run, the last one first."""
-    return (RunFile(project, NAME, name).row() for name in run_names(project))
+    return (FlowRunFile(project, name).row() for name in run_names(project))
 
 
 def list_runs(project: Path, settings: Settings) -> Iterator[RunRow]:
