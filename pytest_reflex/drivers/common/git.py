@@ -144,6 +144,11 @@ class Git:
         names = self._told("for-each-ref", "--format=%(refname:short)", "refs/heads")
         return set(names.splitlines())
 
+    def worktree_of(self, branch: str) -> str:
+        """Return the folder of the worktree that has a branch checked out, empty for none."""
+        told = self._asked("for-each-ref", "--format=%(worktreepath)", f"refs/heads/{branch}")
+        return told or ""
+
     def is_branch_name(self, name: str) -> bool:
         """Return whether a branch may have a name."""
         return not name.startswith("-") and (

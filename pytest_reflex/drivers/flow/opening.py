@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -33,6 +32,7 @@ from pytest_reflex.drivers.flow.run_file import FlowRunFile, refuse_missing_bran
 from pytest_reflex.drivers.flow.staff import Role, Staff
 from pytest_reflex.errors import FlowError, Place, Problem, ReflexError, UsageError
 from pytest_reflex.host import agent_kinds, make_agent, open_host
+from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.steps import Askable
 from pytest_reflex.model.stop import StopReason
 from pytest_reflex.settings import Settings
@@ -207,7 +207,7 @@ def _new_run(project: Path) -> str:
     runs = project / RUNS
     runs.mkdir(parents=True, exist_ok=True)
     while True:
-        run_id = next_run_id(os.listdir(runs), datetime.now(UTC))
+        run_id = next_run_id(run_names(project), datetime.now(UTC))
         try:
             (runs / run_id).mkdir()
             return run_id
@@ -299,7 +299,8 @@ def _refuse_other_branch(git: Git, run_id: str, data: Mapping[str, Any]) -> None
     if here == branch:
         return
     if branch in git.branches():
-        hint = f"git switch {branch}"
+        elsewhere = git.worktree_of(branch)
+        hint = f"cd {one_line(elsewhere)}" if elsewhere else f"git switch {branch}"
         raise UsageError(f"{run_id} is on another branch than this one", hint=hint)
     if (here, git.head()) != (data["base"], data["base_commit"]):
         hint = f"git switch {data['base']}, or begin a new run"
