@@ -37,12 +37,24 @@ def _limits(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-@click.command("run", cls=OwnOptions, short_help="Begin a run for a task.")
+class _RunOptions(OwnOptions):
+    """Options of which `--allow-dirty` takes a value with `=` alone."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        end = args.index("--") if "--" in args else len(args)
+        plain = ["--allow-dirty=keep" if one == "--allow-dirty" else one for one in args[:end]]
+        return super().parse_args(ctx, [*plain, *args[end:]])
+
+
+@click.command("run", cls=_RunOptions, short_help="Begin a run for a task.")
 @click.argument("task", required=False)
 @click.option("--new", is_flag=True, help="Leave an unfinished run, and begin a new one.")
 @click.option("--no-git", is_flag=True, help="Make no branch and no commits.")
 @click.option(
-    "--allow-dirty", is_flag=True, help="Begin beside unsaved work, which stays as it is."
+    "--allow-dirty",
+    type=click.Choice(["keep", "include"]),
+    metavar="[=include]",
+    help="Begin beside unsaved work, which stays as it is; or have changes of it committed.",
 )
 @click.option("--branch", default="", metavar="NAME", help="Name of the run's branch.")
 @_limits
@@ -50,7 +62,7 @@ def run(
     task: str | None,
     new: bool,
     no_git: bool,
-    allow_dirty: bool,
+    allow_dirty: str | None,
     branch: str,
     agents: tuple[str, ...],
     budgets: tuple[str, ...],
@@ -76,7 +88,7 @@ def run(
         task=task if task is not None else _asked_task(),
         agents=agents,
         git=not no_git,
-        allow_dirty=allow_dirty,
+        allow_dirty=allow_dirty or "",
         branch=branch,
     )
     for name in opening.unfinished(project) if new else ():

@@ -98,8 +98,15 @@ class FlowDriver:
         position = Position.from_json(record.data["position"])
         frame = position.top
         self._write_state(position, record)
-        outcome = self._steps[Step(step.name)](frame, record, tools)
-        return {"step": step.name, "node": frame.path, "label": frame.label, **outcome}
+        self._ground.take_restored()
+        try:
+            outcome = self._steps[Step(step.name)](frame, record, tools)
+        finally:  # whoever was asked may have changed what judges, also where that was cut short
+            if step.interruptible:
+                self._ground.restore()
+        restored = self._ground.take_restored()
+        own = {"step": step.name, "node": frame.path, "label": frame.label, "restored": restored}
+        return {**own, **outcome}
 
     def apply(self, data: Fields, outcome: Fields) -> Fields:
         position = after(self._root, Position.from_json(data["position"]), outcome)
@@ -192,16 +199,15 @@ class FlowDriver:
         if self._ground.read(frame.path, texts.ACTUATOR) is None:
             said = reply.error or reply.text or "The actuator said nothing."
             self._ground.write(frame.path, texts.ACTUATOR, f"{said.rstrip()}\n")
-        restored = self._ground.restore()
-        changed = [
-            path for path in self._ground.changed_since(frame.baseline) if path not in restored
-        ]
+        self._ground.restore()
+        refused = self._ground.restore_unsaved()
+        changed = self._ground.changed_since(frame.baseline)
         action = texts.action_of(frame, node.max_iterations)
         if reply.error:
             action = f"actuator failed: {one_line(reply.error, 60)}"
-        if restored:
-            action = f"restored {', '.join(restored)}; {action}"
-        return {"changed": changed, "restored": restored, "action": action}
+        if refused:
+            action = f"refused to change unsaved {', '.join(refused)}; {action}"
+        return {"changed": changed, "action": action}
 
     def _exhaust(self, frame: Frame, record: Record, tools: Tools) -> dict[str, Any]:
         return {"detail": used_up(node_of(self._root, frame), frame, record.spend)}
@@ -240,6 +246,8 @@ class FlowDriver:
     def _committed(
         self, frame: Frame, record: Record, kind: str, *, summary: str, action: str
     ) -> dict[str, Any]:
+        if frame.restored:
+            action = f"{texts.restored_text(frame.restored)}; {action}"
         boundary = Boundary(
             path=frame.path,
             label=frame.label,

@@ -37,6 +37,10 @@ class Protected(Protocol):
         """Put back what was changed, and return its names."""
         ...
 
+    def lost(self) -> Sequence[str]:
+        """Return the names of what was changed and could not be put back."""
+        ...
+
 
 class Ground:
     """The files of one run, and the commits of its boundaries; `git` is None without them.
@@ -52,6 +56,7 @@ class Ground:
         git: Git | None,
         base: str,
         protected: Protected,
+        unsaved: Protected | None = None,
         branch: str = "",
         kept_out: Iterable[str] = (),
         say: Callable[[str], object] = lambda text: None,
@@ -59,6 +64,7 @@ class Ground:
         self.project, self.run_id = project, run_id
         self.folder = project / RUNS / run_id
         self._git, self._base, self._protected = git, base, protected
+        self._unsaved, self._restored = unsaved, list[str]()
         self._kept_out, self._say = frozenset(kept_out), say
         self._branch = branch
 
@@ -117,7 +123,22 @@ class Ground:
 
     def restore(self) -> list[str]:
         """Put back protected files that were changed, and return their names."""
-        return self._protected.restore()
+        found = self._protected.restore()
+        self._restored += found
+        return found
+
+    def take_restored(self) -> list[str]:
+        """Return the names of all that was put back, or would have to be, since the last time."""
+        found, self._restored = sorted(set(self._restored)), []
+        return found
+
+    def lost(self) -> Sequence[str]:
+        """Return the protected files that were changed and could not be put back."""
+        return self._protected.lost()
+
+    def restore_unsaved(self) -> list[str]:
+        """Put back what was somebody's unsaved work, and return its names."""
+        return self._unsaved.restore() if self._unsaved else []
 
     def dirty(self) -> dict[str, str]:
         """Return what differs from the last commit, but for files of runs, with a hash each."""
