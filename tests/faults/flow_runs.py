@@ -82,6 +82,8 @@ class Flowing:
         return ran.stdout.decode()
 
     def boundaries(self, branch: str = BRANCH) -> list[tuple[str, str]]:
+        if branch not in Git(self.folder).branches():
+            return []
         made = reversed(list(Git(self.folder).messages("main", branch)))
         read = (messages.read(text) for _, text in made)
         return [(one.path, one.label) if one else ("nobody's", "") for one in read]
@@ -123,6 +125,8 @@ def wrong_at_end(project: Flowing, *, most: int = 0) -> list[str]:
     wrong = []
     if (made := project.boundaries()) != BOUNDARIES:
         wrong.append(f"its commits are {made}")
+    if not made:
+        return wrong
     if (text := project.git("show", f"{BRANCH}:note.txt")) != "DONE 1\nDONE 2\n":
         wrong.append(f"its last commit has {text!r}")
     if not 2 <= project.acts() <= 2 + most:

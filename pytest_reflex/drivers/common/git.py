@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
@@ -257,9 +257,8 @@ class Git:
     def _private_index(self) -> Iterator[dict[str, str]]:
         folder = self._folder()
         try:
-            _remove_indexes(folder)  # of a process that was killed
             yield {"GIT_INDEX_FILE": str(folder / f"{_INDEX}{os.getpid()}")}
-        finally:
+        finally:  # what a process left that was killed goes too
             _remove_indexes(folder)
 
     def _asked(self, *words: str) -> str | None:
@@ -321,8 +320,7 @@ def _listed(paths: Iterable[str]) -> bytes:
 
 def _remove_indexes(folder: Path) -> None:
     for path in folder.glob(f"{_INDEX}*"):
-        with suppress(OSError):
-            path.unlink()
+        path.unlink(missing_ok=True)
 
 
 def _text(output: bytes) -> str:

@@ -115,21 +115,30 @@ class Lease:
 
 def make_unseen(root: Path, folder: Path, tell: Callable[[str], object]) -> None:
     """Make a folder of runs; a `root` that is new is one that git does not see."""
-    new = not root.exists()
+    if not os.path.lexists(root):
+        _make_root(root, tell)
     make_folder(folder)
-    unseen = root / ".gitignore"
+
+
+def _make_root(root: Path, tell: Callable[[str], object]) -> None:
+    """Make a root with the file that hides it, both at once: who is killed leaves no other one."""
+    new, name = root.with_name(f"{root.name}.new"), ".gitignore"
     try:
-        if new:
-            _create(unseen, _UNSEEN)
-    except FileExistsError:
-        pass
+        make_folder(new)
+        refuse_links(root.parent, new)
+    except (StateError, OSError):
+        return  # no root can be made either, which is told
+    try:
+        _write(new / name, _UNSEEN)
+        os.rename(new, root)
     except OSError as error:
-        tell(f"{unseen} could not be written ({error.strerror}): git sees what is there")
+        if not root.exists():  # nobody else has made it
+            why = error.strerror
+            tell(f"{root / name} could not be written ({why}): git sees what is there")
 
 
-def _create(path: Path, data: bytes) -> None:
-    """Write a small file that is not there yet."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+def _write(path: Path, data: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o666)
     try:
         os.write(descriptor, data)
     finally:
