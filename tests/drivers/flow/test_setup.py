@@ -202,3 +202,32 @@ def test_what_was_set_up_runs_without_a_commit_in_between(
     assert main(["flow", "run", "Write done.txt"]) == 0
     assert "Stopped: target-met" in capsys.readouterr().out
     assert (project / "done.txt").read_text() == "done"
+
+
+@pytest.mark.parametrize("verb", [("check",), ("run", "Do it")], ids=["check", "run"])
+def test_without_a_flow_setup_is_named_and_nothing_is_written(
+    project: Path, capsys: pytest.CaptureFixture[str], verb: tuple[str, ...]
+) -> None:
+    assert main(["flow", *verb]) == 4
+    assert "there is no .ai-loop/flow.yaml (pytest-reflex flow setup" in capsys.readouterr().err
+    assert list(project.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "link to nothing"])
+def test_what_is_no_file_is_kept_and_reported(
+    project: Path, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    path = project / FLOW
+    path.parent.mkdir()
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("nothing")
+    assert setup() == 4
+    found = capsys.readouterr()
+    assert f"kept  {FLOW}" in found.out
+    assert ".claude" not in found.out
+    assert found.err.startswith("pytest-reflex: ")
+    assert "Traceback" not in found.err
