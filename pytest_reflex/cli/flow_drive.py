@@ -37,12 +37,24 @@ def _limits(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-@click.command("run", cls=OwnOptions, short_help="Begin a run for a task.")
+class _RunOptions(OwnOptions):
+    """Options of which `--allow-dirty` takes a value with `=` alone."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        end = args.index("--") if "--" in args else len(args)
+        plain = ["--allow-dirty=keep" if one == "--allow-dirty" else one for one in args[:end]]
+        return super().parse_args(ctx, [*plain, *args[end:]])
+
+
+@click.command("run", cls=_RunOptions, short_help="Begin a run for a task.")
 @click.argument("task", required=False)
 @click.option("--new", is_flag=True, help="Leave an unfinished run, and begin a new one.")
 @click.option("--no-git", is_flag=True, help="Make no branch and no commits.")
 @click.option(
-    "--allow-dirty", is_flag=True, help="Begin beside unsaved work, which stays as it is."
+    "--allow-dirty",
+    type=click.Choice(["keep", "include"]),
+    metavar="[=include]",
+    help="Begin beside unsaved work, which stays as it is; or have changes of it committed.",
 )
 @click.option("--branch", default="", metavar="NAME", help="Name of the run's branch.")
 @_limits
@@ -50,7 +62,7 @@ def run(
     task: str | None,
     new: bool,
     no_git: bool,
-    allow_dirty: bool,
+    allow_dirty: str | None,
     branch: str,
     agents: tuple[str, ...],
     budgets: tuple[str, ...],
@@ -62,9 +74,11 @@ def run(
     A terminal is asked for a task that is missing, and whether to resume a run that is not
     finished. Exit status: 0 the target is met, 6 all iterations are used up, 9 error.
     """
+    from pytest_reflex.drivers.common.asking import check_text
     from pytest_reflex.drivers.flow import opening
 
     project = Path.cwd()
+    check_text("task", task or "")
     if not new and (waiting := opening.unfinished(project)):
         if not _resumes(project, waiting[0]):
             hint = "flow resume, or --new"
@@ -74,7 +88,7 @@ def run(
         task=task if task is not None else _asked_task(),
         agents=agents,
         git=not no_git,
-        allow_dirty=allow_dirty,
+        allow_dirty=allow_dirty or "",
         branch=branch,
     )
     for name in opening.unfinished(project) if new else ():

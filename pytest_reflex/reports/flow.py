@@ -50,7 +50,7 @@ def final_lines(record: Any) -> Iterator[str]:
         yield f"Branch: {data['branch']} (from {data['base']})"
         yield f"Look at it: git diff {data['base']}...{data['branch']}"
         yield f"Take it over: git switch {data['base']} && git merge {data['branch']}"
-    if record.can_go_on:
+    if record.can_go_on and data["position"]["frames"]:
         yield f"Go on: pytest-reflex flow resume {record.run}"
 
 

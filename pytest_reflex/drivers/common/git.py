@@ -2,21 +2,23 @@
 
 Promises: nothing of a repository is run but its hooks, and these only for a commit; no prompt is
 waited for; what a command writes goes into no shell; a commit holds the paths that were named and
-nothing else, whatever is staged; no branch but the named one is moved, and nothing is pushed.
-Limits: a clean filter that the user's own configuration names is run by git, as it always is.
+nothing else, whatever is staged; no branch but the named one is moved, and nothing is pushed; the
+index is written by a commit alone, and only for the paths that it holds.
+Limits: a filter or signing program that the user's own configuration names is run by git, as it
+always is; one that the repository itself names is refused. Submodules are not looked into.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
-import stat
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 
+from pytest_reflex.drivers.common.content_hash import content_hash
 from pytest_reflex.errors import StepError, UsageError
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.process.environment import inherited
@@ -25,12 +27,19 @@ from pytest_reflex.process.spawn import SpawnError
 
 SECONDS = 120.0
 _MOST_BYTES = 64_000_000
+_INDEX = "reflex-index-"
 _HARDENED = (
     *("-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", "core.pager=cat"),
     *("-c", "core.editor=true", "-c", "sequence.editor=true", "-c", "protocol.ext.allow=never"),
     *("-c", "core.quotePath=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false"),
-    *("-c", "diff.external=", "-c", "core.askPass="),
+    *("-c", "diff.external=", "-c", "core.askPass=", "-c", "log.showSignature=false"),
+    *("-c", "i18n.commitEncoding=UTF-8", "-c", "i18n.logOutputEncoding=UTF-8"),
+    *("-c", "submodule.recurse=false"),
 )
+# Programs that git would run for a file or a commit.
+_PROGRAMS = r"^(filter\..*\.(clean|smudge|process)|gpg\.(.*\.)?(program|defaultkeycommand))$"
+_OF_LFS = ("git-lfs clean -- %f", "git-lfs smudge -- %f", "git-lfs filter-process")
+_OWN_SCOPES = ("local", "worktree")
 # A hook of git, in which we may run, says by these which repository is meant.
 ELSEWHERE = frozenset(
     f"GIT_{name}"
@@ -40,12 +49,15 @@ ELSEWHERE = frozenset(
         *("CONFIG", "CONFIG_PARAMETERS", "CONFIG_COUNT"),
     )
 )
+# Of the variables of git, those that say who commits and where a user's configuration is.
+_KEPT = re.compile(r"GIT_(AUTHOR_|COMMITTER_|CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)$|SSL_)")
 _WITHOUT_HOOKS = ("-c", f"core.hooksPath={os.devnull}")
 _QUIET = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_EDITOR": "true",
     "GIT_PAGER": "cat",
     "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
     "LC_ALL": "C",
 }
 _UNFINISHED = {
@@ -69,8 +81,10 @@ class Tree:
 class Git:
     """The git command in one working tree; what it refuses is a UsageError or a StepError."""
 
-    def __init__(self, project: Path, *, cancel: Event | None = None) -> None:
-        self.project, self._cancel = project, cancel
+    def __init__(
+        self, project: Path, *, cancel: Event | None = None, seconds: float = SECONDS
+    ) -> None:
+        self.project, self._cancel, self._seconds = project, cancel, seconds
 
     def tree(self) -> Tree:
         """Return the repository; raises UsageError where a run cannot make commits in it."""
@@ -78,12 +92,17 @@ class Git:
         if top is None:
             if self._asked("rev-parse", "--is-bare-repository") == "true":
                 raise UsageError("the repository is bare: it has no files", hint="clone it")
+            if os.path.lexists(self.project / ".git"):
+                said = _text(self._finished("rev-parse", "--show-toplevel").stderr)
+                raise _refused(f"git cannot use this repository: {one_line(said, 300)}", "--no-git")
             raise _refused("this is no git repository", "git init, or --no-git")
         if os.path.realpath(top) != os.path.realpath(self.project):
             raise UsageError("this is not the root of the repository", hint=f"cd {one_line(top)}")
         if self._asked("rev-parse", "--show-superproject-working-tree"):
             raise _refused("this is a submodule of another repository", "clone it by itself")
         folder = Path(self._asked("rev-parse", "--absolute-git-dir") or "")
+        self._refuse_copy(folder)
+        self.refuse_programs()
         for name, what in _UNFINISHED.items():
             if os.path.lexists(folder / name):
                 raise _refused(f"{what} is not finished", "finish or abort it first")
@@ -100,6 +119,37 @@ class Git:
                 hint = "git config user.name and user.email"
                 raise _refused("git does not know who commits", hint)
         return Tree(branch, folder)
+
+    def _refuse_copy(self, folder: Path) -> None:
+        """Raise UsageError where the folder of a linked worktree belongs to another place."""
+        try:
+            owner = (folder / "gitdir").read_text("utf-8", "replace").strip()
+        except OSError:
+            return
+        if os.path.realpath(owner) != os.path.realpath(self.project / ".git"):
+            hint = "git worktree add, or git worktree repair"
+            raise _refused("this is a copy of a linked worktree, not the worktree itself", hint)
+
+    def refuse_programs(self) -> None:
+        """Raise UsageError where the repository itself names a program that git would run.
+
+        That of LFS is meant, and harms nobody.
+        """
+        finished = self._finished("config", "--show-scope", "-z", "--get-regexp", _PROGRAMS)
+        words = finished.stdout.decode("utf-8", "replace").split("\0")
+        for scope, entry in zip(words[::2], words[1::2], strict=False):
+            key, _, value = entry.partition("\n")
+            if scope in _OWN_SCOPES and value and value not in _OF_LFS:
+                raise _refused(
+                    f"the repository's own configuration has git run {one_line(value, 100)!r} "
+                    f"({one_line(key, 100)})",
+                    f"git config --unset {one_line(key, 100)}, or set it with --global",
+                )
+
+    def hooks_folder(self) -> Path:
+        """Return the folder of the hooks that a commit runs."""
+        told = self._done("rev-parse", "--git-path", "hooks", hooks=True).stdout
+        return self.project / _text(told)
 
     def head(self) -> str:
         """Return the id of the last commit."""
@@ -129,12 +179,22 @@ class Git:
 
         Ignored files are left out; the hash of what is gone is empty.
         """
+        self.refuse_programs()
         listed = self._bytes(
             "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames",
-            "--ignore-submodules=none",
+            "--ignore-submodules=dirty",
         )  # fmt: skip
         names = [os.fsdecode(one[3:]) for one in listed.split(b"\0") if one]
-        return {name: self._hash(name) for name in sorted(names)}
+        return {name: self.hash_of(name) for name in sorted(names)}
+
+    def hash_of(self, name: str) -> str:
+        """Return a hash of what stands at a path, empty for nothing."""
+        return content_hash(self.project / name)
+
+    def changed_paths(self, since: str) -> list[str]:
+        """Return the paths that commits after `since` have changed."""
+        told = self._bytes("diff-tree", "-r", "-z", "--name-only", "--no-renames", since, "HEAD")
+        return [os.fsdecode(path) for path in told.split(b"\0") if path]
 
     def is_ignored(self, path: str) -> bool:
         """Return whether git ignores a path."""
@@ -156,63 +216,65 @@ class Git:
     def commit(self, message: str, paths: Sequence[str]) -> str:
         """Commit the paths as they are now and return the commit's id; no path is fine.
 
-        The index of the user has these paths as committed, and everything else as it was. Raises
-        StepError where git, or a hook of the repository, refuses.
+        The index of the user has these paths as committed, and everything else as it was. A hook
+        that refused, but changed the paths, is tried once more. Raises StepError where git, or a
+        hook of the repository, refuses, and where a hook has something else committed.
         """
-        before = self.head()
+        self.refuse_programs()
+        named = [path for path in paths if not path.endswith("/")]  # a repository in this one
+        before, looked = self.head(), self._hashes(named)
+        try:
+            self._commit(message, named)
+        except StepError:
+            if self.head() != before or self._hashes(named) == looked:
+                raise
+            self._commit(message, named)
+        made = self.head()
+        if foreign := sorted(set(self.changed_paths(before)) - set(named)):
+            self._done("update-ref", "-m", "undo a commit", "HEAD", before, made)
+            shown = one_line(", ".join(foreign), 200)
+            raise StepError(f"a hook put other files into the commit, which was undone: {shown}")
+        self.sync_index(before)
+        return made
+
+    def sync_index(self, since: str) -> None:
+        """Have the user's index hold what commits after `since` have, and the rest as it was."""
+        _remove_indexes(self._folder())
+        if changed := self.changed_paths(since):
+            self._done(
+                *("reset", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul"),
+                stdin=_listed(changed),
+            )
+
+    def _commit(self, message: str, paths: Sequence[str]) -> None:
         with self._private_index() as variables:
             self._done("read-tree", "HEAD", variables=variables)
-            self._staged(paths, variables)
+            if paths:
+                self._done(
+                    *("update-index", "--add", "--remove", "--replace", "-z", "--stdin"),
+                    variables=variables,
+                    stdin=_listed(paths),
+                )
             self._done(
                 *("commit", "--quiet", "--allow-empty", "--cleanup=verbatim", "--file=-"),
                 variables=variables,
                 stdin=message.encode(),
                 hooks=True,
             )
-        made = self.head()
-        changed = self._bytes("diff-tree", "-r", "-z", "--name-only", "--no-renames", before, made)
-        if changed:
-            self._done(
-                *("reset", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul"),
-                stdin=changed,
-            )
-        return made
 
-    def _staged(self, paths: Sequence[str], variables: Mapping[str, str]) -> None:
-        if paths:
-            listed = b"".join(os.fsencode(path) + b"\0" for path in paths)
-            self._done(
-                *("update-index", "--add", "--remove", "-z", "--stdin"),
-                variables=variables,
-                stdin=listed,
-            )
+    def _hashes(self, paths: Iterable[str]) -> dict[str, str]:
+        return {path: self.hash_of(path) for path in paths}
+
+    def _folder(self) -> Path:
+        return Path(self._told("rev-parse", "--absolute-git-dir"))
 
     @contextmanager
     def _private_index(self) -> Iterator[dict[str, str]]:
-        folder = Path(self._told("rev-parse", "--absolute-git-dir"))
-        path = folder / f"reflex-index-{os.getpid()}"
+        folder = self._folder()
         try:
-            yield {"GIT_INDEX_FILE": str(path)}
-        finally:
-            for name in (path, path.with_name(f"{path.name}.lock")):
-                with suppress(OSError):
-                    name.unlink()
-
-    def _hash(self, name: str) -> str:
-        path = self.project / name
-        try:
-            status = path.lstat()
-            if stat.S_ISLNK(status.st_mode):
-                return hashlib.sha256(b"link " + os.fsencode(os.readlink(path))).hexdigest()
-            if not stat.S_ISREG(status.st_mode):
-                return f"special {status.st_mode}"
-            with path.open("rb") as file:
-                found = hashlib.file_digest(file, "sha256").hexdigest()
-            return f"{found}{'x' if status.st_mode & 0o100 else ''}"
-        except FileNotFoundError:
-            return ""
-        except OSError as error:
-            return f"unreadable {error.errno}"
+            yield {"GIT_INDEX_FILE": str(folder / f"{_INDEX}{os.getpid()}")}
+        finally:  # what a process left that was killed goes too
+            _remove_indexes(folder)
 
     def _asked(self, *words: str) -> str | None:
         """Return a line that git answers, None where it refuses."""
@@ -246,7 +308,7 @@ class Git:
         stdin: bytes | None = None,
         hooks: bool = False,
     ) -> Finished:
-        kept = {name: value for name, value in inherited().items() if name not in ELSEWHERE}
+        kept = {name: value for name, value in inherited().items() if _is_kept(name)}
         quiet = (*_HARDENED, *(() if hooks else _WITHOUT_HOOKS))
         try:
             finished = run(
@@ -254,15 +316,30 @@ class Git:
                 cwd=self.project,
                 env={**kept, **_QUIET, **(variables or {})},
                 stdin=stdin,
-                timeout=SECONDS,
+                timeout=self._seconds,
                 head=_MOST_BYTES,
                 cancel=self._cancel,
             )
         except SpawnError:
             raise UsageError("git is not installed", hint="install it, or --no-git") from None
         if finished.stopped or finished.stdout_truncated:
-            raise StepError(f"git {words[0]} took longer than {SECONDS:g} s, or was stopped")
+            why = ": a hook or a question for a passphrase does not end" if hooks else ""
+            told = f"took longer than {self._seconds:g} s, or was stopped{why}"
+            raise StepError(f"git {words[0]} {told}")
         return finished
+
+
+def _is_kept(name: str) -> bool:
+    return not name.startswith("GIT_") or bool(_KEPT.match(name))
+
+
+def _listed(paths: Iterable[str]) -> bytes:
+    return b"".join(os.fsencode(path) + b"\0" for path in paths)
+
+
+def _remove_indexes(folder: Path) -> None:
+    for path in folder.glob(f"{_INDEX}*"):
+        path.unlink(missing_ok=True)
 
 
 def _text(output: bytes) -> str:
@@ -271,9 +348,3 @@ def _text(output: bytes) -> str:
 
 def _refused(why: str, hint: str) -> UsageError:
     return UsageError(why, hint=hint)
-
-
-def changed_between(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
-    """Return the paths whose contents differ between two looks at what is dirty."""
-    paths: Iterable[str] = {**before, **after}
-    return sorted(path for path in paths if before.get(path) != after.get(path))

@@ -208,6 +208,14 @@ def action_of(frame: Frame, max_iterations: int) -> str:
     return re.sub(r"^(?:[-*+]|[0-9]+[.)])\s+", "", first) or "target met"
 
 
+def restored_text(names: Iterable[str]) -> str:
+    """Return what was done about protected files that were changed."""
+    outside = [name for name in names if name.startswith("/")]
+    inside = [name for name in names if name not in outside]
+    parts = [f"restored {', '.join(inside)}"] if inside else []
+    return "; ".join([*parts, f"changed for good: {', '.join(outside)}"] if outside else parts)
+
+
 def _parted(text: str) -> tuple[Mapping[str, Any], str]:
     """Return the front matter of a document and the rest; raises ContractError without one."""
     text = text.replace("\r\n", "\n").lstrip("\ufeff")

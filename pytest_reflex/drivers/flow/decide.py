@@ -56,7 +56,25 @@ def is_closing(node: Node, frame: Frame) -> bool:
 
 
 def after(root: Node, position: Position, outcome: Mapping[str, Any]) -> Position:
-    """Return the position behind a step that came to an outcome, which names the step."""
+    """Return the position behind a step that came to an outcome, which names the step.
+
+    Protected files that were changed while it was done count as one offence of the node.
+    """
+    restored = tuple(outcome.get("restored", ()))
+    if not restored:
+        return _after(root, position, outcome)
+    frame = position.top
+    position = position.with_top(restored=(*frame.restored, *restored), offences=frame.offences + 1)
+    behind = _after(root, position, outcome)
+    if position.top.offences < MOST_OFFENCES:
+        return behind
+    told = ", ".join(restored)
+    behind = behind.with_top(target_met=False)
+    ended = _ended(behind, NodeStatus.ERROR, f"protected files were changed again: {told}")
+    return replace(ended, tampered=told)
+
+
+def _after(root: Node, position: Position, outcome: Mapping[str, Any]) -> Position:
     frame, step = position.top, Step(outcome["step"])
     node = node_of(root, frame)
     if step is Step.ENTER:
@@ -107,21 +125,12 @@ def _decided(position: Position, node: Node, outcome: Mapping[str, Any]) -> Posi
 
 
 def _acted(position: Position, outcome: Mapping[str, Any]) -> Position:
-    restored = tuple(outcome["restored"])
-    offences = position.top.offences + bool(restored)
-    position = position.with_top(
+    return position.with_top(
         changed=tuple(outcome["changed"]),
-        restored=restored,
-        offences=offences,
         acts=position.top.acts + 1,
         action=outcome["action"],
         step=Step.MEASURE,
     )
-    if offences < MOST_OFFENCES:
-        return position
-    told = ", ".join(restored)
-    ended = _ended(position, NodeStatus.ERROR, f"protected files were changed again: {told}")
-    return replace(ended, tampered=told)
 
 
 def _ended(position: Position, status: NodeStatus, error: str = "") -> Position:

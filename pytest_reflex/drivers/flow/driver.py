@@ -87,14 +87,26 @@ class FlowDriver:
             return step
         ends = step is Step.COMMIT and len(position.frames) == 1
         commits = step in (Step.COMMIT, Step.COMMIT_ENTRY, Step.COMMIT_RESULT)
-        return NextStep(step.value, ends_iteration=ends, interruptible=not commits)
+        return NextStep(
+            step.value,
+            ends_iteration=ends,
+            interruptible=not commits,
+            hears=step in (Step.DECIDE, Step.ACT),
+        )
 
     def perform(self, step: NextStep, record: Record, tools: Tools) -> Fields:
         position = Position.from_json(record.data["position"])
         frame = position.top
         self._write_state(position, record)
-        outcome = self._steps[Step(step.name)](frame, record, tools)
-        return {"step": step.name, "node": frame.path, "label": frame.label, **outcome}
+        self._ground.take_restored()
+        try:
+            outcome = self._steps[Step(step.name)](frame, record, tools)
+        finally:  # whoever was asked may have changed what judges, also where that was cut short
+            if step.interruptible:
+                self._ground.restore()
+        restored = self._ground.take_restored()
+        own = {"step": step.name, "node": frame.path, "label": frame.label, "restored": restored}
+        return {**own, **outcome}
 
     def apply(self, data: Fields, outcome: Fields) -> Fields:
         position = after(self._root, Position.from_json(data["position"]), outcome)
@@ -115,18 +127,19 @@ class FlowDriver:
     def _enter(self, frame: Frame, record: Record, tools: Tools) -> dict[str, Any]:
         node = node_of(self._root, frame)
         if not frame.parent:
+            self._ground.open_branch()
             return self._measure(frame, record, tools)
         self._ground.clear(frame.path)
         for sensor in node.sensors:
             name = texts.sensor_file(sensor.name)
             self._ground.write(frame.path, name, texts.sensor_stub(sensor.name))
         stubs = {sensor.name: Reading(state=PENDING) for sensor in node.sensors}
-        return {"readings": _wire(stubs), "baseline": self._ground.dirty()}
+        return {"readings": _wire(stubs), "baseline": self._ground.look()}
 
     def _measure(self, frame: Frame, record: Record, tools: Tools) -> dict[str, Any]:
         node = node_of(self._root, frame)
         readings = self._cycle.measure(node, frame, tools)
-        return {"readings": _wire(readings), "baseline": self._ground.dirty()}
+        return {"readings": _wire(readings), "baseline": self._ground.look()}
 
     # Deciding
 
@@ -186,16 +199,15 @@ class FlowDriver:
         if self._ground.read(frame.path, texts.ACTUATOR) is None:
             said = reply.error or reply.text or "The actuator said nothing."
             self._ground.write(frame.path, texts.ACTUATOR, f"{said.rstrip()}\n")
-        restored = self._ground.restore()
-        changed = [
-            path for path in self._ground.changed_since(frame.baseline) if path not in restored
-        ]
+        self._ground.restore()
+        refused = self._ground.restore_unsaved()
+        changed = self._ground.changed_since(frame.baseline)
         action = texts.action_of(frame, node.max_iterations)
         if reply.error:
             action = f"actuator failed: {one_line(reply.error, 60)}"
-        if restored:
-            action = f"restored {', '.join(restored)}; {action}"
-        return {"changed": changed, "restored": restored, "action": action}
+        if refused:
+            action = f"refused to change unsaved {', '.join(refused)}; {action}"
+        return {"changed": changed, "action": action}
 
     def _exhaust(self, frame: Frame, record: Record, tools: Tools) -> dict[str, Any]:
         return {"detail": used_up(node_of(self._root, frame), frame, record.spend)}
@@ -234,6 +246,8 @@ class FlowDriver:
     def _committed(
         self, frame: Frame, record: Record, kind: str, *, summary: str, action: str
     ) -> dict[str, Any]:
+        if frame.restored:
+            action = f"{texts.restored_text(frame.restored)}; {action}"
         boundary = Boundary(
             path=frame.path,
             label=frame.label,

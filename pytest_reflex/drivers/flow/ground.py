@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from pytest_reflex.drivers.common.git import Git, changed_between
+from pytest_reflex.drivers.common.git import Git
 from pytest_reflex.drivers.flow import artifacts as texts
 from pytest_reflex.drivers.flow import messages
 from pytest_reflex.errors import StateError, StepError
-from pytest_reflex.store.atomic import remove_file, replace_file
+from pytest_reflex.store.atomic import remove_file, remove_strays, replace_file
 from pytest_reflex.store.folders import make_folder
 from pytest_reflex.store.regular import read_if_regular, refuse_links
 
@@ -25,6 +25,7 @@ LOG = "commits.log"
 OWN = (ROOT, ".pytest-reflex")
 """Folders whose files never count as somebody's unsaved work."""
 _MOST_BYTES = 16_000_000
+_COMMIT = ""  # among paths, of which none is empty
 
 
 class Protected(Protocol):
@@ -34,6 +35,10 @@ class Protected(Protocol):
 
     def restore(self) -> list[str]:
         """Put back what was changed, and return its names."""
+        ...
+
+    def lost(self) -> Sequence[str]:
+        """Return the names of what was changed and could not be put back."""
         ...
 
 
@@ -51,14 +56,22 @@ class Ground:
         git: Git | None,
         base: str,
         protected: Protected,
+        unsaved: Protected | None = None,
+        branch: str = "",
         kept_out: Iterable[str] = (),
         say: Callable[[str], object] = lambda text: None,
     ) -> None:
         self.project, self.run_id = project, run_id
         self.folder = project / RUNS / run_id
         self._git, self._base, self._protected = git, base, protected
+        self._unsaved, self._restored = unsaved, list[str]()
         self._kept_out, self._say = frozenset(kept_out), say
-        self._branch = git.branch() if git else ""
+        self._branch = branch
+
+    def open_branch(self) -> None:
+        """Make the run's branch and check it out, unless that was done before."""
+        if self._git is not None and self._git.branch() != self._branch:
+            self._git.create_branch(self._branch)
 
     def shown(self, path: str) -> str:
         """Return the folder of a node as agents are told it, seen from the project."""
@@ -110,17 +123,51 @@ class Ground:
 
     def restore(self) -> list[str]:
         """Put back protected files that were changed, and return their names."""
-        return self._protected.restore()
+        found = self._protected.restore()
+        self._restored += found
+        return found
+
+    def take_restored(self) -> list[str]:
+        """Return the names of all that was put back, or would have to be, since the last time."""
+        found, self._restored = sorted(set(self._restored)), []
+        return found
+
+    def lost(self) -> Sequence[str]:
+        """Return the protected files that were changed and could not be put back."""
+        return self._protected.lost()
+
+    def restore_unsaved(self) -> list[str]:
+        """Put back what was somebody's unsaved work, and return its names."""
+        return self._unsaved.restore() if self._unsaved else []
 
     def dirty(self) -> dict[str, str]:
         """Return what differs from the last commit, but for files of runs, with a hash each."""
         found = self._git.dirty() if self._git else {}
         return {path: sha for path, sha in found.items() if not _is_own(path)}
 
-    def changed_since(self, baseline: Mapping[str, str]) -> list[str]:
-        """Return the paths that were changed since; of those kept out, none."""
-        found = changed_between(baseline, self.dirty())
-        return [path for path in found if path not in self._kept_out]
+    def look(self) -> dict[str, str]:
+        """Return how the tree stands: its last commit, and what differs from it."""
+        return {_COMMIT: self._git.head(), **self.dirty()} if self._git else {}
+
+    def differing(self, before: Mapping[str, str]) -> list[str]:
+        """Return the paths that are not as they were at a look, whoever has committed them since.
+
+        One that was changed, committed and put back counts as changed.
+        """
+        if self._git is None:
+            return []
+        now = self.dirty()
+        committed = self._git.changed_paths(before[_COMMIT]) if before.get(_COMMIT) else []
+        return sorted(
+            path
+            for path in {*before, *now, *committed} - {_COMMIT}
+            if not _is_own(path)
+            and (path not in before or before[path] != (now.get(path) or self._git.hash_of(path)))
+        )
+
+    def changed_since(self, before: Mapping[str, str]) -> list[str]:
+        """Return the paths that were changed since a look; of those kept out, none."""
+        return [path for path in self.differing(before) if path not in self._kept_out]
 
     @property
     def knows_changes(self) -> bool:
@@ -132,6 +179,8 @@ class Ground:
         Raises StepError where git or a hook refuses, or somebody has left the run's branch.
         """
         text = messages.message(boundary)
+        for folder, _, _ in os.walk(self.folder):
+            remove_strays(Path(folder))
         if self._git is None:
             return self._log(boundary, text)
         if self._git.branch() != self._branch:
@@ -139,6 +188,8 @@ class Ground:
         for commit, message in self._git.messages(self._base):
             known = messages.read(message)
             if known and (known.run, known.key) == (boundary.run, boundary.key):
+                if commit == self._git.head():
+                    self._git.sync_index(f"{commit}^")
                 return commit
         return self._git.commit(text, [*changed, *self._own_files()])
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pytest_reflex.model.plain import one_line
 
 LONGEST_SUMMARY = 72
+_LONGEST_SENSORS = 100_000
 _SUBJECT = re.compile(
     r"ai-loop\[(?P<nodes>[^]]+)\]: iteration (?P<label>[0-9.]+) — (?P<summary>.*)"
 )
@@ -62,7 +63,7 @@ def message(boundary: Boundary) -> str:
         "iteration": boundary.label,
         "status": boundary.status,
         "target-met": "true" if boundary.target_met else "false",
-        "sensors": one_line(sensors, 2000),
+        "sensors": one_line(sensors, _LONGEST_SENSORS),
         "action": fold(boundary.action),
     }
     body = "\n".join(f"[{name}] {value}".rstrip() for name, value in fields.items())

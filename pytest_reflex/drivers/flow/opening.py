@@ -13,42 +13,48 @@ from pytest_reflex.drivers.common import running
 from pytest_reflex.drivers.common.arguments import Budget, settings_of
 from pytest_reflex.drivers.common.drive import Stop
 from pytest_reflex.drivers.common.git import Git
+from pytest_reflex.drivers.common.protection import Relied
 from pytest_reflex.drivers.common.record import Record
 from pytest_reflex.drivers.common.record_file import RunFile
 from pytest_reflex.drivers.common.record_store import utc_now
 from pytest_reflex.drivers.common.running import Events
 from pytest_reflex.drivers.flow import sensing
 from pytest_reflex.drivers.flow.agent_file import AgentFile
+from pytest_reflex.drivers.flow.branching import branch_of
 from pytest_reflex.drivers.flow.cycle import Cycle, Measures
 from pytest_reflex.drivers.flow.driver import FlowDriver
-from pytest_reflex.drivers.flow.ground import OWN, ROOT, RUNS, Ground, write_run_state
+from pytest_reflex.drivers.flow.ground import ROOT, RUNS, Ground, write_run_state
+from pytest_reflex.drivers.flow.guarding import before_resume, relied_by
 from pytest_reflex.drivers.flow.history import NAME, run_names
-from pytest_reflex.drivers.flow.labels import BRANCH_PREFIX, next_run_id, slug_of
+from pytest_reflex.drivers.flow.labels import next_run_id
 from pytest_reflex.drivers.flow.model import Node
 from pytest_reflex.drivers.flow.protected import KeptFiles
 from pytest_reflex.drivers.flow.read import read_flow
 from pytest_reflex.drivers.flow.staff import Role, Staff
 from pytest_reflex.errors import FlowError, Place, Problem, ReflexError, UsageError
 from pytest_reflex.host import agent_kinds, make_agent, open_host
-from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.steps import Askable
 from pytest_reflex.model.stop import StopReason
 from pytest_reflex.settings import Settings
 from pytest_reflex.settings.readers import ROLES
 
 FLOW_FILE = f"{ROOT}/flow.yaml"
-_SHOWN = 5
+_KEPT = "protected"
 Say = Callable[[str], object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How a new run is begun. `agents` are NAME or ROLE=NAME; `branch` is empty for one by task."""
+    """How a new run is begun. `agents` are NAME or ROLE=NAME; `branch` is empty for one by task.
+
+    Beside unsaved work none is begun, unless `allow_dirty` says keep (nothing of it is changed or
+    committed) or include (what an agent changes is committed).
+    """
 
     task: str
     agents: tuple[str, ...] = ()
     git: bool = True
-    allow_dirty: bool = False
+    allow_dirty: str = ""
     branch: str = ""
 
 
@@ -61,6 +67,7 @@ class Prepared:
     staff: Staff
     measures: Measures
     settings: Settings
+    project: Path
 
     def protected_names(self) -> tuple[str, ...]:
         """Return the files of the project that judge the work."""
@@ -82,7 +89,9 @@ def prepare(project: Path, agents: Sequence[str] = (), *, runs: bool = True) -> 
     measures, more = _measures(root, settings, project)
     if problems := [*problems, *more]:
         raise FlowError(problems)
-    return Prepared(root=root, files=files, staff=staff, measures=measures, settings=settings)
+    return Prepared(
+        root=root, files=files, staff=staff, measures=measures, settings=settings, project=project
+    )
 
 
 def _staff(values: Sequence[str], settings: Settings, project: Path, *, runs: bool) -> Staff:
@@ -174,13 +183,10 @@ def begin(
     git = Git(project) if options.git else None
     given = {"branch": "", "base": "", "base_commit": "", "kept_out": ""}
     if git is not None:
-        given |= _checked(git, options, prepared)
+        given |= branch_of(git, options, prepared.protected_names())
     run_id = _new_run(project)
-    if git is not None:
-        git.create_branch(given["branch"])
     files = RunFile(project, NAME, run_id)
-    kept = KeptFiles.keep(project, files.make_folder(say) / "protected", prepared.protected_names())
-    ground = _ground(project, run_id, given, git, kept, say)
+    ground = _ground(prepared, files.make_folder(say), run_id, given, git, say)
     ground.make_folders(prepared.root.paths())
     driver = _driver(prepared, ground, options.task)
     events = running.run(
@@ -194,37 +200,6 @@ def begin(
         say=say,
     )
     return run_id, events
-
-
-def _checked(git: Git, options: Options, prepared: Prepared) -> dict[str, str]:
-    """Return branch and base of a new run; raises UsageError where git is not ready for one."""
-    tree = git.tree()
-    dirty = [
-        path
-        for path in git.dirty()
-        if not path.startswith(tuple(f"{one}/" for one in OWN))
-        and path not in prepared.protected_names()
-    ]
-    if dirty and not options.allow_dirty:
-        shown = ", ".join(map(one_line, dirty[:_SHOWN])) + (", ..." if dirty[_SHOWN:] else "")
-        hint = "commit or stash it, or --allow-dirty: it stays as it is and is not committed"
-        raise UsageError(f"there is unsaved work: {shown}", hint=hint)
-    return {
-        "branch": _branch_name(git, options),
-        "base": tree.branch,
-        "base_commit": git.head(),
-        "kept_out": "\0".join(dirty),
-    }
-
-
-def _branch_name(git: Git, options: Options) -> str:
-    """Return a name that no branch has; one that was taken gets a number."""
-    wanted = options.branch or BRANCH_PREFIX + slug_of(options.task)
-    if not git.is_branch_name(wanted):
-        raise UsageError(f"{wanted!r} is no name of a branch", hint="--branch NAME")
-    taken = git.branches()
-    names = (wanted if number == 1 else f"{wanted}-{number}" for number in range(1, 10_000))
-    return next(name for name in names if name not in taken)
 
 
 def _new_run(project: Path) -> str:
@@ -241,20 +216,32 @@ def _new_run(project: Path) -> str:
 
 
 def _ground(
-    project: Path,
+    prepared: Prepared,
+    folder: Path,
     run_id: str,
     given: Mapping[str, str],
     git: Git | None,
-    kept: KeptFiles,
     say: Say,
 ) -> Ground:
+    project = prepared.project
+    relied = relied_by(
+        prepared.root,
+        prepared.protected_names(),
+        project=project,
+        registry=open_host(prepared.settings["plugins"], project).registry,
+        hooks=git.hooks_folder() if git else None,
+    )
+    kept_out = list(filter(None, given["kept_out"].split("\0")))
+    theirs = Relied(programs=frozenset(str(project / name) for name in kept_out))
     return Ground(
         project,
         run_id,
         git=git,
         base=given["base_commit"],
-        protected=kept,
-        kept_out=filter(None, given["kept_out"].split("\0")),
+        branch=given["branch"],
+        protected=KeptFiles(project, folder / _KEPT, relied),
+        unsaved=KeptFiles(project, folder / "unsaved", theirs) if kept_out else None,
+        kept_out=kept_out,
         say=say,
     )
 
@@ -283,22 +270,35 @@ def go_on(
     """Continue a run and return its events."""
     files = RunFile(project, NAME, run_id)
     record = files.found()
+    folder = files.make_folder(say)
+    before_resume(project, folder / _KEPT, record, is_driven=files.is_driven(), say=say)
     prepared = prepare(project, agents)
     data: Mapping[str, Any] = record.data
+    if not _can_go_on(record):
+        raise UsageError(f"the run {run_id} has ended", hint="begin a new one: flow run TASK")
     git = Git(project) if data["branch"] else None
     if git is not None:
-        tree = git.tree()
-        if tree.branch != data["branch"]:
-            hint = f"git switch {data['branch']}"
-            raise UsageError(f"{run_id} is on another branch than this one", hint=hint)
+        _refuse_other_branch(git, run_id, data)
     _refuse_other_tree(record, prepared.root)
-    kept = KeptFiles.keep(project, files.make_folder(say) / "protected", prepared.protected_names())
-    ground = _ground(project, run_id, data, git, kept, say)
+    ground = _ground(prepared, folder, run_id, data, git, say)
     ground.make_folders(prepared.root.paths())
     driver = _driver(prepared, ground, data["task"])
     return running.resume(
         driver, run_id, budget=budget, wall_time=wall_time, project=project, say=say
     )
+
+
+def _refuse_other_branch(git: Git, run_id: str, data: Mapping[str, Any]) -> None:
+    """Refuse to go on beside the run's branch; one that is not made yet is made by the run."""
+    here, branch = git.tree().branch, data["branch"]
+    if here == branch:
+        return
+    if branch in git.branches():
+        hint = f"git switch {branch}"
+        raise UsageError(f"{run_id} is on another branch than this one", hint=hint)
+    if (here, git.head()) != (data["base"], data["base_commit"]):
+        hint = f"git switch {data['base']}, or begin a new run"
+        raise UsageError(f"{run_id} began at another commit than this one", hint=hint)
 
 
 def _refuse_other_tree(record: Record, root: Node) -> None:
@@ -319,7 +319,8 @@ def abandon(project: Path, run_id: str) -> None:
         record = file.read()
         if record is not None:
             file.save(record.ended(Stop(StopReason.ABANDONED), utc_now()))
-            stack = [frame["path"] for frame in record.data["position"]["frames"]]
+            position = record.data["position"]
+            stack = [one["path"] for one in position["frames"]] or [min(position["results"])]
             write_run_state(project, run_id, status="abandoned", stack=stack, data=record.data)
 
 
@@ -328,6 +329,11 @@ def unfinished(project: Path) -> list[str]:
     found = []
     for name in run_names(project):
         record = RunFile(project, NAME, name).read()
-        if record is not None and not record.reason:
+        if record is not None and _can_go_on(record):
             found.append(name)
     return found
+
+
+def _can_go_on(record: Record) -> bool:
+    """Return whether a resume has something to do: where the root was left, nothing is."""
+    return record.can_go_on and bool(record.data["position"]["frames"] or not record.reason)

@@ -61,8 +61,8 @@ class Frame:
     what else the controller said, by heading. `baseline` are the files that differed from the last
     commit when it was measured, with their hashes; `changed` are the paths that the last act
     changed since, `restored` those that it must not have changed; `acts` counts all acts,
-    `offences` those with some of these. `action` says in a line what the current iteration did;
-    `spent` is what was spent before the node was entered.
+    `offences` the steps with some of these, in all entries of the node. `action` says in a line
+    what the current iteration did; `spent` is what was spent before the node was entered.
     """
 
     path: str
@@ -148,6 +148,7 @@ class Position:
             task=self.top.plan,
             parent=self.top.label,
             spent=spent,
+            offences=self.results.get(f"{self.top.path}/{child}", {}).get("offences", 0),
         )
         return replace(
             self, frames=(*self.with_top(step=Step.MEASURE, acts=self.top.acts + 1).frames, frame)
@@ -161,6 +162,7 @@ class Position:
             "target_met": done.target_met,
             "iterations": done.acts,
             "error": done.error,
+            "offences": done.offences,
         }
         return replace(self, frames=self.frames[:-1], results={**self.results, done.path: result})
 

@@ -24,6 +24,7 @@ from pytest_reflex.drivers.common.control import Control
 from pytest_reflex.drivers.common.drive import Inputs, Stop, drive
 from pytest_reflex.drivers.common.events import DriverEvent, Listener, Waits
 from pytest_reflex.drivers.common.lease import RUN_DIR
+from pytest_reflex.drivers.common.protection import modified_text
 from pytest_reflex.drivers.common.snapshot import SnapshotFile
 from pytest_reflex.drivers.iterate.budget import is_over, over_budget_text
 from pytest_reflex.drivers.iterate.decide import decide
@@ -39,7 +40,6 @@ from pytest_reflex.drivers.iterate.outcome import (
     outcome_with_gates,
     unheard,
 )
-from pytest_reflex.drivers.iterate.protection import modified_text
 from pytest_reflex.drivers.iterate.store import IterateStore
 from pytest_reflex.drivers.iterate.tree import Watch
 from pytest_reflex.drivers.iterate.wording import unpassable
