@@ -231,3 +231,18 @@ def test_what_is_no_file_is_kept_and_reported(
     assert ".claude" not in found.out
     assert found.err.startswith("pytest-reflex: ")
     assert "Traceback" not in found.err
+
+
+@pytest.mark.parametrize(
+    ("table", "is_told"),
+    [("", True), ('agent = "claude"', False), ('[flow.agents]\nactuator = "claude"', False)],
+    ids=["none", "of all", "of a role"],
+)
+def test_it_is_told_that_an_agent_is_needed_where_none_is_named(
+    project: Path, capsys: pytest.CaptureFixture[str], table: str, is_told: bool
+) -> None:
+    (project / "pytest-reflex.toml").write_text(table)
+    assert setup() == 0
+    found = capsys.readouterr().err
+    assert ("one that may edit files" in found) == is_told
+    assert "Next: pytest-reflex flow run" in found
