@@ -162,6 +162,7 @@ def _drive(name: str, happening: Events, place: str | None) -> int:
     from pytest_reflex.cli.display import opened, takes_stdout
     from pytest_reflex.drivers.common.events import Kind
     from pytest_reflex.drivers.common.record_file import RunFile
+    from pytest_reflex.drivers.flow.history import boundaries
     from pytest_reflex.reports.flow import final_lines, line_of
 
     interruptions: Interruptions = click.get_current_context().obj
@@ -183,7 +184,7 @@ def _drive(name: str, happening: Events, place: str | None) -> int:
         return interruptions.status()
     record = files.read()
     if not silent and record is not None:
-        give("\n".join(final_lines(record)))
+        give("\n".join(final_lines(record, len(boundaries(Path.cwd(), record)))))
     return status
 
 

@@ -103,5 +103,6 @@ def show_(name: str | None) -> int:
 
     files = run_named(name or last_run(Path.cwd()))
     record = files.found()
-    give("\n".join([*commit_lines(boundaries(Path.cwd(), record)), *final_lines(record)]))
+    made = boundaries(Path.cwd(), record)
+    give("\n".join([*commit_lines(made), *final_lines(record, len(made))]))
     return ExitCode.OK

@@ -37,7 +37,7 @@ def where_lines(run: str, data: Mapping[str, Any]) -> Iterator[str]:
     yield f"Task: {one_line(data['task'], 200)}"
 
 
-def final_lines(record: Any) -> Iterator[str]:
+def final_lines(record: Any, commits: int) -> Iterator[str]:
     """Yield the report at the end of a sitting: what it came to, its commits, and what is next."""
     data = record.data
     yield ""
@@ -46,10 +46,12 @@ def final_lines(record: Any) -> Iterator[str]:
     )
     if record.spend.calls:
         yield f"Spent: {spend_text(record.spend)}"
-    if data.get("branch"):
-        yield f"Branch: {data['branch']} (from {data['base']})"
-        yield f"Look at it: git diff {data['base']}...{data['branch']}"
-        yield f"Take it over: git switch {data['base']} && git merge {data['branch']}"
+    if branch := data.get("branch"):
+        base, number = data["base"], f"{commits} commit{'' if commits == 1 else 's'}"
+        yield f"Branch: {branch} (from {base}, {number})"
+        yield f"Look at it: git diff {base}...{branch}"
+        yield f"Take it over: git switch {base} && git merge {branch} (or git rebase {branch})"
+        yield f"Discard it: git switch {base} && git branch -D {branch}"
     if record.can_go_on and data["position"]["frames"]:
         yield f"Go on: pytest-reflex flow resume {record.run}"
 

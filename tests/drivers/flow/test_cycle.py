@@ -319,7 +319,7 @@ def test_progress_is_told_at_each_boundary(
     out = capsys.readouterr().out.splitlines()
     assert "[1] outer: Take out an open point (open pass)" in out
     assert "[1.1] outer > inner: Take out an open point (open fail)" in out
-    assert "Branch: ai-loop/close-all-points (from main)" in out
+    assert "Branch: ai-loop/close-all-points (from main, 7 commits)" in out
 
 
 def test_a_plan_of_many_lines_is_its_first_line_in_the_commit(stage: Stage) -> None:
