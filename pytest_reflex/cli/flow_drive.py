@@ -147,12 +147,12 @@ def _asked_task() -> str:
 
 def _resumes(project: Path, name: str) -> bool:
     """Ask whether to resume a run, which is shown; nobody is asked where there is no terminal."""
-    from pytest_reflex.drivers.common.record_file import RunFile
+    from pytest_reflex.drivers.flow.run_file import FlowRunFile
     from pytest_reflex.reports.flow import where_lines
 
     if not sys.stdin.isatty():
         return False
-    record = RunFile(project, "flow", name).read()
+    record = FlowRunFile(project, name).read()
     if record is not None:
         say("\n".join(where_lines(record.run, record.data)))
     return click.confirm("Resume it? (no: nothing is done; --new begins another run)", err=True)
@@ -161,14 +161,14 @@ def _resumes(project: Path, name: str) -> bool:
 def _drive(name: str, happening: Events, place: str | None) -> int:
     from pytest_reflex.cli.display import opened, takes_stdout
     from pytest_reflex.drivers.common.events import Kind
-    from pytest_reflex.drivers.common.record_file import RunFile
     from pytest_reflex.drivers.flow.history import boundaries
+    from pytest_reflex.drivers.flow.run_file import FlowRunFile
     from pytest_reflex.reports.flow import final_lines, line_of
 
     interruptions: Interruptions = click.get_current_context().obj
     status = int(ExitCode.OK)
     silent = takes_stdout(place)
-    files = RunFile(Path.cwd(), "flow", name)
+    files = FlowRunFile(Path.cwd(), name)
     try:
         with opened(place) as log:
             for event in happening:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 def run_named(name: str | None) -> RunFile:
     """Return the run of a name, or the only one that is not finished; raises UsageError."""
-    from pytest_reflex.drivers.common.record_file import RunFile
     from pytest_reflex.drivers.flow.opening import unfinished
+    from pytest_reflex.drivers.flow.run_file import FlowRunFile
 
     if name is None:
         waiting = unfinished(Path.cwd())
@@ -26,7 +26,7 @@ def run_named(name: str | None) -> RunFile:
             hint = "name one of: " + ", ".join(waiting) if waiting else "flow run TASK"
             raise UsageError(f"{len(waiting)} runs are not finished", hint=hint)
         name = waiting[0]
-    files = RunFile(Path.cwd(), "flow", name)
+    files = FlowRunFile(Path.cwd(), name)
     files.found()
     return files
 

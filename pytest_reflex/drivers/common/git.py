@@ -11,7 +11,6 @@ always is; one that the repository itself names is refused. Submodules are not l
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +18,15 @@ from pathlib import Path
 from threading import Event
 
 from pytest_reflex.drivers.common.content_hash import content_hash
+from pytest_reflex.drivers.common.git_settings import (
+    HARDENED,
+    OF_LFS,
+    OWN_SCOPES,
+    PROGRAMS,
+    QUIET,
+    WITHOUT_HOOKS,
+    is_kept,
+)
 from pytest_reflex.errors import StepError, UsageError
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.process.environment import inherited
@@ -28,38 +36,6 @@ from pytest_reflex.process.spawn import SpawnError
 SECONDS = 120.0
 _MOST_BYTES = 64_000_000
 _INDEX = "reflex-index-"
-_HARDENED = (
-    *("-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", "core.pager=cat"),
-    *("-c", "core.editor=true", "-c", "sequence.editor=true", "-c", "protocol.ext.allow=never"),
-    *("-c", "core.quotePath=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false"),
-    *("-c", "diff.external=", "-c", "core.askPass=", "-c", "log.showSignature=false"),
-    *("-c", "i18n.commitEncoding=UTF-8", "-c", "i18n.logOutputEncoding=UTF-8"),
-    *("-c", "submodule.recurse=false"),
-)
-# Programs that git would run for a file or a commit.
-_PROGRAMS = r"^(filter\..*\.(clean|smudge|process)|gpg\.(.*\.)?(program|defaultkeycommand))$"
-_OF_LFS = ("git-lfs clean -- %f", "git-lfs smudge -- %f", "git-lfs filter-process")
-_OWN_SCOPES = ("local", "worktree")
-# A hook of git, in which we may run, says by these which repository is meant.
-ELSEWHERE = frozenset(
-    f"GIT_{name}"
-    for name in (
-        *("DIR", "WORK_TREE", "COMMON_DIR", "INDEX_FILE", "PREFIX", "OBJECT_DIRECTORY"),
-        *("ALTERNATE_OBJECT_DIRECTORIES", "IMPLICIT_WORK_TREE", "NAMESPACE"),
-        *("CONFIG", "CONFIG_PARAMETERS", "CONFIG_COUNT"),
-    )
-)
-# Of the variables of git, those that say who commits and where a user's configuration is.
-_KEPT = re.compile(r"GIT_(AUTHOR_|COMMITTER_|CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)$|SSL_)")
-_WITHOUT_HOOKS = ("-c", f"core.hooksPath={os.devnull}")
-_QUIET = {
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_EDITOR": "true",
-    "GIT_PAGER": "cat",
-    "GIT_LITERAL_PATHSPECS": "1",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "LC_ALL": "C",
-}
 _UNFINISHED = {
     "MERGE_HEAD": "a merge",
     "rebase-merge": "a rebase",
@@ -135,11 +111,11 @@ class Git:
 
         That of LFS is meant, and harms nobody.
         """
-        finished = self._finished("config", "--show-scope", "-z", "--get-regexp", _PROGRAMS)
+        finished = self._finished("config", "--show-scope", "-z", "--get-regexp", PROGRAMS)
         words = finished.stdout.decode("utf-8", "replace").split("\0")
         for scope, entry in zip(words[::2], words[1::2], strict=False):
             key, _, value = entry.partition("\n")
-            if scope in _OWN_SCOPES and value and value not in _OF_LFS:
+            if scope in OWN_SCOPES and value and value not in OF_LFS:
                 raise _refused(
                     f"the repository's own configuration has git run {one_line(value, 100)!r} "
                     f"({one_line(key, 100)})",
@@ -150,6 +126,10 @@ class Git:
         """Return the folder of the hooks that a commit runs."""
         told = self._done("rev-parse", "--git-path", "hooks", hooks=True).stdout
         return self.project / _text(told)
+
+    def common_commit(self, one: str, other: str) -> str:
+        """Return the last commit that two branches have in common, empty for none."""
+        return self._asked("merge-base", one, other) or ""
 
     def head(self) -> str:
         """Return the id of the last commit."""
@@ -163,6 +143,11 @@ class Git:
         """Return the names of all local branches."""
         names = self._told("for-each-ref", "--format=%(refname:short)", "refs/heads")
         return set(names.splitlines())
+
+    def worktree_of(self, branch: str) -> str:
+        """Return the folder of the worktree that has a branch checked out, empty for none."""
+        told = self._asked("for-each-ref", "--format=%(worktreepath)", f"refs/heads/{branch}")
+        return told or ""
 
     def is_branch_name(self, name: str) -> bool:
         """Return whether a branch may have a name."""
@@ -308,13 +293,13 @@ class Git:
         stdin: bytes | None = None,
         hooks: bool = False,
     ) -> Finished:
-        kept = {name: value for name, value in inherited().items() if _is_kept(name)}
-        quiet = (*_HARDENED, *(() if hooks else _WITHOUT_HOOKS))
+        kept = {name: value for name, value in inherited().items() if is_kept(name)}
+        quiet = (*HARDENED, *(() if hooks else WITHOUT_HOOKS))
         try:
             finished = run(
                 ["git", *quiet, *words],
                 cwd=self.project,
-                env={**kept, **_QUIET, **(variables or {})},
+                env={**kept, **QUIET, **(variables or {})},
                 stdin=stdin,
                 timeout=self._seconds,
                 head=_MOST_BYTES,
@@ -327,10 +312,6 @@ class Git:
             told = f"took longer than {self._seconds:g} s, or was stopped{why}"
             raise StepError(f"git {words[0]} {told}")
         return finished
-
-
-def _is_kept(name: str) -> bool:
-    return not name.startswith("GIT_") or bool(_KEPT.match(name))
 
 
 def _listed(paths: Iterable[str]) -> bytes:

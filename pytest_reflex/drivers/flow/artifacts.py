@@ -101,7 +101,7 @@ def sensor_output(name: str, reading: Reading, target: str, evidence: str) -> st
 
 def read_sensor_output(text: str) -> Reading:
     """Return what a sensor agent wrote; raises ContractError where it cannot be understood."""
-    front, body = _parted(text)
+    front, body = parted(text)
     state = front.get("status")
     if state not in (PASS, FAIL, "error"):
         raise ContractError(f"status is {state!r}, not pass, fail or error")
@@ -129,7 +129,7 @@ def read_decision(text: str) -> Decision:
 
     A target that is not met needs an action plan. A heading may have a suffix in brackets.
     """
-    front, body = _parted(text)
+    front, body = parted(text)
     met = front.get("target-met")
     if not isinstance(met, bool):
         raise ContractError(f"target-met is {met!r} in the front matter, not true or false")
@@ -216,7 +216,7 @@ def restored_text(names: Iterable[str]) -> str:
     return "; ".join([*parts, f"changed for good: {', '.join(outside)}"] if outside else parts)
 
 
-def _parted(text: str) -> tuple[Mapping[str, Any], str]:
+def parted(text: str) -> tuple[Mapping[str, Any], str]:
     """Return the front matter of a document and the rest; raises ContractError without one."""
     text = text.replace("\r\n", "\n").lstrip("\ufeff")
     match = _FRONT.match(text)

@@ -97,6 +97,11 @@ def _after(root: Node, position: Position, outcome: Mapping[str, Any]) -> Positi
         return position.with_top(
             sensors=readings, first=first, baseline=outcome["baseline"], step=Step.COMMIT
         )
+    if step is Step.REMEASURE:
+        readings = _readings(outcome)
+        at_first = frame.first or readings
+        changes = {"first": at_first, "sensors": readings, "baseline": outcome["baseline"]}
+        return _begun(position.with_top(**changes))
     if step is Step.EXHAUST:
         told = f"the budget of the node is used up: {outcome['detail']}"
         return _ended(position, NodeStatus.MAX_ITERATIONS, told)

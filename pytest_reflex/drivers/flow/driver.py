@@ -69,6 +69,7 @@ class FlowDriver:
             Step.ACT: self._act,
             Step.CHILD: lambda frame, record, tools: {"spent": record.spend.to_json()},
             Step.MEASURE: self._measure,
+            Step.REMEASURE: self._measure,
             Step.COMMIT: self._commit,
             Step.EXHAUST: self._exhaust,
             Step.RESULT: self._result,

@@ -19,7 +19,7 @@ from pytest_reflex.process.environment import inherited
 from pytest_reflex.seals.patterns import escaped
 
 SETTINGS = "pytest-reflex.toml"
-_ASKS = ("enter", "decide", "act", "measure")
+_ASKS = ("enter", "decide", "act", "measure", "re-measure")
 
 
 def relied_by(

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_reflex.drivers.common.catalog import RunRow
 from pytest_reflex.drivers.common.git import Git
 from pytest_reflex.drivers.common.record import Record
-from pytest_reflex.drivers.common.record_file import RunFile
+from pytest_reflex.drivers.common.record_file import ROOT
 from pytest_reflex.drivers.flow import messages
 from pytest_reflex.drivers.flow.ground import LOG, RUNS
 from pytest_reflex.drivers.flow.labels import is_run_id
+from pytest_reflex.drivers.flow.run_file import FlowRunFile
 from pytest_reflex.errors import FlowError, StepError, UsageError
 from pytest_reflex.settings import Settings
-from pytest_reflex.store.regular import read_if_regular
+from pytest_reflex.store.regular import names_in, read_if_regular
 
 NAME = "flow"
 
 
 def run_names(project: Path) -> list[str]:
-    """Return the ids of all runs, the last one first."""
-    folder = project / RUNS
-    names = filter(is_run_id, os.listdir(folder)) if folder.is_dir() else ()
-    return sorted(names, reverse=True)
+    """Return the ids of all runs, the last one first.
+
+    On another branch a run has its state alone: its own files are committed on the branch.
+    """
+    states = names_in(project / ROOT / "runs" / NAME)
+    names = {*names_in(project / RUNS), *(name.removesuffix(".json") for name in states)}
+    return sorted(filter(is_run_id, names), reverse=True)
 
 
 def last_run(project: Path) -> str | None:
@@ -34,7 +37,7 @@ def last_run(project: Path) -> str | None:
 
 def rows(project: Path) -> Iterator[RunRow]:
     """Yield a row for each run, the last one first."""
-    return (RunFile(project, NAME, name).row() for name in run_names(project))
+    return (FlowRunFile(project, name).row() for name in run_names(project))
 
 
 def list_runs(project: Path, settings: Settings) -> Iterator[RunRow]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -15,7 +14,6 @@ from pytest_reflex.drivers.common.drive import Stop
 from pytest_reflex.drivers.common.git import Git
 from pytest_reflex.drivers.common.protection import Relied
 from pytest_reflex.drivers.common.record import Record
-from pytest_reflex.drivers.common.record_file import RunFile
 from pytest_reflex.drivers.common.record_store import utc_now
 from pytest_reflex.drivers.common.running import Events
 from pytest_reflex.drivers.flow import sensing
@@ -25,14 +23,16 @@ from pytest_reflex.drivers.flow.cycle import Cycle, Measures
 from pytest_reflex.drivers.flow.driver import FlowDriver
 from pytest_reflex.drivers.flow.ground import ROOT, RUNS, Ground, write_run_state
 from pytest_reflex.drivers.flow.guarding import before_resume, relied_by
-from pytest_reflex.drivers.flow.history import NAME, run_names
+from pytest_reflex.drivers.flow.history import run_names
 from pytest_reflex.drivers.flow.labels import next_run_id
 from pytest_reflex.drivers.flow.model import Node
 from pytest_reflex.drivers.flow.protected import KeptFiles
 from pytest_reflex.drivers.flow.read import read_flow
+from pytest_reflex.drivers.flow.run_file import FlowRunFile, refuse_missing_branch
 from pytest_reflex.drivers.flow.staff import Role, Staff
 from pytest_reflex.errors import FlowError, Place, Problem, ReflexError, UsageError
 from pytest_reflex.host import agent_kinds, make_agent, open_host
+from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.steps import Askable
 from pytest_reflex.model.stop import StopReason
 from pytest_reflex.settings import Settings
@@ -185,7 +185,7 @@ def begin(
     if git is not None:
         given |= branch_of(git, options, prepared.protected_names())
     run_id = _new_run(project)
-    files = RunFile(project, NAME, run_id)
+    files = FlowRunFile(project, run_id)
     ground = _ground(prepared, files.make_folder(say), run_id, given, git, say)
     ground.make_folders(prepared.root.paths())
     driver = _driver(prepared, ground, options.task)
@@ -207,7 +207,7 @@ def _new_run(project: Path) -> str:
     runs = project / RUNS
     runs.mkdir(parents=True, exist_ok=True)
     while True:
-        run_id = next_run_id(os.listdir(runs), datetime.now(UTC))
+        run_id = next_run_id(run_names(project), datetime.now(UTC))
         try:
             (runs / run_id).mkdir()
             return run_id
@@ -268,7 +268,7 @@ def go_on(
     say: Say = lambda text: None,
 ) -> Events:
     """Continue a run and return its events."""
-    files = RunFile(project, NAME, run_id)
+    files = FlowRunFile(project, run_id)
     record = files.found()
     folder = files.make_folder(say)
     before_resume(project, folder / _KEPT, record, is_driven=files.is_driven(), say=say)
@@ -278,8 +278,13 @@ def go_on(
         raise UsageError(f"the run {run_id} has ended", hint="begin a new one: flow run TASK")
     git = Git(project) if data["branch"] else None
     if git is not None:
+        if files.is_foreign():
+            refuse_missing_branch(git, record)
         _refuse_other_branch(git, run_id, data)
     _refuse_other_tree(record, prepared.root)
+    if files.is_foreign():
+        files.adopt(git, say)
+        data = files.found().data
     ground = _ground(prepared, folder, run_id, data, git, say)
     ground.make_folders(prepared.root.paths())
     driver = _driver(prepared, ground, data["task"])
@@ -294,7 +299,8 @@ def _refuse_other_branch(git: Git, run_id: str, data: Mapping[str, Any]) -> None
     if here == branch:
         return
     if branch in git.branches():
-        hint = f"git switch {branch}"
+        elsewhere = git.worktree_of(branch)
+        hint = f"cd {one_line(elsewhere)}" if elsewhere else f"git switch {branch}"
         raise UsageError(f"{run_id} is on another branch than this one", hint=hint)
     if (here, git.head()) != (data["base"], data["base_commit"]):
         hint = f"git switch {data['base']}, or begin a new run"
@@ -314,9 +320,9 @@ def abandon(project: Path, run_id: str) -> None:
 
     Raises LockedError where a process drives it.
     """
-    files = RunFile(project, NAME, run_id)
+    files = FlowRunFile(project, run_id)
     with files.own(lambda text: None) as file:
-        record = file.read()
+        record = file.read() or files.read()
         if record is not None:
             file.save(record.ended(Stop(StopReason.ABANDONED), utc_now()))
             position = record.data["position"]
@@ -328,7 +334,7 @@ def unfinished(project: Path) -> list[str]:
     """Return the ids of the runs that can go on, the last one first."""
     found = []
     for name in run_names(project):
-        record = RunFile(project, NAME, name).read()
+        record = FlowRunFile(project, name).read()
         if record is not None and _can_go_on(record):
             found.append(name)
     return found

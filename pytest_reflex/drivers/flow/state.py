@@ -25,6 +25,7 @@ class Step(StrEnum):
     ACT = "act"
     CHILD = "child"
     MEASURE = "measure"
+    REMEASURE = "re-measure"
     COMMIT = "commit"
     EXHAUST = "exhaust"
     RESULT = "result"

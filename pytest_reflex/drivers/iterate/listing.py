@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from pytest_reflex.drivers.common.git import ELSEWHERE
+from pytest_reflex.drivers.common.git_settings import ELSEWHERE
 from pytest_reflex.process.environment import inherited
 from pytest_reflex.process.run import run
 from pytest_reflex.process.spawn import SpawnError
