@@ -58,7 +58,9 @@ def setup(
     for path, is_new in write(project, files_of(name, Choices(**given))):
         give(f"{'wrote' if is_new else 'kept '} {path}")
     read_flow(project / FLOW_FILE, project)
-    say(f"Next: pytest-reflex flow run 'what is to be done'{_agent_option(project)}")
+    if not _has_agent(project):
+        say("No agent is named yet: set `agent` in pytest-reflex.toml to one that may edit files")
+    say("Next: pytest-reflex flow run 'what is to be done'")
     return ExitCode.OK
 
 
@@ -71,9 +73,8 @@ def _asked(given: Any, question: str, default: Any, kind: Any) -> Any:
     return click.prompt(question, default=default, type=kind, err=True)
 
 
-def _agent_option(project: Path) -> str:
+def _has_agent(project: Path) -> bool:
     from pytest_reflex.drivers.common.arguments import settings_of
 
     settings = settings_of(project)
-    named = settings["agent"] != "offline" or settings["flow.agents"]
-    return "" if named else " --agent claude"
+    return settings["agent"] != "offline" or bool(settings["flow.agents"])

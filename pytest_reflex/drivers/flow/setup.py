@@ -10,8 +10,9 @@ from functools import cache
 from pathlib import Path
 from string import Template
 
+from pytest_reflex.criteria.document import read_bytes
 from pytest_reflex.criteria.yaml_writer import scalar
-from pytest_reflex.errors import UsageError, did_you_mean
+from pytest_reflex.errors import CriteriaError, UsageError, did_you_mean
 from pytest_reflex.model.plain import visible
 from pytest_reflex.store.regular import refuse_links
 
@@ -71,11 +72,18 @@ def write(project: Path, files: Mapping[str, str]) -> Iterator[tuple[str, bool]]
 
     Where flow.yaml is kept, agent files that it does not name are left out. Raises ReflexError.
     """
-    kept = project / FLOW_FILE
-    flow = kept.read_text("utf-8", "replace") if kept.is_file() else files[FLOW_FILE]
+    flow = _kept_flow(project) if os.path.lexists(project / FLOW_FILE) else files[FLOW_FILE]
     for name, text in files.items():
         if name in flow or not name.startswith(AGENTS):
             yield name, _write(project, name, text)
+
+
+def _kept_flow(project: Path) -> str:
+    """Return the flow that is there; what cannot be read names no agent file."""
+    try:
+        return read_bytes(project / FLOW_FILE, FLOW_FILE).decode("utf-8", "replace")
+    except CriteriaError:
+        return ""
 
 
 def _write(project: Path, name: str, text: str) -> bool:

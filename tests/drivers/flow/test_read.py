@@ -409,6 +409,42 @@ def test_a_flow_with_any_text_in_it_is_a_flow_or_an_error(
     assert_flow_or_error(tmp_path_factory, NODE[:position] + text + NODE[position:])
 
 
+@settings(max_examples=60, deadline=None)
+@given(data=st.binary(max_size=60) | st.text(max_size=60).map(str.encode))
+def test_any_bytes_are_a_flow_or_an_error_and_an_agent_file_or_an_error(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes
+) -> None:
+    project = make_project(tmp_path_factory.getbasetemp())
+    (project / ".ai-loop/flow.yaml").write_bytes(data)
+    assert problems_of(project)
+    make_project(project)
+    for front in (b"", b"---\nname: a\n"):
+        (project / "plan.md").write_bytes(front + data)
+        assert all(one.hint and one.place for one in problems_of(project))
+
+
+@pytest.mark.parametrize(
+    ("depth", "message"),
+    [(16, ""), (17, "nodes lie at most 16 deep"), (400, "")],
+    ids=["deepest", "deeper", "no end"],
+)
+def test_nodes_lie_as_deep_as_is_allowed(tmp_path: Path, depth: int, message: str) -> None:
+    actuator = "{strategy: direct, agent: act.md}"
+    for number in range(depth, 0, -1):
+        node = (
+            f"{{id: n{number}, type: loop, controller: plan.md, "
+            f"termination: {{max_iterations: 1}}, actuator: {actuator}}}"
+        )
+        actuator = f"{{strategy: composite, child: {node}}}"
+    found = [
+        one.message for one in problems_of(make_project(tmp_path, f"version: 1\nflow: {node}"))
+    ]
+    if depth == 400:
+        assert len(found) == 1, "the depth of YAML itself is limited"
+    else:
+        assert found == ([message] if message else [])
+
+
 def assert_flow_or_error(factory: pytest.TempPathFactory, text: str) -> None:
     project = make_project(factory.getbasetemp())
     path = project / ".ai-loop/flow.yaml"

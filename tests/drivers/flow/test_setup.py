@@ -202,3 +202,47 @@ def test_what_was_set_up_runs_without_a_commit_in_between(
     assert main(["flow", "run", "Write done.txt"]) == 0
     assert "Stopped: target-met" in capsys.readouterr().out
     assert (project / "done.txt").read_text() == "done"
+
+
+@pytest.mark.parametrize("verb", [("check",), ("run", "Do it")], ids=["check", "run"])
+def test_without_a_flow_setup_is_named_and_nothing_is_written(
+    project: Path, capsys: pytest.CaptureFixture[str], verb: tuple[str, ...]
+) -> None:
+    assert main(["flow", *verb]) == 4
+    assert "there is no .ai-loop/flow.yaml (pytest-reflex flow setup" in capsys.readouterr().err
+    assert list(project.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "link to nothing"])
+def test_what_is_no_file_is_kept_and_reported(
+    project: Path, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    path = project / FLOW
+    path.parent.mkdir()
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("nothing")
+    assert setup() == 4
+    found = capsys.readouterr()
+    assert f"kept  {FLOW}" in found.out
+    assert ".claude" not in found.out
+    assert found.err.startswith("pytest-reflex: ")
+    assert "Traceback" not in found.err
+
+
+@pytest.mark.parametrize(
+    ("table", "is_told"),
+    [("", True), ('agent = "claude"', False), ('[flow.agents]\nactuator = "claude"', False)],
+    ids=["none", "of all", "of a role"],
+)
+def test_it_is_told_that_an_agent_is_needed_where_none_is_named(
+    project: Path, capsys: pytest.CaptureFixture[str], table: str, is_told: bool
+) -> None:
+    (project / "pytest-reflex.toml").write_text(table)
+    assert setup() == 0
+    found = capsys.readouterr().err
+    assert ("one that may edit files" in found) == is_told
+    assert "Next: pytest-reflex flow run" in found
