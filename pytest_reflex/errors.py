@@ -6,7 +6,8 @@ Tree::
     ├── UsageError           a flag, a setting or a path is wrong             (4)
     ├── ProblemsError        several things are wrong; holds `problems`       (4)
     │   ├── CriteriaError    rules that cannot be used
-    │   └── ProcedureError   a procedure whose prompt cannot be made
+    │   ├── ProcedureError   a procedure whose prompt cannot be made
+    │   └── FlowError        a flow that cannot be run
     ├── ArtifactError        the thing to judge cannot be read                (4)
     ├── StepError            an agent gave nothing usable, and not again      (9)
     ├── LimitError           a tool is refused by a rate limit; resume later  (9)
@@ -180,6 +181,10 @@ class CriteriaError(ProblemsError):
 
 class ProcedureError(ProblemsError):
     """A procedure whose prompt cannot be made: fragments that are not there, or no text."""
+
+
+class FlowError(ProblemsError):
+    """A flow.yaml, or an agent file of it, that cannot be used."""
 
 
 TRY_AGAIN = "it was tried twice; nothing is lost: try again when the cause is gone"

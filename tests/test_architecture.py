@@ -25,7 +25,7 @@ RANKS = {
     "session": 8,
     "host": 9,
     "drivers/common": 10,
-    "drivers/reflex": 11, "drivers/iterate": 11,
+    "drivers/reflex": 11, "drivers/iterate": 11, "drivers/flow": 11,
     "drivers/pytest_loop": 12,
     "api": 13, "drivers": 13,
     "plugin": 14,
@@ -171,7 +171,7 @@ def test_every_module_on_the_way_of_an_iteration_is_there() -> None:
     assert len(named) > 40
     assert [name for name in named if not (PACKAGE / name).is_file()] == []
     tables = part.split("| module |")[1:]
-    driver = ("drivers/reflex/", "drivers/iterate/", "drivers/pytest_loop/")
+    driver = ("drivers/reflex/", "drivers/iterate/", "drivers/flow/", "drivers/pytest_loop/")
     for table, own in zip(tables, driver, strict=True):
         assert "`drivers/common/drive.py`" in table
         assert table.count(f"`{own}") > 3

@@ -34,6 +34,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "contracts/schemas/report.schema.json",
         "drivers/iterate/builtin/build.toml",
         "drivers/iterate/builtin/ending.md",
+        "drivers/flow/templates/red-to-green/flow.yaml",
+        "drivers/flow/templates/red-to-green/agents/flow-plan.md",
+        "contracts/schemas/flow.schema.json",
     ],
 )
 def test_the_wheel_holds_its_data(site: Path, name: str) -> None:

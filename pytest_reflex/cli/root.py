@@ -29,6 +29,7 @@ VERBS = {
     "refine": ("refine:refine", "Mend an artifact: safe fixes, then the agent for what remains."),
     "loop": ("loop:loop", "Run a Reflex loop: evaluate, critique and refine until it passes."),
     "iterate": ("iterate:iterate", "Run an AI tool round after round, each in a fresh process."),
+    "flow": ("flow:flow", "Run loops within loops: measure, decide, act, commit."),
     "runs": ("runs:runs", "List the runs of all drivers."),
     "criteria": ("criteria:criteria", "Look at criteria, write them, put them to the test."),
     "doctor": ("doctor:doctor", "Say what is installed, configured and wrong."),

@@ -33,24 +33,24 @@ def shown(path: Path) -> str:
         return str(path)
 
 
-def read_document(path: Path) -> tuple[Table, Faults]:
-    """Return the mapping in a file and what was found wrong so far.
+def read_document(path: Path, keys: str = "`rules`") -> tuple[Table, Faults]:
+    """Return the mapping in a file and what was found wrong so far; `keys` are what it needs.
 
     Raises CriteriaError where the file cannot be read at all.
     """
     name = shown(path)
-    return parse_document(read_bytes(path, name), name)
+    return parse_document(read_bytes(path, name), name, keys)
 
 
-def parse_document(data: bytes, name: str) -> tuple[Table, Faults]:
+def parse_document(data: bytes, name: str, keys: str = "`rules`") -> tuple[Table, Faults]:
     """Return the mapping in `data`; `name` is the file's name, whose suffix .json means JSON."""
     faults = Faults(name)
     faults.text = text = _decode(data, faults)
     root = _json(text, faults) if name.endswith(".json") else _yaml(text, faults)
     if root is None and not faults.found:
-        faults.stop("the file is empty", hint="it needs a mapping with `rules`")
+        faults.stop("the file is empty", hint=f"it needs a mapping with {keys}")
     if not isinstance(root, Table):
-        faults.stop("the file must be a mapping with keys such as `rules`", (1, 1))
+        faults.stop(f"the file must be a mapping with keys such as {keys}", (1, 1))
     return root, faults
 
 

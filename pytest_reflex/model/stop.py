@@ -38,6 +38,8 @@ class StopReason(StrEnum):
     RATE_LIMIT = "rate_limit"
     DENIED = "denied"
     INTERRUPTED = "interrupted"
+    TARGET_MET = "target-met"
+    ABANDONED = "abandoned"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,8 @@ ENDS: Mapping[StopReason, End] = {
     StopReason.DENIED: End(
         _STOPPED, ExitCode.PHASE_ERROR, "the agent was not allowed to do its work", True
     ),
+    StopReason.ABANDONED: End(_STOPPED, ExitCode.USER_STOP, "another run was begun instead"),
+    StopReason.TARGET_MET: End(_COMPLETED, ExitCode.OK, "the target is met"),
     StopReason.INTERRUPTED: End(_STOPPED, ExitCode.INTERRUPTED, "interrupted", True),
 }
 

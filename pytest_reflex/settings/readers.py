@@ -13,6 +13,7 @@ from typing import Any
 from pytest_reflex.errors import UsageError, did_you_mean
 
 STEPS = ("plan", "produce", "prepare", "critique", "refine")
+ROLES = ("sensor", "controller", "actuator", "cheap")
 MOST = 10**12  # what a state file may hold as well
 BUDGET_KEYS = ("seconds", "usd", "tokens", "calls")
 _BARE = "usd"  # what a number without a key is
@@ -129,10 +130,19 @@ def tables(value: Any) -> dict[str, Any]:
 
 def by_step(value: Any) -> dict[str, str]:
     """Read a table with a string for some of the steps."""
+    return _texts_of(value, STEPS, "a step")
+
+
+def by_role(value: Any) -> dict[str, str]:
+    """Read a table with a string for some of the roles in a flow."""
+    return _texts_of(value, ROLES, "a role")
+
+
+def _texts_of(value: Any, words: tuple[str, ...], what: str) -> dict[str, str]:
     table = _table(value)
-    for step, named in table.items():
-        if step not in STEPS:
-            raise ValueError(f"a step ({', '.join(STEPS)}), not {step!r}")
+    for word, named in table.items():
+        if word not in words:
+            raise ValueError(f"{what} ({', '.join(words)}), not {word!r}")
         text(named)
     return table
 

@@ -66,6 +66,10 @@ def _iterate(name: str, default: Any, read: Callable[[Any], Any], purpose: str) 
     return Setting(name=name, table="iterate", default=default, read=read, help=purpose)
 
 
+def _flow(name: str, default: Any, read: Callable[[Any], Any], purpose: str) -> Setting:
+    return Setting(name=name, table="flow", default=default, read=read, help=purpose)
+
+
 SETTINGS: tuple[Setting, ...] = (
     _top("agent", "offline", readers.text, "agent of all steps"),
     _top("judge", "", readers.text, "agent that judges what no program can; empty: nobody"),
@@ -154,5 +158,9 @@ SETTINGS: tuple[Setting, ...] = (
         fields=procedure_tables.PROCEDURE_KEYS,
         relocate=of_procedures,
     ),
+    _flow("agents", {}, readers.by_role, "agents of the roles in a flow"),
+    _flow("budget", {}, readers.budget, "limits of spending"),
+    _flow("wall_time", 8 * 3600, readers.whole, "seconds that one sitting may take; 0: no cap"),
+    _flow("timeout", 600, readers.positive, "seconds a sensor's command may take"),
 )
 BY_KEY = {setting.key: setting for setting in SETTINGS}

@@ -175,3 +175,58 @@ def test_every_end_of_an_iteration_loop_is_listed_with_its_exit_status() -> None
         told = ended_text(ending, state, seconds=1.0, saved=True, detail="calls: 3 of 3 used")
         (when,) = [end for line, end in rows if told.startswith(re.split(r" N| \(|\.", line)[0])]
         assert re.search(rf"\b{exit_code(ending, state).value}\b", when), ending
+
+
+def test_the_keys_of_flow_yaml_are_listed() -> None:
+    from pytest_reflex.drivers.flow import read
+
+    text = page("flow-file")
+    keys = {
+        "File": read.ROOT_KEYS,
+        "Node": read.NODE_KEYS,
+        "Sensor": read.SENSOR_KEYS,
+        "Actuator": read.ACTUATOR_KEYS,
+        "Termination": read.TERMINATION_KEYS,
+    }
+    assert {title: first_cells(section(text, title)) for title in keys} == {
+        title: list(known) for title, known in keys.items()
+    }
+    assert re.search("any of " + ", ".join(f"`{key}`" for key in read.BUDGET_KEYS[:-1]), text)
+
+
+def test_the_files_and_fields_of_a_flow_s_run_are_listed() -> None:
+    from pytest_reflex.drivers.flow import artifacts, ground, messages
+
+    text = page("flow-runs")
+    for name in (
+        *(artifacts.ORCHESTRATOR, artifacts.CONTROLLER, artifacts.ACTUATOR, artifacts.RESULT),
+        *(artifacts.RUN_STATE, artifacts.sensor_file("NAME"), ground.LOG),
+    ):
+        assert f"{name}`" in text
+    for heading in artifacts.HEADINGS:
+        assert f"## {heading}" in " ".join(text.split())
+    example = text.split("```text\n")[1].split("```")[0]
+    boundary = messages.read(example)
+    assert boundary is not None
+    assert messages.message(boundary) == example
+
+
+@pytest.mark.parametrize("node", ["with a child", "direct"])
+def test_the_placeholders_of_agent_files_are_those_that_are_filled_in(node: str) -> None:
+    from pytest_reflex.drivers.flow import prompts
+    from pytest_reflex.drivers.flow.agent_file import AgentFile
+    from pytest_reflex.drivers.flow.model import Node, Sensor
+
+    rows = re.findall(r"^\| `(\{[a-z-]+\})` \| (.*?) \|", page("flow-file"), re.MULTILINE)
+    inner = Node(id="inner", controller="c", sensors=(), max_iterations=1, actuator="a")
+    child = inner if node == "with a child" else None
+    outer = Node(id="outer", controller="c", sensors=(), max_iterations=1, child=child)
+    file = AgentFile(path="a.md", name="a", text="\n".join(name for name, _ in rows))
+    asked = {
+        "sensor": prompts.sensors_prompt([(Sensor(name="s", agent="a.md"), file)], "RUN"),
+        "controller": prompts.controller_prompt(file, outer, path="outer", artifacts="RUN"),
+        "actuator": prompts.actuator_prompt(file, artifacts="RUN", protected=()),
+    }
+    for role, prompt in asked.items():
+        left = {name for name, _ in rows if name in prompt}
+        assert left == {name for name, roles in rows if role not in roles}

@@ -48,6 +48,10 @@ FIGURES: dict[str, tuple[str, str]] = {
         "signals in an iteration loop: status, children gone, resumed with nothing counted twice",
     ),
     "iterate-races": ("iterate_races", "races for one procedure that one process alone drove"),
+    "flow-kills": (
+        "flow_kills",
+        "kills of a flow at a commit or a write of its state resumed, each boundary committed once",
+    ),
     "kill-asked": (
         "kill_asked",
         "kills of a driver of whom something was asked: resumed, nothing lost or paid twice",

@@ -8,7 +8,7 @@ from tests.faults.__main__ import measure
 
 STATE = (
     *("kill", "recovery", "storage", "reading", "cuts", "rebuilt", "replayed-crashes"),
-    *("iterate-kills", "iterate-storage", "iterate-races"),
+    *("iterate-kills", "iterate-storage", "iterate-races", "flow-kills"),
     *("locks", "races", "special-state", "names", "clock", "read-only", "mutants"),
 )
 

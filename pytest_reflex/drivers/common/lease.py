@@ -76,16 +76,7 @@ class Lease:
 
     def make_folder(self) -> None:
         """Make the folder of the lock; a root that is new is one that git does not see."""
-        new = not self._root.exists()
-        make_folder(self._path.parent)
-        unseen = self._root / ".gitignore"
-        try:
-            if new:
-                _create(unseen, _UNSEEN)
-        except FileExistsError:
-            pass
-        except OSError as error:
-            self._tell(f"{unseen} could not be written ({error.strerror}): git sees what is there")
+        make_unseen(self._root, self._path.parent, self._tell)
 
     def end_leftovers(self) -> int:
         """End what an earlier owner has left running; return how many processes that were."""
@@ -122,9 +113,32 @@ class Lease:
         return self._lock is not None and not self._lock.is_at(self._path)
 
 
-def _create(path: Path, data: bytes) -> None:
-    """Write a small file that is not there yet."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+def make_unseen(root: Path, folder: Path, tell: Callable[[str], object]) -> None:
+    """Make a folder of runs; a `root` that is new is one that git does not see."""
+    if not os.path.lexists(root):
+        _make_root(root, tell)
+    make_folder(folder)
+
+
+def _make_root(root: Path, tell: Callable[[str], object]) -> None:
+    """Make a root with the file that hides it, both at once: who is killed leaves no other one."""
+    new, name = root.with_name(f"{root.name}.new"), ".gitignore"
+    try:
+        make_folder(new)
+        refuse_links(root.parent, new)
+    except (StateError, OSError):
+        return  # no root can be made either, which is told
+    try:
+        _write(new / name, _UNSEEN)
+        os.rename(new, root)
+    except OSError as error:
+        if not root.exists():  # nobody else has made it
+            why = error.strerror
+            tell(f"{root / name} could not be written ({why}): git sees what is there")
+
+
+def _write(path: Path, data: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o666)
     try:
         os.write(descriptor, data)
     finally:

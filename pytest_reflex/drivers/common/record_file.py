@@ -36,6 +36,11 @@ class RunFile:
         self.path = self.folder.with_name(f"{run}.json")
         self.control = ControlFile.beside(self.path)
 
+    def make_folder(self, tell: Callable[[str], object]) -> Path:
+        """Make the folder of the run, for files of its driver, and return it."""
+        lease.make_unseen(self._root, self.folder, tell)
+        return self.folder
+
     def read(self) -> Record | None:
         """Return the state, None where there is none; raises StateError, and writes nothing."""
         try:

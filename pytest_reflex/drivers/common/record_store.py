@@ -23,11 +23,15 @@ Fields = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class NextStep:
-    """What a driver has decided to do; an iteration has ended with it where it says so."""
+    """What a driver has decided to do; an iteration has ended with it where it says so.
+
+    Who `hears` has what people said in its questions: where it asked one, it is not said again.
+    """
 
     name: str
     ends_iteration: bool = True
     interruptible: bool = True
+    hears: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,7 @@ class RecordStore:
         if done.fields is not None:
             ends = int(done.step.ends_iteration)
             record = replace(record, iteration=record.iteration + ends)
-            heard = {} if done.cost else record.feedback
+            heard = {} if done.cost and done.step.hears else record.feedback
             record = replace(record, data=done.data, feedback=heard)
         self._save(record)
         if done.cost:
@@ -96,7 +100,7 @@ class RecordStore:
             yield self._event(Kind.ACTED, step=done.step.name, **cost)
         if done.fields is not None:
             kind = Kind.ITERATION if done.step.ends_iteration else Kind.STEP
-            yield self._event(kind, step=done.step.name, **done.fields)
+            yield self._event(kind, **{**done.fields, "step": done.step.name})
 
     def end(self, stop: Stop) -> Iterator[DriverEvent]:
         """Save the end of the run."""

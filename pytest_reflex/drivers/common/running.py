@@ -82,30 +82,31 @@ class Tools:
         say: Say,
     ) -> None:
         self.project, self.agent, self._timeout = project, agent, timeout
-        self._environment = {RUN_DIR: str(folder)}
-        self._cancel, self._seconds_left, self._say = cancel, seconds_left, say
+        self.environment, self.cancel = {RUN_DIR: str(folder)}, cancel
+        self._seconds_left, self._say = seconds_left, say
         self._costs: list[Cost | None] = []
         self.denied = ""
 
-    def ask(self, prompt: str, *, may_edit: bool = False) -> Reply:
-        """Ask the agent of the run; a failure is a Reply with `error`.
+    def ask(self, prompt: str, *, by: Askable | None = None, may_edit: bool = False) -> Reply:
+        """Ask the agent of the run, or another one; a failure is a Reply with `error`.
 
         With `may_edit` it may change files of the project; where it was not allowed to, the run
         ends behind the step.
         """
-        if self.agent is None:
+        agent = by or self.agent
+        if agent is None:
             raise UsageError("this run has no agent", hint="name one: --agent NAME, or `agent`")
         question = Question(
             prompt=prompt,
             may_edit=may_edit,
-            environment=self._environment,
+            environment=self.environment,
             seconds_left=self._seconds_left(),
-            cancel=self._cancel,
+            cancel=self.cancel,
             tell=self._say,
         )
         began = time.monotonic()
         try:
-            reply = self.agent.ask(question)
+            reply = agent.ask(question)
         except BaseException:
             self._costs.append(unknown_cost(time.monotonic() - began))
             raise
@@ -123,10 +124,14 @@ class Tools:
         return run_command(
             argv,
             cwd=self.project,
-            env={**inherited(), **self._environment},
+            env={**inherited(), **self.environment},
             timeout=self._timeout if timeout is None else timeout,
-            cancel=self._cancel,
+            cancel=self.cancel,
         )
+
+    def paid(self, cost: Cost | None) -> None:
+        """Have what something else cost in the price of the step."""
+        self._costs.append(cost)
 
     def take_cost(self) -> Cost | None:
         """Return the price of all that was asked since the last time."""

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from pytest_reflex.drivers.common.protection import Relied, Start
 from pytest_reflex.drivers.iterate.model import Gate
-from pytest_reflex.drivers.iterate.protection import Relied, Start
 from pytest_reflex.errors import UsageError
 from pytest_reflex.model.plain import one_line
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from threading import Event
 
 from pytest_reflex.checks.registry import Registry
+from pytest_reflex.drivers.common.gate_files import relied_on
 from pytest_reflex.drivers.common.measure import (
     SUMMARY,
     Attempt,
@@ -31,11 +32,10 @@ from pytest_reflex.drivers.common.measure import (
 )
 from pytest_reflex.drivers.common.measure_criteria import CriteriaMeasure
 from pytest_reflex.drivers.common.measure_failures import by_failures
+from pytest_reflex.drivers.common.protection import Modified, Protection, Relied, modified_text
 from pytest_reflex.drivers.iterate.diff_gate import DiffGate, check_patterns
-from pytest_reflex.drivers.iterate.gate_files import relied_on
 from pytest_reflex.drivers.iterate.gate_start import GateStart, declaration
 from pytest_reflex.drivers.iterate.model import Gate, GateResult
-from pytest_reflex.drivers.iterate.protection import Modified, Protection, Relied, modified_text
 from pytest_reflex.errors import CriteriaError, Problem, ReflexError, UsageError
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.process.deadline import Cancel
@@ -246,7 +246,7 @@ def _made(
         raise UsageError("it needs one of a command, criteria, and limits to what a round changes")
     measure: Measure
     if has_limits:
-        relied = relied_on(gate, (), project=project, environment={})
+        relied = relied_on(gate.protect, (), project=project, environment={})
         measure = DiffGate(gate, project, exclude)
     elif gate.command is not None:
         read = by_failures(gate.failures) if gate.progress else by_exit_status
@@ -254,7 +254,7 @@ def _made(
             gate.command, folder=project, timeout=gate.timeout, read=read, runs=runs
         )
         relied = relied_on(
-            gate,
+            gate.protect,
             [measure.argv],
             project=project,
             environment=measure.environment,
@@ -279,7 +279,7 @@ def _criteria(gate: Gate, project: Path, registry: Registry) -> tuple[CriteriaMe
         escaped(os.path.relpath(path, project)) for path in measure.judged_now()
     ]
     relied = relied_on(
-        gate,
+        gate.protect,
         measure.commands,
         project=project,
         environment=inherited(),

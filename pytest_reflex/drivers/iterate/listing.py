@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from pytest_reflex.drivers.common.git_settings import ELSEWHERE
 from pytest_reflex.process.environment import inherited
 from pytest_reflex.process.run import run
 from pytest_reflex.process.spawn import SpawnError
@@ -25,15 +26,6 @@ _MOST_BYTES = 64_000_000
 _QUIETLY = (
     *("-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", "core.pager=cat"),
     *("-c", f"core.hooksPath={os.devnull}", "-c", "safe.directory=*"),
-)
-# A hook of git, in which we may run, says by these which repository is meant.
-_ELSEWHERE = frozenset(
-    f"GIT_{name}"
-    for name in (
-        *("DIR", "WORK_TREE", "COMMON_DIR", "INDEX_FILE", "PREFIX", "OBJECT_DIRECTORY"),
-        *("ALTERNATE_OBJECT_DIRECTORIES", "IMPLICIT_WORK_TREE", "NAMESPACE"),
-        *("CONFIG", "CONFIG_PARAMETERS", "CONFIG_COUNT"),
-    )
 )
 _CACHES = frozenset(os.fsencode(name) for name in NOT_ENTERED)
 
@@ -101,7 +93,7 @@ def _git(folder: Path, *words: str) -> bytes | None:
 
 def git_environment() -> dict[str, str]:
     """Return our environment for a git that looks at the folder in which it is run, quietly."""
-    kept = {name: value for name, value in inherited().items() if name not in _ELSEWHERE}
+    kept = {name: value for name, value in inherited().items() if name not in ELSEWHERE}
     return kept | {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
 
 

@@ -11,13 +11,13 @@ from pytest_reflex.drivers.common import limits
 from pytest_reflex.drivers.common.control import Control
 from pytest_reflex.drivers.common.drive import drive
 from pytest_reflex.drivers.common.events import DriverEvent, Listener, Waits
+from pytest_reflex.drivers.common.protection import modified_text
 from pytest_reflex.drivers.common.snapshot import SnapshotFile
 from pytest_reflex.drivers.iterate.driver import IterateDriver
 from pytest_reflex.drivers.iterate.events import started
 from pytest_reflex.drivers.iterate.gate_start import starts_from_json
 from pytest_reflex.drivers.iterate.log import Log
 from pytest_reflex.drivers.iterate.model import State
-from pytest_reflex.drivers.iterate.protection import modified_text
 from pytest_reflex.drivers.iterate.store import IterateStore
 from pytest_reflex.drivers.iterate.wording import undo_text, unpassable
 from pytest_reflex.drivers.iterate.work import Work, utc_now

@@ -14,7 +14,7 @@ from glob import glob, has_magic
 from itertools import pairwise
 from pathlib import Path
 
-from pytest_reflex.drivers.iterate.gate_programs import (
+from pytest_reflex.drivers.common.gate_programs import (
     JUDGES,
     OTHER_INTERPRETERS,
     OUTPUT,
@@ -24,8 +24,8 @@ from pytest_reflex.drivers.iterate.gate_programs import (
     SHELLS,
     STARTERS,
 )
-from pytest_reflex.drivers.iterate.protection import Sections
-from pytest_reflex.drivers.iterate.shell_words import (
+from pytest_reflex.drivers.common.protection import Sections
+from pytest_reflex.drivers.common.shell_words import (
     FILE_OPTIONS,
     FOLDER_OPTIONS,
     contents,

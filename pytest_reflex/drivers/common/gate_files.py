@@ -12,15 +12,14 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from pytest_reflex.drivers.iterate.gate_commands import CommandFiles
-from pytest_reflex.drivers.iterate.model import Gate
-from pytest_reflex.drivers.iterate.protection import (
+from pytest_reflex.drivers.common.gate_commands import CommandFiles
+from pytest_reflex.drivers.common.protection import (
     MODULE_SUFFIXES,
     Relied,
     Sections,
     within,
 )
-from pytest_reflex.drivers.iterate.shell_words import contents
+from pytest_reflex.drivers.common.shell_words import contents
 from pytest_reflex.seals.patterns import escaped, is_meant
 from pytest_reflex.seals.world import interpreter_files
 
@@ -46,7 +45,7 @@ _PLUGINS = ("*.dist-info/entry_points.txt", "*.egg-info/entry_points.txt")
 
 
 def relied_on(
-    gate: Gate,
+    protect: Iterable[str],
     commands: Sequence[str | Sequence[str]],
     *,
     project: Path,
@@ -57,9 +56,9 @@ def relied_on(
     """Return what a gate relies on that runs some commands and reads some files.
 
     What `judged` patterns mean is what the gate judges: a command may name it. So it may name what
-    it writes. What the gate's `protect` finds is held in any case.
+    it writes. What the patterns of `protect` find is held in any case.
     """
-    protected = {pattern: () for one in gate.protect for pattern in within(one)}
+    protected = {pattern: () for one in protect for pattern in within(one)}
     held: dict[str, Sections] = {os.path.abspath(path): () for path in files}
     if not commands:
         return Relied(files=held, patterns=protected)

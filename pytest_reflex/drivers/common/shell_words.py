@@ -12,7 +12,7 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 
-from pytest_reflex.drivers.iterate.gate_programs import OTHER_INTERPRETERS, PYTHON, SHELLS
+from pytest_reflex.drivers.common.gate_programs import OTHER_INTERPRETERS, PYTHON, SHELLS
 
 _LONGEST_SCRIPT = 256_000
 _OPERATOR = re.compile(r"[;&|()\n]+")

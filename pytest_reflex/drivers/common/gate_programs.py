@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from pytest_reflex.drivers.iterate.protection import Sections
+from pytest_reflex.drivers.common.protection import Sections
 
 # Files that a program runs, or reads to know what it runs, in the folder where it is started.
 _BUN: Mapping[str, Sections] = {"package.json": ("scripts",), "bunfig.toml": ()}

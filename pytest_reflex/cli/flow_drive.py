@@ -1,0 +1,192 @@
+"""``pytest-reflex flow run`` and ``resume``: drive a flow, and say what is happening."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pytest_reflex.cli.given import OwnOptions
+from pytest_reflex.cli.options import budget_option, events_option, wall_time_option
+from pytest_reflex.cli.streams import give, say
+from pytest_reflex.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from pytest_reflex.drivers.common.running import Events
+    from pytest_reflex.process.signals import Interruptions
+
+
+def _limits(command: Callable[..., Any]) -> Callable[..., Any]:
+    options: list[Any] = [
+        click.option(
+            "--agent",
+            "agents",
+            multiple=True,
+            metavar="[ROLE=]NAME",
+            help="Agent of all roles, or of sensor, controller, actuator or cheap.",
+        ),
+        budget_option(adds=True),
+        wall_time_option,
+        events_option,
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+class _RunOptions(OwnOptions):
+    """Options of which `--allow-dirty` takes a value with `=` alone."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        end = args.index("--") if "--" in args else len(args)
+        plain = ["--allow-dirty=keep" if one == "--allow-dirty" else one for one in args[:end]]
+        return super().parse_args(ctx, [*plain, *args[end:]])
+
+
+@click.command("run", cls=_RunOptions, short_help="Begin a run for a task.")
+@click.argument("task", required=False)
+@click.option("--new", is_flag=True, help="Leave an unfinished run, and begin a new one.")
+@click.option("--no-git", is_flag=True, help="Make no branch and no commits.")
+@click.option(
+    "--allow-dirty",
+    type=click.Choice(["keep", "include"]),
+    metavar="[=include]",
+    help="Begin beside unsaved work, which stays as it is; or have changes of it committed.",
+)
+@click.option("--branch", default="", metavar="NAME", help="Name of the run's branch.")
+@_limits
+def run(
+    task: str | None,
+    new: bool,
+    no_git: bool,
+    allow_dirty: str | None,
+    branch: str,
+    agents: tuple[str, ...],
+    budgets: tuple[str, ...],
+    wall_time: float | None,
+    events: str | None,
+) -> int:
+    """Begin a run of .ai-loop/flow.yaml for TASK, on a branch of its own, and drive it to its end.
+
+    A terminal is asked for a task that is missing, and whether to resume a run that is not
+    finished. Exit status: 0 the target is met, 6 all iterations are used up, 9 error.
+    """
+    from pytest_reflex.drivers.common.asking import check_text
+    from pytest_reflex.drivers.flow import opening
+
+    project = Path.cwd()
+    check_text("task", task or "")
+    if not new and (waiting := opening.unfinished(project)):
+        if not _resumes(project, waiting[0]):
+            hint = "flow resume, or --new"
+            raise UsageError(f"the run {waiting[0]} is not finished", hint=hint)
+        return _drive(waiting[0], _resumed(waiting[0], agents, budgets, wall_time), events)
+    options = opening.Options(
+        task=task if task is not None else _asked_task(),
+        agents=agents,
+        git=not no_git,
+        allow_dirty=allow_dirty or "",
+        branch=branch,
+    )
+    for name in opening.unfinished(project) if new else ():
+        opening.abandon(project, name)
+    name, happening = opening.begin(
+        options, project=project, budget=_one(budgets), wall_time=wall_time, say=_warn
+    )
+    return _drive(name, happening, events)
+
+
+@click.command("resume", cls=OwnOptions, short_help="Continue a run.")
+@click.argument("name", metavar="RUN", required=False)
+@_limits
+def resume(
+    name: str | None,
+    agents: tuple[str, ...],
+    budgets: tuple[str, ...],
+    wall_time: float | None,
+    events: str | None,
+) -> int:
+    """Continue RUN, or the last one that is not finished."""
+    from pytest_reflex.drivers.flow import opening
+
+    if name is None:
+        waiting = opening.unfinished(Path.cwd())
+        if not waiting:
+            raise UsageError("there is no run to resume", hint="flow run TASK")
+        name = waiting[0]
+    return _drive(name, _resumed(name, agents, budgets, wall_time), events)
+
+
+def _resumed(
+    name: str, agents: tuple[str, ...], budgets: tuple[str, ...], wall_time: float | None
+) -> Events:
+    from pytest_reflex.drivers.flow import opening
+
+    return opening.go_on(
+        name,
+        project=Path.cwd(),
+        agents=agents,
+        budget=_one(budgets),
+        wall_time=wall_time,
+        say=_warn,
+    )
+
+
+def _one(budgets: tuple[str, ...]) -> str | None:
+    return ",".join(budgets) or None
+
+
+def _asked_task() -> str:
+    if not sys.stdin.isatty():
+        raise UsageError("there is no task", hint="pytest-reflex flow run 'what is to be done'")
+    return str(click.prompt("Task", err=True))
+
+
+def _resumes(project: Path, name: str) -> bool:
+    """Ask whether to resume a run, which is shown; nobody is asked where there is no terminal."""
+    from pytest_reflex.drivers.flow.run_file import FlowRunFile
+    from pytest_reflex.reports.flow import where_lines
+
+    if not sys.stdin.isatty():
+        return False
+    record = FlowRunFile(project, name).read()
+    if record is not None:
+        say("\n".join(where_lines(record.run, record.data)))
+    return click.confirm("Resume it? (no: nothing is done; --new begins another run)", err=True)
+
+
+def _drive(name: str, happening: Events, place: str | None) -> int:
+    from pytest_reflex.cli.display import opened, takes_stdout
+    from pytest_reflex.drivers.common.events import Kind
+    from pytest_reflex.drivers.flow.history import boundaries
+    from pytest_reflex.drivers.flow.run_file import FlowRunFile
+    from pytest_reflex.reports.flow import final_lines, line_of
+
+    interruptions: Interruptions = click.get_current_context().obj
+    status = int(ExitCode.OK)
+    silent = takes_stdout(place)
+    files = FlowRunFile(Path.cwd(), name)
+    try:
+        with opened(place) as log:
+            for event in happening:
+                log(event)
+                if not silent and (line := line_of(event)):
+                    give(line)
+                if event.kind is Kind.STOPPED:
+                    status = event.fields["exit_code"]
+    except KeyboardInterrupt:
+        interruptions.deaf = True
+        happening.close()
+        say(f"Interrupted. The state is saved; go on with: pytest-reflex flow resume {name}")
+        return interruptions.status()
+    record = files.read()
+    if not silent and record is not None:
+        give("\n".join(final_lines(record, len(boundaries(Path.cwd(), record)))))
+    return status
+
+
+def _warn(text: str) -> None:
+    say(f"warning: {text}")

@@ -1,0 +1,331 @@
+"""Git by its own command: what a working tree is, what differs in it, and commits of named paths.
+
+Promises: nothing of a repository is run but its hooks, and these only for a commit; no prompt is
+waited for; what a command writes goes into no shell; a commit holds the paths that were named and
+nothing else, whatever is staged; no branch but the named one is moved, and nothing is pushed; the
+index is written by a commit alone, and only for the paths that it holds.
+Limits: a filter or signing program that the user's own configuration names is run by git, as it
+always is; one that the repository itself names is refused. Submodules are not looked into.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+
+from pytest_reflex.drivers.common.content_hash import content_hash
+from pytest_reflex.drivers.common.git_settings import (
+    HARDENED,
+    OF_LFS,
+    OWN_SCOPES,
+    PROGRAMS,
+    QUIET,
+    WITHOUT_HOOKS,
+    is_kept,
+)
+from pytest_reflex.errors import StepError, UsageError
+from pytest_reflex.model.plain import one_line
+from pytest_reflex.process.environment import inherited
+from pytest_reflex.process.run import Finished, run
+from pytest_reflex.process.spawn import SpawnError
+
+SECONDS = 120.0
+_MOST_BYTES = 64_000_000
+_INDEX = "reflex-index-"
+_UNFINISHED = {
+    "MERGE_HEAD": "a merge",
+    "rebase-merge": "a rebase",
+    "rebase-apply": "a rebase",
+    "CHERRY_PICK_HEAD": "a cherry-pick",
+    "REVERT_HEAD": "a revert",
+    "BISECT_LOG": "a bisect",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A repository that commits can be made in: its branch, and its git folder."""
+
+    branch: str
+    folder: Path
+
+
+class Git:
+    """The git command in one working tree; what it refuses is a UsageError or a StepError."""
+
+    def __init__(
+        self, project: Path, *, cancel: Event | None = None, seconds: float = SECONDS
+    ) -> None:
+        self.project, self._cancel, self._seconds = project, cancel, seconds
+
+    def tree(self) -> Tree:
+        """Return the repository; raises UsageError where a run cannot make commits in it."""
+        top = self._asked("rev-parse", "--show-toplevel")
+        if top is None:
+            if self._asked("rev-parse", "--is-bare-repository") == "true":
+                raise UsageError("the repository is bare: it has no files", hint="clone it")
+            if os.path.lexists(self.project / ".git"):
+                said = _text(self._finished("rev-parse", "--show-toplevel").stderr)
+                raise _refused(f"git cannot use this repository: {one_line(said, 300)}", "--no-git")
+            raise _refused("this is no git repository", "git init, or --no-git")
+        if os.path.realpath(top) != os.path.realpath(self.project):
+            raise UsageError("this is not the root of the repository", hint=f"cd {one_line(top)}")
+        if self._asked("rev-parse", "--show-superproject-working-tree"):
+            raise _refused("this is a submodule of another repository", "clone it by itself")
+        folder = Path(self._asked("rev-parse", "--absolute-git-dir") or "")
+        self._refuse_copy(folder)
+        self.refuse_programs()
+        for name, what in _UNFINISHED.items():
+            if os.path.lexists(folder / name):
+                raise _refused(f"{what} is not finished", "finish or abort it first")
+        if os.path.lexists(folder / "index.lock"):
+            hint = "where none runs, remove it"
+            raise _refused(f"another git command has {folder / 'index.lock'}", hint)
+        if self._asked("rev-parse", "--verify", "--quiet", "HEAD^{commit}") is None:
+            raise _refused("the branch has no commit yet", "make a first commit")
+        branch = self._asked("symbolic-ref", "--quiet", "--short", "HEAD")
+        if branch is None:
+            raise _refused("HEAD is detached: it is on no branch", "git switch -c NAME")
+        for who in ("GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"):
+            if self._asked("var", who) is None:
+                hint = "git config user.name and user.email"
+                raise _refused("git does not know who commits", hint)
+        return Tree(branch, folder)
+
+    def _refuse_copy(self, folder: Path) -> None:
+        """Raise UsageError where the folder of a linked worktree belongs to another place."""
+        try:
+            owner = (folder / "gitdir").read_text("utf-8", "replace").strip()
+        except OSError:
+            return
+        if os.path.realpath(owner) != os.path.realpath(self.project / ".git"):
+            hint = "git worktree add, or git worktree repair"
+            raise _refused("this is a copy of a linked worktree, not the worktree itself", hint)
+
+    def refuse_programs(self) -> None:
+        """Raise UsageError where the repository itself names a program that git would run.
+
+        That of LFS is meant, and harms nobody.
+        """
+        finished = self._finished("config", "--show-scope", "-z", "--get-regexp", PROGRAMS)
+        words = finished.stdout.decode("utf-8", "replace").split("\0")
+        for scope, entry in zip(words[::2], words[1::2], strict=False):
+            key, _, value = entry.partition("\n")
+            if scope in OWN_SCOPES and value and value not in OF_LFS:
+                raise _refused(
+                    f"the repository's own configuration has git run {one_line(value, 100)!r} "
+                    f"({one_line(key, 100)})",
+                    f"git config --unset {one_line(key, 100)}, or set it with --global",
+                )
+
+    def hooks_folder(self) -> Path:
+        """Return the folder of the hooks that a commit runs."""
+        told = self._done("rev-parse", "--git-path", "hooks", hooks=True).stdout
+        return self.project / _text(told)
+
+    def common_commit(self, one: str, other: str) -> str:
+        """Return the last commit that two branches have in common, empty for none."""
+        return self._asked("merge-base", one, other) or ""
+
+    def head(self) -> str:
+        """Return the id of the last commit."""
+        return self._told("rev-parse", "HEAD")
+
+    def branch(self) -> str:
+        """Return the branch that is checked out, empty where none is."""
+        return self._asked("symbolic-ref", "--quiet", "--short", "HEAD") or ""
+
+    def branches(self) -> set[str]:
+        """Return the names of all local branches."""
+        names = self._told("for-each-ref", "--format=%(refname:short)", "refs/heads")
+        return set(names.splitlines())
+
+    def worktree_of(self, branch: str) -> str:
+        """Return the folder of the worktree that has a branch checked out, empty for none."""
+        told = self._asked("for-each-ref", "--format=%(worktreepath)", f"refs/heads/{branch}")
+        return told or ""
+
+    def is_branch_name(self, name: str) -> bool:
+        """Return whether a branch may have a name."""
+        return not name.startswith("-") and (
+            self._asked("check-ref-format", "--branch", name) is not None
+        )
+
+    def create_branch(self, name: str) -> None:
+        """Make a branch at the last commit and check it out; no file changes."""
+        self._told("switch", "--quiet", "--create", name)
+
+    def dirty(self) -> dict[str, str]:
+        """Return the paths that differ from the last commit, untracked ones too, with a hash each.
+
+        Ignored files are left out; the hash of what is gone is empty.
+        """
+        self.refuse_programs()
+        listed = self._bytes(
+            "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames",
+            "--ignore-submodules=dirty",
+        )  # fmt: skip
+        names = [os.fsdecode(one[3:]) for one in listed.split(b"\0") if one]
+        return {name: self.hash_of(name) for name in sorted(names)}
+
+    def hash_of(self, name: str) -> str:
+        """Return a hash of what stands at a path, empty for nothing."""
+        return content_hash(self.project / name)
+
+    def changed_paths(self, since: str) -> list[str]:
+        """Return the paths that commits after `since` have changed."""
+        told = self._bytes("diff-tree", "-r", "-z", "--name-only", "--no-renames", since, "HEAD")
+        return [os.fsdecode(path) for path in told.split(b"\0") if path]
+
+    def is_ignored(self, path: str) -> bool:
+        """Return whether git ignores a path."""
+        return self._finished("check-ignore", "--quiet", "--", path).returncode == 0
+
+    def at_head(self, path: str) -> bytes | None:
+        """Return what the last commit has at a path, None for nothing."""
+        finished = self._finished("cat-file", "blob", f"HEAD:{path}")
+        return None if finished.returncode else finished.stdout
+
+    def messages(self, since: str, until: str = "HEAD") -> Iterator[tuple[str, str]]:
+        """Yield id and message of the commits after `since`, the last one first."""
+        told = self._bytes("log", "-z", "--format=%H%n%B", f"{since}..{until}", "--")
+        for one in told.split(b"\0"):
+            commit, _, message = one.decode("utf-8", "replace").partition("\n")
+            if commit:
+                yield commit, message
+
+    def commit(self, message: str, paths: Sequence[str]) -> str:
+        """Commit the paths as they are now and return the commit's id; no path is fine.
+
+        The index of the user has these paths as committed, and everything else as it was. A hook
+        that refused, but changed the paths, is tried once more. Raises StepError where git, or a
+        hook of the repository, refuses, and where a hook has something else committed.
+        """
+        self.refuse_programs()
+        named = [path for path in paths if not path.endswith("/")]  # a repository in this one
+        before, looked = self.head(), self._hashes(named)
+        try:
+            self._commit(message, named)
+        except StepError:
+            if self.head() != before or self._hashes(named) == looked:
+                raise
+            self._commit(message, named)
+        made = self.head()
+        if foreign := sorted(set(self.changed_paths(before)) - set(named)):
+            self._done("update-ref", "-m", "undo a commit", "HEAD", before, made)
+            shown = one_line(", ".join(foreign), 200)
+            raise StepError(f"a hook put other files into the commit, which was undone: {shown}")
+        self.sync_index(before)
+        return made
+
+    def sync_index(self, since: str) -> None:
+        """Have the user's index hold what commits after `since` have, and the rest as it was."""
+        _remove_indexes(self._folder())
+        if changed := self.changed_paths(since):
+            self._done(
+                *("reset", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul"),
+                stdin=_listed(changed),
+            )
+
+    def _commit(self, message: str, paths: Sequence[str]) -> None:
+        with self._private_index() as variables:
+            self._done("read-tree", "HEAD", variables=variables)
+            if paths:
+                self._done(
+                    *("update-index", "--add", "--remove", "--replace", "-z", "--stdin"),
+                    variables=variables,
+                    stdin=_listed(paths),
+                )
+            self._done(
+                *("commit", "--quiet", "--allow-empty", "--cleanup=verbatim", "--file=-"),
+                variables=variables,
+                stdin=message.encode(),
+                hooks=True,
+            )
+
+    def _hashes(self, paths: Iterable[str]) -> dict[str, str]:
+        return {path: self.hash_of(path) for path in paths}
+
+    def _folder(self) -> Path:
+        return Path(self._told("rev-parse", "--absolute-git-dir"))
+
+    @contextmanager
+    def _private_index(self) -> Iterator[dict[str, str]]:
+        folder = self._folder()
+        try:
+            yield {"GIT_INDEX_FILE": str(folder / f"{_INDEX}{os.getpid()}")}
+        finally:  # what a process left that was killed goes too
+            _remove_indexes(folder)
+
+    def _asked(self, *words: str) -> str | None:
+        """Return a line that git answers, None where it refuses."""
+        finished = self._finished(*words)
+        return None if finished.returncode else _text(finished.stdout)
+
+    def _told(self, *words: str) -> str:
+        return _text(self._bytes(*words))
+
+    def _bytes(self, *words: str) -> bytes:
+        return self._done(*words).stdout
+
+    def _done(
+        self,
+        *words: str,
+        variables: Mapping[str, str] | None = None,
+        stdin: bytes | None = None,
+        hooks: bool = False,
+    ) -> Finished:
+        finished = self._finished(*words, variables=variables, stdin=stdin, hooks=hooks)
+        if finished.returncode:
+            said = (finished.stderr + finished.stdout).decode("utf-8", "replace").strip()
+            what = next((word for word in words if not word.startswith("-")), "git")
+            raise StepError(f"git {what} failed: {one_line(said or 'it says nothing', 400)}")
+        return finished
+
+    def _finished(
+        self,
+        *words: str,
+        variables: Mapping[str, str] | None = None,
+        stdin: bytes | None = None,
+        hooks: bool = False,
+    ) -> Finished:
+        kept = {name: value for name, value in inherited().items() if is_kept(name)}
+        quiet = (*HARDENED, *(() if hooks else WITHOUT_HOOKS))
+        try:
+            finished = run(
+                ["git", *quiet, *words],
+                cwd=self.project,
+                env={**kept, **QUIET, **(variables or {})},
+                stdin=stdin,
+                timeout=self._seconds,
+                head=_MOST_BYTES,
+                cancel=self._cancel,
+            )
+        except SpawnError:
+            raise UsageError("git is not installed", hint="install it, or --no-git") from None
+        if finished.stopped or finished.stdout_truncated:
+            why = ": a hook or a question for a passphrase does not end" if hooks else ""
+            told = f"took longer than {self._seconds:g} s, or was stopped{why}"
+            raise StepError(f"git {words[0]} {told}")
+        return finished
+
+
+def _listed(paths: Iterable[str]) -> bytes:
+    return b"".join(os.fsencode(path) + b"\0" for path in paths)
+
+
+def _remove_indexes(folder: Path) -> None:
+    for path in folder.glob(f"{_INDEX}*"):
+        path.unlink(missing_ok=True)
+
+
+def _text(output: bytes) -> str:
+    return output.decode("utf-8", "replace").rstrip("\n")
+
+
+def _refused(why: str, hint: str) -> UsageError:
+    return UsageError(why, hint=hint)

@@ -1,0 +1,170 @@
+"""What a flow does next, and where it stands then: two pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from pytest_reflex.drivers.common.drive import Stop
+from pytest_reflex.drivers.common.limits import exhausted, used_of
+from pytest_reflex.drivers.flow.model import Node, OnError
+from pytest_reflex.drivers.flow.state import (
+    Frame,
+    NodeStatus,
+    Position,
+    Reading,
+    Step,
+)
+from pytest_reflex.model.run import Spend
+from pytest_reflex.model.stop import StopReason
+
+MOST_OFFENCES = 2
+CLOSING = "closing judgement"
+_ENDS = {
+    NodeStatus.COMPLETE: StopReason.TARGET_MET,
+    NodeStatus.MAX_ITERATIONS: StopReason.ITERATION_LIMIT,
+    NodeStatus.ERROR: StopReason.PHASE_ERROR,
+}
+
+
+def next_step(root: Node, position: Position, spend: Spend) -> Step | Stop:
+    """Return the step of the innermost node, or why the flow has come to its end."""
+    if not position.frames:
+        return _end(root, position)
+    frame = position.top
+    pays = frame.step in (Step.DECIDE, Step.ACT, Step.CHILD)
+    return Step.EXHAUST if pays and used_up(node_of(root, frame), frame, spend) else frame.step
+
+
+def node_of(root: Node, frame: Frame) -> Node:
+    """Return the node that a frame stands in."""
+    node = root.find(frame.path)
+    assert node is not None, frame.path
+    return node
+
+
+def used_up(node: Node, frame: Frame, spend: Spend) -> str:
+    """Return which part of the budget of a node is used up since it was entered, in words."""
+    before = used_of(Spend.from_json(frame.spent))
+    return exhausted({key: most + before[key] for key, most in node.budget.items()}, spend)
+
+
+def is_closing(node: Node, frame: Frame) -> bool:
+    """Return whether the node's current decision is its last one, which nothing follows."""
+    return frame.iteration > node.max_iterations
+
+
+def after(root: Node, position: Position, outcome: Mapping[str, Any]) -> Position:
+    """Return the position behind a step that came to an outcome, which names the step.
+
+    Protected files that were changed while it was done count as one offence of the node.
+    """
+    restored = tuple(outcome.get("restored", ()))
+    if not restored:
+        return _after(root, position, outcome)
+    frame = position.top
+    position = position.with_top(restored=(*frame.restored, *restored), offences=frame.offences + 1)
+    behind = _after(root, position, outcome)
+    if position.top.offences < MOST_OFFENCES:
+        return behind
+    told = ", ".join(restored)
+    behind = behind.with_top(target_met=False)
+    ended = _ended(behind, NodeStatus.ERROR, f"protected files were changed again: {told}")
+    return replace(ended, tampered=told)
+
+
+def _after(root: Node, position: Position, outcome: Mapping[str, Any]) -> Position:
+    frame, step = position.top, Step(outcome["step"])
+    node = node_of(root, frame)
+    if step is Step.ENTER:
+        readings = _readings(outcome)
+        return position.with_top(
+            sensors=readings, first=readings, baseline=outcome["baseline"], step=Step.COMMIT_ENTRY
+        )
+    if step in (Step.COMMIT_ENTRY, Step.COMMIT):
+        return _begun(position.with_top(iteration=frame.iteration + 1))
+    if step is Step.DECIDE:
+        return _decided(position, node, outcome)
+    if step is Step.ACT:
+        return _acted(position, outcome)
+    if step is Step.CHILD:
+        assert node.child is not None
+        return position.entered(node.child.id, outcome["spent"])
+    if step is Step.MEASURE:
+        readings = _readings(outcome)
+        first = {**readings, **frame.first} if _is_measured(frame.first) else readings
+        return position.with_top(
+            sensors=readings, first=first, baseline=outcome["baseline"], step=Step.COMMIT
+        )
+    if step is Step.REMEASURE:
+        readings = _readings(outcome)
+        at_first = frame.first or readings
+        changes = {"first": at_first, "sensors": readings, "baseline": outcome["baseline"]}
+        return _begun(position.with_top(**changes))
+    if step is Step.EXHAUST:
+        told = f"the budget of the node is used up: {outcome['detail']}"
+        return _ended(position, NodeStatus.MAX_ITERATIONS, told)
+    if step is Step.RESULT:
+        return position.with_top(step=Step.COMMIT_RESULT)
+    return _left(root, position)
+
+
+def _begun(position: Position) -> Position:
+    """Return it at the beginning of an iteration: nothing of the one before counts."""
+    return position.with_top(
+        step=Step.DECIDE, plan="", notes={}, changed=(), restored=(), action=""
+    )
+
+
+def _decided(position: Position, node: Node, outcome: Mapping[str, Any]) -> Position:
+    frame = position.top
+    if outcome.get("error"):
+        return _ended(position, NodeStatus.ERROR, outcome["error"])
+    position = position.with_top(plan=outcome["plan"], notes=outcome["notes"])
+    if outcome["target_met"]:
+        return _ended(position.with_top(target_met=True), NodeStatus.COMPLETE)
+    if is_closing(node, frame):
+        return _ended(position, NodeStatus.MAX_ITERATIONS)
+    return position.with_top(step=Step.CHILD if node.child else Step.ACT)
+
+
+def _acted(position: Position, outcome: Mapping[str, Any]) -> Position:
+    return position.with_top(
+        changed=tuple(outcome["changed"]),
+        acts=position.top.acts + 1,
+        action=outcome["action"],
+        step=Step.MEASURE,
+    )
+
+
+def _ended(position: Position, status: NodeStatus, error: str = "") -> Position:
+    return position.with_top(status=status, error=error, step=Step.RESULT)
+
+
+def _left(root: Node, position: Position) -> Position:
+    """Return it behind the innermost node; an error ends the nodes above too, where it should."""
+    done = position.top
+    fails_fast = node_of(root, done).on_error is OnError.FAIL_FAST or bool(position.tampered)
+    position = position.left()
+    if position.frames and done.status is NodeStatus.ERROR and fails_fast:
+        return _ended(position, NodeStatus.ERROR, f"{done.path}: {done.error}")
+    return position
+
+
+def _end(root: Node, position: Position) -> Stop:
+    result = position.results[root.id]
+    if position.tampered:
+        return Stop(StopReason.TAMPERED, position.tampered)
+    reason = _ENDS[NodeStatus(result["status"])]
+    if reason is StopReason.ITERATION_LIMIT and result["error"]:
+        reason = StopReason.BUDGET_EXCEEDED
+    return Stop(reason, result["error"])
+
+
+def _readings(outcome: Mapping[str, Any]) -> dict[str, Reading]:
+    return {name: Reading(**wire) for name, wire in outcome["readings"].items()}
+
+
+def _is_measured(readings: Mapping[str, Reading]) -> bool:
+    return any(one.state != "pending" for one in readings.values())

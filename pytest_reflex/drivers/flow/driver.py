@@ -1,0 +1,289 @@
+"""The driver of a flow: performs what `decide` says, in files of the run, agents and commits.
+
+Promises: a step that is done again after a crash ends as if it had been done once: files of the run
+are written anew, a boundary that has its commit gets no second one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pytest_reflex.contracts.extract import ContractError
+from pytest_reflex.drivers.common.drive import Stop
+from pytest_reflex.drivers.common.record import Record
+from pytest_reflex.drivers.common.record_store import Fields, NextStep
+from pytest_reflex.drivers.common.running import Tools
+from pytest_reflex.drivers.flow import artifacts as texts
+from pytest_reflex.drivers.flow import prompts
+from pytest_reflex.drivers.flow.agent_file import AgentFile
+from pytest_reflex.drivers.flow.cycle import Cycle
+from pytest_reflex.drivers.flow.decide import (
+    CLOSING,
+    after,
+    is_closing,
+    next_step,
+    node_of,
+    used_up,
+)
+from pytest_reflex.drivers.flow.ground import Ground
+from pytest_reflex.drivers.flow.messages import Boundary
+from pytest_reflex.drivers.flow.model import ALL_PASS, Node
+from pytest_reflex.drivers.flow.staff import Role, Staff
+from pytest_reflex.drivers.flow.state import (
+    PENDING,
+    Frame,
+    NodeStatus,
+    Position,
+    Reading,
+    Step,
+    all_pass,
+)
+from pytest_reflex.model.plain import one_line
+
+_TRIES = 2
+_ENTRY = {True: "initial entry (sensors skipped)", False: "initial measurement"}
+
+
+class FlowDriver:
+    """One run of a flow (seed 002): `ground` is where it works, `staff` who does it."""
+
+    name = "flow"
+
+    def __init__(
+        self,
+        root: Node,
+        files: Mapping[str, AgentFile],
+        *,
+        ground: Ground,
+        staff: Staff,
+        cycle: Cycle,
+        task: str,
+    ) -> None:
+        self._root, self._files, self._task = root, files, task
+        self._ground, self._staff, self._cycle = ground, staff, cycle
+        self._steps: Mapping[Step, Callable[[Frame, Record, Tools], dict[str, Any]]] = {
+            Step.ENTER: self._enter,
+            Step.COMMIT_ENTRY: self._commit_entry,
+            Step.DECIDE: self._decide,
+            Step.ACT: self._act,
+            Step.CHILD: lambda frame, record, tools: {"spent": record.spend.to_json()},
+            Step.MEASURE: self._measure,
+            Step.REMEASURE: self._measure,
+            Step.COMMIT: self._commit,
+            Step.EXHAUST: self._exhaust,
+            Step.RESULT: self._result,
+            Step.COMMIT_RESULT: self._commit_result,
+        }
+
+    def start(self, given: Mapping[str, str]) -> Fields:
+        """Return the data of a new run, at the root's entry."""
+        frame = Frame(path=self._root.id, task=self._task)
+        return {"task": self._task, **given, "position": Position(frames=(frame,)).to_json()}
+
+    def decide(self, record: Record) -> NextStep | Stop:
+        position = Position.from_json(record.data["position"])
+        step = next_step(self._root, position, record.spend)
+        if isinstance(step, Stop):
+            return step
+        ends = step is Step.COMMIT and len(position.frames) == 1
+        commits = step in (Step.COMMIT, Step.COMMIT_ENTRY, Step.COMMIT_RESULT)
+        return NextStep(
+            step.value,
+            ends_iteration=ends,
+            interruptible=not commits,
+            hears=step in (Step.DECIDE, Step.ACT),
+        )
+
+    def perform(self, step: NextStep, record: Record, tools: Tools) -> Fields:
+        position = Position.from_json(record.data["position"])
+        frame = position.top
+        self._write_state(position, record)
+        self._ground.take_restored()
+        try:
+            outcome = self._steps[Step(step.name)](frame, record, tools)
+        finally:  # whoever was asked may have changed what judges, also where that was cut short
+            if step.interruptible:
+                self._ground.restore()
+        restored = self._ground.take_restored()
+        own = {"step": step.name, "node": frame.path, "label": frame.label, "restored": restored}
+        return {**own, **outcome}
+
+    def apply(self, data: Fields, outcome: Fields) -> Fields:
+        position = after(self._root, Position.from_json(data["position"]), outcome)
+        return {**data, "position": position.to_json()}
+
+    def _write_state(self, position: Position, record: Record) -> None:
+        """Write where the run stands, for people and other programs."""
+        frame = position.top
+        self._ground.write_run_state(
+            status="running", stack=[one.path for one in position.frames], data=record.data
+        )
+        most = node_of(self._root, frame).max_iterations
+        text = texts.orchestrator_output(frame, most, self._ground.run_id)
+        self._ground.write(frame.path, texts.ORCHESTRATOR, text)
+
+    # Entering and measuring
+
+    def _enter(self, frame: Frame, record: Record, tools: Tools) -> dict[str, Any]:
+        node = node_of(self._root, frame)
+        if not frame.parent:
+            self._ground.open_branch()
+            return self._measure(frame, record, tools)
+        self._ground.clear(frame.path)
+        for sensor in node.sensors:
+            name = texts.sensor_file(sensor.name)
+            self._ground.write(frame.path, name, texts.sensor_stub(sensor.name))
+        stubs = {sensor.name: Reading(state=PENDING) for sensor in node.sensors}
+        return {"readings": _wire(stubs), "baseline": self._ground.look()}
+
+    def _measure(self, frame: Frame, record: Record, tools: Tools) -> dict[str, Any]:
+        node = node_of(self._root, frame)
+        readings = self._cycle.measure(node, frame, tools)
+        return {"readings": _wire(readings), "baseline": self._ground.look()}
+
+    # Deciding
+
+    def _decide(self, frame: Frame, record: Record, tools: Tools) -> dict[str, Any]:
+        node = node_of(self._root, frame)
+        if node.controller == ALL_PASS:
+            decision = _by_sensors(frame)
+            self._ground.write(frame.path, texts.CONTROLLER, texts.decision_text(decision))
+            return _decision(decision)
+        complaint = ""
+        for _ in range(_TRIES):
+            self._ground.remove(frame.path, texts.CONTROLLER)
+            reply = self._staff.ask(
+                tools,
+                Role.CHEAP
+                if all_pass(frame.sensors) and self._staff.has_cheap
+                else Role.CONTROLLER,
+                prompts.controller_prompt(
+                    self._files[node.controller],
+                    node,
+                    path=frame.path,
+                    artifacts=self._ground.shown(frame.path),
+                    closing=is_closing(node, frame),
+                    feedback=record.feedback.values(),
+                    complaint=complaint,
+                ),
+                self._files[node.controller].model,
+            )
+            text = self._ground.read(frame.path, texts.CONTROLLER)
+            try:
+                decision = texts.read_decision(reply.text if text is None else text)
+            except ContractError as error:
+                complaint = one_line(reply.error or str(error), 500)
+                continue
+            if text is None:
+                self._ground.write(frame.path, texts.CONTROLLER, reply.text)
+            return _decision(decision)
+        return {"error": f"the controller gave no decision: {complaint}"}
+
+    # Acting
+
+    def _act(self, frame: Frame, record: Record, tools: Tools) -> dict[str, Any]:
+        node = node_of(self._root, frame)
+        file = self._files[node.actuator]
+        self._ground.remove(frame.path, texts.ACTUATOR)
+        reply = self._staff.ask(
+            tools,
+            Role.ACTUATOR,
+            prompts.actuator_prompt(
+                file,
+                artifacts=self._ground.shown(frame.path),
+                protected=self._ground.protected(),
+                feedback=record.feedback.values(),
+            ),
+            file.model,
+        )
+        if self._ground.read(frame.path, texts.ACTUATOR) is None:
+            said = reply.error or reply.text or "The actuator said nothing."
+            self._ground.write(frame.path, texts.ACTUATOR, f"{said.rstrip()}\n")
+        self._ground.restore()
+        refused = self._ground.restore_unsaved()
+        changed = self._ground.changed_since(frame.baseline)
+        action = texts.action_of(frame, node.max_iterations)
+        if reply.error:
+            action = f"actuator failed: {one_line(reply.error, 60)}"
+        if refused:
+            action = f"refused to change unsaved {', '.join(refused)}; {action}"
+        return {"changed": changed, "action": action}
+
+    def _exhaust(self, frame: Frame, record: Record, tools: Tools) -> dict[str, Any]:
+        return {"detail": used_up(node_of(self._root, frame), frame, record.spend)}
+
+    # Boundaries
+
+    def _commit_entry(self, frame: Frame, record: Record, tools: Tools) -> dict[str, Any]:
+        what = _ENTRY[bool(frame.parent)]
+        return self._committed(frame, record, "entry", summary=what, action=what)
+
+    def _commit(self, frame: Frame, record: Record, tools: Tools) -> dict[str, Any]:
+        node = node_of(self._root, frame)
+        summary = texts.action_of(frame, node.max_iterations)
+        action = frame.action or summary
+        return self._committed(frame, record, "iteration", summary=summary, action=action)
+
+    def _result(self, frame: Frame, record: Record, tools: Tools) -> dict[str, Any]:
+        text = texts.result_output(frame, self._ground.run_id)
+        self._ground.write(frame.path, texts.RESULT, text)
+        return {"status": frame.status.value}
+
+    def _commit_result(self, frame: Frame, record: Record, tools: Tools) -> dict[str, Any]:
+        if not frame.parent:  # the last commit of the run has its end
+            self._ground.write_run_state(
+                status=frame.status.value, stack=[frame.path], data=record.data
+            )
+        node = node_of(self._root, frame)
+        closing = is_closing(node, frame) and frame.status is not NodeStatus.COMPLETE
+        words = {
+            NodeStatus.COMPLETE: "target met",
+            NodeStatus.MAX_ITERATIONS: CLOSING if closing else "budget used up",
+            NodeStatus.ERROR: f"error: {frame.error}",
+        }[frame.status]
+        return self._committed(frame, record, "result", summary=words, action=words)
+
+    def _committed(
+        self, frame: Frame, record: Record, kind: str, *, summary: str, action: str
+    ) -> dict[str, Any]:
+        if frame.restored:
+            action = f"{texts.restored_text(frame.restored)}; {action}"
+        boundary = Boundary(
+            path=frame.path,
+            label=frame.label,
+            summary=summary,
+            action=action,
+            status=frame.status.value,
+            target_met=frame.target_met,
+            sensors={name: one.state for name, one in frame.sensors.items()},
+            run=self._ground.run_id,
+            key=f"{frame.path}:{frame.label}:{kind}",
+        )
+        made = self._ground.commit(boundary, frame.changed)
+        return {"commit": made, "action": action, "sensors": dict(boundary.sensors)}
+
+
+def _by_sensors(frame: Frame) -> texts.Decision:
+    """Return the decision of the controller that needs no agent."""
+    failing = {name: one for name, one in frame.sensors.items() if one.state != "pass"}
+    if all_pass(frame.sensors):
+        return texts.Decision(target_met=True, notes={"Gap Analysis": "All sensors pass."})
+    lines = [f"- {name}: {one.summary or one.state}" for name, one in failing.items()]
+    plan = f"Make these sensors pass: {', '.join(failing)}.\n\n" + "\n".join(lines)
+    return texts.Decision(target_met=False, plan=plan, notes={"Gap Analysis": "\n".join(lines)})
+
+
+def _decision(decision: texts.Decision) -> dict[str, Any]:
+    return {
+        "target_met": decision.target_met,
+        "plan": decision.plan,
+        "notes": dict(decision.notes),
+    }
+
+
+def _wire(readings: Mapping[str, Reading]) -> dict[str, dict[str, str]]:
+    return {
+        name: {"state": one.state, "value": one.value, "summary": one.summary}
+        for name, one in readings.items()
+    }

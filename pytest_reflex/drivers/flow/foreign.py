@@ -1,0 +1,180 @@
+"""Runs that another program left: read from run-state.md and the files of their nodes.
+
+Such a node says in which iteration it was, and not at which step: it measures again and decides
+anew, so that no file of an earlier iteration counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from pytest_reflex.contracts.extract import ContractError
+from pytest_reflex.drivers.common.drive import Stop
+from pytest_reflex.drivers.common.record import Record
+from pytest_reflex.drivers.flow import artifacts as texts
+from pytest_reflex.drivers.flow.labels import is_id, label_of
+from pytest_reflex.drivers.flow.state import Frame, NodeStatus, Position, Reading, Step
+from pytest_reflex.errors import StateError
+from pytest_reflex.model.stop import StopReason
+from pytest_reflex.store.regular import names_in, read_if_regular
+
+NAME = "flow"
+RUNS = ".ai-loop/runs"
+_MOST_BYTES = 4_000_000
+_HEADING = "# Task (setpoint)"
+_ENDS = {
+    NodeStatus.COMPLETE.value: StopReason.TARGET_MET,
+    NodeStatus.MAX_ITERATIONS.value: StopReason.ITERATION_LIMIT,
+    NodeStatus.ERROR.value: StopReason.PHASE_ERROR,
+    "abandoned": StopReason.ABANDONED,
+}
+
+
+def foreign_record(project: Path, run: str) -> Record | None:
+    """Return a run as its own files have it, None where there are none.
+
+    Raises StateError where they cannot be read, or say what cannot be.
+    """
+    folder = project / RUNS / run
+    path = folder / texts.RUN_STATE
+    found = _document(path)
+    if found is None:
+        return None
+    state, _ = found
+    if state.get("run-id", run) != run:
+        raise _damaged(path, f"run-id is {state['run-id']!r}")
+    status = state.get("status")
+    if status != NodeStatus.RUNNING.value and status not in _ENDS:
+        raise _damaged(path, f"status is {status!r}")
+    task = _text(path, state, "task")
+    node_path = _text(path, state, "active-node-path")
+    if not all(is_id(part) for part in node_path.split("/")):
+        raise _damaged(path, f"active-node-path is {node_path!r}")
+    data = {
+        "task": task,
+        "branch": _text(path, state, "branch", may_be_empty=True),
+        "base": _text(path, state, "base-branch", may_be_empty=True),
+        "base_commit": "",
+        "kept_out": "",
+    }
+    position = Position(frames=_frames(folder, node_path, task))
+    changed = f"{datetime.fromtimestamp(path.stat().st_mtime, UTC):%Y-%m-%dT%H:%M:%SZ}"
+    record = Record(
+        driver=NAME,
+        run=run,
+        started_at=changed,
+        changed_at=changed,
+        data={**data, "position": position.to_json()},
+        iteration=position.frames[0].iteration,
+        max_iterations=0,
+    )
+    if status == NodeStatus.RUNNING.value:
+        return record
+    root = position.frames[0]
+    result = {
+        "status": status,
+        "target_met": status == NodeStatus.COMPLETE.value,
+        "iterations": root.iteration,
+        "error": "",
+        "offences": 0,
+    }
+    ended = Position(frames=(), results={root.path: result})
+    record = Record(**{**_fields(record), "data": {**data, "position": ended.to_json()}})
+    return record.ended(Stop(_ENDS[status]), changed)
+
+
+def _fields(record: Record) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in record.__dataclass_fields__}
+
+
+def _frames(folder: Path, node_path: str, task: str) -> tuple[Frame, ...]:
+    """Return the nodes down to one, which begins its iteration anew; one that has ended is left."""
+    frames: list[Frame] = []
+    parts = PurePosixPath(node_path).parts
+    parent = ""
+    for count in range(1, len(parts) + 1):
+        path = "/".join(parts[:count])
+        nodes = folder / "nodes" / path
+        front, body = _document(nodes / texts.ORCHESTRATOR) or ({"iteration": 0}, "")
+        iteration = front.get("iteration")
+        if type(iteration) is not int or iteration < 0:
+            raise _damaged(nodes / texts.ORCHESTRATOR, f"iteration is {iteration!r}")
+        is_over = front.get("status", NodeStatus.RUNNING.value) != NodeStatus.RUNNING.value
+        if is_over and frames:
+            break
+        own = body.partition(_HEADING)[2].strip("\n")
+        frame = Frame(
+            path=path,
+            task=own or (frames[-1].plan if frames else task),
+            parent=parent,
+            iteration=max(iteration, 1),
+            sensors=_readings(nodes),
+            plan=_plan(nodes),
+            acts=max(iteration - 1, 0),
+            step=Step.REMEASURE,
+        )
+        frames.append(frame)
+        parent = label_of(parent, frame.iteration)
+    above = [_acting(frame) for frame in frames[:-1]]
+    return (*above, frames[-1])
+
+
+def _acting(frame: Frame) -> Frame:
+    """Return a node whose child is at work."""
+    wire = {**frame.to_json(), "step": Step.MEASURE.value, "acts": frame.iteration}
+    return Frame.from_json(wire)
+
+
+def _plan(nodes: Path) -> str:
+    """Return the plan that stands there, empty where none can be read."""
+    data = read_if_regular(nodes / texts.CONTROLLER, _MOST_BYTES)
+    try:
+        return texts.read_decision((data or b"").decode()).plan
+    except (ContractError, UnicodeDecodeError):
+        return ""
+
+
+def _readings(nodes: Path) -> dict[str, Reading]:
+    """Return what the sensors said last, to be shown; nothing is decided by it."""
+    found = {}
+    for name in names_in(nodes):
+        if name.startswith("sensor-") and name.endswith("-output.md"):
+            data = read_if_regular(nodes / name, _MOST_BYTES) or b""
+            try:
+                front, _ = texts.parted(data.decode())
+            except (ContractError, UnicodeDecodeError):
+                continue
+            state = front.get("status")
+            sensor = name.removeprefix("sensor-").removesuffix("-output.md")
+            if state in ("pass", "fail", "pending"):
+                found[sensor] = Reading(state=state)
+    return found
+
+
+def _document(path: Path) -> tuple[Mapping[str, Any], str] | None:
+    data = read_if_regular(path, _MOST_BYTES)
+    if data is None:
+        return None
+    try:
+        return texts.parted(data.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise _damaged(path, "it is not UTF-8 text") from None
+    except ContractError as error:
+        raise _damaged(path, str(error)) from None
+
+
+def _text(path: Path, front: Mapping[str, Any], key: str, *, may_be_empty: bool = False) -> str:
+    value = front.get(key)
+    if value is None and may_be_empty:
+        return ""
+    if not isinstance(value, str) or not (value.strip() or may_be_empty):
+        raise _damaged(path, f"{key} is {value!r}")
+    return value
+
+
+def _damaged(path: Path, why: str) -> StateError:
+    hint = "correct the file, or move the folder of the run away"
+    return StateError(f"{path} holds no state of a run: {why}", hint=hint)
