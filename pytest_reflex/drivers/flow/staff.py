@@ -44,7 +44,7 @@ class Staff:
 
     def ask(self, tools: Tools, role: Role, prompt: str, model: str) -> Reply:
         """Ask the agent of a role, which may write files; raises LimitError at a rate limit."""
-        reply = tools.ask(prompt, by=self.agent(role, model))
+        reply = tools.ask(prompt, by=self.agent(role, model), may_edit=True)
         if reply.details.get("limited"):
             raise LimitError(reply.error)
         return reply
