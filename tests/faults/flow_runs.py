@@ -18,16 +18,22 @@ from tests.faults.warm import Ran, Warm, warm_interpreter
 RUN = ("flow", "run", "close all points")
 RESUME, STATUS = ("flow", "resume"), ("flow", "status")
 BRANCH = "ai-loop/close-all-points"
-# It closes a point, or says whether one is open; each act is counted.
+# It names a point that is open, or closes the one that was named: an act that is done again behind
+# a kill changes nothing more. Each act is counted.
 _TOOL = """\
 prompt=$(cat)
 place=$(printf '%s' "$prompt" | sed -n 's/^.*Write \\([^ ]*controller-output[.]md\\).*$/\\1/p')
 if [ -n "$place" ]; then
     grep -q OPEN note.txt && met=false || met=true
-    printf -- '---\\ntarget-met: %s\\n---\\n## Action Plan\\n\\nClose one\\n' $met > "$place"
+    point=$(grep -m 1 OPEN note.txt)
+    form='---\\ntarget-met: %s\\n---\\n## Action Plan\\n\\nClose %s\\n'
+    printf -- "$form" $met "$point" > "$place"
 else
     echo x >> .git/acts
-    sed -i '0,/OPEN/s//DONE/' note.txt
+    order='s/^- Do what the action plan in \\([^ ]*\\) says.*$/\\1/p'
+    plan=$(printf '%s' "$prompt" | sed -n "$order")
+    point=$(grep -o 'OPEN [0-9]' "$plan")
+    sed -i "s/$point/DONE ${point#OPEN }/" note.txt
 fi
 echo done
 """
