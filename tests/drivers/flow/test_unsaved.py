@@ -238,7 +238,11 @@ def test_on_another_branch_a_resume_says_how_to_come_back(
     stage.git("stash", "--quiet")
     branch = stage.record.data["branch"]
     stage.git("switch", "--quiet", "main")
+    _killed(stage)  # nothing is put back on a branch that is not the run's
+    stage.write("pytest-reflex.toml", (stage.folder / "pytest-reflex.toml").read_text() + "\n")
+    before = stage.git("status", "--porcelain")
     assert stage.resume() == ExitCode.USAGE
+    assert stage.git("status", "--porcelain") == before
     assert f"git switch {branch}" in capsys.readouterr().err
     stage.git("worktree", "add", "-q", "../there", branch)
     assert main(["flow", "resume"]) == ExitCode.USAGE
