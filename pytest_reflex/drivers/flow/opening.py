@@ -270,9 +270,6 @@ def go_on(
     """Continue a run and return its events."""
     files = FlowRunFile(project, run_id)
     record = files.found()
-    folder = files.make_folder(say)
-    before_resume(project, folder / _KEPT, record, is_driven=files.is_driven(), say=say)
-    prepared = prepare(project, agents)
     data: Mapping[str, Any] = record.data
     if not _can_go_on(record):
         raise UsageError(f"the run {run_id} has ended", hint="begin a new one: flow run TASK")
@@ -281,6 +278,9 @@ def go_on(
         if files.is_foreign():
             refuse_missing_branch(git, record)
         _refuse_other_branch(git, run_id, data)
+    folder = files.make_folder(say)
+    before_resume(project, folder / _KEPT, record, is_driven=files.is_driven(), say=say)
+    prepared = prepare(project, agents)
     _refuse_other_tree(record, prepared.root)
     if files.is_foreign():
         files.adopt(git, say)
