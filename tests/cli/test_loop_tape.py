@@ -197,9 +197,9 @@ def test_a_prompt_that_drifted_ends_the_run_and_says_where(
     (project / "words.yaml").write_text(other)
     assert play("--replay", str(recording), "--alias", "drift") == 9
     out, err = (" ".join(text.split()) for text in capsys.readouterr())
-    assert "the prompt is not the recorded one: call 6 (CRITIQUE, iteration 1, phase B)" in out
-    assert 'recorded \' "description": "says beta",\', now \' "description": "names' in out
-    assert "replay: 5 recorded calls not used, the first is call 6 (CRITIQUE" in err
+    assert "the prompt is not the recorded one: call 1 (PLAN, iteration 1, phase A)" in out
+    assert "recorded '- b.x.beta (fail): says beta', now '- b.x.beta (fail): names beta'" in out
+    assert "replay: 10 recorded calls not used, the first is call 1 (PLAN" in err
 
 
 def test_a_recording_can_answer_single_steps(project: Path, writer: Writer) -> None:

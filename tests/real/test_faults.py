@@ -191,7 +191,7 @@ def seen(name: str, fate: Fate) -> str:
 
 def end_of(fate: Fate) -> tuple[int, str]:
     """Return the exit status of a run, and the status of its state."""
-    if fate.denied:
+    if fate.denied or fate.limited:
         return 9, "interrupted"
     return (16, "aborted") if fate.error else (0, "")
 
