@@ -12,8 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_reflex.agents.answers import STRUCTURED, Output, Source, source, values
+from pytest_reflex.search.patterns import SearchError, compile_pattern
 
 _MOST_SECONDS = 1e9
+_MOST_SEARCHED = 10_000
+_SEARCH_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +65,25 @@ def _is(found: Any, wanted: int | str) -> bool:
     if isinstance(found, bool):
         return False
     if isinstance(wanted, str) and (pattern := _pattern(wanted)) is not None:
-        return isinstance(found, str) and re.search(pattern, found[:10_000]) is not None
+        return isinstance(found, str) and _searched(pattern, found) is not None
     return bool(found == wanted)
 
 
 def _part(found: str, wanted: int | str) -> str:
     pattern = _pattern(wanted) if isinstance(wanted, str) else None
-    match = re.search(pattern, found[:10_000]) if pattern else None
-    return match[1] if match and match.re.groups and match[1] else found
+    grouped = pattern and re.compile(pattern).groups
+    return (_searched(pattern, found, r"\1") if pattern and grouped else None) or found
+
+
+def _searched(pattern: str, text: str, template: str = "") -> str | None:
+    """Return what a pattern finds first, None for nothing, also where it takes too long."""
+    try:
+        found = compile_pattern(pattern).expanded(
+            text[:_MOST_SEARCHED], template, limit=1, seconds=_SEARCH_SECONDS
+        )
+    except SearchError:
+        return None
+    return found[0][2] if found else None
 
 
 def _pattern(wanted: str) -> str | None:

@@ -14,8 +14,12 @@ from pytest_reflex.checks.output import text_of
 from pytest_reflex.drivers.common.measure import Measurement, Reader, by_exit_status
 from pytest_reflex.model.plain import readable
 from pytest_reflex.process.run import Finished
+from pytest_reflex.search.patterns import SearchError, compile_pattern
 
 _TAIL = 64 * 1024
+_MOST_DIGITS = 12  # nobody counts further
+_MOST_MATCHES = 100_000
+_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,8 @@ class _Summary:
         if self.number is None:
             return len(lines)
         counted = lines if self.every else lines[-1:]
-        return sum(int(number) for line in counted for number in self.number.findall(line))
+        numbers = [number for line in counted for number in self.number.findall(line)]
+        return None if any(map(_is_absurd, numbers)) else sum(map(int, numbers))
 
 
 def _summary(tool: str, line: str, number: str = "", *, every: bool = False) -> _Summary:
@@ -75,14 +80,24 @@ def count_failures(text: str, pattern: str = "") -> tuple[str, int] | None:
 
 
 def _by_pattern(text: str, pattern: str) -> tuple[str, int] | None:
-    found = [*re.finditer(pattern, text, re.MULTILINE)]
+    number = re.compile(pattern).groups
+    template = "\n".join(rf"\{one}" for one in range(1, number + 1))
+    try:
+        found = compile_pattern(pattern, key="failures").expanded(
+            text, template, limit=_MOST_MATCHES, seconds=_SECONDS
+        )
+    except SearchError:
+        return None
     if not found:
         return None
-    groups = [group for group in found[-1].groups() if group]
-    numbers = [int(group) for group in groups if group.isascii() and group.isdigit()]
-    if len(numbers) < len(groups):
+    groups = [group for group in found[-1][2].split("\n") if group]
+    if any(_is_absurd(group) or not group.isascii() or not group.isdigit() for group in groups):
         return None
-    return pattern, sum(numbers) if found[-1].re.groups else len(found)
+    return pattern, sum(map(int, groups)) if number else len(found)
+
+
+def _is_absurd(number: str) -> bool:
+    return len(number) > _MOST_DIGITS
 
 
 def by_failures(pattern: str = "") -> Reader:

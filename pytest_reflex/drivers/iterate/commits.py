@@ -1,8 +1,8 @@
 """A git commit for each iteration: only files that it changed, and that nobody had changed before.
 
-The git of the system does it, as a person would: `git commit --only`, on the branch that is checked
-out. Promises: what was staged or changed before an iteration is in no commit and stays as it is;
-nothing outside the project is added; what git refuses stops no run. No hook is run and nothing is
+The git of the system does it, on the branch that is checked out, in an index of its own.
+Promises: what was staged or changed before an iteration is in no commit and stays as it is; nothing
+outside the project is added; what git refuses stops no run. No hook is run and nothing is
 signed: nobody is there to answer, and a hook might change what the gates have passed.
 Limits: a file that was changed before the iteration is left out as a whole, which is told.
 """
@@ -10,7 +10,8 @@ Limits: a file that was changed before the iteration is left out as a whole, whi
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,6 +79,9 @@ class Commits:
             return Committed(problems=("Not committed: git could not say what was changed",))
         ours = sorted(self._after - self._before.keys())
         left = (_left_out(self._touched),) if self._touched else ()
+        if nested := [path for path in ours if path.endswith(b"/")]:
+            ours = [path for path in ours if path not in nested]
+            left = (*left, f"Left out of the commit, being repositories: {_listed(nested)}")
         if not ours:
             return Committed(problems=left)
         if problem := self._committed(ours, message):
@@ -89,20 +93,31 @@ class Commits:
         return Committed(commit=commit, files=tuple(map(shown_path, ours)), problems=left)
 
     def _committed(self, paths: list[bytes], message: str) -> str:
-        """Have git commit paths; return what was wrong, empty where nothing was."""
+        """Have git commit paths; return what was wrong, empty where nothing was.
+
+        It is made in an index of its own: what is staged stays so, also where git refuses.
+        """
         listed = b"".join(path + b"\0" for path in paths)
-        tracked = self._git("ls-files", "-z", "--cached").stdout.split(b"\0")
-        new = sorted({*paths} - {*tracked})
-        if new:
-            added = self._git("add", "--intent-to-add", *_PATHS, stdin=b"\0".join(new) + b"\0")
-            if added.returncode:
-                return _said(added)
-        done = self._git("commit", "--quiet", "--only", "-m", message, *_PATHS, stdin=listed)
-        if not done.returncode:
-            return ""
-        if new:  # as it was: git knows nothing of them
-            self._git("reset", "--quiet", *_PATHS, stdin=b"\0".join(new) + b"\0")
-        return _said(done)
+        folder = os.fsdecode(self._git("rev-parse", "--absolute-git-dir").stdout.rstrip(b"\n"))
+        if os.path.lexists(lock := os.path.join(folder, "index.lock")):
+            return f"another git process is at work (where there is none, remove {one_line(lock)})"
+        own = os.path.join(folder, f"reflex-index-{os.getpid()}")
+        has_commits = not self._git("rev-parse", "--quiet", "--verify", "HEAD").returncode
+        try:
+            for words, stdin in (
+                (("read-tree", "HEAD" if has_commits else "--empty"), None),
+                (("update-index", "--add", "--remove", "--replace", "-z", "--stdin"), listed),
+                (("commit", "--quiet", "-m", message), None),
+            ):
+                done = self._git(*words, stdin=stdin, index=own)
+                if done.returncode:
+                    return _said(done)
+        finally:
+            for name in (own, f"{own}.lock"):
+                with suppress(OSError):
+                    os.unlink(name)
+        self._git("reset", "--quiet", *_PATHS, stdin=listed)
+        return ""
 
     def _uncommitted(self) -> frozenset[bytes] | None:
         """Return the paths that are not as in the last commit, seen from the repository's top."""
@@ -124,15 +139,16 @@ class Commits:
             return None
         return status.st_ino, status.st_size, status.st_mtime_ns
 
-    def _git(self, *words: str, stdin: bytes | None = None) -> Finished:
-        return _git(self._top, "--literal-pathspecs", *words, stdin=stdin)
+    def _git(self, *words: str, stdin: bytes | None = None, index: str = "") -> Finished:
+        return _git(self._top, "--literal-pathspecs", *words, stdin=stdin, index=index)
 
 
-def _git(folder: Path, *words: str, stdin: bytes | None = None) -> Finished:
+def _git(folder: Path, *words: str, stdin: bytes | None = None, index: str = "") -> Finished:
+    own = {"GIT_INDEX_FILE": index} if index else {}
     return run(
         ["git", *_CONFIGURED, *words],
         cwd=folder,
-        env=git_environment() | {"GIT_EDITOR": "true"},
+        env=git_environment() | {"GIT_EDITOR": "true"} | own,
         stdin=stdin,
         timeout=_SECONDS,
         head=_MOST_BYTES,
@@ -176,10 +192,14 @@ def _said(finished: Finished) -> str:
     return one_line(why, 200) or f"git ended with exit status {finished.returncode}"
 
 
-def _left_out(paths: tuple[bytes, ...]) -> str:
+def _left_out(paths: Sequence[bytes]) -> str:
+    return f"Left out of the commit, since they were changed before it: {_listed(paths)}"
+
+
+def _listed(paths: Sequence[bytes]) -> str:
     shown = [one_line(shown_path(path)) for path in paths[:_SHOWN]]
     shown += [f"{len(paths) - _SHOWN} more"] if len(paths) > _SHOWN else []
-    return f"Left out of the commit, since they were changed before it: {', '.join(shown)}"
+    return ", ".join(shown)
 
 
 def commit_message(procedure: str, done: Round, total: int) -> str:

@@ -340,3 +340,16 @@ def test_what_cannot_be_counted_is_refused(
     configured(project, f"[iterate.gates.bad]\n{table}\n")
     assert main(["iterate", "run", "build"]) == 4
     assert said in " ".join(told(capsys.readouterr().err))
+
+
+@pytest.mark.parametrize(
+    ("output", "pattern"),
+    [
+        ("9" * 5_000 + " failed, 1 passed in 0.1s", ""),
+        ("9" * 5_000 + " problems", "([0-9]+) problems"),
+        ("a" * 40, "(a+)+b"),
+    ],
+    ids=["too many digits", "too many for a pattern", "a pattern that takes too long"],
+)
+def test_what_nobody_can_count_is_not_counted(output: str, pattern: str) -> None:
+    assert count_failures(output, pattern) is None
