@@ -38,9 +38,16 @@ class Point:
 
 
 def trace(
-    project: Project, names: Iterable[str], log: Path, *options: str, opens: bool = False
+    project: Project,
+    names: Iterable[str],
+    log: Path,
+    *options: str,
+    opens: bool = False,
+    more: tuple[str, ...] = (),
 ) -> int:
     """Run the loop of a project under strace; return its exit status (-9: killed).
+
+    `more` are further words of its command.
 
     With `opens` only calls on the state's folders and history are seen: a program opens many files,
     and now and then one more.
@@ -49,7 +56,7 @@ def trace(
     argv += ["-e", "trace=" + ",".join(f"?{name}" for name in names), *options]
     for path in (project.root, project.run, project.run / "history.jsonl") if opens else ():
         argv += ["-P", str(path)]
-    argv += [sys.executable, "-m", "pytest_reflex", *project.new()]
+    argv += [sys.executable, "-m", "pytest_reflex", *project.new(*more)]
     return subprocess.run(argv, cwd=project.folder, capture_output=True, timeout=120).returncode
 
 

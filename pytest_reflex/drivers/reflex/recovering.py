@@ -14,6 +14,7 @@ from typing import Any
 from pytest_reflex.drivers.reflex.history import RecordedRun
 from pytest_reflex.drivers.reflex.statefile import (
     ARTIFACT,
+    CALLS,
     HISTORY,
     RUN,
     read_object,
@@ -28,18 +29,8 @@ from pytest_reflex.model.words import Step
 from pytest_reflex.store.aside import keep_aside
 from pytest_reflex.store.regular import read_if_regular
 
-CALLS = "calls_under_way"
 # Of people, whatever the step is: what became of a call says another event.
 _OF_PEOPLE = (EventKind.FEEDBACK_GIVEN, EventKind.CHANGES_ACCEPTED, EventKind.RUN_EXTENDED)
-
-
-def calls_json(calls: Mapping[Step, int]) -> dict[str, Any]:
-    """Return the key of run.json with the calls that are under way; none where there are none.
-
-    Each is a step with the number of the last event when it was begun.
-    """
-    wire = [{"step": step.value, "after": after} for step, after in calls.items()]
-    return {CALLS: wire} if wire else {}
 
 
 def lost_calls(run: Mapping[str, Any], events: Sequence[Event]) -> dict[Step, int]:

@@ -28,7 +28,6 @@ from pytest_reflex.drivers.reflex.history import (
 )
 from pytest_reflex.drivers.reflex.partial import keep_in_run, with_partial
 from pytest_reflex.drivers.reflex.recovering import (
-    calls_json,
     keep_broken_state,
     lost_calls,
     refuse_what_is_ahead,
@@ -38,6 +37,7 @@ from pytest_reflex.drivers.reflex.statefile import (
     HISTORY,
     RUN,
     Pointer,
+    calls_json,
     change_pointer,
     dump,
     follow,

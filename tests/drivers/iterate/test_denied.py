@@ -52,7 +52,7 @@ def test_a_denied_iteration_that_came_to_nothing_is_not_counted_and_ends_the_run
     )  # fmt: skip
     assert (state.spend.calls, state.spend.tokens) == (1, 7)
     assert played.told()[-1] == (
-        f"ERROR: Stopped, since {WHAT} (0 iterations completed, total: 0.0s). "
+        f"ERROR: Stopped, since {WHAT} (0 iterations completed, total: 1.0s). "
         "Resume with: pytest-reflex iterate resume build"
     )
 
