@@ -141,7 +141,10 @@ def _problems_of_agents(
     told: dict[str, Problem] = {}
     for role, model in dict.fromkeys(needed):
         try:
-            staff.agent(role, model)
+            agent = staff.agent(role, model)
+            if role in (Role.ACTUATOR, Role.SENSOR) and not getattr(agent, "can_edit", True):
+                message = f"agent {agent.name!r} cannot change files: it only answers"
+                raise UsageError(message, hint=f"name one that can: --agent {role}=NAME")
         except ReflexError as error:
             told |= {problem.message: problem for problem in error.problems}
     return told.values()

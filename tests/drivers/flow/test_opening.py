@@ -46,6 +46,15 @@ def test_a_flow_with_mistakes_changes_nothing(
     assert not (stage.folder / ".ai-loop/runs").exists()
 
 
+def test_an_actuator_that_cannot_change_files_is_refused(
+    waiting: Flowing, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = waiting.folder / "pytest-reflex.toml"
+    config.write_text(f"{config.read_text()}edit_options = false\n")
+    assert main(["flow", "resume"]) == ExitCode.USAGE
+    assert "cannot change files: it only answers" in capsys.readouterr().err
+
+
 def test_a_missing_task_is_asked_for_on_a_terminal_alone(
     stage: Stage, capsys: pytest.CaptureFixture[str]
 ) -> None:
