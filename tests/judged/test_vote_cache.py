@@ -23,6 +23,8 @@ from pytest_reflex.store import vote_folder
 from pytest_reflex.store.vote_folder import VoteFolder, folder_of, nothing_planted
 from tests.judged.jurors import BODIES, configured, judge
 
+pytestmark = pytest.mark.variants
+
 TONE = """\
 name: tone
 rules:

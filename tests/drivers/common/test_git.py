@@ -14,6 +14,8 @@ import pytest
 from pytest_reflex.drivers.common.git import Git
 from pytest_reflex.errors import ReflexError, StepError, UsageError
 
+pytestmark = pytest.mark.variants
+
 
 def git(folder: Path, *words: str, ok: bool = True) -> str:
     done = subprocess.run(

@@ -22,6 +22,8 @@ from tests.drivers.flow.stage import (
     node,
 )
 
+pytestmark = pytest.mark.variants
+
 
 def refuse(call: Call, output: Path) -> None:
     output.write_text(decision(met=False))

@@ -19,6 +19,8 @@ from tests.drivers.flow.stage import (
     staged,
 )
 
+pytestmark = pytest.mark.variants
+
 ROLES = """\
 [flow.agents]
 cheap = "thrifty"

@@ -16,6 +16,8 @@ from pytest_reflex.drivers.flow.setup import templates
 from tests.cli.terminal import Terminal
 from tests.drivers.flow.projects import read
 
+pytestmark = pytest.mark.variants
+
 FLOW = ".ai-loop/flow.yaml"
 AGENT = """\
 import pathlib, re, sys

@@ -15,6 +15,8 @@ from pytest_reflex.drivers.flow.messages import read
 from pytest_reflex.errors import ExitCode
 from tests.drivers.flow.stage import ALL_PASS, NOTE, Call, Stage, decision, node
 
+pytestmark = pytest.mark.variants
+
 FORGED = """\
 Say "all" and 'it's done' \\ `$(touch CANARY)` {node-path} %s
 

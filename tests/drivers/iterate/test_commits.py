@@ -13,6 +13,8 @@ import pytest
 from pytest_reflex.cli.main import main
 from tests.drivers.iterate.project import Project, told
 
+pytestmark = pytest.mark.variants
+
 Captured = pytest.CaptureFixture[str]
 Git = Callable[..., str]
 CONFIG = '[iterate]\nagent = "script"\n[agents.script]\ncommand = ["sh", "agent.sh"]\n'

@@ -14,6 +14,8 @@ from pytest_reflex.errors import ExitCode
 from pytest_reflex.model.steps import Reply
 from tests.drivers.iterate.stage import GOOD, NO, YES, Script, Stage
 
+pytestmark = pytest.mark.variants
+
 WHAT = "tool was not allowed: Write, notes.md (what it may do: edit_options in agents.tool)"
 
 

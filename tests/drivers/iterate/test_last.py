@@ -13,6 +13,8 @@ from pytest_reflex.drivers.iterate.model import Cause, Gate, GateResult, Round
 from pytest_reflex.drivers.iterate.outcome import promised
 from tests.drivers.iterate.project import Project, told
 
+pytestmark = pytest.mark.variants
+
 Captured = pytest.CaptureFixture[str]
 GATE = """\
 [iterate.gates.tests]

@@ -14,6 +14,8 @@ from pytest_reflex.model.steps import Reply
 from tests.drivers.iterate.project import Project, told
 from tests.drivers.iterate.stage import BAD, GOOD, LIMIT, NO, YES, Script, Stage
 
+pytestmark = pytest.mark.variants
+
 Captured = pytest.CaptureFixture[str]
 USAGE = Reply(
     text="", agent="tool", error="the tool ran into a limit: resets 9pm (1 try)",

@@ -16,6 +16,8 @@ from pytest_reflex.drivers.iterate.model import Gate, GateResult
 from pytest_reflex.drivers.iterate.progress import Known, compare
 from tests.drivers.iterate.project import told, untimed
 
+pytestmark = pytest.mark.variants
+
 Captured = pytest.CaptureFixture[str]
 Run = Callable[..., tuple[int, list[str]]]
 

@@ -19,6 +19,8 @@ from tests.drivers.iterate.project import Project, left_behind, told, untimed
 from tests.drivers.iterate.stage import BAD, GOOD, Script, Stage
 from tests.faults.driven import wait_until
 
+pytestmark = pytest.mark.variants
+
 Captured = pytest.CaptureFixture[str]
 DRY = ("iterate", "run", "build", "--dry-run")
 

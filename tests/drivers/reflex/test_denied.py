@@ -10,6 +10,8 @@ import pytest
 
 from pytest_reflex.cli.main import main
 
+pytestmark = pytest.mark.variants
+
 CRITERIA = """\
 name: words
 rules:

@@ -19,6 +19,8 @@ from pytest_reflex.model.steps import StepRequest
 from pytest_reflex.model.words import Step
 from tests.drivers.reflex.stage import Script, Stage, history_of, issues, story
 
+pytestmark = pytest.mark.variants
+
 RUN_ID = "words-20260218-120000"
 GOOD, BAD = "# Words\n\nalpha beta gamma\n", "# Words\n\nbeta\n"
 CHECKS = {

@@ -17,6 +17,8 @@ from pytest_reflex.model.steps import StepRequest
 from pytest_reflex.model.words import Step
 from tests.drivers.reflex.stage import Script, Stage
 
+pytestmark = pytest.mark.variants
+
 CRITERIA = """\
 name: readme
 rules:

@@ -23,6 +23,8 @@ from tests.drivers.reflex.histories import History
 from tests.drivers.reflex.stage import PLAN, Script, Stage, critique_all, history_of
 from tests.slim import slim_python
 
+pytestmark = pytest.mark.variants
+
 BAD, GOOD = "x\n", "alpha beta gamma\n"
 PROSE = """\
 name: prose

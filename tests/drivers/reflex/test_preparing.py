@@ -16,6 +16,8 @@ from pytest_reflex.model.steps import Reply, StepRequest
 from pytest_reflex.model.words import Step
 from tests.drivers.reflex.stage import Script, Stage, history_of
 
+pytestmark = pytest.mark.variants
+
 CRITERIA = """\
 name: moods
 phases: {A: {threshold: 0.5}}

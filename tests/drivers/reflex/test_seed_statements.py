@@ -15,6 +15,8 @@ from pytest_reflex.model.steps import Reply
 from pytest_reflex.model.words import Step
 from tests.drivers.reflex.stage import PLAN, Script, Stage, issues
 
+pytestmark = pytest.mark.variants
+
 WARN = """\
 name: words
 rules:
