@@ -59,5 +59,5 @@ def next_line(state: RunState) -> str:
         return f"review what was modified; then {again}"
     if not is_extendable(state.stop.reason):
         return ""
-    first = "mend artifact.md by hand first, if you like; " if there else ""
+    first = "fix artifact.md by hand first, if you like; " if there else ""
     return f"{extend_command(state)} ({first}--agent NAME takes another agent)"

@@ -25,7 +25,7 @@ def ended(history: History, reason: str, kind: EventKind = EventKind.STOPPED) ->
 @pytest.mark.parametrize("reason", ["user_stop", "stagnation", "budget_exceeded"])
 def test_the_summary_of_a_stopped_run_names_the_command_that_goes_on(reason: str) -> None:
     text = plain(summary(ended(History().round("a.x.must"), reason)))
-    assert "\nNext: pytest-reflex loop extend courses (mend artifact.md by hand first" in text
+    assert "\nNext: pytest-reflex loop extend courses (fix artifact.md by hand first" in text
 
 
 def test_at_the_last_iteration_more_are_asked_for() -> None:
