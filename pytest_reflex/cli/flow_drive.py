@@ -12,11 +12,10 @@ import click
 from pytest_reflex.cli.given import OwnOptions
 from pytest_reflex.cli.options import budget_option, events_option, wall_time_option
 from pytest_reflex.cli.streams import give, say
-from pytest_reflex.errors import ExitCode, UsageError
+from pytest_reflex.errors import UsageError
 
 if TYPE_CHECKING:
     from pytest_reflex.drivers.common.running import Events
-    from pytest_reflex.process.signals import Interruptions
 
 
 def _limits(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -159,31 +158,17 @@ def _resumes(project: Path, name: str) -> bool:
 
 
 def _drive(name: str, happening: Events, place: str | None) -> int:
-    from pytest_reflex.cli.display import opened, takes_stdout
-    from pytest_reflex.drivers.common.events import Kind
+    from pytest_reflex.cli.display import takes_stdout
+    from pytest_reflex.cli.own_driver import follow
     from pytest_reflex.drivers.flow.history import boundaries
     from pytest_reflex.drivers.flow.run_file import FlowRunFile
     from pytest_reflex.reports.flow import final_lines, line_of
 
-    interruptions: Interruptions = click.get_current_context().obj
-    status = int(ExitCode.OK)
-    silent = takes_stdout(place)
     files = FlowRunFile(Path.cwd(), name)
-    try:
-        with opened(place) as log:
-            for event in happening:
-                log(event)
-                if not silent and (line := line_of(event)):
-                    give(line)
-                if event.kind is Kind.STOPPED:
-                    status = event.fields["exit_code"]
-    except KeyboardInterrupt:
-        interruptions.deaf = True
-        happening.close()
-        say(f"Interrupted. The state is saved; go on with: pytest-reflex flow resume {name}")
-        return interruptions.status()
-    record = files.read()
-    if not silent and record is not None:
+    resume = f"pytest-reflex flow resume {name}"
+    status, is_interrupted = follow(happening, place, line_of, resume=resume)
+    record = None if is_interrupted or takes_stdout(place) else files.read()
+    if record is not None:
         give("\n".join(final_lines(record, len(boundaries(Path.cwd(), record)))))
     return status
 

@@ -119,9 +119,23 @@ def _parted(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _drive(name: str, events: Events, *, as_json: bool, place: str | None) -> int:
+    from pytest_reflex.model.plain import visible_json
+
+    def line(event: DriverEvent) -> str:
+        return visible_json(event.to_json()) if as_json else _told(event)
+
+    return follow(events, place, line, resume=f"resume {name}")[0]
+
+
+def follow(
+    events: Events, place: str | None, line: Callable[[DriverEvent], str], *, resume: str
+) -> tuple[int, bool]:
+    """Drive a run, log its events at `place` and print a line of each, unless it is empty.
+
+    Returns the exit status, and whether the run was interrupted; `resume` is how it goes on then.
+    """
     from pytest_reflex.cli.display import opened, takes_stdout
     from pytest_reflex.drivers.common.events import Kind
-    from pytest_reflex.model.plain import visible_json
 
     interruptions: Interruptions = click.get_current_context().obj
     status = int(ExitCode.OK)
@@ -129,16 +143,16 @@ def _drive(name: str, events: Events, *, as_json: bool, place: str | None) -> in
         with opened(place) as log:
             for event in events:
                 log(event)
-                if not takes_stdout(place):
-                    give(visible_json(event.to_json()) if as_json else _told(event))
+                if not takes_stdout(place) and (text := line(event)):
+                    give(text)
                 if event.kind is Kind.STOPPED:
                     status = event.fields["exit_code"]
     except KeyboardInterrupt:
         interruptions.deaf = True
         events.close()
-        say(f"Interrupted. The state is saved; go on with: resume {name}")
-        return interruptions.status()
-    return status
+        say(f"Interrupted. The state is saved; go on with: {resume}")
+        return interruptions.status(), True
+    return status, False
 
 
 def _told(event: DriverEvent) -> str:
