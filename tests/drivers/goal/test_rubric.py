@@ -44,34 +44,50 @@ def test_a_cell_of_the_table_has_its_points(dimension: str, points: int, text: s
 SHAPES = [
     (
         "tool",
-        "Fix /api/auth/token: p95 latency <100ms. No new deps, <500 LOC. All tests + manual QA. "
-        "Done when PR merged to main.",
+        (
+            "Fix /api/auth/token: p95 latency <100ms. No new deps, <500 LOC. All tests + manual "
+            "QA. Done when PR merged to main."
+        ),
     ),
     (
         "tool",
-        "Add `--json` to src/cli/list.py; it prints `[]` for an empty folder. No new dependencies, "
-        "do not change other commands. `pytest tests/cli` passes. Done when merged to main.",
+        (
+            "Add `--json` to src/cli/list.py; it prints `[]` for an empty folder. "
+            "No new dependencies, "
+            "do not change other commands. `pytest tests/cli` passes. Done when merged to main."
+        ),
     ),
     (
         "tool",
-        "# Goal\nParse dates in lib/dates.py; invalid ones raise ValueError.\n# Constraints\n"
-        "- standard library only\n- keep the signature\n# Success\n- `pytest -q` passes\n"
-        "- coverage >= 90 %\n# Done\nPR merged",
+        (
+            "# Goal\nParse dates in lib/dates.py; invalid ones raise ValueError.\n# Constraints\n"
+            "- standard library only\n- keep the signature\n# Success\n- `pytest -q` passes\n"
+            "- coverage >= 90 %\n# Done\nPR merged"
+        ),
     ),
     (
         "tool",
-        "Outcome: GET /health returns 200\nScope: server/health.go\nConstraints: no new deps; "
-        "must not touch the router\nSuccess: `go test ./...` and a manual check\nDone: deployed.",
+        (
+            "Outcome: GET /health returns 200\nScope: server/health.go\nConstraints: no new deps; "
+            "must not touch the router\nSuccess: `go test ./...` and a manual "
+            "check\nDone: deployed."
+        ),
     ),
     (
         "tool",
-        "Migrate tests/legacy/*.py to pytest fixtures until `pytest tests/legacy` passes with no "
-        "warnings. Don't change src/. Only these files.",
+        (
+            "Migrate tests/legacy/*.py to pytest fixtures until `pytest "
+            "tests/legacy` passes with no "
+            "warnings. Don't change src/. Only these files."
+        ),
     ),
     (
         "tool",
-        "Reduce bundle size of web/app.ts below 200 kB without adding a plugin, keep the public "
-        "names. `npm run size` passes; tests pass. Tagged as v2.",
+        (
+            "Reduce bundle size of web/app.ts below 200 kB without adding a "
+            "plugin, keep the public "
+            "names. `npm run size` passes; tests pass. Tagged as v2."
+        ),
     ),
     (
         "colleague",
