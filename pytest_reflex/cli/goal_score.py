@@ -82,8 +82,9 @@ def _text_of(spec: str) -> str:
 
 
 def _lines(rubric: Rubric) -> list[str]:
+    from pytest_reflex.drivers.goal.cues import MOST
     from pytest_reflex.drivers.goal.model import Shape
-    from pytest_reflex.drivers.goal.rubric import MOST, QUESTIONS
+    from pytest_reflex.drivers.goal.rubric import QUESTIONS
 
     rows = [
         f"{one.dimension.value.capitalize():<12} {one.points}/{MOST}  {visible(one.reason)}"

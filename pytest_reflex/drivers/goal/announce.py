@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from pytest_reflex.drivers.goal.cues import MOST
 from pytest_reflex.drivers.goal.model import Criterion, GoalState, Shape, Workflow
-from pytest_reflex.drivers.goal.rubric import MOST, Rubric
+from pytest_reflex.drivers.goal.rubric import Rubric
 from pytest_reflex.model.plain import visible, visible_json
 
 UNKNOWN = "unknown"

@@ -88,8 +88,8 @@ _PROGRAMS = words(
     """
     pytest python python3 make npm npx pnpm yarn node deno bun uv uvx poetry hatch tox nox ruff
     mypy pyright flake8 pylint black cargo go gradle mvn dotnet bundle rake rspec jest vitest
-    eslint tsc docker curl bash sh git grep rg test pre-commit pytest-reflex cmake ctest bazel
-    terraform php composer phpunit swift mix coverage k6 wrk hey ab helm kubectl
+    eslint tsc docker curl bash sh git grep rg test pre-commit cmake ctest bazel
+    terraform php composer phpunit swift mix coverage k6 wrk hey ab helm kubectl pytest-reflex
     """
 )
 _ALONE = words(
