@@ -66,6 +66,7 @@ _FILLERS = words(
     kept to of and or with that has have takes take get gets reach reaches reached in make
     """
 )
+_WITHIN = words("of in per")
 _NO_UNITS = words(
     """
     and or on in for at to with of per under over when if is are
@@ -84,6 +85,9 @@ _VERSIONED = words(
 )
 
 _CODE = re.compile(r"`([^`\n]{1,400})`")
+_PASSING = re.compile(
+    r"`([\w./-]{1,60} [^`\n]{1,400})`\s+(?:passes|succeeds|exits (?:with )?0|is green)"
+)
 _PROGRAMS = words(
     """
     pytest python python3 make npm npx pnpm yarn node deno bun uv uvx poetry hatch tox nox ruff
@@ -186,13 +190,15 @@ def _named(before: str) -> str:
     phrase = re.split(r"[,;:(]|\. ", before)[-1]
     found: list[str] = []
     for word in reversed(_WORD.findall(phrase)):
-        if word.lower() in _FILLERS:
-            if found:
-                break
-            continue
-        found.insert(0, word)
-        if len(found) == 4:
+        joins = word.lower() in _FILLERS
+        if joins and found and word.lower() not in _WITHIN:
             break
+        if found or not joins:
+            found.insert(0, word)
+        if len(found) == 5:
+            break
+    while found and found[0].lower() in _FILLERS:
+        found.pop(0)
     return " ".join(found)
 
 
@@ -208,7 +214,8 @@ def code_of(text: str) -> list[str]:
 
 def commands(text: str) -> list[str]:
     """Return what stands in backticks and is a command that can be run."""
-    return [code for code in code_of(text) if _is_command(code)]
+    passing = {match.strip() for match in _PASSING.findall(text)}
+    return [code for code in code_of(text) if _is_command(code) or code in passing]
 
 
 def _is_command(code: str) -> bool:

@@ -30,7 +30,7 @@ class Dimension(StrEnum):
     DONE = "done"
 
 
-_NOTHING = re.compile(r"(?:none|n/?a|tbd|todo|unknown|implied|-+|\?+|nothing|open)\W*", re.I)
+_NOTHING = re.compile(r"(?:none|n/?a|tbd|todo|unknown|implied|-|\?|nothing|open)\W*", re.I)
 _VERBS = re.compile(
     r"\b(?:make|add|implement|create|build|write|fix|repair|debug|improve|optimi[sz]e|speed"
     r" up|reduce|"
@@ -38,7 +38,7 @@ _VERBS = re.compile(
     r"|drop|update|"
     r"upgrade|bump|replace|convert|support|allow|change|handle|document|extract|split|merge"
     r"|port|expose|"
-    r"enable|disable|introduce|simplify|validate|cache|parse|render|export|import|test|cover"
+    r"enable|disable|introduce|simplify|validate|cache|parse|render|export|import|rewrite|ship"
     r"|resolve|"
     r"stop|prevent|ensure|show|print|return|log|sort|format)\w{0,3}\b",
     re.I,
@@ -72,19 +72,23 @@ _OBSERVABLE = re.compile(
     r"|\b\d{1,3}(?:\.\d+)?\s?%",
     re.I,
 )
+_SUFFIXES = (
+    "py|pyi|js|ts|tsx|jsx|go|rs|java|kt|rb|php|c|h|cpp|cs|swift|sql|toml|ya?ml|json|md|rst|html|css"
+    "|scss|sh|tf|ini|cfg|lock|txt|vue"
+)
+# Repetitions are bounded, so that a long text is searched in time that grows with its length.
 _PLACE = re.compile(
-    r"(?<![\w/<])(?:/[A-Za-z_{][\w{}.:-]*(?:/[\w{}.:-]+)*/?|(?:[\w.-]+/)+[\w.*-]+|[\w-]+\."
-    r"(?:py|pyi|js|ts|tsx|jsx|go|rs|"
-    r"java|kt|rb|php|c|h|cpp|cs|swift|sql|toml|ya?ml|json|md|rst|html|css|scss|sh|tf|ini|cfg"
-    r"|lock|txt|vue))\b"
-    r"|\b[A-Za-z_]\w*(?:\.\w+)*\(\)|(?<!\w)--[a-z][\w-]+"
+    r"(?<![\w/<])(?:/[A-Za-z_{][\w{}.:-]{0,80}(?:/[\w{}.:-]{1,80}){0,20}/?"
+    r"|(?:[\w.-]{1,80}/){1,20}[\w.*-]{1,80}"
+    rf"|[\w-]{{1,80}}\.(?:{_SUFFIXES}))\b"
+    r"|\b[A-Za-z_]\w{0,80}(?:\.\w{1,80}){0,8}\(\)|(?<!\w)--[a-z][\w-]{1,80}"
 )
 _NOT_PLACES = re.compile(r"(?:and/or|CI/CD|I/O|n/a|w/o|TCP/IP|input/output|yes/no|\d+/\d+)\Z", re.I)
 _LIMITS = re.compile(
     r"\b(?:no (?:new|more|other|additional|extra|change|changes|breaking|external)\b|without"
     r" (?:\w+ing|a|any|new|changes?|breaking)\b"
     r"|must not\b|must stay\b|do(?:es)? not\b|don['’]t\b|never\b|avoid\b|only\b|existing\b"
-    r"|keep(?:ing|s)?\b|unchanged\b"
+    r"|keep(?:ing|s)?\b|unchanged\b|nothing else\b"
     r"|(?:backward|backwards)[- ]compatib\w+|compatible with\b|standard library\b|stdlib\b"
     r"|stay(?:s|ing)? within\b)",
     re.I,
@@ -114,6 +118,8 @@ _PROOFS: Mapping[str, re.Pattern[str]] = {
     "review": re.compile(r"\b(?:code review|reviewed|approved by|sign(?:ed)?[- ]off)\b", re.I),
     "CI": re.compile(r"\b(?:ci|build|pipeline)\b[^.;]{0,12}\b(?:green|pass\w*|succeeds?)\b", re.I),
 }
+# A statement that rules something out says neither what changes nor where.
+_RULES_OUT = re.compile(r"(?:do(?:es)? not|don['’]t|never|avoid|no|must not|without)\b", re.I)
 _EVENT = re.compile(
     r"(?<!not )(?<!never )\b(?:merged|released|published|deployed|tagged|pushed|shipped"
     r"|committed|submitted|approved)\b"
@@ -147,8 +153,13 @@ def _objects(text: str, left_out: frozenset[str] = frozenset()) -> list[str]:
     return [word for word in found if word.lower() not in _EMPTY_WORDS | left_out]
 
 
+def _positive(parts: list[Part]) -> list[Part]:
+    return [one for one in parts if not _RULES_OUT.match(one.text)]
+
+
 def _outcome(parts: list[Part]) -> Scored:
-    about = [one for one in parts if one.section in ("", "outcome", "success", "steps", "scope")]
+    sections = ("", "outcome", "success", "steps", "scope")
+    about = [one for one in _positive(parts) if one.section in sections]
     for one in about:
         if found := measures(one.text):
             return 2, f"a number to reach: {_quoted(str(found[0]))}"
@@ -170,7 +181,8 @@ def _places(text: str) -> list[str]:
 
 
 def _scope(parts: list[Part]) -> Scored:
-    about = [one for one in parts if one.section not in ("constraints", "success", "done")]
+    sections = ("constraints", "success", "done")
+    about = [one for one in _positive(parts) if one.section not in sections]
     for one in about:
         if found := _places(one.text):
             return 2, f"names {_quoted(found[0])}"
@@ -191,7 +203,8 @@ def _constraints(parts: list[Part]) -> Scored:
             found += [match[0] for match in list(_LIMITS.finditer(one.text))[1:]]
             found += [str(limit) for limit in comparisons(one.text) if _LIMITS.search(one.text)]
         elif one.section != "done":
-            found += [one.text[match.start() :] for match in _LIMITS.finditer(one.text)]
+            limits = _LIMITS.finditer(one.text)
+            found += [one.text[match.start() : match.start() + 80] for match in limits]
             found += [str(limit) for limit in comparisons(one.text) if limit.is_limit_of_work]
     if not found:
         return 0, "nothing is said to stay as it is"

@@ -100,6 +100,11 @@ SHAPES = [
     ("colleague", "Rename `get_user` to `fetch_user` without breaking callers; tests pass."),
     ("colleague", "Make `docs/index.md` build with no warnings; merged to main"),
     ("colleague", "Fix the flaky login test in tests/test_login.py. Done when CI is green."),
+    ("tool", "Delete src/old.py, nothing else changes. `pytest` passes. Merged to main."),
+    ("intent", "Don't merge until reviewed"),
+    ("intent", "There are no tests and nobody cares"),
+    ("intent", "Make the tests green"),
+    ("intent", "Reduce memory usage of the worker by 30%."),
     ("intent", "Make it better"),
     ("intent", "Fix the app"),
     ("intent", "Fix auth"),
@@ -131,7 +136,21 @@ def test_any_text_has_points_and_always_the_same(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["a", "1 < ", "`", "a.b/", "tests ", "no new ", "- x\n", "under 9 "]
+    "piece",
+    [
+        "a",
+        "1 < ",
+        "`",
+        "a.b/",
+        "tests ",
+        "no new ",
+        "until ",
+        "from 1 to ",
+        "-",
+        "(",
+        "- x\n",
+        "under 9 ",
+    ],
 )
 def test_a_long_text_is_scored_as_well(piece: str) -> None:
     assert 0 <= score_spec(piece * 50_000).total <= 10
