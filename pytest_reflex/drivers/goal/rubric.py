@@ -91,19 +91,29 @@ class Rubric:
         }
 
 
-def score_spec(spec: str, given: Mapping[Dimension, int] | None = None) -> Rubric:
-    """Return the rubric of a spec; points that were given stand in for those by cues."""
+def score_spec(
+    spec: str, given: Mapping[Dimension, int] | None = None, source: Source = Source.FLAG
+) -> Rubric:
+    """Return the rubric of a spec; points that a `source` gave stand in for those by cues."""
     parts = list(parts_of(spec))
-    return Rubric(tuple(_score(one, parts, given or {}) for one in Dimension))
+    return Rubric(tuple(_score(one, parts, given or {}, source) for one in Dimension))
 
 
-def _score(dimension: Dimension, parts: list[Part], given: Mapping[Dimension, int]) -> Score:
+def _score(
+    dimension: Dimension, parts: list[Part], given: Mapping[Dimension, int], source: Source
+) -> Score:
     if dimension in given:
-        reason = "given on the command line"
-        points = given[dimension]
-        return Score(dimension=dimension, points=points, reason=reason, source=Source.FLAG)
+        points, reason = given[dimension], _GIVEN_BY[source]
+        return Score(dimension=dimension, points=points, reason=reason, source=source)
     points, reason = RULES[dimension](parts)
     return Score(dimension=dimension, points=points, reason=reason)
+
+
+_GIVEN_BY = {
+    Source.CUES: "given",
+    Source.FLAG: "given on the command line",
+    Source.AGENT: "given by the agent",
+}
 
 
 def parse_scores(texts: Iterable[str]) -> dict[Dimension, int]:
