@@ -16,9 +16,6 @@ from pytest_reflex.model.plain import one_line, visible
 if TYPE_CHECKING:
     from pytest_reflex.drivers.goal.rubric import Rubric
 
-REFUSED = ExitCode.USAGE
-"""The status for a spec that is too unclear to begin with."""
-
 
 @click.command("score", short_help="Score how clear a spec is.")
 @click.argument("spec", metavar="SPEC|FILE")
@@ -36,13 +33,13 @@ def score(spec: str, given: tuple[str, ...], as_json: bool) -> int:
 
     From 8 points on it is for a tool, from 5 on for a colleague; below, what is missing is asked.
 
-    Exit status: 0 it can be begun, 4 it is too unclear.
+    Exit status: 0 it can be begun, 13 it is too unclear.
     """
     from pytest_reflex.drivers.goal.model import Shape
     from pytest_reflex.drivers.goal.rubric import parse_scores, score_spec
 
     rubric = score_spec(read_spec(spec), parse_scores(given))
-    status = REFUSED if rubric.shape is Shape.INTENT else ExitCode.OK
+    status = ExitCode.SPEC_REFUSED if rubric.shape is Shape.INTENT else ExitCode.OK
     with verdict(status):
         if as_json:
             give_json(rubric.to_json())
@@ -82,6 +79,7 @@ def _text_of(spec: str) -> str:
 
 
 def _lines(rubric: Rubric) -> list[str]:
+    from pytest_reflex.drivers.goal.announce import shape_text
     from pytest_reflex.drivers.goal.cues import MOST
     from pytest_reflex.drivers.goal.model import Shape
     from pytest_reflex.drivers.goal.rubric import QUESTIONS
@@ -90,7 +88,7 @@ def _lines(rubric: Rubric) -> list[str]:
         f"{one.dimension.value.capitalize():<12} {one.points}/{MOST}  {visible(one.reason)}"
         for one in rubric.scores
     ]
-    shape = f"Shape: {rubric.shape.value.capitalize()} ({rubric.total}/{MOST * len(rows)})"
+    shape = f"Shape: {shape_text(rubric.shape, rubric)}"
     if rubric.shape is not Shape.INTENT:
         return [*rows, "", shape]
     missing = ", ".join(one.value for one in rubric.missing)

@@ -9,7 +9,7 @@ import json
 from collections.abc import Sequence
 
 from pytest_reflex.drivers.goal.cues import MOST
-from pytest_reflex.drivers.goal.model import Criterion, GoalState, Shape, Workflow
+from pytest_reflex.drivers.goal.model import GoalState, Shape, Workflow
 from pytest_reflex.drivers.goal.rubric import Rubric
 from pytest_reflex.model.plain import visible, visible_json
 
@@ -102,10 +102,10 @@ def status_block(state: GoalState, following: str) -> str:
     )
 
 
-def complete_block(criteria: Sequence[Criterion]) -> str:
-    """Return the block that says that every criterion is met: it is for no other case."""
-    lines = [f"- {flat(one.text)}: ✓" for one in criteria if one.met]
-    if len(lines) != len(criteria) or not lines:
-        raise ValueError("a goal is complete only when each of its criteria is met")
+def complete_block(state: GoalState) -> str:
+    """Return the block that says that the goal is reached; raises ValueError where it is not."""
+    if not (state.all_met and state.exit_signal):
+        raise ValueError("a goal needs each of its criteria met, and the exit signal")
+    lines = [f"- {flat(one.text)}: ✓" for one in state.criteria]
     told = "All success criteria satisfied:"
     return "\n".join(["<loop-complete>", told, *lines, "</loop-complete>"])

@@ -239,7 +239,7 @@ def _done(parts: list[Part]) -> Scored:
         if measures(text) or code_of(text) or any(cue.search(text) for cue in _PROOFS.values()):
             return 2, f"a check that ends it: {_quoted(text)}"
     if ends:
-        return 1, f"an end that nobody can check: {_quoted(ends[0])}"
+        return 1, f"an end that cannot be checked: {_quoted(ends[0])}"
     return 0, "nothing says when it is done"
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pytest_reflex.drivers.goal import announce
 from pytest_reflex.drivers.goal.cues import Dimension
-from pytest_reflex.drivers.goal.model import Criterion, GoalState, Shape, Workflow
+from pytest_reflex.drivers.goal.model import Criterion, GoalState, Shape, Verification, Workflow
 from pytest_reflex.drivers.goal.rubric import Rubric, score_spec
 
 
@@ -92,7 +92,9 @@ def test_a_status_block_has_the_criteria_of_the_state(
 
 
 def test_completion_names_each_criterion() -> None:
-    block = announce.complete_block([Criterion(text="a", met=True), Criterion(text="b", met=True)])
+    criteria = (Criterion(text="a", met=True), Criterion(text="b", met=True))
+    state = GoalState(spec="", criteria=criteria, exit_signal=True)
+    block = announce.complete_block(state)
     assert block.splitlines() == [
         "<loop-complete>",
         "All success criteria satisfied:",
@@ -102,7 +104,18 @@ def test_completion_names_each_criterion() -> None:
     ]
 
 
-@pytest.mark.parametrize("criteria", [[], [Criterion(text="a")]])
-def test_completion_is_said_only_when_all_is_met(criteria: list[Criterion]) -> None:
+@pytest.mark.parametrize(
+    ("criteria", "exit_signal"),
+    [
+        ((), True),
+        ((Criterion(text="a"),), True),
+        ((Criterion(text="a", met=True, verification=Verification.ASSUMPTION),), True),
+        ((Criterion(text="a", met=True),), False),
+    ],
+    ids=["no criteria", "unmet", "assumed", "not signalled"],
+)
+def test_completion_is_said_only_when_all_is_met_and_signalled(
+    criteria: tuple[Criterion, ...], exit_signal: bool
+) -> None:
     with pytest.raises(ValueError, match="each of its criteria"):
-        announce.complete_block(criteria)
+        announce.complete_block(GoalState(spec="", criteria=criteria, exit_signal=exit_signal))

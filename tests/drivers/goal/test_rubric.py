@@ -157,7 +157,7 @@ def test_a_long_text_is_scored_as_well(piece: str) -> None:
 
 
 def test_an_unclear_spec_is_asked_for_what_is_missing(capsys: Captured) -> None:
-    assert main(["goal", "score", "Improve performance"]) == 4
+    assert main(["goal", "score", "Improve performance"]) == 13
     out = capsys.readouterr().out
     assert "Shape: Intent (1/10): too unclear to begin" in out
     assert "missing: scope, constraints, success, done" in out
@@ -195,7 +195,6 @@ def test_a_spec_is_read_from_a_file(
         (["x", "--score", "outcom=1"], "did you mean outcome?"),
         (["x", "--score", "done=1,done=2"], "--score gives done twice"),
         (["latin.txt"], "latin.txt is not UTF-8 text"),
-        (["."], "Shape"),
     ],
 )
 def test_what_cannot_be_scored_is_refused(
@@ -209,3 +208,8 @@ def test_what_cannot_be_scored_is_refused(
     (tmp_path / "latin.txt").write_bytes(b"caf\xe9")
     assert main(["goal", "score", *words]) == 4
     assert message in "".join(capsys.readouterr())
+
+
+def test_a_folder_is_no_file_and_so_a_text(capsys: Captured) -> None:
+    assert main(["goal", "score", "."]) == 13
+    assert "Shape: Intent (0/10)" in capsys.readouterr().out
