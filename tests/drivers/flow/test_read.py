@@ -474,9 +474,8 @@ def test_what_is_left_to_the_root_has_to_be_measured_there(tmp_path: Path, kind:
     assert [one.message for one in found] == [
         "run_when: root, and the root node has no sensor 'lost'"
     ]
-    assert (
-        found[0].place and found[0].place.line == flow[: flow.index("name: lost")].count("\n") + 1
-    )
+    assert found[0].place
+    assert found[0].place.line == flow[: flow.index("name: lost")].count("\n") + 1
     named = flow.replace("name: lost", "name: tests")
     assert not problems_of(make_project(tmp_path, named))
     alone = problems_of(make_project(tmp_path, named.replace("plan.md", "builtin:all-pass")))
