@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import re
 
-# "A TODO list" speaks of such notes, and is none.
+# A note stands where a text should be: it begins one or ends one, has a colon, or is a predicate.
+# Elsewhere ("it finds TODO comments", "a TODO list") such notes are only spoken of.
+_NOTE = r"(?:TODO|TBD|TBC|FIXME|XXX)"
+_BEGINS = r"(?:^|(?<=[.!?;|([\n])|(?<=[.!?;:|([–—-] ))"
 _MARKER = re.compile(
-    r"\b(?:TODO|TBD|TBC|FIXME|XXX)\b(?![ -](?:app|comment|entr|file|item|list|marker|note|tag)\w*)"
-    r"|\b(?i:lorem ipsum)\b"
+    rf"{_BEGINS}[ ]*{_NOTE}\b(?=\s*(?:[:.)\]!?…|(–—]|- |$|\n))"
+    rf"|{_BEGINS}[ ]*(?:TODO|FIXME|TBD)(?= (?:add|check|clean|complete|decide|define|describe|"
+    r"document|expand|explain|fill|finish|fix|give|how|implement|improve|insert|link|list|make|mention|"
+    r"more|move|name|provide|put|remove|replace|rewrite|say|show|tell|test|this|update|what|why|write)\b)"
+    rf"|\b(?:is|are|be|remains?|still|=) {_NOTE}(?=\s*(?:[.,;)\]!]|$))"
+    rf"|(?<![`'\"“‘,/])\b{_NOTE}: (?!and\b|or\b)(?=\w)"
+    r"|^(?i:lorem ipsum)\b|\b(?i:lorem ipsum)(?= dolor)",
 )
+_ONE_NOTE = re.compile(_NOTE)
 _DUMMY = re.compile(
     r"\W*(?:(?:a |an |the |some |your )?(?:description|summary|text|string)(?: (?:here|goes here))?"
     r"|placeholder|todo|tbd|n/a|none|foo|bar|baz|x+|\.{3}|…|fill (?:me )?in|to be (?:done|written|"
@@ -37,7 +46,8 @@ _LATIN_WORDS = 5
 def placeholder_in(text: str) -> str:
     """Return what in a running text is a placeholder, or the empty string."""
     if marker := _MARKER.search(text):
-        return marker.group()
+        note = _ONE_NOTE.search(marker.group())
+        return note.group() if note else marker.group()
     latin = dict.fromkeys(word for word in _WORD.findall(text.lower()) if word in _LATIN)
     return "pseudo-Latin: " + " ".join(list(latin)[:3]) if len(latin) >= _LATIN_WORDS else ""
 
