@@ -24,12 +24,16 @@ PARTS = {
 """What may be asked of links, with its meaning."""
 
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//")
-# {#id}, { #id .class } and {: #id }, on a heading or on what follows it; (id)= stands above one.
-_OWN_ID = re.compile(r"\{:?\s*(?:[^{}#]*\s)?#([\w:.-]+)[^{}]*\}|^\(([\w:.-]+)\)=\s*$", re.MULTILINE)
+# {#id}, { #id .class }, {: #id } and {id="id"}, on a heading or on what follows it; (id)= stands
+# above one.
+_OWN_ID = re.compile(
+    r"""\{:?\s*(?:[^{}#]*\s)?(?:\#|id=["']?)([\w:.-]+)[^{}]*\}|^\(([\w:.-]+)\)=\s*$""", re.MULTILINE
+)
 # Text of other files is put in here, and headings with it.
 _INCLUDES = re.compile(r"--8<--|\{%-?\s*include|\{\{\s*#include|^[`:]{3,}\{include\}", re.MULTILINE)
 # [text][label] that is still text after parsing; x[0][1] and footnotes are something else.
 _UNDEFINED = re.compile(r"(?<![\w\])])\[([^\[\]]+)\]\[([^\[\]]*)\]")
+_OF_THE_PAGE = ("top", "readme")  # GitHub gives them to the page and to what it shows of a folder
 _KEPT = frozenset(("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Pc"))
 _NO_LABEL = re.compile(r"\^.*|\W*\d*\W*")
 
@@ -79,7 +83,7 @@ def _exists(path: str) -> bool:
 def _missing_anchors(document: markdown.Markdown) -> Iterator[Finding]:
     if _INCLUDES.search(document.text):
         return
-    known = {"", "top", *slugs(document)}
+    known = {"", *_OF_THE_PAGE, *slugs(document)}
     known |= {anchor.lower() for anchor in document.html_anchors}
     for link in document.links:
         if link.target.startswith("#") and not link.target.startswith("#:~:"):

@@ -5,19 +5,25 @@ from __future__ import annotations
 import re
 
 # A note stands where a text should be: it begins one or ends one, has a colon, or is a predicate.
-# Elsewhere ("it finds TODO comments", "a TODO list") such notes are only spoken of.
-_NOTE = r"(?:TODO|TBD|TBC|FIXME|XXX)"
-_BEGINS = r"(?:^|(?<=[.!?;|([\n])|(?<=[.!?;:|([–—-] ))"
+# Elsewhere ("it finds TODO comments", "a TODO list", "TODO.md") such notes are only spoken of.
+_TAG = "(?:TODO|FIXME|XXX)"
+_NOTE = "(?:TODO|TBD|TBC|FIXME|XXX)"
+_BEGINS = r"(?:^|(?<=[.!?;|(\[\n])|(?<=[.!?;:|(–—-] )) *"
+_VERBS = (
+    "add|check|clean|complete|decide|define|describe|document|expand|explain|fill|finish|fix|give|"
+    "how|implement|improve|insert|link|list|make|mention|more|move|name|provide|put|remove|replace|"
+    "rewrite|say|show|tell|test|this|update|what|why|write"
+)
 _MARKER = re.compile(
-    rf"{_BEGINS}[ ]*{_NOTE}\b(?=\s*(?:[:.)\]!?…|(–—]|- |$|\n))"
-    rf"|{_BEGINS}[ ]*(?:TODO|FIXME|TBD)(?= (?:add|check|clean|complete|decide|define|describe|"
-    r"document|expand|explain|fill|finish|fix|give|how|implement|improve|insert|link|list|make|mention|"
-    r"more|move|name|provide|put|remove|replace|rewrite|say|show|tell|test|this|update|what|why|write)\b)"
-    rf"|\b(?:is|are|be|remains?|still|=) {_NOTE}(?=\s*(?:[.,;)\]!]|$))"
+    rf"{_BEGINS}{_NOTE}\b(?=\s*(?:[:!?…]|\.(?!\w)|\([^()\n]*\)\s*(?::|\.?$)|$|\n))"
+    rf"|{_BEGINS}(?:TODO|FIXME|TBD)(?=(?: | ?[–—-] )(?:{_VERBS}|later|soon)\b)"
+    rf"|(?<=[(\[])(?:TBD|TBC)(?=[)\]])"
+    rf"|\b(?:is|are|be|remains?|still|=) {_NOTE}(?=\s*(?:[,;)\]!]|\.(?!\w)|$))"
     rf"|(?<![`'\"“‘,/])\b{_NOTE}: (?!and\b|or\b)(?=\w)"
     r"|^(?i:lorem ipsum)\b|\b(?i:lorem ipsum)(?= dolor)",
 )
 _ONE_NOTE = re.compile(_NOTE)
+_LONE = re.compile(rf"\W*({_TAG})\W*")
 _DUMMY = re.compile(
     r"\W*(?:(?:a |an |the |some |your )?(?:description|summary|text|string)(?: (?:here|goes here))?"
     r"|placeholder|todo|tbd|n/a|none|foo|bar|baz|x+|\.{3}|…|fill (?:me )?in|to be (?:done|written|"
@@ -59,3 +65,9 @@ def stands_for_text(text: str) -> str:
     if len(text) < 60 and _DUMMY.fullmatch(text):
         return text.strip()
     return placeholder_in(text)
+
+
+def lone_tag(text: str) -> str:
+    """Return the tag that is all of a text (TODO, FIXME, XXX), or the empty string."""
+    lone = _LONE.fullmatch(text)
+    return lone[1] if lone else ""
