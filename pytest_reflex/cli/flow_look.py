@@ -68,7 +68,7 @@ def _text(files: RunFile, row: Any, record: Record) -> str:
             ("Branch", record.data.get("branch", "")),
             ("Ended", record.reason),
         ],
-        spend=record.spend,
+        spend=row.spend,
         budget=record.budget,
         feedback=len(record.feedback),
     )

@@ -196,7 +196,7 @@ def _text(row: RunRow, record: Record) -> str:
         "Run",
         {**row.to_json(), "status": record.shown_status(row.driven)},
         first=[("Driver", record.driver), ("Ended", ended)],
-        spend=record.spend,
+        spend=row.spend,
         budget=record.budget,
         feedback=len(record.feedback),
     )

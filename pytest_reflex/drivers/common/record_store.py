@@ -14,7 +14,7 @@ from pytest_reflex.drivers.common.record import Record
 from pytest_reflex.drivers.common.record_file import RunFile
 from pytest_reflex.drivers.common.snapshot import SnapshotFile
 from pytest_reflex.errors import ExitCode, StateError
-from pytest_reflex.model.run import Cost
+from pytest_reflex.model.run import Cost, unknown_cost
 from pytest_reflex.model.stop import ENDS
 
 Say = Callable[[str], object]
@@ -87,7 +87,10 @@ class RecordStore:
     def commit(self, done: Done) -> Iterator[DriverEvent]:
         """Save what a step came to; one that was cut short is paid for, and has not been."""
         record = replace(
-            self._record, spend=self._record.spend.plus(done.cost), changed_at=utc_now()
+            self._record,
+            spend=self._record.spend.plus(done.cost),
+            calls_under_way=(),
+            changed_at=utc_now(),
         )
         if done.fields is not None:
             ends = int(done.step.ends_iteration)
@@ -113,9 +116,21 @@ class RecordStore:
         told = {"reason": stop.reason.value, "detail": stop.detail, "exit_code": int(code)}
         yield self._event(Kind.STOPPED, **told)
 
+    def begin_call(self) -> None:
+        """Make durable that a call begins, before it does: who is killed in it has paid for it."""
+        self._with_calls((*self._record.calls_under_way, unknown_cost(0.0)))
+
+    def end_call(self, cost: Cost | None) -> None:
+        """Make durable what the last call cost: it counts with the step that it is for."""
+        self._with_calls((*self._record.calls_under_way[:-1], *([cost] if cost else ())))
+
+    def _with_calls(self, calls: tuple[Cost, ...]) -> None:
+        self._save(replace(self._record, calls_under_way=calls))
+
     def interrupted(self, cost: Cost | None) -> None:
         """Have calls in the spend that were paid and came to nothing; `leave` saves it."""
-        self._record = replace(self._record, spend=self._record.spend.plus(cost))
+        spend = self._record.spend.plus(cost)
+        self._record = replace(self._record, spend=spend, calls_under_way=())
 
     def leave(self) -> None:
         """Save the state as interrupted."""

@@ -34,7 +34,7 @@ from pytest_reflex.drivers.common.record_store import (
 )
 from pytest_reflex.errors import UsageError
 from pytest_reflex.host import agent_kinds, make_agent, open_host
-from pytest_reflex.model.run import Cost, cost_of, total_cost, unknown_cost
+from pytest_reflex.model.run import Cost, cost_of, lost_call_text, total_cost, unknown_cost
 from pytest_reflex.model.steps import Askable, Question, Reply
 from pytest_reflex.model.stop import StopReason
 from pytest_reflex.process.environment import inherited
@@ -80,7 +80,10 @@ class Tools:
         seconds_left: Callable[[], float | None],
         timeout: float,
         say: Say,
+        begin_call: Callable[[], object] = lambda: None,
+        end_call: Callable[[Cost | None], object] = lambda cost: None,
     ) -> None:
+        self._begin_call, self._end_call = begin_call, end_call
         self.project, self.agent, self._timeout = project, agent, timeout
         self.environment, self.cancel = {RUN_DIR: str(folder)}, cancel
         self._seconds_left, self._say = seconds_left, say
@@ -104,6 +107,7 @@ class Tools:
             cancel=self.cancel,
             tell=self._say,
         )
+        self._begin_call()
         began = time.monotonic()
         try:
             reply = agent.ask(question)
@@ -111,6 +115,7 @@ class Tools:
             self._costs.append(unknown_cost(time.monotonic() - began))
             raise
         self._costs.append(cost_of(reply))
+        self._end_call(self._costs[-1])
         if may_edit:
             self.denied = str(reply.details.get(DENIED, ""))
         return reply
@@ -231,7 +236,10 @@ def resume(
         if found is None or not found.can_go_on:
             hint = "run it again"
             raise UsageError(f"the run {name} of {driver.name} has ended", hint=hint)
-        return replace(found, status=RUNNING, reason="", detail="", **changes)
+        if text := lost_call_text(found.calls_under_way):
+            say(text)
+        went_on = replace(found, spend=found.paid, calls_under_way=(), status=RUNNING)
+        return replace(went_on, reason="", detail="", **changes)
 
     folder, name_of_agent = _folder(project), agent or before.agent
     return _driven(driver, files, begin, folder, plugins, say, name_of_agent, resumed=True)
@@ -271,6 +279,8 @@ def _driven(
             seconds_left=seconds_left,
             timeout=timeout,
             say=say,
+            begin_call=store.begin_call,
+            end_call=store.end_call,
         )
         control = Control(store.requests, cancel)
         framed = _Framed(driver, store, tools, control)

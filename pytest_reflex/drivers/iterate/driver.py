@@ -136,10 +136,12 @@ class IterateDriver:
         self._store.keep()
         reply: Reply | None = None
         try:
+            self._store.begin_call()
             with nothing_planted(self._work.gates.project):
                 reply = self._work.agent.ask(self._question(prompt, number))
             seconds = self._clock() - started
             self._store.keep()
+            self._store.end_call(cost_of(reply))
             done = self._judged(number, reply, seconds)
         except BaseException:
             unknown = unknown_cost(self._clock() - started)

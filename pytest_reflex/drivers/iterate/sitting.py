@@ -20,6 +20,7 @@ from pytest_reflex.drivers.iterate.model import State, Status
 from pytest_reflex.drivers.iterate.state import beyond_limit
 from pytest_reflex.drivers.iterate.statefile import state_file
 from pytest_reflex.drivers.iterate.work import Work, utc_now
+from pytest_reflex.model.run import lost_call_text
 from pytest_reflex.process.secrecy import secrets
 from pytest_reflex.store.filesystem import lock_warning
 
@@ -63,7 +64,8 @@ def begin_again(work: Work, options: opening.Options, *, reset_failures: bool) -
         state = opening.taken_up(found, name, work.bounds, options, reset_failures=reset_failures)
         starts = starts_from_json(state.gates_at_start, "gates_at_start")
         refuse_other_gates(starts, work.gates.declared(), name)
-        return Opening(state, goes_on=True, warning=_doubt(found))
+        warnings = (_doubt(found), lost_call_text(found.calls if found else ()))
+        return Opening(state, goes_on=True, warning="; ".join(filter(None, warnings)))
 
     return begin
 

@@ -17,7 +17,7 @@ from pytest_reflex.drivers.iterate.log import Log
 from pytest_reflex.drivers.iterate.model import Baseline, Cut, Round, State
 from pytest_reflex.drivers.iterate.wording import unheard_feedback_text
 from pytest_reflex.errors import ExitCode, ReflexError, StateError
-from pytest_reflex.model.run import Cost
+from pytest_reflex.model.run import Cost, unknown_cost
 from pytest_reflex.model.stop import StopReason
 
 _REMOVED = (StopReason.SUCCESS, StopReason.LIMIT)
@@ -111,7 +111,8 @@ class IterateStore:
 
     def commit(self, outcome: Round | Cut | Baseline) -> Iterator[DriverEvent]:
         """Count an iteration and save that; who interrupts us finds it done, or not begun."""
-        self._state = self._with_modified(apply(self._state, outcome, self._now()))
+        state = replace(apply(self._state, outcome, self._now()), calls=())
+        self._state = self._with_modified(state)
         self._file.save(self._state)
         if not isinstance(outcome, Baseline):
             yield from events.of_outcome(self._state, outcome)
@@ -135,10 +136,23 @@ class IterateStore:
         self.has_ended = self._left = True  # whoever goes away now leaves nothing under way
         yield events.stopped(self._state, stop, self.exit_code)
 
+    def begin_call(self) -> None:
+        """Make durable that a call begins, before it does: who is killed in it has paid for it."""
+        self._with_calls((*self._state.calls, unknown_cost(0.0)))
+
+    def end_call(self, cost: Cost | None) -> None:
+        """Make durable what the last call cost: it counts with the outcome that it is for."""
+        self._with_calls((*self._state.calls[:-1], *([cost] if cost else ())))
+
+    def _with_calls(self, calls: tuple[Cost, ...]) -> None:
+        self._state = replace(self._state, calls=calls)
+        self._file.save(self._state)
+
     def interrupted(self, cost: Cost | None) -> None:
         """Have a call in the spend that was paid and came to nothing; `leave` saves it."""
         if not self._left:
-            self._state = replace(self._state, spend=self._state.spend.plus(cost))
+            spend = self._state.spend.plus(cost)
+            self._state = replace(self._state, spend=spend, calls=())
 
     def leave(self) -> None:
         """Save the state as interrupted."""
