@@ -293,8 +293,9 @@ def lost_call_text(calls: Iterable[Mapping[str, Any]]) -> str:
     lost = sum(cost["calls"] for cost in calls)
     if not lost:
         return ""
-    many = "1 agent call was" if lost == 1 else f"{lost} agent calls were"
-    return f"{many} not counted yet when the run was killed, and now count as paid"
+    if lost == 1:
+        return "1 agent call was not counted when the run was killed; it counts as paid"
+    return f"{lost} agent calls were not counted when the run was killed; they count as paid"
 
 
 def _is_cost(wire: Any) -> bool:

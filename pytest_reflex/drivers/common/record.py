@@ -72,6 +72,11 @@ class Record:
         """Return the state of a run that is left before its end."""
         return replace(self, status=INTERRUPTED)
 
+    def shown_json(self, driven: bool) -> dict[str, Any]:
+        """Return what a status says of it: where nobody drives it, calls under way were paid."""
+        shown = self if driven else replace(self, spend=self.paid, calls_under_way=())
+        return {**shown.to_json(), "driven": driven}
+
     def to_json(self) -> dict[str, Any]:
         """Return the wire form: the names of the attributes are its keys."""
         wire = {one.name: getattr(self, one.name) for one in fields(self)}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from pytest_reflex.drivers.common.calls import CallsUnderWay
 from pytest_reflex.drivers.common.control import Requests
 from pytest_reflex.drivers.common.drive import Polled, Stop
 from pytest_reflex.drivers.common.events import DriverEvent, Kind
@@ -14,7 +15,7 @@ from pytest_reflex.drivers.common.record import Record
 from pytest_reflex.drivers.common.record_file import RunFile
 from pytest_reflex.drivers.common.snapshot import SnapshotFile
 from pytest_reflex.errors import ExitCode, StateError
-from pytest_reflex.model.run import Cost, unknown_cost
+from pytest_reflex.model.run import Cost
 from pytest_reflex.model.stop import ENDS
 
 Say = Callable[[str], object]
@@ -51,6 +52,7 @@ class RecordStore:
         self._record, self._file, self._runs, self._say = record, file, runs, say
         self._heard: set[str] = set()
         self._left = False
+        self.calls = CallsUnderWay(self._save_calls)
 
     @property
     def state(self) -> Record:
@@ -116,20 +118,13 @@ class RecordStore:
         told = {"reason": stop.reason.value, "detail": stop.detail, "exit_code": int(code)}
         yield self._event(Kind.STOPPED, **told)
 
-    def begin_call(self) -> None:
-        """Make durable that a call begins, before it does: who is killed in it has paid for it."""
-        self._with_calls((*self._record.calls_under_way, unknown_cost(0.0)))
+    def _save_calls(self, calls: tuple[Cost, ...]) -> None:
+        self._record = replace(self._record, calls_under_way=calls)
+        self._file.save(self._record, quietly=True)
 
-    def end_call(self, cost: Cost | None) -> None:
-        """Make durable what the last call cost: it counts with the step that it is for."""
-        self._with_calls((*self._record.calls_under_way[:-1], *([cost] if cost else ())))
-
-    def _with_calls(self, calls: tuple[Cost, ...]) -> None:
-        self._save(replace(self._record, calls_under_way=calls))
-
-    def interrupted(self, cost: Cost | None) -> None:
+    def interrupted(self) -> None:
         """Have calls in the spend that were paid and came to nothing; `leave` saves it."""
-        spend = self._record.spend.plus(cost)
+        spend = self._record.spend.plus(self.calls.take())
         self._record = replace(self._record, spend=spend, calls_under_way=())
 
     def leave(self) -> None:

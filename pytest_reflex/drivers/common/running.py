@@ -18,6 +18,7 @@ from typing import Any, Protocol
 from pytest_reflex.agents.denials import DENIED
 from pytest_reflex.drivers.common import limits
 from pytest_reflex.drivers.common.arguments import Budget, budget_of, parted, settings_of
+from pytest_reflex.drivers.common.calls import CallsUnderWay
 from pytest_reflex.drivers.common.control import Control
 from pytest_reflex.drivers.common.drive import Inputs, Stop, drive
 from pytest_reflex.drivers.common.events import DriverEvent
@@ -34,7 +35,7 @@ from pytest_reflex.drivers.common.record_store import (
 )
 from pytest_reflex.errors import UsageError
 from pytest_reflex.host import agent_kinds, make_agent, open_host
-from pytest_reflex.model.run import Cost, cost_of, lost_call_text, total_cost, unknown_cost
+from pytest_reflex.model.run import Cost, cost_of, lost_call_text
 from pytest_reflex.model.steps import Askable, Question, Reply
 from pytest_reflex.model.stop import StopReason
 from pytest_reflex.process.environment import inherited
@@ -80,14 +81,12 @@ class Tools:
         seconds_left: Callable[[], float | None],
         timeout: float,
         say: Say,
-        begin_call: Callable[[], object] = lambda: None,
-        end_call: Callable[[Cost | None], object] = lambda cost: None,
+        calls: CallsUnderWay,
     ) -> None:
-        self._begin_call, self._end_call = begin_call, end_call
         self.project, self.agent, self._timeout = project, agent, timeout
         self.environment, self.cancel = {RUN_DIR: str(folder)}, cancel
         self._seconds_left, self._say = seconds_left, say
-        self._costs: list[Cost | None] = []
+        self._calls = calls
         self.denied = ""
 
     def ask(self, prompt: str, *, by: Askable | None = None, may_edit: bool = False) -> Reply:
@@ -107,15 +106,9 @@ class Tools:
             cancel=self.cancel,
             tell=self._say,
         )
-        self._begin_call()
-        began = time.monotonic()
-        try:
-            reply = agent.ask(question)
-        except BaseException:
-            self._costs.append(unknown_cost(time.monotonic() - began))
-            raise
-        self._costs.append(cost_of(reply))
-        self._end_call(self._costs[-1])
+        number = self._calls.begin()
+        reply = agent.ask(question)
+        self._calls.end(number, cost_of(reply))
         if may_edit:
             self.denied = str(reply.details.get(DENIED, ""))
         return reply
@@ -136,12 +129,7 @@ class Tools:
 
     def paid(self, cost: Cost | None) -> None:
         """Have what something else cost in the price of the step."""
-        self._costs.append(cost)
-
-    def take_cost(self) -> Cost | None:
-        """Return the price of all that was asked since the last time."""
-        costs, self._costs = self._costs, []
-        return total_cost(costs)
+        self._calls.add(cost)
 
 
 class _Framed:
@@ -168,14 +156,15 @@ class _Framed:
     def perform(self, action: NextStep) -> Iterator[Done]:
         try:
             fields = self._driver.perform(action, self._store.state, self._tools)
+            data = self._driver.apply(self._store.state.data, fields)
         except BaseException:
-            self._store.interrupted(self._tools.take_cost())
+            self._store.interrupted()
             raise
-        cost = self._tools.take_cost()
+        cost = self._store.calls.take()
         if self._control.has_cancelled:  # what was cut short came to nothing
             yield Done(action, cost)
         else:
-            yield Done(action, cost, fields, self._driver.apply(self._store.state.data, fields))
+            yield Done(action, cost, fields, data)
 
 
 def run(
@@ -279,8 +268,7 @@ def _driven(
             seconds_left=seconds_left,
             timeout=timeout,
             say=say,
-            begin_call=store.begin_call,
-            end_call=store.end_call,
+            calls=store.calls,
         )
         control = Control(store.requests, cancel)
         framed = _Framed(driver, store, tools, control)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import replace
 
+from pytest_reflex.drivers.common.calls import CallsUnderWay
 from pytest_reflex.drivers.common.control import Requests
 from pytest_reflex.drivers.common.control_file import ControlFile
 from pytest_reflex.drivers.common.drive import Polled, Stop
@@ -17,7 +18,7 @@ from pytest_reflex.drivers.iterate.log import Log
 from pytest_reflex.drivers.iterate.model import Baseline, Cut, Round, State
 from pytest_reflex.drivers.iterate.wording import unheard_feedback_text
 from pytest_reflex.errors import ExitCode, ReflexError, StateError
-from pytest_reflex.model.run import Cost, unknown_cost
+from pytest_reflex.model.run import Cost
 from pytest_reflex.model.stop import StopReason
 
 _REMOVED = (StopReason.SUCCESS, StopReason.LIMIT)
@@ -45,6 +46,7 @@ class IterateStore:
         self._ending = ending
         self._modified, self._now = modified, now
         self._control = ControlFile.beside(file.path)
+        self.calls = CallsUnderWay(self._save_calls)
         self.has_ended = self._left = False
         self._fresh = fresh
         self._heard: set[str] = set()
@@ -111,6 +113,7 @@ class IterateStore:
 
     def commit(self, outcome: Round | Cut | Baseline) -> Iterator[DriverEvent]:
         """Count an iteration and save that; who interrupts us finds it done, or not begun."""
+        self.calls.take()  # the outcome has what they cost
         state = replace(apply(self._state, outcome, self._now()), calls=())
         self._state = self._with_modified(state)
         self._file.save(self._state)
@@ -136,22 +139,14 @@ class IterateStore:
         self.has_ended = self._left = True  # whoever goes away now leaves nothing under way
         yield events.stopped(self._state, stop, self.exit_code)
 
-    def begin_call(self) -> None:
-        """Make durable that a call begins, before it does: who is killed in it has paid for it."""
-        self._with_calls((*self._state.calls, unknown_cost(0.0)))
-
-    def end_call(self, cost: Cost | None) -> None:
-        """Make durable what the last call cost: it counts with the outcome that it is for."""
-        self._with_calls((*self._state.calls[:-1], *([cost] if cost else ())))
-
-    def _with_calls(self, calls: tuple[Cost, ...]) -> None:
+    def _save_calls(self, calls: tuple[Cost, ...]) -> None:
         self._state = replace(self._state, calls=calls)
-        self._file.save(self._state)
+        self._file.save(self._state, quietly=True)
 
-    def interrupted(self, cost: Cost | None) -> None:
-        """Have a call in the spend that was paid and came to nothing; `leave` saves it."""
+    def interrupted(self) -> None:
+        """Have calls in the spend that were paid and came to nothing; `leave` saves it."""
         if not self._left:
-            spend = self._state.spend.plus(cost)
+            spend = self._state.spend.plus(self.calls.take())
             self._state = replace(self._state, spend=spend, calls=())
 
     def leave(self) -> None:
