@@ -11,6 +11,7 @@ from collections.abc import Callable
 from itertools import count
 from threading import RLock
 
+from pytest_reflex.model.judged import Cast
 from pytest_reflex.model.run import Cost, total_cost, unknown_cost
 
 Save = Callable[[tuple[Cost, ...]], object]
@@ -56,8 +57,35 @@ class CallsUnderWay:
             self._costs, self._began = {}, {}
         return total_cost(costs.values())
 
+    def votes(self) -> Votes:
+        """Return what takes note of the votes of one evaluation."""
+        return Votes(self)
+
     def _note(self, number: int, cost: Cost | None) -> None:
         self._costs.pop(number, None)
         if cost:
             self._costs[number] = cost
         self._save(tuple(self._costs.values()))
+
+
+class Votes:
+    """The calls of a judge in one evaluation: a vote may take several, and a cached one none."""
+
+    def __init__(self, calls: CallsUnderWay) -> None:
+        self._calls, self._lock = calls, RLock()
+        self._asked: dict[str, list[int]] = {}
+
+    def asked(self, question: str) -> None:
+        """Note that an agent is asked for a vote, before it is."""
+        number = self._calls.begin()
+        with self._lock:
+            self._asked.setdefault(question, []).append(number)
+
+    def heard(self, cast: Cast) -> None:
+        """Note what a vote cost, with all calls that it took."""
+        with self._lock:
+            numbers = self._asked.pop(cast.question, [])
+        if not numbers:
+            self._calls.add(cast.vote.cost)
+        for number, cost in zip(numbers, (cast.vote.cost, *[None] * len(numbers)), strict=False):
+            self._calls.end(number, cost)

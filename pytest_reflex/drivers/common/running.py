@@ -86,7 +86,7 @@ class Tools:
         self.project, self.agent, self._timeout = project, agent, timeout
         self.environment, self.cancel = {RUN_DIR: str(folder)}, cancel
         self._seconds_left, self._say = seconds_left, say
-        self._calls = calls
+        self.calls = calls
         self.denied = ""
 
     def ask(self, prompt: str, *, by: Askable | None = None, may_edit: bool = False) -> Reply:
@@ -106,9 +106,9 @@ class Tools:
             cancel=self.cancel,
             tell=self._say,
         )
-        number = self._calls.begin()
+        number = self.calls.begin()
         reply = agent.ask(question)
-        self._calls.end(number, cost_of(reply))
+        self.calls.end(number, cost_of(reply))
         if may_edit:
             self.denied = str(reply.details.get(DENIED, ""))
         return reply
@@ -129,7 +129,7 @@ class Tools:
 
     def paid(self, cost: Cost | None) -> None:
         """Have what something else cost in the price of the step."""
-        self._calls.add(cost)
+        self.calls.add(cost)
 
 
 class _Framed:

@@ -168,16 +168,14 @@ class IterateDriver:
         """Return what gates come to before the first iteration, where that is compared later."""
         if self._store.state.known_failures:
             return None
-        told = partial(self._gate_ended, 1, before=True)
-        results = self._work.gates.run(1, cancel=self._cancel, told=told, compared=True)
+        told = partial(self._log.gate_ended, 1, before=True)
+        results = self._work.gates.run(
+            1, cancel=self._cancel, told=told, compared=True, calls=self._store.calls
+        )
         if not results or self._control.has_cancelled:
             return None
         cost = total_cost(result.cost for result in results)
         return Baseline(known=compare(results, {}).known, last=last_of_gates(results), cost=cost)
-
-    def _gate_ended(self, number: int, result: GateResult, *, before: bool = False) -> None:
-        self._store.calls.add(result.cost)
-        self._log.gate_ended(number, result, before=before)
 
     def _look_before(self) -> None:
         """Look at what is compared behind the tool."""
@@ -243,8 +241,10 @@ class IterateDriver:
         results: tuple[GateResult, ...] = ()
         if found.cause is None and (changed or not self._denied):
             self._tell_doubts(reply, changed)
-            told = partial(self._gate_ended, number)
-            results = self._work.gates.run(number, cancel=self._cancel, told=told)
+            told = partial(self._log.gate_ended, number)
+            results = self._work.gates.run(
+                number, cancel=self._cancel, told=told, calls=self._store.calls
+            )
             found = outcome_with_gates(found, results, self._store.state.known_failures)
         cost = total_cost([cost_of(reply), *(result.cost for result in results)])
         if found.limited:
