@@ -66,6 +66,8 @@ class AgentJudge:
         """Return the agent's vote; an answer that cannot be used is asked for once more."""
 
         def question(complaint: str) -> Question:
+            if not getattr(self.agent, "is_free", False):
+                case.asked()
             return Question(
                 prompt=judge_prompt(case, complaint),
                 contract="judgement",

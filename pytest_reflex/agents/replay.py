@@ -43,6 +43,7 @@ class ReplayAgent:
     """
 
     name = NAME
+    is_free = True
 
     def __init__(self, path: Path, project: Path) -> None:
         recording = read_recording(path)

@@ -7,6 +7,8 @@ import json
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 
 from pytest_reflex.model.judged import Case, Cast, Judge, JudgeAround, Ruling, Vote
 
@@ -18,7 +20,8 @@ class Remembered(JudgeAround):
 
     A void vote without a price is not reported: no agent was asked for it. Votes may come from
     several threads, and so do reports. Without `asks` the judge is not asked: void votes that are
-    known stay void, and a vote that is not known is void.
+    known stay void, and a vote that is not known is void. `asked` is told of the question before
+    each call of an agent.
     """
 
     def __init__(
@@ -27,10 +30,11 @@ class Remembered(JudgeAround):
         known: Iterable[Cast],
         heard: Callable[[Cast], object],
         *,
+        asked: Callable[[str], object] | None = None,
         asks: bool = True,
     ) -> None:
         super().__init__(judge)
-        self._asks = asks
+        self._asks, self._asked = asks, asked
         self._known: dict[str, list[Vote]] = {}
         for cast in known:
             if cast.is_of_use or not asks:
@@ -44,6 +48,8 @@ class Remembered(JudgeAround):
             return self._known[question].pop(0)
         if not self._asks:
             return Vote(ruling=Ruling.VOID, agent=self.name, error=NOT_RECORDED)
+        if self._asked is not None:
+            case = replace(case, asked=partial(self._asked, question))
         started = time.monotonic()
         try:
             vote = self._judge.vote(case)

@@ -217,7 +217,7 @@ def _judge(registry: Registry, target: Target) -> Judge | None:
     if judge is not None and target.budget:
         judge = Purse(judge, target.budget)
     if judge is not None and target.heard is not None:
-        judge = Remembered(judge, target.votes, target.heard, asks=target.asks)
+        judge = Remembered(judge, target.votes, target.heard, asked=target.asked, asks=target.asks)
     return judge
 
 

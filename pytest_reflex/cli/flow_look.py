@@ -48,7 +48,7 @@ def status(name: str | None, as_json: bool, watch: str | None) -> int:
     return show(
         lambda: (files.row(), files.found()),
         text=lambda seen: _text(files, *seen),
-        document=lambda seen: {**seen[1].to_json(), "driven": seen[0].driven},
+        document=lambda seen: seen[1].shown_json(seen[0].driven),
         goes_on=lambda seen: seen[0].driven,
         pause=pause,
         as_json=as_json,
@@ -68,7 +68,7 @@ def _text(files: RunFile, row: Any, record: Record) -> str:
             ("Branch", record.data.get("branch", "")),
             ("Ended", record.reason),
         ],
-        spend=record.spend,
+        spend=row.spend,
         budget=record.budget,
         feedback=len(record.feedback),
     )

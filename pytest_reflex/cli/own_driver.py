@@ -181,7 +181,7 @@ def _status(driver: StepDriver, name: str, as_json: bool, watch: str | None) -> 
     return show(
         lambda: (files.row(), files.found()),  # who ends has saved the end before
         text=lambda seen: _text(*seen),
-        document=lambda seen: {**seen[1].to_json(), "driven": seen[0].driven},
+        document=lambda seen: seen[1].shown_json(seen[0].driven),
         goes_on=lambda seen: seen[0].driven,
         pause=pause_and_name(watch, name)[0],
         as_json=as_json,
@@ -196,7 +196,7 @@ def _text(row: RunRow, record: Record) -> str:
         "Run",
         {**row.to_json(), "status": record.shown_status(row.driven)},
         first=[("Driver", record.driver), ("Ended", ended)],
-        spend=record.spend,
+        spend=row.spend,
         budget=record.budget,
         feedback=len(record.feedback),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from threading import Event
@@ -35,7 +35,8 @@ class Case:
     """Everything that a judge may know: the rule, and the texts of the artifact by name.
 
     It holds nothing that another agent said. `number` is that of the vote, from 1, of `votes` at
-    most. `environment` is added to what a tool gets; a set `cancel` ends it.
+    most. `environment` is added to what a tool gets; a set `cancel` ends it. `asked` is called
+    before each call of an agent that may have to be paid.
     """
 
     rule_id: str
@@ -46,6 +47,7 @@ class Case:
     votes: int = 1
     environment: Mapping[str, str] = field(default_factory=dict)
     cancel: Event = field(default_factory=Event, compare=False, repr=False)
+    asked: Callable[[], object] = field(default=lambda: None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -82,6 +82,13 @@ class Spend:
             + unknown.get("tokens", calls if cost["tokens"] is None else 0),
         )
 
+    def with_calls(self, costs: Iterable[Mapping[str, Any] | None]) -> Spend:
+        """Add the prices of some calls."""
+        spend = self
+        for cost in costs:
+            spend = spend.plus(cost)
+        return spend
+
     def to_json(self) -> dict[str, Any]:
         """Return the wire form; null where nothing is known."""
         return {
@@ -272,6 +279,34 @@ def cost_of(reply: Reply) -> dict[str, Any] | None:
 def unknown_cost(seconds: float) -> dict[str, Any]:
     """Return the price of a call that was interrupted: it was paid, and nobody said how much."""
     return {"calls": 1, "seconds": round(seconds, 6), "usd": None, "tokens": None}
+
+
+def costs_from_json(wire: Any) -> tuple[dict[str, Any], ...]:
+    """Return the calls that a state file has as under way; one that cannot be read is unknown."""
+    if not isinstance(wire, list):
+        return ()
+    return tuple(one if _is_cost(one) else unknown_cost(0.0) for one in wire)
+
+
+def lost_call_text(calls: Iterable[Mapping[str, Any]]) -> str:
+    """Return what a resume says of calls that a kill left, empty where there are none."""
+    lost = sum(cost["calls"] for cost in calls)
+    if not lost:
+        return ""
+    if lost == 1:
+        return "1 agent call was not counted when the run was killed; it counts as paid"
+    return f"{lost} agent calls were not counted when the run was killed; they count as paid"
+
+
+def _is_cost(wire: Any) -> bool:
+    try:
+        Spend.from_json({key: wire[key] for key in ("calls", "seconds", *_AMOUNTS)})
+        unknown = wire.get("unknown", {})
+        Spend.from_json({"calls": unknown.get("usd", 0), "tokens": unknown.get("tokens", 0)})
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return False
+    amounts = (wire["calls"], wire["seconds"], *unknown.values())
+    return None not in amounts
 
 
 def total_cost(costs: Iterable[Cost | None]) -> dict[str, Any] | None:

@@ -27,7 +27,8 @@ class Target:
     True where its suite names this artifact only, and no pattern that may match more one day;
     `outside` is True where links may be followed that lead out of a folder;
     `budget` is what a judge may cost at most (calls, usd, tokens, seconds), empty for no bound;
-    `heard` is told of each vote when it is given, where the evaluator can do that, from any thread;
+    `heard` is told of each vote when it is given, where the evaluator can do that, from any thread,
+    and `asked` of its question before each call of an agent for it;
     `votes` are known already, and are not asked for again; without `asks` no judge is asked.
     """
 
@@ -45,6 +46,7 @@ class Target:
     votes: tuple[Cast, ...] = ()
     asks: bool = True
     heard: Callable[[Cast], object] | None = field(default=None, compare=False, repr=False)
+    asked: Callable[[str], object] | None = field(default=None, compare=False, repr=False)
 
     @property
     def rules(self) -> tuple[Rule, ...]:

@@ -38,6 +38,7 @@ from pytest_reflex.verdict.score import judge
 
 FINISHED = b"finished"
 VOTE = b"vote "
+ASKED = b"asked "
 MARK = "REFLEX_SESSION"
 
 _DROPPED = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER")
@@ -65,11 +66,12 @@ def evaluate_by_pytest(
     if not can_fork():
         return evaluate(target, registry)
     mark = f"{os.getpid()}-{next(_numbers)}"
-    heard, outbox = target.heard, _Outbox()
+    outbox = _Outbox()
     there = replace(
         target,
         environment={**target.environment, MARK: mark},
-        heard=outbox if heard is not None else None,
+        heard=outbox if target.heard is not None else None,
+        asked=outbox.asked if target.asked is not None else None,
     )
     prepared = prepare(there, registry)
     with temporary_folder("pytest-reflex-") as folder:
@@ -77,7 +79,7 @@ def evaluate_by_pytest(
             lambda send: _session(prepared, folder, outbox.opened(send)),
             seconds=_patience(prepared) if seconds is None else seconds,
             mark=f"{MARK}={mark}",
-            hear=lambda line: heard(_cast(line)) if heard and line.startswith(VOTE) else None,
+            hear=lambda line: _hand_on(target, line),
         )
     return _judged(prepared, forked)
 
@@ -101,6 +103,18 @@ class _Outbox:
 
     def __call__(self, cast: Cast) -> None:
         self._send(VOTE + json.dumps(cast.to_json()).encode("ascii"))
+
+    def asked(self, question: str) -> None:
+        """Tell that an agent is asked now."""
+        self._send(ASKED + question.encode("ascii"))
+
+
+def _hand_on(target: Target, line: bytes) -> None:
+    """Tell those who want to hear of votes what a session says of them."""
+    if target.asked is not None and line.startswith(ASKED):
+        target.asked(line.removeprefix(ASKED).decode("ascii"))
+    if target.heard is not None and line.startswith(VOTE):
+        target.heard(_cast(line))
 
 
 def _cast(line: bytes) -> Cast:
@@ -129,7 +143,9 @@ def _of_votes(prepared: Prepared) -> float:
 
 
 def _judged(prepared: Prepared, forked: Forked) -> Evaluation:
-    said = (line for line in forked.lines if line != FINISHED and not line.startswith(VOTE))
+    said = (
+        line for line in forked.lines if line != FINISHED and not line.startswith((VOTE, ASKED))
+    )
     found = [Reported.from_text(line.decode("ascii")) for line in said]
     results = {(one.rule, one.index): one.result for one in found}
     missing = set(prepared.specs) - set(results)

@@ -6,6 +6,7 @@ import json
 import random
 import shutil
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from tests.faults.intercepted import Intercepted
 from tests.faults.memory import memory_folder
 
 SAMPLE = 12
-KEYS = ("status", "iteration", "phase", "plan", "stop", "last_score_exact", "artifact", "last_seq")
+KEYS = ("status", "iteration", "phase", "plan", "stop", "last_score_exact", "artifact")
 
 
 def figure(full: bool) -> Figure:
@@ -59,13 +60,13 @@ def _script() -> Script:
 
 def _outcome(stage: Stage) -> dict[str, Any]:
     folder = stage.root / "words"
-    events = [
-        json.loads(line)["event"] for line in (folder / "history.jsonl").read_bytes().splitlines()
-    ]
+    found = [json.loads(line) for line in (folder / "history.jsonl").read_bytes().splitlines()]
+    events = [one["event"] for one in found if not one["payload"].get("interrupted")]
     state = stage.run_json()
     return {
         **{key: state[key] for key in KEYS},
         "events": events,
+        "more": state["last_seq"] - len(found),
         "text": stage.artifact(),
         "pointer": (stage.root / "current.json").exists(),
     }
@@ -105,7 +106,9 @@ def _judged(stage: Stage, again: Script, whole: Mapping[str, Any], told: int) ->
         wrong.append(f"{shown.last_seq} of {told} events that were told are left")
     try:
         with stage.resume(again) as loop:
-            if loop.state != shown:
+            # A call that was lost leaves an event, and is in the spend that is shown.
+            same = {"last_seq": shown.last_seq, "updated_at": shown.updated_at}
+            if replace(loop.state, **same) != shown:
                 wrong.append("status shows another state than the one resumed")
             list(history_of(loop))
     except UsageError as error:

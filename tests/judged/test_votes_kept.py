@@ -79,7 +79,8 @@ def test_votes_before_an_interruption_are_paid_and_asked_once(
     run = json.loads((tmp_path / ".ai-factory/evolution/tone/run.json").read_text())
     # Two before, one that was under way, and the third again.
     assert len((tmp_path / "asked").read_text()) == 4
-    assert run["spend"]["calls"] == (3 if name == "SIGKILL" else 4)
+    assert (run["spend"]["calls"], run["spend"]["unknown_cost_calls"]) == (4, 1)
+    assert "calls_under_way" not in run
     assert (run["spend"]["usd"], run["stop"]["passed"]) == (0.75, True)
     assert [cast for cast in votes_of(tmp_path) if cast[1] == "pass"] == [
         (number, "pass") for number in (1, 2, 3)

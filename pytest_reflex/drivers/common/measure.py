@@ -19,6 +19,7 @@ from typing import Any
 from pytest_reflex.checks.command import command_of, missing_program
 from pytest_reflex.checks.command_run import LEFT_TEXT, stopped
 from pytest_reflex.checks.output import last_lines
+from pytest_reflex.drivers.common.calls import CallsUnderWay
 from pytest_reflex.errors import ReflexError, UsageError
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.run import Cost
@@ -87,10 +88,14 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One try of a measurement: variables for what it starts, and what ends it."""
+    """One try of a measurement: variables for what it starts, and what ends it.
+
+    Where there are `calls`, votes of a judge are in them, from before they are asked for.
+    """
 
     variables: Mapping[str, str] = field(default_factory=dict)
     cancel: Event = field(default_factory=Cancel)
+    calls: CallsUnderWay | None = None
 
 
 Measure = Callable[[Attempt], Measurement]

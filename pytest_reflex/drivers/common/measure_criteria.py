@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -80,7 +80,7 @@ class CriteriaMeasure:
 
         return _measurement_of(
             [
-                evaluate(_with(target, attempt.variables), self._registry, cancel=attempt.cancel)
+                evaluate(_with(target, attempt), self._registry, cancel=attempt.cancel)
                 for target in self._targets()
             ]
         )
@@ -103,8 +103,12 @@ class CriteriaMeasure:
         return targets
 
 
-def _with(target: Target, variables: Mapping[str, str]) -> Target:
-    return replace(target, environment={**target.environment, **variables})
+def _with(target: Target, attempt: Attempt) -> Target:
+    found = replace(target, environment={**target.environment, **attempt.variables})
+    if attempt.calls is None:
+        return found
+    votes = attempt.calls.votes()
+    return replace(found, asked=votes.asked, heard=votes.heard)
 
 
 def _matching(patterns: Sequence[str], project: Path) -> dict[str, Path]:

@@ -11,10 +11,13 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from pytest_reflex.drivers.common.drive import Stop
-from pytest_reflex.model.run import Spend
+from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.run import Cost, Spend, costs_from_json
 from pytest_reflex.model.stop import ENDS, StopReason
 
 RUNNING, INTERRUPTED = "running", "interrupted"
+_CALLS = "calls_under_way"
+_REQUIRED = ("driver", "run", "started_at", "changed_at", "data", "spend")
 MAX_ITERATIONS = 10
 WALL_TIME = 8 * 3600.0
 
@@ -25,6 +28,7 @@ class Record:
 
     `reason` says why it ended, in the words of `StopReason`, empty where it did not; `feedback` is
     what people said since an agent was asked last; `data` is the driver's own, and JSON.
+    `calls_under_way` are the prices of calls that `spend` has not yet: a kill leaves them.
     """
 
     driver: str
@@ -42,6 +46,12 @@ class Record:
     agent: str = ""
     spend: Spend = field(default_factory=Spend)
     feedback: Mapping[str, str] = field(default_factory=dict)
+    calls_under_way: tuple[Cost, ...] = ()
+
+    @property
+    def paid(self) -> Spend:
+        """What was paid where nobody drives the run: calls that were under way count."""
+        return self.spend.with_calls(self.calls_under_way)
 
     @property
     def can_go_on(self) -> bool:
@@ -62,11 +72,18 @@ class Record:
         """Return the state of a run that is left before its end."""
         return replace(self, status=INTERRUPTED)
 
+    def shown_json(self, driven: bool) -> dict[str, Any]:
+        """Return what a status says of it: where nobody drives it, calls under way were paid."""
+        shown = self if driven else replace(self, spend=self.paid, calls_under_way=())
+        return {**shown.to_json(), "driven": driven}
+
     def to_json(self) -> dict[str, Any]:
         """Return the wire form: the names of the attributes are its keys."""
-        return {one.name: getattr(self, one.name) for one in fields(self)} | {
-            "spend": self.spend.to_json()
-        }
+        wire = {one.name: getattr(self, one.name) for one in fields(self)}
+        wire["spend"] = self.spend.to_json()
+        if not wire[_CALLS]:  # so that older versions read it
+            del wire[_CALLS]
+        return wire
 
 
 def dump(record: Record) -> bytes:
@@ -78,9 +95,17 @@ def load(data: bytes, driver: str, run: str) -> Record:
     """Read what `dump` wrote of this run; raises ValueError for anything else."""
     try:
         wire = json.loads(data)
-        found = Record(**{**wire, "spend": Spend.from_json(wire["spend"])})
-    except (KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError(f"no state of a run: {error}") from None
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    if not isinstance(wire, dict):
+        raise ValueError("it holds no JSON object")
+    names = {one.name for one in fields(Record)}
+    if missing := [name for name in _REQUIRED if name not in wire]:
+        raise ValueError(f"it has no {missing[0]!r}")
+    if unknown := sorted(set(wire) - names):
+        raise ValueError(f"unknown key {one_line(unknown[0], 60)!r}")
+    spend, calls = Spend.from_json(wire["spend"]), costs_from_json(wire.get(_CALLS))
+    found = Record(**{**wire, "spend": spend, _CALLS: calls})
     if (found.driver, found.run) != (driver, run):
         raise ValueError(f"it is of {found.driver} {found.run}")
     for name, kind in _KINDS.items():

@@ -148,7 +148,7 @@ class RunFile:
             changed_at=record.changed_at,
             iteration=record.iteration,
             max_iterations=record.max_iterations,
-            spend=record.spend,
+            spend=record.spend if driven else record.paid,
         )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from pytest_reflex.drivers.common.calls import CallsUnderWay
 from pytest_reflex.drivers.common.control import Requests
 from pytest_reflex.drivers.common.drive import Polled, Stop
 from pytest_reflex.drivers.common.events import DriverEvent, Kind
@@ -51,6 +52,7 @@ class RecordStore:
         self._record, self._file, self._runs, self._say = record, file, runs, say
         self._heard: set[str] = set()
         self._left = False
+        self.calls = CallsUnderWay(self._save_calls)
 
     @property
     def state(self) -> Record:
@@ -87,7 +89,10 @@ class RecordStore:
     def commit(self, done: Done) -> Iterator[DriverEvent]:
         """Save what a step came to; one that was cut short is paid for, and has not been."""
         record = replace(
-            self._record, spend=self._record.spend.plus(done.cost), changed_at=utc_now()
+            self._record,
+            spend=self._record.spend.plus(done.cost),
+            calls_under_way=(),
+            changed_at=utc_now(),
         )
         if done.fields is not None:
             ends = int(done.step.ends_iteration)
@@ -113,9 +118,14 @@ class RecordStore:
         told = {"reason": stop.reason.value, "detail": stop.detail, "exit_code": int(code)}
         yield self._event(Kind.STOPPED, **told)
 
-    def interrupted(self, cost: Cost | None) -> None:
+    def _save_calls(self, calls: tuple[Cost, ...]) -> None:
+        self._record = replace(self._record, calls_under_way=calls)
+        self._file.save(self._record, quietly=True)
+
+    def interrupted(self) -> None:
         """Have calls in the spend that were paid and came to nothing; `leave` saves it."""
-        self._record = replace(self._record, spend=self._record.spend.plus(cost))
+        spend = self._record.spend.plus(self.calls.take())
+        self._record = replace(self._record, spend=spend, calls_under_way=())
 
     def leave(self) -> None:
         """Save the state as interrupted."""

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 from pytest_reflex.agents.denials import DENIED
 from pytest_reflex.drivers.common import limits
 from pytest_reflex.drivers.common.arguments import Budget, budget_of, parted, settings_of
+from pytest_reflex.drivers.common.calls import CallsUnderWay
 from pytest_reflex.drivers.common.control import Control
 from pytest_reflex.drivers.common.drive import Inputs, Stop, drive
 from pytest_reflex.drivers.common.events import DriverEvent
@@ -34,7 +35,7 @@ from pytest_reflex.drivers.common.record_store import (
 )
 from pytest_reflex.errors import UsageError
 from pytest_reflex.host import agent_kinds, make_agent, open_host
-from pytest_reflex.model.run import Cost, cost_of, total_cost, unknown_cost
+from pytest_reflex.model.run import Cost, cost_of, lost_call_text
 from pytest_reflex.model.steps import Askable, Question, Reply
 from pytest_reflex.model.stop import StopReason
 from pytest_reflex.process.environment import inherited
@@ -80,11 +81,12 @@ class Tools:
         seconds_left: Callable[[], float | None],
         timeout: float,
         say: Say,
+        calls: CallsUnderWay,
     ) -> None:
         self.project, self.agent, self._timeout = project, agent, timeout
         self.environment, self.cancel = {RUN_DIR: str(folder)}, cancel
         self._seconds_left, self._say = seconds_left, say
-        self._costs: list[Cost | None] = []
+        self.calls = calls
         self.denied = ""
 
     def ask(self, prompt: str, *, by: Askable | None = None, may_edit: bool = False) -> Reply:
@@ -104,13 +106,9 @@ class Tools:
             cancel=self.cancel,
             tell=self._say,
         )
-        began = time.monotonic()
-        try:
-            reply = agent.ask(question)
-        except BaseException:
-            self._costs.append(unknown_cost(time.monotonic() - began))
-            raise
-        self._costs.append(cost_of(reply))
+        number = self.calls.begin()
+        reply = agent.ask(question)
+        self.calls.end(number, cost_of(reply))
         if may_edit:
             self.denied = str(reply.details.get(DENIED, ""))
         return reply
@@ -131,17 +129,12 @@ class Tools:
 
     def paid(self, cost: Cost | None) -> None:
         """Have what something else cost in the price of the step."""
-        self._costs.append(cost)
+        self.calls.add(cost)
 
     @property
     def cost(self) -> Cost | None:
         """The price of all that was asked in the step so far."""
-        return total_cost(self._costs)
-
-    def take_cost(self) -> Cost | None:
-        """Return the price of all that was asked since the last time."""
-        costs, self._costs = self._costs, []
-        return total_cost(costs)
+        return self.calls.cost
 
 
 class _Framed:
@@ -168,14 +161,15 @@ class _Framed:
     def perform(self, action: NextStep) -> Iterator[Done]:
         try:
             fields = self._driver.perform(action, self._store.state, self._tools)
+            data = self._driver.apply(self._store.state.data, fields)
         except BaseException:
-            self._store.interrupted(self._tools.take_cost())
+            self._store.interrupted()
             raise
-        cost = self._tools.take_cost()
+        cost = self._store.calls.take()
         if self._control.has_cancelled:  # what was cut short came to nothing
             yield Done(action, cost)
         else:
-            yield Done(action, cost, fields, self._driver.apply(self._store.state.data, fields))
+            yield Done(action, cost, fields, data)
 
 
 def run(
@@ -236,7 +230,10 @@ def resume(
         if found is None or not found.can_go_on:
             hint = "run it again"
             raise UsageError(f"the run {name} of {driver.name} has ended", hint=hint)
-        return replace(found, status=RUNNING, reason="", detail="", **changes)
+        if text := lost_call_text(found.calls_under_way):
+            say(text)
+        went_on = replace(found, spend=found.paid, calls_under_way=(), status=RUNNING)
+        return replace(went_on, reason="", detail="", **changes)
 
     folder, name_of_agent = _folder(project), agent or before.agent
     return _driven(driver, files, begin, folder, plugins, say, name_of_agent, resumed=True)
@@ -276,6 +273,7 @@ def _driven(
             seconds_left=seconds_left,
             timeout=timeout,
             say=say,
+            calls=store.calls,
         )
         control = Control(store.requests, cancel)
         framed = _Framed(driver, store, tools, control)

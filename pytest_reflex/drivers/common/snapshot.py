@@ -114,9 +114,10 @@ class SnapshotFile(Generic[State]):
         else:
             self._tell(f"{told}; it is kept as {kept.name}")
 
-    def save(self, state: State) -> bool:
+    def save(self, state: State, *, quietly: bool = False) -> bool:
         """Put a state in the file's place, durably; return whether that could be done.
 
+        What went wrong is not told `quietly`, where the next state follows soon.
         Raises LockedError where the files were removed, and another process owns the new ones.
         """
         if self._lost:
@@ -133,7 +134,8 @@ class SnapshotFile(Generic[State]):
             raise
         except (StateError, OSError) as error:
             self.saved = False
-            self._tell(f"the state could not be saved ({error}): going on")
+            if not quietly:
+                self._tell(f"the state could not be saved ({error}): going on")
         else:
             self.saved = True
         return self.saved

@@ -75,7 +75,6 @@ class Cycle:
             found[sensor.name] = reading = sensing.reading_of(one)
             text = texts.sensor_output(sensor.name, reading, sensor.target.text, one.evidence)
             self._ground.write(frame.path, texts.sensor_file(sensor.name), text)
-            tools.paid(one.cost)
         return found
 
     def _measured(
@@ -87,7 +86,7 @@ class Cycle:
         self._ground.restore()
         options = (*(one.command for one in sensors), *configured_options(self._ground.project))
         with private_caches(inherited(), options) as caches:
-            attempt = Attempt({**tools.environment, **caches}, tools.cancel)
+            attempt = Attempt({**tools.environment, **caches}, tools.cancel, tools.calls)
             found = sensing.measure_all(measures, attempt, parallel=node.parallel)
         if modified := sorted({*self._ground.restore(), *self._ground.lost()}):
             told = one_line(modified_text(modified), SUMMARY)

@@ -49,7 +49,7 @@ from pytest_reflex.drivers.iterate.tree import Watch
 from pytest_reflex.drivers.iterate.work import Work, other_limits
 from pytest_reflex.errors import StateError
 from pytest_reflex.model.plain import boundary
-from pytest_reflex.model.run import cost_of, total_cost, unknown_cost
+from pytest_reflex.model.run import cost_of, total_cost
 from pytest_reflex.model.steps import Question, Reply
 from pytest_reflex.model.stop import StopReason
 from pytest_reflex.reports.spending import not_held, unknown_of
@@ -123,28 +123,31 @@ class IterateDriver:
 
     def perform(self, action: Iteration) -> Iterator[Round | Cut | Baseline]:
         """Run the tool once, and behind a good answer the gates."""
+        try:
+            yield from self._performed(action)
+        except BaseException:
+            self._store.interrupted()
+            raise
+
+    def _performed(self, action: Iteration) -> Iterator[Round | Cut | Baseline]:
         number, total = action.number, self._work.bounds.max_iterations
         self._log.round_starts(number, total)
         if number == 1 and (before := self._baseline()):
             yield before
         if self._control.has_cancelled:
-            yield Cut()
+            yield Cut(cost=self._store.calls.take())
             return
         prompt = self._prompt(number, total)
         self._look_before()
         started = self._clock()
         self._store.keep()
-        reply: Reply | None = None
-        try:
-            with nothing_planted(self._work.gates.project):
-                reply = self._work.agent.ask(self._question(prompt, number))
-            seconds = self._clock() - started
-            self._store.keep()
-            done = self._judged(number, reply, seconds)
-        except BaseException:
-            unknown = unknown_cost(self._clock() - started)
-            self._store.interrupted(unknown if reply is None else cost_of(reply))
-            raise
+        call = self._store.calls.begin()
+        with nothing_planted(self._work.gates.project):
+            reply = self._work.agent.ask(self._question(prompt, number))
+        seconds = self._clock() - started
+        self._store.keep()
+        self._store.calls.end(call, cost_of(reply))
+        done = self._judged(number, reply, seconds)
         if isinstance(done, Cut):
             self._refused = done.limit
             yield done
@@ -166,7 +169,9 @@ class IterateDriver:
         if self._store.state.known_failures:
             return None
         told = partial(self._log.gate_ended, 1, before=True)
-        results = self._work.gates.run(1, cancel=self._cancel, told=told, compared=True)
+        results = self._work.gates.run(
+            1, cancel=self._cancel, told=told, compared=True, calls=self._store.calls
+        )
         if not results or self._control.has_cancelled:
             return None
         cost = total_cost(result.cost for result in results)
@@ -237,7 +242,9 @@ class IterateDriver:
         if found.cause is None and (changed or not self._denied):
             self._tell_doubts(reply, changed)
             told = partial(self._log.gate_ended, number)
-            results = self._work.gates.run(number, cancel=self._cancel, told=told)
+            results = self._work.gates.run(
+                number, cancel=self._cancel, told=told, calls=self._store.calls
+            )
             found = outcome_with_gates(found, results, self._store.state.known_failures)
         cost = total_cost([cost_of(reply), *(result.cost for result in results)])
         if found.limited:

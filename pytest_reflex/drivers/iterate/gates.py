@@ -19,6 +19,7 @@ from pathlib import Path
 from threading import Event
 
 from pytest_reflex.checks.registry import Registry
+from pytest_reflex.drivers.common.calls import CallsUnderWay
 from pytest_reflex.drivers.common.gate_files import relied_on
 from pytest_reflex.drivers.common.measure import (
     SUMMARY,
@@ -142,11 +143,13 @@ class Gates:
         cancel: Event | None = None,
         told: Callable[[GateResult], None] = lambda result: None,
         compared: bool = False,
+        calls: CallsUnderWay | None = None,
     ) -> tuple[GateResult, ...]:
         """Try all gates after round `number`; `told` hears each one as soon as it is done.
 
         Once `cancel` is set, what runs is ended and what is left is an error. With `compared` only
-        those are tried whose failures are compared with those before.
+        those are tried whose failures are compared with those before. Votes of a judge are in
+        `calls` from before they are asked for.
         """
         tried = [made for made in self._gates if made.gate.progress or not compared]
         if not tried:
@@ -156,7 +159,7 @@ class Gates:
         options = (*commands, *configured_options(self.project))
         with private_caches(inherited(), options) as caches:
             variables = {**caches, ITERATION_VARIABLE: str(number)}
-            attempt = Attempt(variables, cancel or Cancel())
+            attempt = Attempt(variables, cancel or Cancel(), calls)
             for made in tried:
                 result = _tried(made, attempt)
                 told(result)

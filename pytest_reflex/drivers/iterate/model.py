@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from pytest_reflex.model.run import Spend
+from pytest_reflex.model.run import Cost, Spend
 
 MAX_UNCHANGED = 10
 WALL_TIME = 8 * 3600
@@ -246,8 +246,9 @@ class State:
     us) is what the tool cost so far, `feedback` (added by us) what a person said that no iteration
     has been given yet, by its id; `others` are keys of other programs. Added by us are also
     `log_name`, that of the log where the start does not name it, `last`, what the last iteration
-    said, in the wire form of `last`, `failing` gates of it that are required, and `known_failures`,
-    the fewest of each gate so far.
+    said, in the wire form of `last`, `failing` gates of it that are required, `known_failures`,
+    the fewest of each gate so far, and `calls`, the prices of those that `spend` has not yet: a
+    process that is killed leaves them.
     """
 
     procedure_name: str
@@ -269,7 +270,13 @@ class State:
     last: Mapping[str, Any] = field(default_factory=dict)
     failing: tuple[str, ...] = ()
     known_failures: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    calls: tuple[Cost, ...] = ()
     others: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def paid(self) -> Spend:
+        """What was paid where nobody drives the run: calls that were under way count."""
+        return self.spend.with_calls(self.calls)
 
     @property
     def run(self) -> str:

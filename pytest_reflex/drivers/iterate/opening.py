@@ -156,6 +156,8 @@ def taken_up(
         failure_threshold=bounds.failure_threshold,
         consecutive_failures=0 if reset_failures or heard else found.consecutive_failures,
         options=options.to_json(),
+        spend=found.paid,
+        calls=(),
     )
 
 

@@ -20,6 +20,7 @@ from pytest_reflex.drivers.iterate.model import State, Status
 from pytest_reflex.drivers.iterate.state import beyond_limit
 from pytest_reflex.drivers.iterate.statefile import state_file
 from pytest_reflex.drivers.iterate.work import Work, utc_now
+from pytest_reflex.model.run import lost_call_text
 from pytest_reflex.process.secrecy import secrets
 from pytest_reflex.store.filesystem import lock_warning
 
@@ -28,11 +29,11 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """The state to begin with, whether it is that of a run that goes on, and a warning of it."""
+    """The state to begin with, whether it is that of a run that goes on, and warnings of it."""
 
     state: State
     goes_on: bool
-    warning: str = ""
+    warnings: tuple[str, ...] = ()
 
 
 Begin = Callable[[SnapshotFile[State]], Opening]
@@ -49,7 +50,7 @@ def begin_new(work: Work, options: opening.Options, *, fresh: bool) -> Begin:
         at = utc_now()
         log_name = free_log_name(file.path.parent.parent, name, at)
         state = opening.fresh(name, work.bounds, options, at, log_name)
-        return Opening(state, goes_on=False, warning=_doubt(found))
+        return Opening(state, goes_on=False, warnings=(_doubt(found),))
 
     return begin
 
@@ -63,7 +64,8 @@ def begin_again(work: Work, options: opening.Options, *, reset_failures: bool) -
         state = opening.taken_up(found, name, work.bounds, options, reset_failures=reset_failures)
         starts = starts_from_json(state.gates_at_start, "gates_at_start")
         refuse_other_gates(starts, work.gates.declared(), name)
-        return Opening(state, goes_on=True, warning=_doubt(found))
+        warnings = (_doubt(found), lost_call_text(found.calls if found else ()))
+        return Opening(state, goes_on=True, warnings=warnings)
 
     return begin
 
@@ -107,7 +109,7 @@ def opened(
         if left := file.lease.end_leftovers():
             many = "1 process" if left == 1 else f"{left} processes"
             troubles.append(f"ended {many} that an earlier run had left behind")
-        warnings = (opened_with.warning, *troubles, lock_warning(root), beyond_limit(state))
+        warnings = (*opened_with.warnings, *troubles, lock_warning(root), beyond_limit(state))
         for text in filter(None, warnings):
             log.warning(text)
         yield IterationLoop(work, state=state, file=file, log=log, fresh=not goes_on, listen=listen)

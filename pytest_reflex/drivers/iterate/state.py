@@ -18,7 +18,7 @@ from pytest_reflex.drivers.iterate.logfile import is_log_name
 from pytest_reflex.drivers.iterate.model import State, Status
 from pytest_reflex.drivers.iterate.progress import known_from_json
 from pytest_reflex.errors import ReflexError
-from pytest_reflex.model.run import Spend
+from pytest_reflex.model.run import Spend, costs_from_json
 from pytest_reflex.settings.readers import MOST
 
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6}
@@ -29,7 +29,20 @@ _NEVER = "0001-01-01T00:00:00Z"  # what Go writes for no time at all
 _OUTCOME, _OPTIONS, _MODIFIED = "outcome", "options", "modified_files"
 _STARTS, _SPEND, _FEEDBACK = "gates_at_start", "spend", "feedback"
 _LOG, _LAST, _FAILING, _KNOWN = "log_name", "last_iteration", "failing_gates", "known_failures"
-_OURS = (_OUTCOME, _OPTIONS, _MODIFIED, _STARTS, _SPEND, _FEEDBACK, _LOG, _LAST, _FAILING, _KNOWN)
+_CALLS = "calls_under_way"
+_OURS = (
+    _CALLS,
+    _OUTCOME,
+    _OPTIONS,
+    _MODIFIED,
+    _STARTS,
+    _SPEND,
+    _FEEDBACK,
+    _LOG,
+    _LAST,
+    _FAILING,
+    _KNOWN,
+)
 _KEYS = (
     *("iteration", "max_iterations", "consecutive_failures", "failure_threshold", "started_at"),
     *("last_iteration_at", "status", "procedure_name", "elapsed_per_iteration"),
@@ -72,6 +85,8 @@ def dump(state: State) -> bytes:
         wire[_FAILING] = list(state.failing)
     if state.known_failures:
         wire[_KNOWN] = {name: dict(found) for name, found in state.known_failures.items()}
+    if state.calls:
+        wire[_CALLS] = [dict(cost) for cost in state.calls]
     return (json.dumps(wire | dict(state.others), indent=2) + "\n").encode()
 
 
@@ -108,6 +123,7 @@ def load(data: bytes, procedure: str) -> State:
         last=last_from_json(wire.get(_LAST)),
         failing=_names(wire.get(_FAILING, [])),
         known_failures=known_from_json(wire.get(_KNOWN, {})),
+        calls=costs_from_json(wire.get(_CALLS)),
         others={key: wire[key] for key in wire if key not in (*_KEYS, *_OURS)},
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +150,8 @@ def standing_of(root: Path, procedure: str, budget: Mapping[str, float] | None =
     except (StateError, OSError) as error:
         told = str(error)
         return Standing(procedure=procedure, driven=driven, problem=told)
+    if state and not driven:
+        state = replace(state, spend=state.paid)
     log = _log_of(root, procedure, state)
     data = _bytes_of(log) if log else b""
     return Standing(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import replace
 
+from pytest_reflex.drivers.common.calls import CallsUnderWay
 from pytest_reflex.drivers.common.control import Requests
 from pytest_reflex.drivers.common.control_file import ControlFile
 from pytest_reflex.drivers.common.drive import Polled, Stop
@@ -45,6 +46,7 @@ class IterateStore:
         self._ending = ending
         self._modified, self._now = modified, now
         self._control = ControlFile.beside(file.path)
+        self.calls = CallsUnderWay(self._save_calls)
         self.has_ended = self._left = False
         self._fresh = fresh
         self._heard: set[str] = set()
@@ -111,7 +113,9 @@ class IterateStore:
 
     def commit(self, outcome: Round | Cut | Baseline) -> Iterator[DriverEvent]:
         """Count an iteration and save that; who interrupts us finds it done, or not begun."""
-        self._state = self._with_modified(apply(self._state, outcome, self._now()))
+        self.calls.take()  # the outcome has what they cost
+        state = replace(apply(self._state, outcome, self._now()), calls=())
+        self._state = self._with_modified(state)
         self._file.save(self._state)
         if not isinstance(outcome, Baseline):
             yield from events.of_outcome(self._state, outcome)
@@ -135,10 +139,15 @@ class IterateStore:
         self.has_ended = self._left = True  # whoever goes away now leaves nothing under way
         yield events.stopped(self._state, stop, self.exit_code)
 
-    def interrupted(self, cost: Cost | None) -> None:
-        """Have a call in the spend that was paid and came to nothing; `leave` saves it."""
+    def _save_calls(self, calls: tuple[Cost, ...]) -> None:
+        self._state = replace(self._state, calls=calls)
+        self._file.save(self._state, quietly=True)
+
+    def interrupted(self) -> None:
+        """Have calls in the spend that were paid and came to nothing; `leave` saves it."""
         if not self._left:
-            self._state = replace(self._state, spend=self._state.spend.plus(cost))
+            spend = self._state.spend.plus(self.calls.take())
+            self._state = replace(self._state, spend=spend, calls=())
 
     def leave(self) -> None:
         """Save the state as interrupted."""

@@ -338,7 +338,7 @@ class ReflexStore:
     def leave(self) -> None:
         """Have what was interrupted in the spend; a history that has no end is one that goes on."""
         with suppress(ReflexError, OSError):  # the disk may be the very reason
-            for done in self._calls.interrupted():
+            for done in (*self._calls.interrupted(), *self._files.unheard_votes()):
                 self._files.commit(done)
             self._files.end_calls()
 

@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -31,7 +32,7 @@ from pytest_reflex.drivers.reflex.steps import Done, phase_error
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.judged import Cast, Ruling
 from pytest_reflex.model.results import Evaluation
-from pytest_reflex.model.run import total_cost
+from pytest_reflex.model.run import Cost, total_cost
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Level, Step
 from pytest_reflex.process.temporary import private_caches
@@ -44,11 +45,17 @@ from pytest_reflex.verdict.progress import flips_between
 class Listener:
     """Has votes made durable by `commit`, one at a time; what goes wrong is raised by `end`.
 
+    `begin` makes durable that an agent is asked for one.
+
     It is told of votes by any thread; who drives the run waits for the evaluation meanwhile.
     """
 
-    def __init__(self, commit: Callable[[Done], object]) -> None:
-        self._commit = commit
+    def __init__(
+        self,
+        commit: Callable[[Done], object],
+        begin: Callable[[str], object] = lambda question: None,
+    ) -> None:
+        self._commit, self._begin = commit, begin
         self._lock = Lock()
         self._error: Exception | None = None
 
@@ -61,16 +68,30 @@ class Listener:
             except Exception as error:  # in a check it would be taken for its own
                 self._error = error
 
+    def asked(self, question: str) -> None:
+        """Have it made durable that an agent is asked for a vote."""
+        with self._lock:
+            try:
+                if self._error is None:
+                    self._begin(question)
+            except Exception as error:
+                self._error = error
+
     def end(self) -> None:
         """Raise what kept a vote from being made durable."""
         if self._error is not None:
             raise self._error
 
 
-def paid(done: Done, evaluation: Evaluation, counted: Iterable[Cast] = ()) -> Done:
-    """Return the event of an evaluation with what its votes cost, without those `counted`."""
+def paid(
+    done: Done, evaluation: Evaluation, counted: Iterable[Cast] = (), *, lost: Iterable[Done] = ()
+) -> Done:
+    """Return the event of an evaluation with what its votes cost, without those `counted`.
+
+    Calls that were `lost` are paid too: nobody told what became of them.
+    """
     known = [cast.vote for cast in counted]
-    costs = []
+    costs: list[Cost | None] = [one.payload["cost"] for one in lost]
     for vote in (vote for ballot in evaluation.ballots for vote in ballot.votes):
         if vote in known:
             known.remove(vote)
@@ -116,11 +137,12 @@ def evaluate(
     alone = alone and not watch.unseen
     if not again and not alone and (refused := watch.before_evaluation(files.alias)):
         return phase_error(Step.EVALUATE, refused)
-    listener, state = Listener(files.commit), files.state
+    state = files.state
+    listener = Listener(files.commit, partial(files.begin_call, Step.EVALUATE))
     redone = again or state.changed.get("by") == "restore"
     judged = (state.artifact_sha256, state.level) if redone else None
     votes = _votes_of(files, judged)
-    target = replace(target_of(files, project), votes=votes, heard=listener)
+    target = replace(target_of(files, project), votes=votes, heard=listener, asked=listener.asked)
     done, evaluation = _judged(files, hooks, target, again=again)
     listener.end()
     if evaluation is None:
@@ -130,7 +152,7 @@ def evaluate(
         done = phase_error(Step.EVALUATE, refused)
     elif done.kind is EventKind.EVALUATION_DONE:
         done = replace(done, payload={**done.payload, **accepted})
-    return paid(done, evaluation, (*votes, *files.state.votes))
+    return paid(done, evaluation, (*votes, *files.state.votes), lost=files.unheard_votes())
 
 
 def evaluate_free(run: RecordedRun, hooks: Any, project: Path) -> Done:

@@ -1,20 +1,14 @@
-"""What run.json says beside the history when a run is taken up: what is ahead of it, what was lost.
-
-Calls of agents that are under way stand in run.json, for a process that is killed leaves no event
-of them: they were paid all the same.
-"""
+"""What run.json says beside the history when a run is taken up: what is ahead of it, or broken."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from pytest_reflex.drivers.reflex.history import RecordedRun
 from pytest_reflex.drivers.reflex.statefile import (
     ARTIFACT,
-    CALLS,
     HISTORY,
     RUN,
     read_object,
@@ -22,39 +16,9 @@ from pytest_reflex.drivers.reflex.statefile import (
     tells_of,
 )
 from pytest_reflex.errors import StateError, TamperedError, UsageError
-from pytest_reflex.model.events import Event, EventKind
-from pytest_reflex.model.run import RunState, unknown_cost
 from pytest_reflex.model.stop import RunStatus, StopReason
-from pytest_reflex.model.words import Step
 from pytest_reflex.store.aside import keep_aside
 from pytest_reflex.store.regular import read_if_regular
-
-# Of people, whatever the step is: what became of a call says another event.
-_OF_PEOPLE = (EventKind.FEEDBACK_GIVEN, EventKind.CHANGES_ACCEPTED, EventKind.RUN_EXTENDED)
-
-
-def lost_calls(run: Mapping[str, Any], events: Sequence[Event]) -> dict[Step, int]:
-    """Return the calls that run.json has as under way and of whose step no event came."""
-    calls = run.get(CALLS) if tells_of(run, events[0].run_id) else None
-    found: dict[Step, int] = {}
-    for call in calls if isinstance(calls, list) else ():
-        step, after = (call.get("step"), call.get("after")) if isinstance(call, dict) else ("", 0)
-        if step not in list(Step) or not isinstance(after, int):
-            continue
-        later = (e for e in events if e.seq > after and e.kind not in _OF_PEOPLE)
-        if all(event.step.value != step for event in later):
-            found[Step(step)] = after
-    return found
-
-
-def with_lost_calls(state: RunState, run: Mapping[str, Any], events: Sequence[Event]) -> RunState:
-    """Return the state of an interrupted run as it will be when somebody goes on with it."""
-    if state.status is not RunStatus.RUNNING:
-        return state
-    spend = state.spend
-    for _ in lost_calls(run, events):
-        spend = spend.plus(unknown_cost(0.0))
-    return replace(state, spend=spend)
 
 
 def refuse_what_is_ahead(run: RecordedRun, written: Mapping[str, Any], torn_lines: int) -> None:

@@ -27,17 +27,13 @@ from pytest_reflex.drivers.reflex.history import (
     read_events,
 )
 from pytest_reflex.drivers.reflex.partial import keep_in_run, with_partial
-from pytest_reflex.drivers.reflex.recovering import (
-    keep_broken_state,
-    lost_calls,
-    refuse_what_is_ahead,
-)
+from pytest_reflex.drivers.reflex.pending import Call, calls_json, lost_calls, paid_calls
+from pytest_reflex.drivers.reflex.recovering import keep_broken_state, refuse_what_is_ahead
 from pytest_reflex.drivers.reflex.statefile import (
     ARTIFACT,
     HISTORY,
     RUN,
     Pointer,
-    calls_json,
     change_pointer,
     dump,
     follow,
@@ -45,7 +41,7 @@ from pytest_reflex.drivers.reflex.statefile import (
     read_pointer,
     run_json,
 )
-from pytest_reflex.drivers.reflex.steps import Done, interrupted
+from pytest_reflex.drivers.reflex.steps import Done
 from pytest_reflex.errors import (
     ArtifactError,
     StateError,
@@ -55,7 +51,7 @@ from pytest_reflex.errors import (
 )
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.events import Event, EventKind
-from pytest_reflex.model.run import EMPTY_SHA256, RunState, unknown_cost
+from pytest_reflex.model.run import EMPTY_SHA256, RunState
 from pytest_reflex.model.stop import RunStatus, StopReason
 from pytest_reflex.model.words import Level, Step
 from pytest_reflex.store.atomic import remove_strays, replace_file
@@ -94,7 +90,7 @@ class RunFiles(RecordedRun):
         self._journal = journal
         self._written: bytes | None = None
         self._forgery, self._lock = "", RLock()
-        self._calls: dict[Step, int] = {}
+        self._calls: list[Call] = []
         self._is_named = False
         self.aside = [journal.aside] if journal.aside else []
         self.recovered = journal.recovered
@@ -141,9 +137,8 @@ class RunFiles(RecordedRun):
 
     def _count_lost_calls(self) -> None:
         """Have the calls in the spend that were under way when the run was killed."""
-        for step in tuple(self._calls):
-            self.commit(interrupted(step, unknown_cost(0.0)))
-            told = f"{step.value} was under way when the run was killed; its call counts as paid"
+        for done, told in list(paid_calls(self._calls)):
+            self.commit(done)
             self.recovered = (*self.recovered, told)
 
     @property
@@ -163,11 +158,16 @@ class RunFiles(RecordedRun):
         self._write_state(adopted.kind)
         return adopted
 
-    def begin_call(self, step: Step) -> None:
-        """Note that an agent is asked for a step, until the event of the step; by any thread."""
+    def begin_call(self, step: Step, vote: str = "") -> None:
+        """Note that an agent is asked, until an event tells of it; by any thread."""
         with self._lock:
-            self._calls[step] = self.state.last_seq
+            self._calls.append(Call(step, self.state.last_seq, vote))
             self._write_run()
+
+    def unheard_votes(self) -> list[Done]:
+        """Return the event, if there is one to be, for calls of a judge that no event tells of."""
+        with self._lock:
+            return [done for done, _ in paid_calls(call for call in self._calls if call.vote)]
 
     def end_calls(self) -> None:
         """Note that no call is under way any more."""
@@ -194,7 +194,7 @@ class RunFiles(RecordedRun):
         with self._lock:
             self._events.append(event)
             self._state = apply(self._state, event)
-            self._calls.pop(event.step, None)
+            self._calls = [call for call in self._calls if not call.is_told_by(event)]
         if done.artifact is not None:
             self._text = done.artifact
             self.workspace.write(self._text)

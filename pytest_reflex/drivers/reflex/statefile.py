@@ -21,7 +21,6 @@ from pytest_reflex.errors import StateError, UnreadableError
 from pytest_reflex.model.rules import floored
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import RunStatus
-from pytest_reflex.model.words import Step
 from pytest_reflex.store.atomic import remove_file, replace_file
 from pytest_reflex.store.lock import folder_lock, is_locked
 from pytest_reflex.store.regular import read_if_regular
@@ -279,12 +278,3 @@ def _is_held(folder: Path) -> bool:
         return is_locked(folder / HISTORY)
     except (StateError, OSError):
         return False
-
-
-def calls_json(calls: Mapping[Step, int]) -> dict[str, Any]:
-    """Return the key of run.json with the calls that are under way; none where there are none.
-
-    Each is a step with the number of the last event when it was begun.
-    """
-    wire = [{"step": step.value, "after": after} for step, after in calls.items()]
-    return {CALLS: wire} if wire else {}

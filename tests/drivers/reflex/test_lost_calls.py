@@ -14,7 +14,7 @@ import pytest
 from pytest_reflex.cli.main import main
 from pytest_reflex.contracts.validate import problems
 from pytest_reflex.drivers.reflex.overview import find_run
-from pytest_reflex.drivers.reflex.recovering import CALLS, lost_calls
+from pytest_reflex.drivers.reflex.pending import CALLS, Call, lost_calls
 from pytest_reflex.drivers.reflex.stable import stable_events
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.steps import Reply, StepRequest
@@ -112,8 +112,8 @@ def test_a_call_whose_step_is_durable_is_not_lost() -> None:
     events = History().planned().produced().events
     calls = [{"step": "PLAN", "after": 1}, {"step": "PREPARE", "after": 2}]
     run = {"run_id": events[0].run_id, CALLS: calls}
-    assert list(lost_calls(run, events)) == [Step.PREPARE]
-    assert lost_calls({**run, "run_id": "another"}, events) == {}
+    assert lost_calls(run, events) == [Call(Step.PREPARE, 2)]
+    assert lost_calls({**run, "run_id": "another"}, events) == []
 
 
 NO_CALLS: dict[str, object] = {
@@ -128,7 +128,7 @@ NO_CALLS: dict[str, object] = {
 @pytest.mark.parametrize("calls", NO_CALLS.values(), ids=NO_CALLS)
 def test_what_is_no_call_counts_as_none(calls: object) -> None:
     events: list[Event] = History().planned().events
-    assert lost_calls({"run_id": events[0].run_id, CALLS: calls}, events) == {}
+    assert lost_calls({"run_id": events[0].run_id, CALLS: calls}, events) == []
 
 
 def test_no_call_is_under_way_where_a_run_was_left_in_good_order(tmp_path: Path) -> None:
