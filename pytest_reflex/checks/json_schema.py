@@ -114,6 +114,7 @@ KIND = StructureKind(
     value=Kind(
         "a schema, or the path of its file seen from the criteria",
         lambda value: isinstance(value, Mapping | bool) or (isinstance(value, str) and value != ""),
+        schema={"anyOf": [{"type": ["object", "boolean"]}, {"type": "string", "minLength": 1}]},
     ).means("the schema itself, or a JSON, YAML or TOML file that holds it", REQUIRED),
     beside={"block": LANGUAGE},
     whole=True,
