@@ -108,11 +108,20 @@ class Problem:
 
 
 class ReflexError(Exception):
-    """A fault of the user's that one line explains."""
+    """A fault of the user's that one line explains.
+
+    With `about`, a path or a name, the message begins with it; `why` is the message without it, for
+    who names the thing in another way.
+    """
 
     exit_code: ExitCode = ExitCode.USAGE
+    why: str = ""
 
-    def __init__(self, message: str, *, place: Place | None = None, hint: str = "") -> None:
+    def __init__(
+        self, message: str, *, place: Place | None = None, hint: str = "", about: object = ""
+    ) -> None:
+        self.why = message
+        message = f"{about} {message}" if about != "" else message
         self.problems: tuple[Problem, ...] = (Problem(message=message, place=place, hint=hint),)
         super().__init__(str(self.problems[0]))
 
@@ -163,7 +172,7 @@ class UnreadableError(StateError):
     """The system could not read a file now, and not when it was asked again; it may next time."""
 
     def __init__(self, path: object, error: OSError) -> None:
-        super().__init__(f"{path} could not be read: {error.strerror}", hint=TRY_AGAIN)
+        super().__init__(f"could not be read: {error.strerror}", hint=TRY_AGAIN, about=path)
 
 
 class TamperedError(StateError):
@@ -183,6 +192,7 @@ class ProblemsError(ReflexError):
         found = tuple(problems)
         Exception.__init__(self, "\n".join(str(problem) for problem in found))
         self.problems = found
+        self.why = found[0].message if found else ""
 
 
 class CriteriaError(ProblemsError):
