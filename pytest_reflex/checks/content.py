@@ -59,7 +59,7 @@ class ContentCheck:
     parameters = KINDS
 
     def problems(self, spec: CheckSpec) -> Iterable[Problem]:
-        yield from problems_of(spec, KINDS, required=("search",))
+        yield from problems_of(spec, KINDS)
         if "min_count" in spec.params or "max_count" in spec.params:
             yield from _contradictions(spec, spec.params)
 
@@ -88,7 +88,7 @@ class ContentCheck:
 
 def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters that count, defaults included; raises CriteriaError."""
-    params = settle(spec, KINDS, variables, required=("search",))
+    params = settle(spec, KINDS, variables)
     if found := list(_contradictions(spec, params)):
         raise CriteriaError(found)
     counted = {} if params.get("negate") else {"min_count": 0 if "max_count" in params else 1}

@@ -61,7 +61,7 @@ class ExecutableCheck:
         self._environment: dict[str, str] | None = None
 
     def problems(self, spec: CheckSpec) -> Iterable[Problem]:
-        yield from problems_of(spec, KINDS, required=("command",))
+        yield from problems_of(spec, KINDS)
         yield from shell_problems(spec, spec.params)
 
     def commands(self, spec: CheckSpec, variables: Mapping[str, Any]) -> Iterable[CheckCommand]:
@@ -93,7 +93,7 @@ class ExecutableCheck:
 
 def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters that count, defaults included; raises CriteriaError."""
-    params = settle(spec, KINDS, variables, required=("command",))
+    params = settle(spec, KINDS, variables)
     if found := list(shell_problems(spec, params)):
         raise CriteriaError(found)
     return {"timeout": TIMEOUT, "retries": 0, "expect_exit": 0, **params}

@@ -64,7 +64,7 @@ class FindingsCheck:
         self._environment: dict[str, str] | None = None
 
     def problems(self, spec: CheckSpec) -> Iterable[Problem]:
-        yield from _better_named(problems_of(spec, KINDS, required=_NEEDED), spec)
+        yield from _better_named(problems_of(spec, KINDS), spec)
         yield from shell_problems(spec, spec.params)
         if not any(variable_name(value) for value in spec.params.values()):
             yield from _contradictions(spec, spec.params)
@@ -105,7 +105,7 @@ class FindingsCheck:
 
 def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters that count, defaults included; raises CriteriaError."""
-    params = settle(spec, KINDS, variables, required=_NEEDED)
+    params = settle(spec, KINDS, variables)
     if found := [*shell_problems(spec, params), *_contradictions(spec, params)]:
         raise CriteriaError(found)
     defaults = {

@@ -143,12 +143,13 @@ SECONDS = Kind(
 def problems_of(
     spec: CheckSpec,
     kinds: Mapping[str, Kind],
-    required: tuple[str, ...] = (),
+    required: Iterable[str] | None = None,
     *,
     within: str = "",
 ) -> Iterator[Problem]:
     """Yield unknown, missing and unfit parameters; what comes from a variable is not looked at.
 
+    What has to be there are those whose default is REQUIRED, unless `required` says otherwise.
     `within` is the key whose table the parameters are, for messages to name.
     """
     above = (within,) if within else ()
@@ -165,18 +166,22 @@ def problems_of(
         elif not kind.fits(value) and not variable_name(value):
             name = f"{within}.{key}" if within else key
             yield _unfit(spec, name, value, kind, (*above, key))
-    for key in required:
+    for key in _needed(kinds) if required is None else required:
         if key not in spec.params:
             yield Problem(
                 message=f"a check of type {spec.type} needs the key {key!r}", place=spec.place
             )
 
 
+def _needed(kinds: Mapping[str, Kind]) -> Iterable[str]:
+    return (key for key, kind in kinds.items() if kind.default == REQUIRED)
+
+
 def settle(
     spec: CheckSpec,
     kinds: Mapping[str, Kind],
     variables: Mapping[str, Any],
-    required: tuple[str, ...] = (),
+    required: Iterable[str] | None = None,
     *,
     within: str = "",
 ) -> dict[str, Any]:

@@ -62,9 +62,9 @@ class StructureCheck:
     def problems(self, spec: CheckSpec) -> Iterable[Problem]:
         kind, faults = _chosen(spec)
         if kind:
-            faults += problems_of(_outer(spec, kind), _outer_kinds(kind))
+            faults += problems_of(_outer(spec, kind), _outer_kinds(kind), ())
             if _has_table(spec, kind):
-                faults += problems_of(_inner(spec, kind), kind.inside, within=kind.key)
+                faults += problems_of(_inner(spec, kind), kind.inside, (), within=kind.key)
             if not faults and not _has_variables(spec, kind):
                 faults += _unusable(spec, kind)
         return faults
@@ -99,9 +99,9 @@ def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> tuple[StructureKin
     kind, faults = _chosen(spec)
     if kind is None:
         raise CriteriaError(faults)
-    params = {"each": False, **settle(_outer(spec, kind), _outer_kinds(kind), variables)}
+    params = {"each": False, **settle(_outer(spec, kind), _outer_kinds(kind), variables, ())}
     if _has_table(spec, kind):
-        params |= settle(_inner(spec, kind), kind.inside, variables, within=kind.key)
+        params |= settle(_inner(spec, kind), kind.inside, variables, (), within=kind.key)
     return kind, params
 
 

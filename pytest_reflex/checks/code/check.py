@@ -86,7 +86,7 @@ class CodeCheck:
     parameters = KINDS
 
     def problems(self, spec: CheckSpec) -> Iterable[Problem]:
-        yield from problems_of(spec, KINDS, required=("aspect",))
+        yield from problems_of(spec, KINDS)
         yield from _misplaced(spec)
 
     def commands(self, spec: CheckSpec, variables: Mapping[str, Any]) -> Iterable[CheckCommand]:
@@ -120,7 +120,7 @@ class CodeCheck:
 
 def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters that count, defaults included; raises CriteriaError."""
-    params = settle(spec, KINDS, variables, required=("aspect",))
+    params = settle(spec, KINDS, variables)
     if found := list(_misplaced(spec)):
         raise CriteriaError(found)
     language = params.get("language", "python").lower()
