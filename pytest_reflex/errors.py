@@ -98,7 +98,7 @@ class Problem:
     path: tuple[str, ...] = ()
     of_key: bool = False
     given: str = ""
-    wanted: Mapping[str, Any] = field(default_factory=dict)
+    wanted: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def __str__(self) -> str:
         where = f"{self.place}: " if self.place else ""
