@@ -29,10 +29,10 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
 E = TypeVar("E", bound="ReflexError")
@@ -84,12 +84,21 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One thing that is wrong: what, where, and what to do next."""
+    """One thing that is wrong: what, where, and what to do next.
+
+    Where the parameters of a check or a fix were looked at, `path` has the keys that lead to the
+    value; `of_key` is True where the last key itself is wrong, and not its value. `given` is the
+    value as the message shows it at its end, and `wanted` the JSON Schema that it does not keep.
+    """
 
     message: str
     place: Place | None = None
     hint: str = ""
     rule_id: str = ""
+    path: tuple[str, ...] = ()
+    of_key: bool = False
+    given: str = ""
+    wanted: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def __str__(self) -> str:
         where = f"{self.place}: " if self.place else ""
@@ -99,11 +108,20 @@ class Problem:
 
 
 class ReflexError(Exception):
-    """A fault of the user's that one line explains."""
+    """A fault of the user's that one line explains.
+
+    With `about`, a path or a name, the message begins with it; `why` is the message without it, for
+    who names the thing in another way.
+    """
 
     exit_code: ExitCode = ExitCode.USAGE
+    why: str = ""
 
-    def __init__(self, message: str, *, place: Place | None = None, hint: str = "") -> None:
+    def __init__(
+        self, message: str, *, place: Place | None = None, hint: str = "", about: object = ""
+    ) -> None:
+        self.why = message
+        message = f"{about} {message}" if about != "" else message
         self.problems: tuple[Problem, ...] = (Problem(message=message, place=place, hint=hint),)
         super().__init__(str(self.problems[0]))
 
@@ -154,7 +172,7 @@ class UnreadableError(StateError):
     """The system could not read a file now, and not when it was asked again; it may next time."""
 
     def __init__(self, path: object, error: OSError) -> None:
-        super().__init__(f"{path} could not be read: {error.strerror}", hint=TRY_AGAIN)
+        super().__init__(f"could not be read: {error.strerror}", hint=TRY_AGAIN, about=path)
 
 
 class TamperedError(StateError):
@@ -174,6 +192,7 @@ class ProblemsError(ReflexError):
         found = tuple(problems)
         Exception.__init__(self, "\n".join(str(problem) for problem in found))
         self.problems = found
+        self.why = found[0].message if found else ""
 
 
 class CriteriaError(ProblemsError):
@@ -249,13 +268,23 @@ def for_cause(found: E, cause: BaseException) -> E:
     return found
 
 
-def did_you_mean(word: object, known: Iterable[str]) -> str:
-    """Return a hint for a word that is not known: the nearest known one, else all of them."""
+def nearest_word(word: object, known: Iterable[str]) -> str:
+    """Return the known word that is nearest to one that is not known; nothing if none is near."""
     from difflib import get_close_matches
 
     words = tuple(known)
     # The same letters in another order are a slip of the fingers.
     letters = sorted(str(word))
     slips = [one for one in words if sorted(one) == letters]
-    near = slips or get_close_matches(str(word), words, n=1)
-    return f"did you mean {near[0]}?" if near else "known: " + ", ".join(words)
+    return next(iter(slips or get_close_matches(str(word), words, n=1)), "")
+
+
+def suggest(word: str) -> str:
+    """Return the hint that a word may have been meant; nothing for no word."""
+    return f"did you mean {word}?" if word else ""
+
+
+def did_you_mean(word: object, known: Iterable[str]) -> str:
+    """Return a hint for a word that is not known: the nearest known one, else all of them."""
+    words = tuple(known)
+    return suggest(nearest_word(word, words)) or "known: " + ", ".join(words)

@@ -8,8 +8,8 @@ from typing import Any, cast
 
 from pytest_reflex.checks import markdown
 from pytest_reflex.checks.finding import SHOWN, Finding, Report
-from pytest_reflex.checks.options import COUNT, FLAG, REQUIRED, TEXT, Kind, nearest_of
-from pytest_reflex.checks.structure_kind import Judge, StructureKind
+from pytest_reflex.checks.options import COUNT, FLAG, REQUIRED, TEXT, nearest_of, word_of
+from pytest_reflex.checks.structure_kind import Judge, ParameterError, StructureKind
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.extras import missing
@@ -53,13 +53,15 @@ def _make(params: Mapping[str, Any]) -> Judge:
     least, most = params.get("min_count"), params.get("max_count")
     if params.get("negate"):
         if least is not None or most is not None:
-            raise ValueError("negate does not go with min_count and max_count")
+            raise ParameterError("negate", "negate does not go with min_count and max_count")
         most = 0
     least = (1 if most is None else 0) if least is None else least
     if most is None and not least:
-        raise ValueError("min_count 0 holds always, so that it cannot fail")
+        raise ParameterError("min_count", "min_count 0 holds always, so that it cannot fail")
     if most is not None and least > most:
-        raise ValueError(f"min_count is {least}, more than max_count, which is {most}")
+        raise ParameterError(
+            "min_count", f"min_count is {least}, more than max_count, which is {most}"
+        )
     if why := missing("ast_grep_py"):
         return lambda artifact, context: Report(unmeasured=why)
     rule = _rule(pattern, params.get("selector"))
@@ -135,9 +137,10 @@ def _refuse_broken(pattern: str, language: str, rule: Mapping[str, Any]) -> None
     # What stands for a part of the code is a name in it.
     root = SgRoot(pattern.replace("$$$", "z").replace("$", "z"), language).root()
     if language == "go" and not _selects(rule) and root.find(kind="type_conversion_expression"):
-        raise ValueError(
+        raise ParameterError(
+            "pattern",
             "Go reads a call that stands alone as a conversion: write the pattern as "
-            "'func t() { CALL }', with selector: call_expression"
+            "'func t() { CALL }', with selector: call_expression",
         )
     try:
         SgRoot("", language).root().find(cast(Any, rule))
@@ -146,7 +149,9 @@ def _refuse_broken(pattern: str, language: str, rule: Mapping[str, Any]) -> None
         _refuse_selector(str(error), language, rule)
         broken = True
     if broken:
-        raise ValueError(f"pattern is no whole piece of {language} code: {one_line(pattern, 80)}")
+        raise ParameterError(
+            "pattern", f"pattern is no whole piece of {language} code: {one_line(pattern, 80)}"
+        )
 
 
 def _refuse_selector(reason: str, language: str, rule: Mapping[str, Any]) -> None:
@@ -156,9 +161,11 @@ def _refuse_selector(reason: str, language: str, rule: Mapping[str, Any]) -> Non
     pattern, selector = rule["rule"]["pattern"]["context"], rule["rule"]["pattern"]["selector"]
     shown = one_line(repr(selector), 60)
     if f"Kind `{selector}` is invalid" in reason:
-        raise ValueError(f"selector: {language} has no node kind {shown}")
+        raise ParameterError("selector", f"selector: {language} has no node kind {shown}")
     if "matches no node" in reason:
-        raise ValueError(f"selector: no node of kind {shown} is in {one_line(pattern, 80)}")
+        raise ParameterError(
+            "selector", f"selector: no node of kind {shown} is in {one_line(pattern, 80)}"
+        )
 
 
 def _selects(rule: Mapping[str, Any]) -> bool:
@@ -170,11 +177,9 @@ KIND = StructureKind(
     make=_make,
     forbids=lambda params: bool(params.get("negate")) or "max_count" in params,
     inside={
-        "language": Kind(
-            "one of " + ", ".join(LANGUAGES),
-            lambda value: isinstance(value, str) and value in LANGUAGES,
-            instead=_meant_language,
-        ).means("what the code is written in", REQUIRED),
+        "language": word_of(LANGUAGES, instead=_meant_language).means(
+            "what the code is written in", REQUIRED
+        ),
         "pattern": TEXT.means(
             "a whole piece of code, in which `$NAME` stands for one part and `$$$` for any number",
             REQUIRED,

@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_reflex.checks.blocks_folder import BlocksFolder
 from pytest_reflex.checks.command import Command
-from pytest_reflex.checks.options import REQUIRED, SECONDS, TEXTS, Kind
+from pytest_reflex.checks.options import REQUIRED, SECONDS, TEXT, TEXTS, Kind
 from pytest_reflex.errors import Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.results import LEFT_CHILDREN
@@ -42,11 +42,18 @@ def _is_shell(value: Any) -> bool:
 
 COMMAND_KINDS = {
     "command": Kind(
-        "a command for the shell, or a list of program and arguments", is_command
+        "a command for the shell, or a list of program and arguments",
+        is_command,
+        schema={
+            "anyOf": [
+                TEXT.schema,
+                {"type": "array", "items": {"type": "string"}, "minItems": 1},
+            ]
+        },
     ).means("what is run; no shell sees a list", REQUIRED),
-    "shell": Kind("a program with its options, quoted as in a shell", _is_shell).means(
-        "the shell for a text; `bash-strict` is `bash -euo pipefail`", "`bash`, else `sh`"
-    ),
+    "shell": Kind(
+        "a program with its options, quoted as in a shell", _is_shell, schema=TEXT.schema
+    ).means("the shell for a text; `bash-strict` is `bash -euo pipefail`", "`bash`, else `sh`"),
     "writes": TEXTS.means(
         "globs of the files in the project that it writes: in a loop it may change no others"
     ),
@@ -63,6 +70,7 @@ def shell_problems(spec: CheckSpec, params: Mapping[str, Any]) -> Iterator[Probl
             message="shell goes with a command that is a text, not a list",
             place=spec.place,
             hint="a list is run without a shell",
+            path=("shell",),
         )
 
 

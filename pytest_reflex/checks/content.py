@@ -8,15 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_reflex.checks.excerpt import Part, lines_at
-from pytest_reflex.checks.options import (
-    COUNT,
-    FLAG,
-    REQUIRED,
-    TEXT,
-    Kind,
-    problems_of,
-    settle,
-)
+from pytest_reflex.checks.options import FLAG, REQUIRED, TEXT, problems_of, settle, whole_number
 from pytest_reflex.checks.parts import MissingPart, parts_of
 from pytest_reflex.checks.selection import FILE_KINDS, over_files
 from pytest_reflex.errors import ArtifactError, CriteriaError, Place, Problem
@@ -35,9 +27,7 @@ from pytest_reflex.search.patterns import (
 )
 
 MOST = 1_000_000
-MATCHES = Kind(
-    f"a whole number from 0 to {MOST}", lambda value: COUNT.fits(value) and value <= MOST, int
-)
+MATCHES = whole_number(0, MOST)
 KINDS = {
     "search": TEXT.means("a pattern of Python's `re`; `^` and `$` match at every line", REQUIRED),
     "literal": FLAG.means(
@@ -66,9 +56,10 @@ class ContentCheck:
 
     name = "content"
     in_process = True
+    parameters = KINDS
 
     def problems(self, spec: CheckSpec) -> Iterable[Problem]:
-        yield from problems_of(spec, KINDS, required=("search",))
+        yield from problems_of(spec, KINDS)
         if "min_count" in spec.params or "max_count" in spec.params:
             yield from _contradictions(spec, spec.params)
 
@@ -97,7 +88,7 @@ class ContentCheck:
 
 def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters that count, defaults included; raises CriteriaError."""
-    params = settle(spec, KINDS, variables, required=("search",))
+    params = settle(spec, KINDS, variables)
     if found := list(_contradictions(spec, params)):
         raise CriteriaError(found)
     counted = {} if params.get("negate") else {"min_count": 0 if "max_count" in params else 1}
@@ -210,14 +201,15 @@ def _contradictions(spec: CheckSpec, params: Mapping[str, Any]) -> Iterator[Prob
         yield Problem(
             message="negate does not go with min_count and max_count",
             place=spec.place,
+            path=("negate",),
             hint="negate means that it is not there at all",
         )
     if isinstance(least, int) and isinstance(most, int) and least > most:
         message = f"min_count is {least}, more than max_count, which is {most}"
-        yield Problem(message=message, place=spec.place)
+        yield Problem(message=message, place=spec.place, path=("min_count",))
     if least == 0 and most is None:
         message = "min_count 0 holds for every text, so that the check cannot fail"
-        yield Problem(message=message, place=spec.place)
+        yield Problem(message=message, place=spec.place, path=("min_count",))
 
 
 def _wanted(params: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from pytest_reflex.checks import markdown
 from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.checks.options import COUNT, Kind
-from pytest_reflex.checks.structure_kind import Judge, StructureKind
+from pytest_reflex.checks.structure_kind import Judge, ParameterError, StructureKind
 from pytest_reflex.checks.tables import tables_of
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.targets import CheckContext
@@ -66,7 +66,22 @@ def _is_bound(value: Any) -> bool:
     return COUNT.fits(value)
 
 
-_BOUND = Kind("a whole number, or a table of min and max", _is_bound, int)
+_BOUND = Kind(
+    "a whole number, or a table of min and max",
+    _is_bound,
+    int,
+    schema={
+        "anyOf": [
+            COUNT.schema,
+            {
+                "type": "object",
+                "propertyNames": {"enum": list(_BOUNDS)},
+                "additionalProperties": COUNT.schema,
+                "minProperties": 1,
+            },
+        ]
+    },
+)
 
 
 def _make(params: Mapping[str, Any]) -> Judge:
@@ -101,9 +116,9 @@ def _bounds(key: str, value: Any) -> tuple[int, int | None]:
         return value, value
     least, most = value.get("min", 0), value.get("max")
     if most is None and not least:
-        raise ValueError(f"{key}: min 0 holds always, so that it cannot fail")
+        raise ParameterError(key, f"{key}: min 0 holds always, so that it cannot fail")
     if most is not None and least > most:
-        raise ValueError(f"{key}: min is {least}, more than max, which is {most}")
+        raise ParameterError(key, f"{key}: min is {least}, more than max, which is {most}")
     return least, most
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from pytest_reflex.checks.data_source import data_in
 from pytest_reflex.checks.finding import Finding, Report
-from pytest_reflex.checks.options import COUNT, FLAG, REQUIRED, TEXT, Kind, nearest_of
-from pytest_reflex.checks.structure_kind import Judge, StructureKind
+from pytest_reflex.checks.options import COUNT, FLAG, REQUIRED, TEXT, Kind, nearest_of, word_of
+from pytest_reflex.checks.structure_kind import Judge, ParameterError, StructureKind
 from pytest_reflex.documents import paths
 from pytest_reflex.documents.data import Data
 from pytest_reflex.errors import ArtifactError
@@ -27,9 +27,10 @@ TYPES: dict[str, Callable[[Any], bool]] = {
     "map": lambda value: isinstance(value, dict),
     "null": lambda value: value is None,
 }
-LANGUAGE = Kind("json, yaml or toml", lambda value: value in ("json", "yaml", "toml")).means(
-    "look in fenced blocks of this language", "by the file's ending"
-)
+_LANGUAGES = ("json", "yaml", "toml")
+LANGUAGE = Kind(
+    "json, yaml or toml", lambda value: value in _LANGUAGES, schema={"enum": list(_LANGUAGES)}
+).means("look in fenced blocks of this language", "by the file's ending")
 _OTHER_WORDS = {
     **dict.fromkeys(("object", "dict", "mapping", "table"), "map"),
     **dict.fromkeys(("array", "sequence", "tuple"), "list"),
@@ -44,11 +45,7 @@ def _meant_type(value: Any) -> str:
     return f"did you mean {other}?" if other else nearest_of(TYPES)(value)
 
 
-TYPE = Kind(
-    "one of " + ", ".join(TYPES),
-    lambda value: isinstance(value, str) and value in TYPES,
-    instead=_meant_type,
-)
+TYPE = word_of(TYPES, instead=_meant_type)
 ANYTHING = Kind("any value", lambda value: True)
 MAX_VALUES = 100_000
 _PLACED = 20  # more findings than anyone is shown; the rest is counted
@@ -147,9 +144,11 @@ def _make(params: Mapping[str, Any]) -> Judge:
     exists = params.get("exists", True)
     asked = [key for key in ("equals", "matches", "value_type", "min_count") if key in params]
     if not exists and asked:
-        raise ValueError(f"exists: false does not go with {asked[0]}")
+        raise ParameterError("exists", f"exists: false does not go with {asked[0]}")
     if params.get("min_count") == 0:
-        raise ValueError("min_count 0 holds always; to forbid a value write exists: false")
+        raise ParameterError(
+            "min_count", "min_count 0 holds always; to forbid a value write exists: false"
+        )
     matches = params.get("matches")
     return _Wanted(
         path=params["path"],
@@ -191,7 +190,9 @@ KIND = StructureKind(
     make=_make,
     forbids=lambda params: params.get("exists") is False,
     value=Kind(
-        "a path such as info.title or /info/title", lambda value: isinstance(value, str)
+        "a path such as info.title or /info/title",
+        lambda value: isinstance(value, str),
+        schema={"type": "string"},
     ).means("where the value is; the empty path is the whole document", REQUIRED),
     beside={
         "equals": ANYTHING.means('every value is this one; `true` is not `1`, `"1"` is not `1`'),

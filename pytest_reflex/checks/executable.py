@@ -18,7 +18,7 @@ from pytest_reflex.checks.command_run import (
     shell_problems,
     stopped,
 )
-from pytest_reflex.checks.options import COUNT, TEXT, Kind, problems_of, settle
+from pytest_reflex.checks.options import TEXT, problems_of, settle, whole_number
 from pytest_reflex.checks.output import last_lines, last_said, text_of
 from pytest_reflex.errors import CriteriaError, Problem
 from pytest_reflex.model.artifact import Artifact
@@ -38,14 +38,10 @@ MOST_RETRIES = 20
 
 KINDS = {
     **COMMAND_KINDS,
-    "retries": Kind(
-        f"a whole number from 0 to {MOST_RETRIES}",
-        lambda value: COUNT.fits(value) and value <= MOST_RETRIES,
-        int,
-    ).means("tries after the first that may be made before it fails; each one is shown", "0"),
-    "expect_exit": Kind(
-        "an exit status from 0 to 255", lambda value: COUNT.fits(value) and value <= 255, int
-    ).means("the exit status that passes", "0"),
+    "retries": whole_number(0, MOST_RETRIES).means(
+        "tries after the first that may be made before it fails; each one is shown", "0"
+    ),
+    "expect_exit": whole_number(0, 255, "an exit status").means("the exit status that passes", "0"),
     "expect_output": TEXT.means("a pattern that has to match the standard output as well"),
 }
 
@@ -59,12 +55,13 @@ class ExecutableCheck:
 
     name = "executable"
     in_process = False
+    parameters = KINDS
 
     def __init__(self) -> None:
         self._environment: dict[str, str] | None = None
 
     def problems(self, spec: CheckSpec) -> Iterable[Problem]:
-        yield from problems_of(spec, KINDS, required=("command",))
+        yield from problems_of(spec, KINDS)
         yield from shell_problems(spec, spec.params)
 
     def commands(self, spec: CheckSpec, variables: Mapping[str, Any]) -> Iterable[CheckCommand]:
@@ -96,7 +93,7 @@ class ExecutableCheck:
 
 def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters that count, defaults included; raises CriteriaError."""
-    params = settle(spec, KINDS, variables, required=("command",))
+    params = settle(spec, KINDS, variables)
     if found := list(shell_problems(spec, params)):
         raise CriteriaError(found)
     return {"timeout": TIMEOUT, "retries": 0, "expect_exit": 0, **params}

@@ -11,7 +11,6 @@ from typing import Any
 
 from pytest_reflex.checks.command import NOT_FOUND, Command, command_of
 from pytest_reflex.checks.command_run import (
-    COMMAND_KINDS,
     TIMEOUT,
     check_command,
     remarks,
@@ -20,27 +19,21 @@ from pytest_reflex.checks.command_run import (
     stopped,
 )
 from pytest_reflex.checks.options import (
-    COUNT,
-    FLAG,
-    REQUIRED,
-    TEXT,
-    Kind,
-    one_of,
     problems_of,
     settle,
     variable_name,
 )
 from pytest_reflex.checks.output import last_lines
 from pytest_reflex.checks.reading import read_artifact
-from pytest_reflex.checks.reported.counting import ALL, IGNORE, Counted, Limits
+from pytest_reflex.checks.reported.counting import ALL, Counted, Limits
 from pytest_reflex.checks.reported.finding import (
-    LEVELS,
     NothingRunError,
     Reader,
     ToolFinding,
     UnreadableError,
 )
-from pytest_reflex.checks.reported.forms import FORMS, TELLING, is_fields, reader_of
+from pytest_reflex.checks.reported.forms import FORMS, TELLING, reader_of
+from pytest_reflex.checks.reported.parameters import KINDS
 from pytest_reflex.checks.reported.slips import slip_in
 from pytest_reflex.errors import ArtifactError, CriteriaError, Place, Problem
 from pytest_reflex.model.artifact import Artifact
@@ -55,68 +48,8 @@ from pytest_reflex.process.spawn import SpawnError
 
 LONGEST = 10_000_000
 SHOWN = 5
-STREAMS = ("stdout", "stderr")
 
 
-def _is_status(value: Any) -> bool:
-    return COUNT.fits(value) and bool(value <= 255)
-
-
-def _is_statuses(value: Any) -> bool:
-    return isinstance(value, list | tuple) and bool(value) and all(map(_is_status, value))
-
-
-def _is_limits(value: Any) -> bool:
-    if isinstance(value, Mapping):
-        return bool(value) and all(
-            level in (*LEVELS, ALL) and COUNT.fits(most) for level, most in value.items()
-        )
-    return COUNT.fits(value)
-
-
-def _is_levels(value: Any) -> bool:
-    return isinstance(value, Mapping) and all(
-        isinstance(name, str) and level in (*LEVELS, IGNORE) for name, level in value.items()
-    )
-
-
-_LEVELS = Kind("a mapping to error, warning, note or ignore", _is_levels)
-KINDS = {
-    **COMMAND_KINDS,
-    "format": one_of(FORMS).means("the form of the report", REQUIRED),
-    "stream": Kind("stdout or stderr", lambda value: value in STREAMS).means(
-        "where the report is", "`stdout`"
-    ),
-    "report": TEXT.means(
-        "the file that the command writes the report to, seen from the project's root"
-    ),
-    "silent": FLAG.means(
-        "with `true`: no output at all means no findings, where the exit status is 0", "`false`"
-    ),
-    "allow_empty": FLAG.means(
-        f"for {', '.join(f'`{form}`' for form in TELLING)}, with `true`: a report by which nothing "
-        "was run or looked at means no findings",
-        "`false`",
-    ),
-    "ran": Kind("a list of exit statuses from 0 to 255", _is_statuses).means(
-        "the exit statuses that mean that the tool did its work", "`[0, 1]`"
-    ),
-    "levels": _LEVELS.means("what a word of the tool for a level means", "known words"),
-    "rules": _LEVELS.means("what globs of rule ids mean; the first that fits wins"),
-    "max_findings": Kind(
-        "a whole number >= 0, or a mapping of error, warning, note or all to one", _is_limits, int
-    ).means("how many may be there, in all or of a level", "0"),
-    "install": TEXT.means("how to get the tool; shown where it is missing"),
-    "fields": Kind(
-        "a mapping of message, and perhaps rule, level, file, line and column, to paths", is_fields
-    ).means("for `json` and `jsonl`: where the parts of a finding are"),
-    "items": Kind("a path", lambda value: isinstance(value, str)).means(
-        "for `json`: where the findings are", "`*`"
-    ),
-    "first": Kind(
-        "0 or 1", lambda value: value in (0, 1) and not isinstance(value, bool), int
-    ).means("for `json` and `jsonl`: the number of the first line and column", "1"),
-}
 _NEEDED = ("command", "format")
 
 
@@ -125,12 +58,13 @@ class FindingsCheck:
 
     name = "findings"
     in_process = False
+    parameters = KINDS
 
     def __init__(self) -> None:
         self._environment: dict[str, str] | None = None
 
     def problems(self, spec: CheckSpec) -> Iterable[Problem]:
-        yield from _better_named(problems_of(spec, KINDS, required=_NEEDED), spec)
+        yield from _better_named(problems_of(spec, KINDS), spec)
         yield from shell_problems(spec, spec.params)
         if not any(variable_name(value) for value in spec.params.values()):
             yield from _contradictions(spec, spec.params)
@@ -171,7 +105,7 @@ class FindingsCheck:
 
 def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters that count, defaults included; raises CriteriaError."""
-    params = settle(spec, KINDS, variables, required=_NEEDED)
+    params = settle(spec, KINDS, variables)
     if found := [*shell_problems(spec, params), *_contradictions(spec, params)]:
         raise CriteriaError(found)
     defaults = {
@@ -325,21 +259,18 @@ def _reader(params: Mapping[str, Any]) -> Reader:
 def _better_named(problems: Iterable[Problem], spec: CheckSpec) -> Iterator[Problem]:
     """Yield the problems; one of a mapping is told of what is wrong in it."""
     for problem in problems:
-        key, _, told = problem.message.partition(" must be ")
-        if told and (slip := slip_in(key, spec.params.get(key))):
-            message, hint = slip
-            yield Problem(message=message, place=problem.place, hint=hint)
-        else:
-            yield problem
+        key = problem.path[0] if problem.path else ""
+        slip = None if problem.of_key else slip_in(key, spec.params.get(key))
+        yield replace(slip, place=problem.place) if slip else problem
 
 
 def _contradictions(spec: CheckSpec, params: Mapping[str, Any]) -> Iterator[Problem]:
     if "report" in params and "stream" in params:
         message = "stream and report both say where the report is"
-        yield Problem(message=message, place=spec.place)
+        yield Problem(message=message, place=spec.place, path=("stream",))
     if params.get("allow_empty") is True and params.get("format") in set(FORMS) - set(TELLING):
         message = f"allow_empty goes with format {', '.join(TELLING)}, not {params['format']}"
-        yield Problem(message=message, place=spec.place)
+        yield Problem(message=message, place=spec.place, path=("allow_empty",))
     if not all(key in params and KINDS[key].fits(params[key]) for key in _NEEDED):
         return
     try:

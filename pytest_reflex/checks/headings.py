@@ -12,7 +12,7 @@ from typing import Any
 from pytest_reflex.checks import markdown
 from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.checks.options import COUNT, FLAG, TEXTS
-from pytest_reflex.checks.structure_kind import Judge, StructureKind
+from pytest_reflex.checks.structure_kind import Judge, ParameterError, StructureKind
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.targets import CheckContext
@@ -48,10 +48,10 @@ def _make(params: Mapping[str, Any]) -> Judge:
     written = params.get("required", ())
     required = [_read(entry) for entry in ([written] if isinstance(written, str) else written)]
     if params.get("order") and len(required) < 2:
-        raise ValueError("order needs two or more headings under required")
+        raise ParameterError("order", "order needs two or more headings under required")
     for key in ("filled", "leads"):
         if params.get(key) and not required:
-            raise ValueError(f"{key} needs headings under required")
+            raise ParameterError(key, f"{key} needs headings under required")
     if not any(params.get(key) for key in ("required", "levels", "single_title", "min_count")):
         raise ValueError("it asks for nothing, so that it cannot fail")
 

@@ -20,7 +20,7 @@ from pytest_reflex.checks.structure_kind import Judge, StructureKind
 from pytest_reflex.documents import paths
 from pytest_reflex.documents.data import LANGUAGES, Data, read_data
 from pytest_reflex.documents.lines import DataSyntaxError
-from pytest_reflex.errors import ArtifactError, CriteriaError
+from pytest_reflex.errors import ArtifactError, CriteriaError, Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.targets import CheckContext
@@ -89,7 +89,8 @@ def inlined(spec: CheckSpec) -> CheckSpec:
     try:
         return replace(spec, params={**spec.params, KEY: _read(path)})
     except ValueError as error:
-        raise CriteriaError(f"{KEY}: {error}", place=spec.place) from None
+        problem = Problem(message=f"{KEY}: {error}", place=spec.place, path=(KEY,))
+        raise CriteriaError([problem]) from None
 
 
 def _read(path: Path) -> Any:
@@ -114,6 +115,7 @@ KIND = StructureKind(
     value=Kind(
         "a schema, or the path of its file seen from the criteria",
         lambda value: isinstance(value, Mapping | bool) or (isinstance(value, str) and value != ""),
+        schema={"anyOf": [{"type": ["object", "boolean"]}, {"type": "string", "minLength": 1}]},
     ).means("the schema itself, or a JSON, YAML or TOML file that holds it", REQUIRED),
     beside={"block": LANGUAGE},
     whole=True,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from pytest_reflex.checks.options import TEXT, Kind, problems_of, settle
+from pytest_reflex.checks.options import TEXT, problems_of, settle, whole_number
 from pytest_reflex.errors import ArtifactError, CriteriaError, Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.judged import JUDGED, NAMING, Ballot, Case, Judge, Ruling, Vote
@@ -40,11 +40,7 @@ _OUTCOMES = {
 _SHOWN = 300
 
 
-def _is_votes(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST_VOTES
-
-
-_VOTES = Kind(f"a whole number from 1 to {MOST_VOTES}", _is_votes, int)
+_VOTES = whole_number(1, MOST_VOTES)
 
 KINDS = {
     "rubric": TEXT.means(
@@ -60,6 +56,7 @@ class JudgedCheck:
 
     name = JUDGED
     in_process = False
+    parameters = KINDS
 
     def problems(self, spec: CheckSpec) -> Iterable[Problem]:
         yield from problems_of(spec, KINDS)
@@ -75,10 +72,11 @@ class JudgedCheck:
 
 def _quorum_problems(spec: CheckSpec, params: Mapping[str, Any]) -> Iterator[Problem]:
     votes, quorum = params.get("votes", 1), params.get("quorum", 1)
-    if _is_votes(votes) and _is_votes(quorum) and quorum > votes:
+    if _VOTES.fits(votes) and _VOTES.fits(quorum) and quorum > votes:
         yield Problem(
             message=f"quorum is {quorum}, more than votes, which is {votes}: it cannot pass",
             place=spec.place,
+            path=("quorum",),
         )
 
 

@@ -135,7 +135,7 @@ def _undefined(document: markdown.Markdown) -> Iterator[Finding]:
 KIND = StructureKind(
     key="links",
     make=_make,
-    value=Kind("true, or a table", lambda value: value is True).means(
+    value=Kind("true, or a table", lambda value: value is True, schema={"const": True}).means(
         "`true` asks for targets, anchors and references"
     ),
     inside={

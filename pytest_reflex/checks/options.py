@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pytest_reflex.errors import CriteriaError, Problem, did_you_mean
+from pytest_reflex.errors import CriteriaError, Problem, did_you_mean, nearest_word, suggest
 from pytest_reflex.model.plain import as_written, one_line
 from pytest_reflex.model.rules import CheckSpec
 
@@ -19,7 +19,8 @@ class Kind:
     raises ValueError. `help` and `default` say what a parameter of this kind means, and what holds
     where it is not given: the reference and the schemas for editors have both from here. `choices`
     are the words that may stand there, each with its meaning. `instead` says what to write for a
-    value that does not fit, or nothing.
+    value that does not fit, or nothing. `schema` is the same as JSON Schema, for editors; what it
+    cannot say it leaves open, so that it refuses less than `fits`, never more.
     """
 
     words: str
@@ -29,6 +30,7 @@ class Kind:
     default: str = ""
     choices: Mapping[str, str] = field(default_factory=dict)
     instead: Callable[[Any], str] = lambda value: ""
+    schema: Mapping[str, Any] = field(default_factory=dict)
 
     def means(self, meaning: str, default: str = "") -> Kind:
         """Return the kind as that of one parameter, with what it means and its default.
@@ -48,6 +50,28 @@ def one_of(choices: Mapping[str, str]) -> Kind:
         lambda value: isinstance(value, str) and value in choices,
         choices=choices,
         instead=nearest_of(choices),
+        schema={"anyOf": [{"const": word, "description": said} for word, said in choices.items()]},
+    )
+
+
+def word_of(words: Iterable[str], instead: Callable[[Any], str] | None = None) -> Kind:
+    """Return the kind that is one of some words that explain themselves."""
+    known = tuple(words)
+    return Kind(
+        "one of " + ", ".join(known),
+        lambda value: isinstance(value, str) and value in known,
+        instead=instead or nearest_of(known),
+        schema={"enum": list(known)},
+    )
+
+
+def whole_number(least: int, most: int, what: str = "a whole number") -> Kind:
+    """Return the kind that is a whole number between two bounds, both of which fit."""
+    return Kind(
+        f"{what} from {least} to {most}",
+        lambda value: _is_integer(value) and least <= value <= most,
+        int,
+        schema={"type": "integer", "minimum": least, "maximum": most},
     )
 
 
@@ -55,8 +79,7 @@ def nearest_of(words: Iterable[str]) -> Callable[[Any], str]:
     """Return what finds the word that a value may have been meant as."""
 
     def instead(value: Any) -> str:
-        hint = did_you_mean(value, words) if isinstance(value, str) else ""
-        return hint if hint.startswith("did") else ""
+        return suggest(nearest_word(value, words)) if isinstance(value, str) else ""
 
     return instead
 
@@ -65,8 +88,12 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
 def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return _is_integer(value) and value >= 0
 
 
 def _is_texts(value: Any) -> bool:
@@ -83,28 +110,49 @@ def _flag_from(text: str) -> bool:
     return {"true": True, "false": False}[text.lower()]
 
 
-TEXT = Kind("a non-empty string", lambda value: isinstance(value, str) and value != "")
-TEXTS = Kind("a non-empty string, or a list of them", _is_texts)
-FLAG = Kind("true or false", lambda value: isinstance(value, bool), _flag_from)
-COUNT = Kind("a whole number >= 0", _is_count, int)
+_TEXT = {"type": "string", "minLength": 1}
+TEXT = Kind(
+    "a non-empty string", lambda value: isinstance(value, str) and value != "", schema=_TEXT
+)
+TEXTS = Kind(
+    "a non-empty string, or a list of them",
+    _is_texts,
+    schema={"anyOf": [_TEXT, {"type": "array", "items": _TEXT, "minItems": 1}]},
+)
+FLAG = Kind(
+    "true or false",
+    lambda value: isinstance(value, bool),
+    _flag_from,
+    schema={"type": "boolean"},
+)
+COUNT = Kind("a whole number >= 0", _is_count, int, schema={"type": "integer", "minimum": 0})
+POSITIVE = Kind(
+    "a whole number above 0",
+    lambda value: _is_integer(value) and value > 0,
+    int,
+    schema={"type": "integer", "minimum": 1},
+)
 SECONDS = Kind(
     "a number of seconds above 0, at most 86400",
     lambda value: _is_number(value) and 0 < value <= 86400,
     float,
+    schema={"type": "number", "exclusiveMinimum": 0, "maximum": 86400},
 )
 
 
 def problems_of(
     spec: CheckSpec,
     kinds: Mapping[str, Kind],
-    required: tuple[str, ...] = (),
+    required: Iterable[str] | None = None,
     *,
     within: str = "",
 ) -> Iterator[Problem]:
     """Yield unknown, missing and unfit parameters; what comes from a variable is not looked at.
 
+    What has to be there are those whose default is REQUIRED, unless `required` says otherwise.
     `within` is the key whose table the parameters are, for messages to name.
     """
+    above = (within,) if within else ()
     for key, value in spec.params.items():
         kind = kinds.get(key)
         if kind is None:
@@ -112,21 +160,28 @@ def problems_of(
                 message=f"{one_line(str(key))!r} is no key of a check of type {spec.type}",
                 place=spec.place,
                 hint=did_you_mean(key, kinds),
+                path=(*above, key),
+                of_key=True,
             )
         elif not kind.fits(value) and not variable_name(value):
-            yield _unfit(spec, f"{within}.{key}" if within else key, value, kind)
-    for key in required:
+            name = f"{within}.{key}" if within else key
+            yield _unfit(spec, name, value, kind, (*above, key))
+    for key in _needed(kinds) if required is None else required:
         if key not in spec.params:
             yield Problem(
                 message=f"a check of type {spec.type} needs the key {key!r}", place=spec.place
             )
 
 
+def _needed(kinds: Mapping[str, Kind]) -> Iterable[str]:
+    return (key for key, kind in kinds.items() if kind.default == REQUIRED)
+
+
 def settle(
     spec: CheckSpec,
     kinds: Mapping[str, Kind],
     variables: Mapping[str, Any],
-    required: tuple[str, ...] = (),
+    required: Iterable[str] | None = None,
     *,
     within: str = "",
 ) -> dict[str, Any]:
@@ -145,11 +200,14 @@ def settle(
         if name not in variables:
             message = f"{key} names the variable {name!r}, which is not set"
             hint = did_you_mean(name, variables) if variables else "set it under vars:"
-            found.append(Problem(message=message, place=spec.place, hint=hint))
+            path = (within, key) if within else (key,)
+            found.append(Problem(message=message, place=spec.place, hint=hint, path=path))
             continue
         params[key] = _converted(variables[name], kinds[key])
         if not kinds[key].fits(params[key]):
-            found.append(_unfit(spec, f"{key} (variable {name!r})", params[key], kinds[key]))
+            path = (within, key) if within else (key,)
+            named = f"{key} (variable {name!r})"
+            found.append(_unfit(spec, named, params[key], kinds[key], path))
     if found:
         raise CriteriaError(found)
     return params
@@ -172,6 +230,13 @@ def _converted(value: Any, kind: Kind) -> Any:
     return value
 
 
-def _unfit(spec: CheckSpec, key: str, value: Any, kind: Kind) -> Problem:
-    message = f"{key} must be {kind.words}, not {one_line(as_written(value), 60)}"
-    return Problem(message=message, place=spec.place, hint=kind.instead(value))
+def _unfit(spec: CheckSpec, name: str, value: Any, kind: Kind, path: tuple[str, ...]) -> Problem:
+    given = one_line(as_written(value), 60)
+    return Problem(
+        message=f"{name} must be {kind.words}, not {given}",
+        place=spec.place,
+        hint=kind.instead(value),
+        path=path,
+        given=given,
+        wanted=kind.schema,
+    )

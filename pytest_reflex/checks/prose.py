@@ -20,8 +20,9 @@ _AVERAGE = Kind(
     "a number of words above 0",
     lambda value: isinstance(value, int | float) and not isinstance(value, bool) and value > 0,
     float,
+    schema={"type": "number", "exclusiveMinimum": 0},
 )
-_FALSE = Kind("false", lambda value: value is False)
+_FALSE = Kind("false", lambda value: value is False, schema={"const": False})
 
 Sentence = tuple[int, int, str]
 """(words, line of the paragraph, text)"""

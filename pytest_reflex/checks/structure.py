@@ -11,8 +11,15 @@ from typing import Any
 from pytest_reflex.checks.finding import result_of
 from pytest_reflex.checks.options import Kind, problems_of, settle, variable_name
 from pytest_reflex.checks.selection import FILE_KINDS, over_files
-from pytest_reflex.checks.structure_kind import Judge, StructureKind
-from pytest_reflex.errors import ArtifactError, CriteriaError, Problem, did_you_mean
+from pytest_reflex.checks.structure_kind import Judge, ParameterError, StructureKind
+from pytest_reflex.errors import (
+    ArtifactError,
+    CriteriaError,
+    Problem,
+    did_you_mean,
+    nearest_word,
+    suggest,
+)
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import as_written
 from pytest_reflex.model.results import CheckResult
@@ -55,9 +62,9 @@ class StructureCheck:
     def problems(self, spec: CheckSpec) -> Iterable[Problem]:
         kind, faults = _chosen(spec)
         if kind:
-            faults += problems_of(_outer(spec, kind), _outer_kinds(kind))
+            faults += problems_of(_outer(spec, kind), _outer_kinds(kind), ())
             if _has_table(spec, kind):
-                faults += problems_of(_inner(spec, kind), kind.inside, within=kind.key)
+                faults += problems_of(_inner(spec, kind), kind.inside, (), within=kind.key)
             if not faults and not _has_variables(spec, kind):
                 faults += _unusable(spec, kind)
         return faults
@@ -92,9 +99,9 @@ def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> tuple[StructureKin
     kind, faults = _chosen(spec)
     if kind is None:
         raise CriteriaError(faults)
-    params = {"each": False, **settle(_outer(spec, kind), _outer_kinds(kind), variables)}
+    params = {"each": False, **settle(_outer(spec, kind), _outer_kinds(kind), variables, ())}
     if _has_table(spec, kind):
-        params |= settle(_inner(spec, kind), kind.inside, variables, within=kind.key)
+        params |= settle(_inner(spec, kind), kind.inside, variables, (), within=kind.key)
     return kind, params
 
 
@@ -109,7 +116,10 @@ def _made(spec: CheckSpec, kind: StructureKind, params: Mapping[str, Any]) -> Ju
     try:
         return kind.make(params)
     except ValueError as error:
-        problem = Problem(message=f"{kind.key}: {error}", place=spec.place)
+        message = f"{kind.key}: {error}"
+        key = error.key if isinstance(error, ParameterError) else kind.key
+        path = (kind.key, key) if key in kind.inside else (key,)
+        problem = Problem(message=message, place=spec.place, path=path)
     except CriteriaError as error:
         raise CriteriaError(_placed(each, spec, kind) for each in error.problems) from None
     raise CriteriaError([problem])
@@ -117,9 +127,10 @@ def _made(spec: CheckSpec, kind: StructureKind, params: Mapping[str, Any]) -> Ju
 
 def _placed(problem: Problem, spec: CheckSpec, kind: StructureKind) -> Problem:
     """Return a problem at the check; one of a key in the table names the table too."""
-    inside = problem.message.split(" ", 1)[0] in kind.inside
+    inside = bool(problem.path) and problem.path[0] in kind.inside
+    path = (kind.key, *problem.path) if inside or not problem.path else problem.path
     message = f"{kind.key}.{problem.message}" if inside else problem.message
-    return replace(problem, message=message, place=problem.place or spec.place)
+    return replace(problem, message=message, place=problem.place or spec.place, path=path)
 
 
 def _unusable(spec: CheckSpec, kind: StructureKind) -> Iterable[Problem]:
@@ -146,20 +157,20 @@ def _chosen(spec: CheckSpec) -> tuple[StructureKind | None, list[Problem]]:
     if named:
         message = f"a check of type structure has one of its keys, not both {' and '.join(named)}"
         hint = "make a list of two checks of them"
-        return None, [Problem(message=message, place=spec.place, hint=hint)]
+        return None, [Problem(message=message, place=spec.place, hint=hint, path=(named[0],))]
     known = {*COMMON, *(key for kind in map(kind_of, KINDS) for key in kind.beside)}
     strange = [str(key) for key in spec.params if key not in known]
     hint = _meant(strange[0], spec.params) if strange else "one of " + ", ".join(KINDS)
     message = f"a check of type structure has none of its keys{_listed(strange)}"
-    return None, [Problem(message=message, place=spec.place, hint=hint)]
+    path = (strange[0],) if strange else ()
+    return None, [Problem(message=message, place=spec.place, hint=hint, path=path)]
 
 
 def _meant(word: str, params: Mapping[str, Any]) -> str:
     """Return a hint for a key that there is not; with its table, where the value shows which."""
-    hint = did_you_mean(word, KINDS)
-    near = hint.removeprefix("did you mean ").removesuffix("?")
-    written = _as_table(kind_of(near), params[word]) if near in KINDS else ""
-    return f"did you mean {written}?" if written else hint
+    near = nearest_word(word, KINDS)
+    written = _as_table(kind_of(near), params[word]) if near else ""
+    return suggest(written) or did_you_mean(word, KINDS)
 
 
 def _as_table(kind: StructureKind, value: Any) -> str:

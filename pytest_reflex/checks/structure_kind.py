@@ -14,6 +14,14 @@ from pytest_reflex.model.targets import CheckContext
 Judge = Callable[[Artifact, CheckContext], Report]
 
 
+class ParameterError(ValueError):
+    """A judge cannot be made because of the parameter `key`; the message is about it."""
+
+    def __init__(self, key: str, message: str) -> None:
+        self.key = key
+        super().__init__(message)
+
+
 def _forbids_nothing(params: Mapping[str, Any]) -> bool:
     return False
 

@@ -10,7 +10,7 @@ from typing import Any
 from pytest_reflex.checks import markdown
 from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.checks.options import COUNT, FLAG, TEXTS
-from pytest_reflex.checks.structure_kind import Judge, StructureKind
+from pytest_reflex.checks.structure_kind import Judge, ParameterError, StructureKind
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.targets import CheckContext
@@ -37,7 +37,9 @@ def _make(params: Mapping[str, Any]) -> Judge:
         raise ValueError("it asks for nothing, so that it cannot fail")
     fewest, most = params.get("min_rows", 0), params.get("max_rows")
     if most is not None and fewest > most:
-        raise ValueError(f"min_rows is {fewest}, more than max_rows, which is {most}")
+        raise ParameterError(
+            "min_rows", f"min_rows is {fewest}, more than max_rows, which is {most}"
+        )
 
     def judge(artifact: Artifact, context: CheckContext) -> Report:
         document = markdown.parse(artifact.text)

@@ -254,6 +254,6 @@ def watch(run: AbstractContextManager[ReflexLoop], host: Host, given: Mapping[st
             return interruptions.status()
         except TamperedError:  # its history cannot say so itself
             if driver.state.status is not RunStatus.RUNNING:
-                narrator.end()
+                narrator.end(why=False)
             raise
         return narrator.end()

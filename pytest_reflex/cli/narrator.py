@@ -147,10 +147,11 @@ class Narrator:
             self._say(styled(iteration.critique_lines(self._failed, None)))
         self._failed = None
 
-    def end(self) -> int:
+    def end(self, *, why: bool = True) -> int:
         """Deliver the artifact, print summary and artifact, and return the exit status.
 
-        Raises StateError where the artifact could not be delivered, after all is printed.
+        With `why` false the reason of a failure is left to the error that is raised next. Raises
+        StateError where the artifact could not be delivered, after all is printed.
         """
         state, files = self.loop.state, self.loop.files
         failure = None
@@ -164,7 +165,7 @@ class Narrator:
             self._print(delivered)
         if failure:
             raise failure
-        if self.quiet and state.status is RunStatus.FAILED:
+        if why and self.quiet and state.status is RunStatus.FAILED:
             self._wrapped(f"{state.stop.reason.value}: {visible(state.stop.detail)}")
         return status
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from pytest_reflex.criteria.faults import Faults, Spot
 from pytest_reflex.criteria.nodes import MAX_DEPTH, Items, Table
-from pytest_reflex.criteria.scalars import CONTROL, plain_value
+from pytest_reflex.criteria.scalars import CONTROL, NotFiniteError, plain_value
 from pytest_reflex.criteria.wording import quoted
 
 MAX_NODES = 1_000_000
@@ -183,7 +183,9 @@ class _Tree:
             value = plain_value(event.value)
         except ValueError as error:
             hint = "put it in quotes if it is meant as text"
-            self._faults.refuse(f"{quoted(event.value)} {error}", spot, hint=hint)
+            as_value = "must be a finite number >= 0" if isinstance(error, NotFiniteError) else ""
+            message = f"{quoted(event.value)} {error}"
+            self._faults.refuse(message, spot, hint=hint, as_value=as_value)
             return None
         self._look_for_comment(event)
         return value

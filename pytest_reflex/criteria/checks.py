@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from pytest_reflex.checks.options import FLAG, TEXT
 from pytest_reflex.criteria.faults import Faults
 from pytest_reflex.criteria.fields import (
     kind_of,
@@ -18,8 +19,9 @@ from pytest_reflex.criteria.meant import as_in_file
 from pytest_reflex.criteria.nodes import Items, Table
 from pytest_reflex.criteria.scalars import CONTROL
 from pytest_reflex.criteria.values import lookup, plain
-from pytest_reflex.criteria.wording import nearest, quoted
-from pytest_reflex.errors import CriteriaError, Problem
+from pytest_reflex.criteria.wording import nearest, quoted, shortened
+from pytest_reflex.errors import CriteriaError, Problem, nearest_word, suggest
+from pytest_reflex.model.plain import as_written
 from pytest_reflex.model.rules import ALTERNATIVES, CheckSpec
 
 if TYPE_CHECKING:
@@ -122,9 +124,9 @@ def _refuse_type(table: Table, faults: Faults, rule_id: str, registry: Registry)
 def _note_no_type(table: Table, faults: Faults, rule_id: str, known: list[str]) -> None:
     """Note that a check has no type, at the key that looks like a slip for one."""
     for key in table:
-        if (hint := nearest(key, ("type", ALTERNATIVES))).startswith("did"):
+        if near := nearest_word(shortened(key), ("type", ALTERNATIVES)):
             message = f"the check has no type, but {quoted(key)}"
-            faults.add(message, table.at_key(key), hint=hint, rule_id=rule_id)
+            faults.add(message, table.at_key(key), hint=suggest(near), rule_id=rule_id)
             return
     hint = f"one of {', '.join(known)}"
     faults.add("the check has no type", table.spot, hint=hint, rule_id=rule_id)
@@ -147,20 +149,20 @@ def _params(
 
 
 def _note(problem: Problem, table: Table, faults: Faults, rule_id: str) -> None:
-    """Note what a check type found, at the parameter that its message names first."""
-    params = [key for key in table if key not in _NO_PARAMETERS]
-    named = named_parameter(problem.message, table, params)
-    message = as_in_file(problem.message, named.value, named.spot, faults)
-    hint = problem.hint or _hint(message, named.value)
-    faults.add(message, named.spot, hint=hint, rule_id=rule_id)
+    """Note what a check type found, at the parameter that it is about."""
+    named = named_parameter(problem, table)
+    shown = as_in_file(problem, named.value, named.spot, faults)
+    hint = problem.hint or _hint(shown, named.value)
+    faults.add(shown.message, named.spot, hint=hint, rule_id=rule_id)
 
 
-def _hint(message: str, value: Any) -> str:
+def _hint(problem: Problem, value: Any) -> str:
     """Return what to do where YAML did not read what was meant."""
-    if "true or false" in message and isinstance(value, str) and value in _FLAGS:
+    wanted = problem.wanted
+    if wanted == FLAG.schema and isinstance(value, str) and value in _FLAGS:
         return f"write {_FLAGS[value]}"
-    if "string" not in message:
+    if wanted != TEXT.schema and TEXT.schema not in wanted.get("anyOf", ()):
         return ""
     if value is None:
-        return "" if message.endswith("not nothing") else "put it in quotes"
+        return "" if problem.given == as_written(None) else "put it in quotes"
     return quoting_hint(value)

@@ -26,7 +26,7 @@ class Faults:
         self.controls = False
         self.found: list[Problem] = []
         self._lines: list[str] | None = None
-        self._settled: set[Spot] = set()
+        self._settled: dict[Spot, str] = {}
 
     def place(self, spot: Spot) -> Place:
         # Twice as fast as Place(...), and every rule and check has one.
@@ -47,10 +47,15 @@ class Faults:
         more = Problem(message="there are more problems", place=Place(self.path), hint=hint)
         raise CriteriaError([*in_order(self.found), more])
 
-    def refuse(self, message: str, spot: Spot, *, hint: str = "", rule_id: str = "") -> None:
-        """Note that the value at `spot` is unusable; whoever looks at it later stays silent."""
+    def refuse(
+        self, message: str, spot: Spot, *, hint: str = "", rule_id: str = "", as_value: str = ""
+    ) -> None:
+        """Note that the value at `spot` is unusable; whoever looks at it later stays silent.
+
+        `as_value` is what is said of it once its key is known, where that is another sentence.
+        """
         self.add(message, spot, hint=hint, rule_id=rule_id)
-        self._settled.add(spot)
+        self._settled[spot] = as_value
 
     def retell_number(self, key: str, spot: Spot, *, rule_id: str = "") -> bool:
         """Tell a number that was refused as the value of `key`; False where none was."""
@@ -59,9 +64,8 @@ class Faults:
         place = self.place(spot)
         for index, old in enumerate(self.found):
             if old.place == place:
-                message = f"{key}: {old.message}"
-                if old.message.endswith("is not a finite number"):
-                    message = f"{key} must be a finite number >= 0"
+                as_value = self._settled[spot]
+                message = f"{key} {as_value}" if as_value else f"{key}: {old.message}"
                 self.found[index] = Problem(message=message, place=place, rule_id=rule_id)
         return True
 

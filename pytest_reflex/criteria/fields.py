@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -12,9 +11,7 @@ from pytest_reflex.criteria.meant import number_hint
 from pytest_reflex.criteria.nodes import Items, Table
 from pytest_reflex.criteria.scalars import CONTROL, Written, exact_number
 from pytest_reflex.criteria.wording import nearest, quoted
-
-_VALUE = re.compile(r" must be |, not ")
-_WORD = re.compile(r"\w+")
+from pytest_reflex.errors import Problem
 
 
 def refuse_unknown_keys(
@@ -166,25 +163,20 @@ class Named(NamedTuple):
     spot: Spot
 
 
-def named_parameter(message: str, table: Table, keys: Collection[str]) -> Named:
-    """Return which of `keys` a message names first; if that holds a mapping, the key in it.
+def named_parameter(problem: Problem, table: Table) -> Named:
+    """Return the parameter that a problem is about, as far as its path leads into the table.
 
-    The place is the value's; the key's own where the message says that there is no such key; the
-    mapping's start where it names none.
+    The place is the value's; the key's own where that is what is wrong; the table's start where the
+    path leads nowhere.
     """
-    # What the value is, or should be, may hold any word.
-    words = _WORD.findall(_VALUE.split(message)[0])
-    key = _first(words, keys) or _first(_WORD.findall(message), keys)
-    while isinstance(inner := table.get(key), Table) and (
-        deeper := _first([word for word in words if word != key], inner)
-    ):
-        table, key = inner, deeper
-    unknown = f"{key!r} is no " in message or f" no parameter {key!r}" in message
-    return Named(key, table.get(key), table.at_key(key) if unknown else table.at(key))
-
-
-def _first(words: Iterable[str], keys: Collection[str]) -> str:
-    return next((word for word in words if word in keys), "")
+    key = ""
+    for name in problem.path:
+        inner = table.get(key) if key else table
+        if not isinstance(inner, Table) or name not in inner:
+            break
+        table, key = inner, name
+    at_key = problem.of_key and key == problem.path[-1]
+    return Named(key, table.get(key), table.at_key(key) if at_key else table.at(key))
 
 
 def quoting_hint(value: Any) -> str:

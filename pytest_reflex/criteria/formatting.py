@@ -177,8 +177,7 @@ def _read(path: Path, folder: int) -> bytes:
     except FileNotFoundError:
         raise FixError("it removed the file") from None
     except ReflexError as error:
-        said = error.problems[0].message.replace(str(path), "the file")
-        raise FixError(f"afterwards {said}") from None
+        raise FixError(f"afterwards the file {error.why}") from None
 
 
 def _without(folder: Path, message: str) -> str:

@@ -1,14 +1,12 @@
 """What the parameters of checks and fixes may hold, as JSON Schema.
 
-A kind of value is told by its words. Where the words are not known here, nothing is restricted:
-the schema then refuses less than the reader, never more.
+Each kind of value brings its schema. A type of check that does not name its parameters is not
+restricted: the schema then refuses less than the reader, never more.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.checks.options import REQUIRED, Kind
@@ -16,7 +14,6 @@ from pytest_reflex.checks.structure import COMMON, KINDS, StructureCheck, kind_o
 from pytest_reflex.criteria.sample_keys import KINDS as KINDS_OF_SAMPLES
 from pytest_reflex.criteria.sample_keys import MOST_FILES, PATH
 from pytest_reflex.fixes.registry import KINDS as FIXES
-from pytest_reflex.model.rules import CheckSpec
 
 if TYPE_CHECKING:
     from pytest_reflex.model.targets import CheckType
@@ -26,48 +23,6 @@ Schema = dict[str, Any]
 TEXT: Schema = {"type": "string", "minLength": 1}
 VARIABLE: Schema = {"$ref": "#/$defs/variable"}
 
-_EXACT: dict[str, Schema] = {
-    "true or false": {"type": "boolean"},
-    "false": {"const": False},
-    "a non-empty string": TEXT,
-    "a non-empty string, or a list of them": {
-        "anyOf": [TEXT, {"type": "array", "items": TEXT, "minItems": 1}]
-    },
-    "a whole number >= 0": {"type": "integer", "minimum": 0},
-    "a whole number above 0": {"type": "integer", "minimum": 1},
-    "a number of words above 0": {"type": "number", "exclusiveMinimum": 0},
-    "a command for the shell, or a list of program and arguments": {
-        "anyOf": [TEXT, {"type": "array", "items": {"type": "string"}, "minItems": 1}]
-    },
-    "json, yaml or toml": {"enum": ["json", "yaml", "toml"]},
-    "stdout or stderr": {"enum": ["stdout", "stderr"]},
-    "true, or a table": {"const": True},
-    "a mapping to error, warning, note or ignore": {
-        "type": "object",
-        "additionalProperties": {"enum": ["error", "warning", "note", "ignore"]},
-    },
-    "a whole number >= 0, or a mapping of error, warning, note or all to one": {
-        "anyOf": [
-            {"type": "integer", "minimum": 0},
-            {
-                "type": "object",
-                "propertyNames": {"enum": ["error", "warning", "note", "all"]},
-                "additionalProperties": {"type": "integer", "minimum": 0},
-                "minProperties": 1,
-            },
-        ]
-    },
-    "a mapping of message, and perhaps rule, level, file, line and column, to paths": {
-        "type": "object",
-        "propertyNames": {"enum": ["message", "rule", "level", "file", "line", "column"]},
-        "additionalProperties": TEXT,
-        "required": ["message"],
-    },
-}
-_FROM_TO = re.compile(r"(?:a whole number|an exit status) from (\d+) to (\d+)")
-_ABOVE = re.compile(r"a number of seconds above (\d+), at most (\d+)")
-_ONE_OF = re.compile(r"one of ([\w-]+(?:, [\w-]+)*)")
-_NEEDED = re.compile(r"needs the key '(\w+)'")
 _TYPES: dict[type, Schema] = {
     str: {"type": "string"},
     bool: {"type": "boolean"},
@@ -81,21 +36,7 @@ _TYPES: dict[type, Schema] = {
 
 def value_schema(kind: Kind) -> Schema:
     """Return the schema of a kind of value, with its words as the description."""
-    described: Schema = {"description": kind.words}
-    if kind.choices:
-        told = ({"const": word, "description": said} for word, said in kind.choices.items())
-        return {**described, "anyOf": list(told)}
-    if kind.words in _EXACT:
-        return {**described, **_EXACT[kind.words]}
-    if found := _FROM_TO.fullmatch(kind.words):
-        bounds = {"minimum": int(found[1]), "maximum": int(found[2])}
-        return {**described, "type": "integer", **bounds}
-    if found := _ABOVE.fullmatch(kind.words):
-        bounds = {"exclusiveMinimum": int(found[1]), "maximum": int(found[2])}
-        return {**described, "type": "number", **bounds}
-    if found := _ONE_OF.fullmatch(kind.words):
-        return {**described, "enum": found[1].split(", ")}
-    return described
+    return {"description": kind.words, **kind.schema}
 
 
 def check_schemas(check_type: CheckType) -> list[Schema]:
@@ -103,11 +44,10 @@ def check_schemas(check_type: CheckType) -> list[Schema]:
     name = check_type.name
     if isinstance(check_type, StructureCheck):
         return [_structure(name, key) for key in KINDS]
-    kinds = getattr(import_module(type(check_type).__module__), "KINDS", {})
-    if not kinds or not all(isinstance(kind, Kind) for kind in kinds.values()):
+    kinds: Mapping[str, Kind] = getattr(check_type, "parameters", {})
+    if not kinds:
         return [{"properties": {"type": {"const": name}}, "required": ["type"]}]
-    found = check_type.problems(CheckSpec(type=name, params={}))
-    needed = [match[1] for one in found if (match := _NEEDED.search(one.message))]
+    needed = [key for key, kind in kinds.items() if kind.default == REQUIRED]
     return [_closed(name, {key: _parameter(kind) for key, kind in kinds.items()}, needed)]
 
 

@@ -17,7 +17,8 @@ from pytest_reflex.criteria.header import (
 from pytest_reflex.criteria.ids import folded
 from pytest_reflex.criteria.nodes import Table
 from pytest_reflex.criteria.rules import Draft, read_rule
-from pytest_reflex.criteria.wording import nearest, quoted
+from pytest_reflex.criteria.wording import quoted, shortened
+from pytest_reflex.errors import nearest_word, suggest
 from pytest_reflex.model.words import Level
 
 
@@ -120,7 +121,6 @@ def _note_near_misses(own: Mapping[str, Draft], known: Mapping[str, Draft], faul
     for draft in own.values():
         if draft.id in known or "description" in draft.table:
             continue
-        hint = nearest(draft.id, known)
-        if hint.startswith("did you"):
+        if near := nearest_word(shortened(draft.id), known):
             message = "no inherited rule is called so, and description is missing"
-            faults.add(message, draft.table.spot, hint=hint, rule_id=draft.id)
+            faults.add(message, draft.table.spot, hint=suggest(near), rule_id=draft.id)

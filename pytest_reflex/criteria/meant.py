@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from pytest_reflex.criteria.faults import Faults, Spot
 from pytest_reflex.criteria.scalars import number_or_text
+from pytest_reflex.errors import Problem
 from pytest_reflex.model.plain import as_written, one_line
 
 _PERCENT = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?%")
@@ -50,16 +52,18 @@ def number_meant(text: str) -> str:
         return ""
 
 
-def as_in_file(message: str, value: Any, spot: Spot, faults: Faults) -> str:
-    """Return a message that ends with a value that is no text, which it shows as the file does.
+def as_in_file(problem: Problem, value: Any, spot: Spot, faults: Faults) -> Problem:
+    """Return a problem whose message shows a value that is no text as the file does.
 
     `017` is the number 17, and `~` nothing: an author looks for what is written.
     """
-    shown = f", not {one_line(as_written(value), 60)}"
-    if isinstance(value, str) or not message.endswith(shown):
-        return message
-    written = source(spot, faults)
-    return f"{message.removesuffix(shown)}, not {one_line(written, 60)}" if written else message
+    if isinstance(value, str) or problem.given != one_line(as_written(value), 60):
+        return problem
+    written = one_line(source(spot, faults), 60)
+    if not written:
+        return problem
+    message = problem.message.removesuffix(problem.given) + written
+    return replace(problem, message=message, given=written)
 
 
 def source(spot: Spot, faults: Faults, begins: str = "") -> str:

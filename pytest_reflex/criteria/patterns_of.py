@@ -95,4 +95,4 @@ def _content(
         chosen: Sequence[CheckSpec] = spec.alternatives or (spec,)
         for one in chosen:
             if one.type == "content":
-                yield one, settle(one, KINDS, variables, required=("search",))
+                yield one, settle(one, KINDS, variables)

@@ -183,7 +183,7 @@ def finish_fix(
     for problem in fixes.problems(fix):
         spot = entry.at_key(fix.kind)
         if isinstance(params, Table):
-            named = named_parameter(problem.message, params, params)
+            named = named_parameter(problem, params)
             spot = named.spot if named.key else spot
         faults.add(problem.message, spot, hint=problem.hint, rule_id=rule_id)
     if fix.kind == FORMAT and len(faults.found) == before:

@@ -44,6 +44,10 @@ def plain_value(text: str) -> Any:
     return number_or_text(text) if text[0] in NUMBER_STARTS else text
 
 
+class NotFiniteError(ValueError):
+    """A number that is none: infinite, or not a number."""
+
+
 def number_or_text(text: str) -> Any:
     """Return the number that the text spells, else the text; raises ValueError as `plain_value`."""
     number = yaml_events.number_or_text(text)
@@ -56,7 +60,7 @@ def number_or_text(text: str) -> Any:
 
 def _decimal(text: str, number: float) -> Written:
     if text[-1].isalpha():
-        raise ValueError("is not a finite number")
+        raise NotFiniteError("is not a finite number")
     exponent = text.lower().partition("e")[2]
     if not math.isfinite(number) or abs(int(exponent or 0)) > LARGEST_EXPONENT:
         raise ValueError("is out of range")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pytest_reflex.criteria.packs import SUFFIXES, find_in_packs, installed_packs, pack_references
 from pytest_reflex.criteria.wording import quoted
-from pytest_reflex.errors import CriteriaError, did_you_mean, is_file, read_twice
+from pytest_reflex.errors import CriteriaError, is_file, nearest_word, read_twice, suggest
 
 _FOLDER = "criteria_templates"
 
@@ -75,11 +75,11 @@ def _remedy(text: str, path: Path) -> str:
     except (OSError, ValueError):
         beside = []
     known = [*stock_names(), *pack_references()]
-    hint = did_you_mean(path.name if path.suffix else text, [*known, *sorted(beside)])
+    near = nearest_word(path.name if path.suffix else text, [*known, *sorted(beside)])
     broken = {pack.name: pack.problem for pack in installed_packs() if pack.problem}
     pack_name, slash, _ = text.rpartition("/")
     if slash and pack_name in broken:
         return broken[pack_name]
-    if hint.startswith("did"):
-        return hint
+    if near:
+        return suggest(near)
     return next(iter(broken.values()), "") or f"templates: {', '.join(known)}"

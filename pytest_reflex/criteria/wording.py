@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pytest_reflex.errors import did_you_mean
+from pytest_reflex.errors import did_you_mean, nearest_word
 
 _LONGEST_SHOWN = 60
 _MOST_SHOWN = 12
@@ -18,5 +18,10 @@ def quoted(text: str) -> str:
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return a hint for an unknown word: the nearest known one, all where they are few, or none."""
     words = tuple(known)
-    hint = did_you_mean(word[:_LONGEST_SHOWN], words)
-    return hint if hint.startswith("did") or 0 < len(words) <= _MOST_SHOWN else ""
+    near = nearest_word(shortened(word), words)
+    return did_you_mean(shortened(word), words) if near or 0 < len(words) <= _MOST_SHOWN else ""
+
+
+def shortened(word: str) -> str:
+    """Return the start of a word, which is enough to find what is near it."""
+    return word[:_LONGEST_SHOWN]

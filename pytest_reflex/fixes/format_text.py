@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from pytest_reflex.fixes.kind import Field, FixError, Kind, Params
+from pytest_reflex.fixes.kind import Fault, Field, FixError, Kind, Params
 from pytest_reflex.model.rules import FORMAT
 
 FILE, STDOUT = "file", "stdout"
@@ -33,13 +33,14 @@ def settled(params: Params, document: str, formatter: Formatter) -> str:
     return once
 
 
-def faults(params: Params) -> Iterable[str]:
+def faults(params: Params) -> Iterable[Fault]:
     """Find arguments that are no texts, or could be taken for options."""
     for name, value in params.get("args", {}).items():
         if not isinstance(value, str):
-            yield f"format: the argument {name} must be text, not {value!r}"
+            yield "args", f"format: the argument {name} must be text, not {value!r}"
         elif value.startswith("-"):
-            yield f"format: the argument {name} must not begin with a hyphen; options go into argv"
+            hint = "options go into argv"
+            yield "args", f"format: the argument {name} must not begin with a hyphen; {hint}"
 
 
 KIND = Kind(

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pytest_reflex.documents.data_tree import is_data
 from pytest_reflex.documents.lines import fitted, newline_of, split, starts, with_newline
 from pytest_reflex.documents.outline import Heading, Outline, outline
-from pytest_reflex.fixes.kind import Field, FixError, Kind, Params
+from pytest_reflex.fixes.kind import Fault, Field, FixError, Kind, Params
 
 _HEADING = re.compile(r"(#{1,6})[ \t]+(\S.*?)(?:[ \t]+#+)?[ \t]*")
 
@@ -84,13 +84,13 @@ def _key(title: str) -> str:
     return " ".join(title.split()).casefold()
 
 
-def faults(params: Params) -> Iterable[str]:
+def faults(params: Params) -> Iterable[Fault]:
     """Find a heading that is none, and two places."""
     heading = params["heading"]
     if not _HEADING.fullmatch(heading.strip()) or "\n" in heading.strip():
-        yield f"insert_section: heading must look like '## Title', not {heading!r}"
+        yield "heading", f"insert_section: heading must look like '## Title', not {heading!r}"
     if "after" in params and "before" in params:
-        yield "insert_section takes after or before, not both"
+        yield "after", "insert_section takes after or before, not both"
 
 
 KIND = Kind(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from pytest_reflex.documents.lines import split, with_newline
-from pytest_reflex.fixes.kind import Field, FixError, Kind, Params
+from pytest_reflex.fixes.kind import Fault, Field, FixError, Kind, Params
 from pytest_reflex.fixes.lines_in import at_end, at_start, beside, is_beside
 
 _END = r"(?:\r\n|\r(?!\n)|(?<!\r)\n)"
@@ -55,11 +55,13 @@ def _spans(document: str, wanted: str) -> Iterator[tuple[int, int]]:
             yield start, closing.end() if closing else len(document)
 
 
-def faults(params: Params) -> Iterable[str]:
+def faults(params: Params) -> Iterable[Fault]:
     """Find a missing or doubled place."""
     given = [key for key in ("after", "before", "at") if key in params]
     if len(given) != 1:
-        yield f"insert_text needs one of after, before and at, not {' and '.join(given) or 'none'}"
+        shown = " and ".join(given) or "none"
+        key = given[0] if given else ""
+        yield key, f"insert_text needs one of after, before and at, not {shown}"
 
 
 KIND = Kind(

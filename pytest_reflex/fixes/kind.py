@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_reflex.errors import ReflexError, did_you_mean
+from pytest_reflex.errors import Problem, ReflexError, did_you_mean
 
 Params = Mapping[str, Any]
 
@@ -24,8 +24,20 @@ class Field:
     choices: tuple[str, ...] = ()
     filled: bool = False
 
+    def fault(self, value: Any) -> str:
+        """Return what is wrong with a value, to stand behind the parameter's name; else ""."""
+        if not _has_type(value, self.type):
+            return f"must be {_WORDS[self.type]}, not {value!r}"
+        if self.choices and value not in self.choices:
+            return f"must be {' or '.join(self.choices)}, not {value!r}"
+        return "is empty" if self.filled and not value.strip() else ""
 
-def no_faults(params: Params) -> Iterable[str]:
+
+Fault = tuple[str, str]
+"""The parameter that is wrong, or nothing, and a message."""
+
+
+def no_faults(params: Params) -> Iterable[Fault]:
     """Find nothing: for kinds whose fields say everything."""
     return ()
 
@@ -42,33 +54,31 @@ class Kind:
     name: str
     fields: Mapping[str, Field]
     apply: Callable[[Params, str], str]
-    faults: Callable[[Params], Iterable[str]] = no_faults
+    faults: Callable[[Params], Iterable[Fault]] = no_faults
 
-    def check(self, params: object) -> Iterable[tuple[str, str]]:
-        """Yield (message, hint) for everything that is wrong with the parameters."""
+    def check(self, params: object) -> Iterable[Problem]:
+        """Yield everything that is wrong with the parameters."""
         if not isinstance(params, Mapping):
-            yield f"{self.name} needs a mapping of {', '.join(self.fields)}", ""
+            yield Problem(message=f"{self.name} needs a mapping of {', '.join(self.fields)}")
             return
         wrong = list(self._shape(params))
         yield from wrong
         if not wrong:
-            yield from ((fault, "") for fault in self.faults(params))
+            for key, message in self.faults(params):
+                yield Problem(message=message, path=(key,) if key else ())
 
-    def _shape(self, params: Params) -> Iterable[tuple[str, str]]:
+    def _shape(self, params: Params) -> Iterable[Problem]:
         for key, value in params.items():
             field = self.fields.get(key)
             if field is None:
-                yield f"{self.name} has no parameter {key!r}", did_you_mean(key, self.fields)
-            elif not _has_type(value, field.type):
-                yield f"{self.name}: {key} must be {_WORDS[field.type]}, not {value!r}", ""
-            elif field.choices and value not in field.choices:
-                words = " or ".join(field.choices)
-                yield f"{self.name}: {key} must be {words}, not {value!r}", ""
-            elif field.filled and not value.strip():
-                yield f"{self.name}: {key} is empty", ""
+                message = f"{self.name} has no parameter {key!r}"
+                hint = did_you_mean(key, self.fields)
+                yield Problem(message=message, hint=hint, path=(key,), of_key=True)
+            elif fault := field.fault(value):
+                yield Problem(message=f"{self.name}: {key} {fault}", path=(key,))
         for key, field in self.fields.items():
             if field.required and key not in params:
-                yield f"{self.name} needs {key}", ""
+                yield Problem(message=f"{self.name} needs {key}")
 
 
 _WORDS: Mapping[type, str] = {

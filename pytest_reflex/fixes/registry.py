@@ -7,6 +7,7 @@ and byte-order mark included. What a formatter touches is its own affair.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -55,8 +56,8 @@ def problems(fix: Fix, place: Place | None = None) -> Iterator[Problem]:
         hint = did_you_mean(fix.kind, KINDS)
         yield Problem(message=f"unknown kind of fix {fix.kind!r}", place=place, hint=hint)
         return
-    for message, hint in kind.check(fix.params):
-        yield Problem(message=message, place=place, hint=hint)
+    for problem in kind.check(fix.params):
+        yield dataclasses.replace(problem, place=place)
 
 
 def example(name: str) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from pytest_reflex.errors import CriteriaError
-from pytest_reflex.fixes.kind import Field, FixError, Kind, Params
+from pytest_reflex.fixes.kind import Fault, Field, FixError, Kind, Params
 from pytest_reflex.search.patterns import Pattern, SearchError, compile_pattern, compile_text
 
 SECONDS = 2.0
@@ -65,20 +65,20 @@ def _pattern(params: Params) -> Pattern:
     return make(params["search"], ignore_case=params.get("ignore_case", False))
 
 
-def faults(params: Params) -> Iterable[str]:
+def faults(params: Params) -> Iterable[Fault]:
     """Find an invalid pattern and a bad group reference."""
     try:
         _pattern(params)
     except CriteriaError as error:
-        yield f"replace: {error.problems[0].message}; literal: true takes it as text"
+        yield "search", f"replace: {error.problems[0].message}; literal: true takes it as text"
         return
     if params.get("literal") and params.get("expand"):
-        yield "replace: literal and expand exclude each other"
+        yield "literal", "replace: literal and expand exclude each other"
     elif params.get("expand"):
         try:
             re.sub(params["search"], params["with"], "")
         except (re.error, IndexError) as error:
-            yield f"replace: with is no valid expansion: {error}"
+            yield "with", f"replace: with is no valid expansion: {error}"
 
 
 KIND = Kind(

@@ -18,7 +18,7 @@ from pytest_reflex.documents.paths import (
 )
 from pytest_reflex.fixes.edit import Edit, nested
 from pytest_reflex.fixes.json_edit import set_in_json
-from pytest_reflex.fixes.kind import Field, FixError, Kind, Params
+from pytest_reflex.fixes.kind import Fault, Field, FixError, Kind, Params
 from pytest_reflex.fixes.structured import Structured, choose
 from pytest_reflex.fixes.yaml_edit import set_in_yaml
 
@@ -96,19 +96,19 @@ def _same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def faults(params: Params) -> Iterable[str]:
+def faults(params: Params) -> Iterable[Fault]:
     """Find a path that cannot be set and a value that no document can hold."""
     try:
         steps = parse(params["path"])
     except PathSyntaxError as error:
-        yield f"set: path: {error}"
+        yield "path", f"set: path: {error}"
         return
     if not steps:
-        yield "set: path is empty"
+        yield "path", "set: path is empty"
     if any(isinstance(step, Wildcard) for step in steps):
-        yield f"set: path {params['path']!r} has a wildcard; one place is needed"
+        yield "path", f"set: path {params['path']!r} has a wildcard; one place is needed"
     if wrong := _unfit(params["value"]):
-        yield f"set: value holds {wrong}"
+        yield "value", f"set: value holds {wrong}"
 
 
 def _unfit(value: Any) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from pytest_reflex.documents.lines import split
 from pytest_reflex.documents.outline import block_tokens
-from pytest_reflex.fixes.kind import Field, Kind, Params
+from pytest_reflex.fixes.kind import Fault, Field, Kind, Params
 
 _LANGUAGE = re.compile(r"[\w+#.-]+")
 _OPENING = re.compile(r"^(.*?(?:`{3,}|~{3,}))[ \t]*(\r\n|\r|\n|)$", re.DOTALL)
@@ -24,10 +24,11 @@ def apply(params: Params, document: str) -> str:
     return "".join(lines)
 
 
-def faults(params: Params) -> Iterable[str]:
+def faults(params: Params) -> Iterable[Fault]:
     """Find a language that is no single word."""
     if not _LANGUAGE.fullmatch(params["language"]):
-        yield f"tag_fences: language must be one word, not {params['language']!r}"
+        message = f"tag_fences: language must be one word, not {params['language']!r}"
+        yield "language", message
 
 
 KIND = Kind(

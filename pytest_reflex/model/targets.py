@@ -116,9 +116,7 @@ class CheckType(Protocol):
     """A kind of check, registered under `name` through `pytest_reflex_register_checks`.
 
     `in_process` is True where a check is quick and starts no process of the user's: such checks
-    are never worth a worker and use the short item protocol. A kind that starts processes says
-    which, as a `CommandCheckType`.
-    """
+    X"""
 
     name: str
     in_process: bool

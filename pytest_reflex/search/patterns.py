@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Any
 
-from pytest_reflex.errors import CriteriaError, Place
+from pytest_reflex.errors import CriteriaError, Place, Problem
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.search import pattern_cost, pattern_re2
 from pytest_reflex.search.search_process import SEARCHES, SearchError
@@ -139,11 +139,10 @@ def compile_pattern(
         return _compiled(source, ignore_case)
     except (re.error, OverflowError, RecursionError, ValueError) as error:
         reason = str(error) or type(error).__name__
-        raise CriteriaError(
-            f"{key} is no valid pattern: {reason}: {one_line(source, 80)}",
-            place=place,
-            hint="to search for a text as it stands, add literal: true" if key == "search" else "",
-        ) from None
+        hint = "to search for a text as it stands, add literal: true" if key == "search" else ""
+        message = f"{key} is no valid pattern: {reason}: {one_line(source, 80)}"
+        problem = Problem(message=message, place=place, hint=hint, path=(key,))
+        raise CriteriaError([problem]) from None
 
 
 # Criteria are read before they are compiled: large ones too have each pattern made once.

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from pytest_reflex.errors import Problem, did_you_mean
+from pytest_reflex.errors import Problem, nearest_word, suggest
 from pytest_reflex.settings.table import PREFIX, SETTINGS
 
 # What children are given; none of them is ever read as a setting. Those that end in an underscore
@@ -55,6 +55,5 @@ def _is_given(name: str) -> bool:
 
 def _near(name: str, known: list[str]) -> str:
     """Return a hint; what all names begin with makes none of them near."""
-    found = did_you_mean(name.removeprefix(PREFIX), [one.removeprefix(PREFIX) for one in known])
-    near = found.startswith("did you mean ")
-    return found.replace("mean ", f"mean {PREFIX}", 1) if near else _ALL
+    near = nearest_word(name.removeprefix(PREFIX), [one.removeprefix(PREFIX) for one in known])
+    return suggest(PREFIX + near) if near else _ALL

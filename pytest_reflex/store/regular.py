@@ -46,7 +46,7 @@ def open_regular(path: Path, flags: int = os.O_RDONLY, *, folder: int | None = N
     else:
         return descriptor
     os.close(descriptor)
-    raise StateError(f"{path} {problem}", hint="move it away and try again")
+    raise StateError(problem, hint="move it away and try again", about=path)
 
 
 def read_file(path: Path, limit: int = MAX_BYTES, *, folder: int | None = None) -> bytes:
@@ -77,14 +77,14 @@ def read_all(descriptor: int, path: Path, limit: int = MAX_BYTES) -> bytes:
     """Return everything from the start of an open file."""
     size = status_of(descriptor, path).st_size
     if size > limit:
-        raise StateError(f"{path} is too large: {size:,} bytes, the limit is {limit:,}")
+        raise StateError(f"is too large: {size:,} bytes, the limit is {limit:,}", about=path)
     try:
         try:
             return _read_from_start(descriptor)
         except OSError as error:
             return read_again(path, error, partial(_read_from_start, descriptor))
     except OSError as error:
-        raise StateError(f"{path} could not be read: {error.strerror}") from None
+        raise StateError(f"could not be read: {error.strerror}", about=path) from None
 
 
 def _read_from_start(descriptor: int) -> bytes:
@@ -125,5 +125,5 @@ def refuse_links(top: Path, folder: Path) -> None:
 
 def _refused(path: Path, error: OSError) -> StateError:
     if error.errno == errno.ELOOP or path.is_symlink():
-        return StateError(f"{path} is a symbolic link", hint=f"{_NO_LINKS}: remove it")
-    return StateError(f"{path} could not be opened: {error.strerror}")
+        return StateError("is a symbolic link", hint=f"{_NO_LINKS}: remove it", about=path)
+    return StateError(f"could not be opened: {error.strerror}", about=path)

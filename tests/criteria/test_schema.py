@@ -5,8 +5,9 @@ from __future__ import annotations
 import copy
 import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -236,6 +237,52 @@ def test_types_of_plugins_have_their_place() -> None:
     )
     assert not CRITERIA.is_valid(document)
     assert Draft202012Validator(file_schema("criteria", registry)).is_valid(document)
+
+
+@pytest.mark.parametrize(
+    ("check", "fine"),
+    [
+        ("{type: spell, words: [a], least: 2}", True),
+        ("{type: spell, words: {var: words}}", True),
+        ("{type: spell, words: [a], least: 0}", False),
+        ("{type: spell, words: [], least: 2}", False),
+        ("{type: spell, least: 2}", False),
+        ("{type: spell, words: [a], lest: 2}", False),
+    ],
+)
+def test_parameters_of_a_plugin_are_in_the_schema(tmp_path: Path, check: str, fine: bool) -> None:
+    from pytest_reflex.checks.options import POSITIVE, REQUIRED, TEXTS, problems_of
+    from pytest_reflex.checks.registry import built_in
+    from pytest_reflex.checks.session import SessionCheck
+    from pytest_reflex.errors import Problem
+    from pytest_reflex.model.rules import CheckSpec
+
+    class Spell(SessionCheck):
+        name = "spell"
+        parameters: ClassVar = {
+            "words": TEXTS.means("words that are right", REQUIRED),
+            "least": POSITIVE.means("the length of the shortest word"),
+        }
+
+        def problems(self, spec: CheckSpec) -> Iterable[Problem]:
+            return problems_of(spec, self.parameters)
+
+    registry = built_in()
+    registry.register(Spell())
+    text = rules(whole(check=check), head="vars: {words: a}\n")
+    document = plain(parse_document(text.encode(), "p")[0])
+    schema = file_schema("criteria", registry)
+    assert Draft202012Validator(schema).is_valid(document) is fine
+    assert "the length of the shortest word" in json.dumps(schema)
+    path = write(tmp_path, "page.yaml", text)
+    if fine:
+        load_criteria(path, registry=registry)
+        return
+    with pytest.raises(CriteriaError) as refused:
+        load_criteria(path, registry=registry)
+    (problem,) = refused.value.problems
+    assert problem.place
+    assert (problem.place.line, problem.place.column > 1) == (6, True)
 
 
 @pytest.mark.parametrize(

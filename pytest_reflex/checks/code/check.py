@@ -14,6 +14,7 @@ from pytest_reflex.checks.options import (
     COUNT,
     REQUIRED,
     SECONDS,
+    TEXT,
     Kind,
     one_of,
     problems_of,
@@ -51,8 +52,13 @@ _NAMES = Kind(
     "a list of names, perhaps empty",
     lambda value: isinstance(value, list | tuple) and all(isinstance(n, str) and n for n in value),
     lambda text: [part.strip() for part in text.split(",") if part.strip()],
+    schema={"type": "array", "items": TEXT.schema},
 )
-_WORDS = Kind("a text", lambda value: isinstance(value, str) and "\0" not in value)
+_WORDS = Kind(
+    "a text",
+    lambda value: isinstance(value, str) and "\0" not in value,
+    schema={"type": "string"},
+)
 KINDS = {
     "aspect": one_of({name: words for name, (words, _) in ASPECTS.items()}).means(
         "the aspect that is looked at", REQUIRED
@@ -77,9 +83,10 @@ class CodeCheck:
 
     name = "code"
     in_process = False
+    parameters = KINDS
 
     def problems(self, spec: CheckSpec) -> Iterable[Problem]:
-        yield from problems_of(spec, KINDS, required=("aspect",))
+        yield from problems_of(spec, KINDS)
         yield from _misplaced(spec)
 
     def commands(self, spec: CheckSpec, variables: Mapping[str, Any]) -> Iterable[CheckCommand]:
@@ -113,7 +120,7 @@ class CodeCheck:
 
 def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters that count, defaults included; raises CriteriaError."""
-    params = settle(spec, KINDS, variables, required=("aspect",))
+    params = settle(spec, KINDS, variables)
     if found := list(_misplaced(spec)):
         raise CriteriaError(found)
     language = params.get("language", "python").lower()
@@ -179,4 +186,4 @@ def _misplaced(spec: CheckSpec) -> Iterable[Problem]:
     for key, owners in _OF.items():
         if key in spec.params and aspect in ASPECTS and aspect not in owners:
             message = f"{key} goes with {' and '.join(owners)}, not with {aspect}"
-            yield Problem(message=message, place=spec.place)
+            yield Problem(message=message, place=spec.place, path=(key,))

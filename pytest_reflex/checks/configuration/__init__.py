@@ -15,7 +15,7 @@ from pytest_reflex.checks.configuration.required import required
 from pytest_reflex.checks.configuration.secrecy import secrets
 from pytest_reflex.checks.configuration.variables import variables
 from pytest_reflex.checks.finding import Report
-from pytest_reflex.checks.options import REQUIRED, Kind, one_of
+from pytest_reflex.checks.options import POSITIVE, REQUIRED, Kind, one_of
 from pytest_reflex.checks.structure_kind import Judge, StructureKind
 from pytest_reflex.documents import paths
 from pytest_reflex.model.artifact import Artifact
@@ -93,12 +93,9 @@ KIND = StructureKind(
             "a list of paths such as server.port, perhaps empty",
             _is_list_of_texts,
             lambda text: [part.strip() for part in text.split(",") if part.strip()],
+            schema={"type": "array", "items": {"type": "string"}},
         ).means("with `required`: paths that have to be there", "none"),
-        "lines_per_comment": Kind(
-            "a whole number above 0",
-            lambda value: isinstance(value, int) and not isinstance(value, bool) and value > 0,
-            int,
-        ).means(
+        "lines_per_comment": POSITIVE.means(
             "with `comments`: how many lines of settings want one comment", str(LINES_PER_COMMENT)
         ),
     },

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, cast
 
-from pytest_reflex.errors import did_you_mean
+from pytest_reflex.errors import nearest_word, suggest
 from pytest_reflex.model.plain import one_line
 
 LONGEST = 1_000_000  # characters of JSON
@@ -34,8 +34,8 @@ def asks_for_nothing(schema: Any) -> str:
     if set(schema) & {*known, "divisibleBy", "extends", "disallow", "additionalItems"}:
         return ""
     words = [word for word in schema if word not in _ANNOTATIONS]
-    hints = (did_you_mean(str(word), known) for word in words)
-    hint = next((hint for hint in hints if hint.startswith("did")), "")
+    near = next(filter(None, (nearest_word(word, known) for word in words)), "")
+    hint = suggest(near)
     return "it asks for nothing, so that it cannot fail" + (f": {hint}" if hint else "")
 
 

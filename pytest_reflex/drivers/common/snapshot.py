@@ -93,8 +93,7 @@ class SnapshotFile(Generic[State]):
         except StateError as error:
             if self.path.is_symlink():
                 raise
-            why = error.problems[0].message.removeprefix(f"{self.path} ")
-            self._put_aside(lambda: move_aside(self.path, _CORRUPT), why)
+            self._put_aside(lambda: move_aside(self.path, _CORRUPT), error.why)
             return None
         try:
             return None if data is None else self._load(data)
@@ -173,4 +172,4 @@ def bytes_of(path: Path) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise StateError(f"{path} could not be read: {error.strerror}") from None
+        raise StateError(f"could not be read: {error.strerror}", about=path) from None

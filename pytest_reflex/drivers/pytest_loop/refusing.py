@@ -77,8 +77,7 @@ def _fault(root: Path, path: str, links: Links, *, recorded: bool) -> tuple[str,
     except UnreadableError:  # it may be one
         raise
     except ReflexError as error:
-        place = str(root / path) if isinstance(error, StateError) else path
-        return path, error.problems[0].message.removeprefix(f"{place} ")
+        return path, error.why
     return path, ""
 
 

@@ -155,10 +155,10 @@ def as_text(path: str, data: bytes) -> str:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ArtifactError(
-            f"{path} is not UTF-8 text at byte {error.start}", hint=_NARROWER
+            f"is not UTF-8 text at byte {error.start}", hint=_NARROWER, about=path
         ) from None
     if "\0" in text:
-        raise ArtifactError(f"{path} is binary: it holds a NUL", hint=_NARROWER)
+        raise ArtifactError("is binary: it holds a NUL", hint=_NARROWER, about=path)
     return text
 
 
