@@ -26,6 +26,7 @@ RANKS = {
     "host": 9,
     "drivers/common": 10,
     "drivers/reflex": 11, "drivers/iterate": 11, "drivers/flow": 11,
+    "drivers/goal": 11,
     "drivers/pytest_loop": 12,
     "api": 13, "drivers": 13,
     "plugin": 14,
