@@ -58,6 +58,7 @@ class ExitCode(IntEnum):
     TAMPERED = 10
     LOCKED = 11
     NOT_PERSISTED = 12
+    SPEC_REFUSED = 13
     WAITING = 14
     ABORTED = 16
     INTERRUPTED = 130

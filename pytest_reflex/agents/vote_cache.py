@@ -21,7 +21,7 @@ from pytest_reflex.agents.command import CommandAgent
 from pytest_reflex.agents.judge import AgentJudge
 from pytest_reflex.agents.surroundings import child_environment, references
 from pytest_reflex.checks.registry import Registry
-from pytest_reflex.model.judged import Case, Judge, Ruling, Vote
+from pytest_reflex.model.judged import Case, Judge, JudgeAround, Ruling, Vote
 from pytest_reflex.process.secrecy import hide, is_secret_name, own_secrets
 from pytest_reflex.settings import Settings
 from pytest_reflex.store.vote_folder import Stamps, VoteFolder, folder_of
@@ -29,27 +29,13 @@ from pytest_reflex.store.vote_folder import Stamps, VoteFolder, folder_of
 _MOST_READ = 1_000_000  # bytes of a file in a command; of a larger one, size and time count
 
 
-class CachingJudge:
+class CachingJudge(JudgeAround):
     """Gives the votes that it knows, and asks `judge` for others; `folder` outlives the process."""
 
     def __init__(self, judge: AgentJudge, identity: str, folder: VoteFolder | None) -> None:
-        self._judge, self._identity, self.folder = judge, identity, folder
+        super().__init__(judge)
+        self.command, self._identity, self.folder = judge.command, identity, folder
         self._votes: dict[str, Vote] = {}
-
-    @property
-    def name(self) -> str:
-        return self._judge.name
-
-    @property
-    def command(self) -> tuple[str, ...]:
-        return self._judge.command
-
-    @property
-    def seconds(self) -> float:
-        return self._judge.seconds
-
-    def prompt(self, case: Case) -> str:
-        return self._judge.prompt(case)
 
     def vote(self, case: Case) -> Vote:
         """Return the vote that is known for a case, which is free, or that of the judge."""

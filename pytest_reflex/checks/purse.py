@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from threading import Lock
 
-from pytest_reflex.model.judged import Case, Judge, Ruling, Vote
+from pytest_reflex.model.judged import Case, Judge, JudgeAround, Ruling, Vote
 from pytest_reflex.model.run import Spend
 
 
-class Purse:
+class Purse(JudgeAround):
     """Asks a judge as long as no part of `left` (calls, usd, tokens, seconds) is used up.
 
     A vote that could not be paid for is void. What the last vote costs is known afterwards only:
@@ -17,21 +17,10 @@ class Purse:
     """
 
     def __init__(self, judge: Judge, left: Mapping[str, float]) -> None:
-        self._judge = judge
+        super().__init__(judge)
         self._left = left
         self._spent = Spend()
         self._lock = Lock()
-
-    @property
-    def name(self) -> str:
-        return self._judge.name
-
-    @property
-    def seconds(self) -> float:
-        return self._judge.seconds
-
-    def prompt(self, case: Case) -> str:
-        return self._judge.prompt(case)
 
     def vote(self, case: Case) -> Vote:
         """Return the judge's vote, or a void one that says which part of the budget is used up."""

@@ -8,12 +8,12 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
-from pytest_reflex.model.judged import Case, Cast, Judge, Ruling, Vote
+from pytest_reflex.model.judged import Case, Cast, Judge, JudgeAround, Ruling, Vote
 
 NOT_RECORDED = "this vote is not recorded, and no agent was asked for it"
 
 
-class Remembered:
+class Remembered(JudgeAround):
     """Gives the votes that it knows, asks `judge` for others, and reports each of these to `heard`.
 
     A void vote without a price is not reported: no agent was asked for it. Votes may come from
@@ -29,23 +29,13 @@ class Remembered:
         *,
         asks: bool = True,
     ) -> None:
-        self._judge, self._asks = judge, asks
+        super().__init__(judge)
+        self._asks = asks
         self._known: dict[str, list[Vote]] = {}
         for cast in known:
             if cast.is_of_use or not asks:
                 self._known.setdefault(cast.question, []).append(cast.vote)
         self._heard = heard
-
-    @property
-    def name(self) -> str:
-        return self._judge.name
-
-    @property
-    def seconds(self) -> float:
-        return self._judge.seconds
-
-    def prompt(self, case: Case) -> str:
-        return self._judge.prompt(case)
 
     def vote(self, case: Case) -> Vote:
         """Return the vote that is known for a case, or that of the judge."""

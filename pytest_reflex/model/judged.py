@@ -178,3 +178,21 @@ class Judge(Protocol):
     def vote(self, case: Case) -> Vote:
         """Judge a case; a failure is a void vote, never an exception."""
         ...
+
+
+class JudgeAround:
+    """What stands before another judge, and is that judge in all but its votes."""
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+
+    @property
+    def name(self) -> str:
+        return self._judge.name
+
+    @property
+    def seconds(self) -> float:
+        return self._judge.seconds
+
+    def prompt(self, case: Case) -> str:
+        return self._judge.prompt(case)

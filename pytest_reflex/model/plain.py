@@ -29,6 +29,7 @@ _BARE = re.compile(r"(?!(?:true|false|null|True|False|Null|TRUE|FALSE|NULL)\Z)[A
 _ZERO_WIDTH_JOINER = "\u200d"
 _JOINERS = ("\u200c", _ZERO_WIDTH_JOINER)
 _LONGEST_CLUSTER = 64
+_ZERO_WIDTH = ("Mn", "Me", "Cf")
 
 
 def visible(text: str) -> str:
@@ -79,6 +80,18 @@ def _flow(value: Any) -> str:
 
 def _is_word(value: Any) -> bool:
     return value is None or isinstance(value, bool)
+
+
+def columns(text: str) -> int:
+    """Return the columns of a terminal that a visible text takes."""
+    return sum(
+        0
+        if unicodedata.category(char) in _ZERO_WIDTH
+        else 2
+        if unicodedata.east_asian_width(char) in "WF"
+        else 1
+        for char in text
+    )
 
 
 def clip(text: str, limit: int) -> str:

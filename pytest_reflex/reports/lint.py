@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 import textwrap
-import unicodedata
 from collections.abc import Callable, Sequence
 
 from pytest_reflex.criteria.linting.remark import Remark
 from pytest_reflex.errors import Place
-from pytest_reflex.model.plain import one_line, visible
+from pytest_reflex.model.plain import columns, one_line, visible
 
 Lines = Callable[[Place], str]
 """Gives the line of a file that a place is in, empty where it is not to be had."""
@@ -63,7 +62,7 @@ def source_and_caret(line: str, column: int) -> tuple[str, str]:
     token = _TOKEN.match(line, start)
     end = min(token.end() if token else start + 1, cut + _LONGEST)
     before = _blank(head + line[cut:start])
-    return _safe(shown), before + "^" * max(_columns(line[start:end]), 1)
+    return _safe(shown), before + "^" * max(columns(line[start:end]), 1)
 
 
 def tally(remarks: Sequence[Remark], files: int) -> str:
@@ -75,20 +74,12 @@ def tally(remarks: Sequence[Remark], files: int) -> str:
 
 
 def _safe(text: str) -> str:
-    """Return a line whose every character takes the columns that `_columns` says."""
+    """Return a line whose every character takes the columns that `columns` says."""
     return "".join(char if char == "\t" or char == visible(char) else "?" for char in text)
 
 
 def _blank(text: str) -> str:
-    return "".join(char if char == "\t" else " " * _columns(char) for char in text)
-
-
-def _columns(text: str) -> int:
-    """Return the columns of a terminal that a text takes."""
-    return sum(
-        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
-        for c in text
-    )
+    return "".join(char if char == "\t" else " " * columns(char) for char in text)
 
 
 def _counted(number: int, word: str) -> str:

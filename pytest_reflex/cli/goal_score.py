@@ -1,0 +1,96 @@
+"""``pytest-reflex goal score``: the rubric of a spec; it looks and writes nothing."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pytest_reflex.cli.options import json_option
+from pytest_reflex.cli.streams import give, give_json, verdict
+from pytest_reflex.errors import ExitCode, UsageError, is_file, read_or_raise
+from pytest_reflex.model.plain import one_line, visible
+
+if TYPE_CHECKING:
+    from pytest_reflex.drivers.goal.rubric import Rubric
+
+
+@click.command("score", short_help="Score how clear a spec is.")
+@click.argument("spec", metavar="SPEC|FILE")
+@click.option(
+    "--score",
+    "given",
+    multiple=True,
+    metavar="DIMENSION=N[,...]",
+    help="Points of your own, 0 to 2, in place of those by cues.",
+)
+@json_option
+def score(spec: str, given: tuple[str, ...], as_json: bool) -> int:
+    """Score SPEC, a text or a file (- is standard input), on outcome, scope, constraints, success
+    and done.
+
+    From 8 points on it is for a tool, from 5 on for a colleague; below, what is missing is asked.
+
+    Exit status: 0 it can be begun, 13 it is too unclear.
+    """
+    from pytest_reflex.drivers.goal.model import Shape
+    from pytest_reflex.drivers.goal.rubric import parse_scores, score_spec
+
+    rubric = score_spec(read_spec(spec), parse_scores(given))
+    status = ExitCode.SPEC_REFUSED if rubric.shape is Shape.INTENT else ExitCode.OK
+    with verdict(status):
+        if as_json:
+            give_json(rubric.to_json())
+        else:
+            give("\n".join(_lines(rubric)))
+    return status
+
+
+def read_spec(spec: str) -> str:
+    """Return the text of a spec, which is given as it is, as a file, or by standard input."""
+    text = _text_of(spec)
+    if not text.strip():
+        raise UsageError("the spec is empty", hint="say what is to be done")
+    return text
+
+
+def _text_of(spec: str) -> str:
+    if spec == "-":
+        return sys.stdin.read()
+    if "\n" in spec or "\0" in spec or len(spec) > 255:
+        return spec
+    try:
+        found = is_file(spec)
+    except OSError:
+        found = False
+    if not found:
+        if " " not in spec.strip() and spec.endswith((".md", ".txt", ".rst")):
+            raise UsageError(f"there is no file {one_line(spec)}", hint="a text needs no file")
+        return spec
+    try:
+        data: bytes = read_or_raise(spec, Path(spec).read_bytes)
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UsageError(f"{one_line(spec)} is not UTF-8 text", hint="save it as UTF-8") from None
+    except OSError as error:
+        raise UsageError(f"{one_line(spec)} cannot be read: {error.strerror}") from None
+
+
+def _lines(rubric: Rubric) -> list[str]:
+    from pytest_reflex.drivers.goal.announce import shape_text
+    from pytest_reflex.drivers.goal.cues import MOST
+    from pytest_reflex.drivers.goal.model import Shape
+    from pytest_reflex.drivers.goal.rubric import QUESTIONS
+
+    rows = [
+        f"{one.dimension.value.capitalize():<12} {one.points}/{MOST}  {visible(one.reason)}"
+        for one in rubric.scores
+    ]
+    shape = f"Shape: {shape_text(rubric.shape, rubric)}"
+    if rubric.shape is not Shape.INTENT:
+        return [*rows, "", shape]
+    missing = ", ".join(one.value for one in rubric.missing)
+    asked = [f"  {one.value.capitalize()}: {QUESTIONS[one]}" for one in rubric.missing]
+    return [*rows, "", f"{shape}: too unclear to begin; missing: {missing}", *asked]
