@@ -27,6 +27,8 @@ from pytest_reflex.model.plain import one_line
 
 FOLDER = ".loop"
 STATE_NAME = "state.json"
+LOCK_NAME = "state.lock"
+"""The file whose lock the goal loop holds while it drives a project."""
 HOOK = "hook"
 _OWN, _PLANS, _BREAKER, _REQUIRED = "goal", "plans", "circuitBreaker", "required"
 _LONGEST = 2_000_000  # bytes
@@ -46,6 +48,11 @@ class KeyFaultError(ValueError):
 def state_path(project: Path) -> Path:
     """Return where the state of a project lies."""
     return project / FOLDER / STATE_NAME
+
+
+def lock_path(project: Path) -> Path:
+    """Return whose lock says that the goal loop drives a project."""
+    return project / FOLDER / LOCK_NAME
 
 
 def read_object(data: bytes, path: Path | str) -> dict[str, Any]:
