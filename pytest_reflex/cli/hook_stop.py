@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pytest_reflex.drivers.goal.hook_decision import Decision
 
 _LONGEST = 10_000_000
-SHORTEST_TIMEOUT, LONGEST_TIMEOUT = 30, 3600
+SHORTEST_TIMEOUT, LONGEST_TIMEOUT = 40, 3600
 MOST = 50
 
 
@@ -33,7 +33,7 @@ def stop_options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=click.IntRange(1, MOST),
             default=10,
             metavar="N",
-            help=f"Hold a session at most N times (default: 10, at most {MOST}).",
+            help="Hold a session at most N times (default: 10).",
         ),
         click.option(
             "--timeout",

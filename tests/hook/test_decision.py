@@ -225,3 +225,17 @@ def test_while_the_goal_loop_drives_a_project_its_clients_may_stop(desk: Desk, r
             lock.close()
         assert bool(desk.stop()) is (reason == "nobody")
     assert (desk.state_file.read_bytes() == before) is (reason == "a goal loop")
+
+
+def test_the_page_has_each_decision_in_the_order_in_which_they_apply() -> None:
+    import re
+    from pathlib import Path
+
+    from pytest_reflex.drivers.goal.hook_decision import HOLDING, Why
+
+    page = (Path(__file__).parents[2] / "docs/reference/stop-hook.md").read_text("utf-8")
+    table = page.partition("## Decisions")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| `([^`]+)` \|.*\| (may stop|held, and counted) \|$", table, re.MULTILINE)
+    assert rows == [
+        (why.value, "held, and counted" if why in HOLDING else "may stop") for why in Why
+    ]

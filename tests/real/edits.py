@@ -44,6 +44,10 @@ PATCHES: Mapping[str, str] = {
 COMMANDS: Mapping[str, str] = {"runs": RUN}
 FLOWS = ("flow", "flow-runs")  # Claude Code in a flow; in the second mode it tries to run tests
 
+HELD = ("never-done", "done-when-told-twice")  # Claude Code that wants to stop, and a Stop hook
+CLAIM = "All of it is done."
+_TOLD = re.compile(r"\(held \d+ of at most \d+ times\)")
+
 
 def claude_call(mode: str, body: Item) -> Item | None:
     """Return the next tool use of a conversation or its text, None where nothing is left to say."""
@@ -54,6 +58,8 @@ def claude_call(mode: str, body: Item) -> Item | None:
         tools = {tool.get("name") for tool in body.get("tools", [])}
         runs = mode == "flow-runs"
         call = next_call(_told(turns), _read(turns), tools, runs_tests=runs)
+    if mode in HELD:
+        call = _held(mode, turns)
     if call is None:
         return None
     if isinstance(call, str):
@@ -65,6 +71,14 @@ def claude_call(mode: str, body: Item) -> Item | None:
         for key, value in given.items()
     }
     return {"type": "tool_use", "id": f"toolu_{made}", "name": name, "input": values}
+
+
+def _held(mode: str, turns: list[Item]) -> Call | str:
+    """Return what a model says that takes everything for done until it was told twice."""
+    told = len(_TOLD.findall(json.dumps(turns)))
+    if mode == "never-done" or told < 2 or _results(turns):
+        return CLAIM
+    return ("Write", {"file_path": "{cwd}/done.txt", "content": "done\n"})
 
 
 def codex_call(mode: str, body: Item) -> Item | None:
