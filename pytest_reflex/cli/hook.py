@@ -18,7 +18,10 @@ from pytest_reflex.model.plain import visible
 # verb: (module:command, one line of help)
 VERBS = {
     "stop": ("hook_stop:stop", "Answer a client that is about to stop (it runs this)."),
-    "install": ("hook_install:install", "Put the hook into the settings of Claude Code."),
+    "install": (
+        "hook_install:install",
+        "Put the hook into the settings of a client.",
+    ),
     "status": ("hook_look:status", "Say where the hook is installed and what it waits for."),
     "test": ("hook_look:test", "Show what a client would be told now; nothing is counted."),
     "release": ("hook_look:release", "Forget the session of a goal, and how often it was held."),

@@ -1,4 +1,4 @@
-"""``pytest-reflex hook install``: the entry in the settings of Claude Code, and its undoing."""
+"""``pytest-reflex hook install``: the entry in the settings of a client, and its undoing."""
 
 from __future__ import annotations
 
@@ -19,14 +19,22 @@ if TYPE_CHECKING:
     from pytest_reflex.drivers.goal.hook import HookOptions
 
 
-@click.command(short_help="Put the hook into the settings of Claude Code.")
+@click.command(short_help="Put the hook into the settings of a client.")
+@click.option(
+    "--client",
+    "name",
+    type=click.Choice(["claude", "codex"]),
+    default="claude",
+    help="Into the settings of this client (default: claude).",
+)
 @click.option("--project", "where", flag_value="project", default="project", type=str,
-              help="Into .claude/settings.json (the default).")  # fmt: skip
-@click.option("--user", "where", flag_value="user", help="Into ~/.claude/settings.json.")
+              help="Into those of this project (the default).")  # fmt: skip
+@click.option("--user", "where", flag_value="user", help="Into your own.")
 @stop_options
 @click.option("--undo", is_flag=True, help="Take the entry out again.")
 @click.option("--yes", is_flag=True, help="Approve the commands that are shown.")
 def install(
+    name: str,
     where: str,
     criteria: str,
     artifact: str,
@@ -35,20 +43,21 @@ def install(
     undo: bool,
     yes: bool,
 ) -> int:
-    """Put the Stop hook into the settings of Claude Code; everything else in them stays.
+    """Put the Stop hook into the settings of a client; everything else in them stays.
 
     Commands that the goal in .loop/state.json or the criteria run are shown, and approved by you:
     the hook runs no others. Do it again when they have changed.
 
     Exit status: 0 done, 2 not confirmed, 4 usage, or settings that cannot be edited.
     """
-    from pytest_reflex.drivers.goal.hook_settings import settings_path
+    from pytest_reflex.drivers.goal.hook_settings import CLIENTS, settings_path
 
     user = where == "user"
     options = hook_options(criteria, artifact, timeout, max_blocks)
     if user and criteria:
         raise UsageError("criteria belong to a project", hint="leave --user away")
-    path = settings_path(Path.cwd(), os.environ, user=user)
+    client = CLIENTS[name]
+    path = settings_path(client, Path.cwd(), os.environ, user=user)
     if undo:
         _undo(path)
         return 0
@@ -58,7 +67,7 @@ def install(
     if missing and not yes:
         confirm("Approve these commands?", "commands were not approved")
     approvals.record(missing)
-    _write(path, options)
+    _write(path, options, client.then)
     if missing:
         give(f"Approved: {len(missing)} command{'s' if len(missing) > 1 else ''}")
     return 0
@@ -82,7 +91,7 @@ def _to_approve(options: HookOptions) -> tuple[Approvals, tuple[Runnable, ...]]:
     return approvals, approvals.missing([plan for plan in plans if plan.runs], built_in())
 
 
-def _write(path: Path, options: HookOptions) -> None:
+def _write(path: Path, options: HookOptions, then: str) -> None:
     from pytest_reflex.drivers.goal import hook_settings as settings
 
     words = ["--timeout", str(round(options.timeout))]
@@ -99,6 +108,8 @@ def _write(path: Path, options: HookOptions) -> None:
     settings.write_settings(path, after, before)
     settings.Undo(path).remember(before, after)
     give(f"Installed: {visible(str(path))}\n  {visible(command)}")
+    if then:
+        give(then)
 
 
 def _undo(path: Path) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -38,9 +39,10 @@ def status(as_json: bool) -> int:
 def _installed() -> Iterator[dict[str, Any]]:
     from pytest_reflex.drivers.goal import hook_settings as settings
 
-    for user in (False, True):
-        path = settings.settings_path(Path.cwd(), os.environ, user=user)
-        entry: dict[str, Any] = {"where": "user" if user else "project", "path": str(path)}
+    for (name, client), user in product(settings.CLIENTS.items(), (False, True)):
+        path = settings.settings_path(client, Path.cwd(), os.environ, user=user)
+        where = "user" if user else "project"
+        entry: dict[str, Any] = {"client": name, "where": where, "path": str(path)}
         try:
             text = settings.read_settings(path)
             ours = [] if text is None else list(settings.entries_of(settings.tree_of(text, path)))

@@ -15,6 +15,7 @@ def desk(
 ) -> Desk:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
     monkeypatch.delenv("CLAUDE_PROJECT_DIR", raising=False)
     project = tmp_path / "My Proj $(x) 'q'"
     project.mkdir()

@@ -20,18 +20,40 @@ def settings(desk: Desk) -> Path:
     return desk.project / ".claude" / "settings.json"
 
 
+PLACES = {
+    ("claude", "--project"): ".claude/settings.json",
+    ("claude", "--user"): "../claude/settings.json",
+    ("codex", "--project"): ".codex/hooks.json",
+    ("codex", "--user"): "../codex/hooks.json",
+}
+
+
 def stop_hooks(path: Path) -> list[dict[str, Any]]:
     groups = json.loads(path.read_text())["hooks"]["Stop"]
     return [one for group in groups for one in group["hooks"]]
 
 
-@pytest.mark.parametrize("where", ["--project", "--user", None])
-def test_the_entry_starts_this_program_from_any_folder(desk: Desk, where: str | None) -> None:
+def test_the_clients_are_those_that_can_be_named() -> None:
+    from pytest_reflex.cli.hook_install import install
+    from pytest_reflex.drivers.goal.hook_settings import CLIENTS
+
+    (option,) = [one for one in install.params if one.name == "name"]
+    assert list(getattr(option.type, "choices", ())) == list(CLIENTS)
+
+
+@pytest.mark.parametrize(("client", "where"), PLACES)
+def test_the_entry_starts_this_program_from_any_folder(desk: Desk, client: str, where: str) -> None:
     """As a client does it: by a shell, in a folder whose name has to be quoted."""
-    status, out = desk.run("install", *([where] if where else []))
+    status, out = desk.run("install", "--client", client, where)
     assert status == 0
-    path = settings(desk) if where != "--user" else desk.project.parent / "claude/settings.json"
+    path = (desk.project / PLACES[client, where]).resolve()
     assert str(path) in out
+    assert ("/hooks" in out) is (client == "codex")
+    assert desk.run("install", "--undo", "--client", client, where)[0] == 0
+    assert not path.exists()
+    assert desk.run("install", "--client", client, where)[0] == 0
+    installed = json.loads(desk.run("status", "--json")[1])["installed"]
+    assert [(one["client"], one["where"]) for one in installed] == [(client, where[2:])]
     (entry,) = stop_hooks(path)
     assert (entry["type"], entry["timeout"]) == ("command", 60)
     desk.write(goal({"a": False}))

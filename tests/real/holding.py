@@ -1,4 +1,4 @@
-"""Claude Code with our Stop hook in its settings: how often it is held, and when it may go.
+"""A client with our Stop hook in its settings: how often it is held, and when it may go.
 
 Its model claims that everything is done; in one mode it writes a file once it was told twice. What
 the server has counted says how often the client went on.
@@ -9,13 +9,22 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pytest_reflex.drivers.goal.hook_settings import CLIENTS
 from tests.real.clients import Client
 from tests.real.faulty import FaultyServer
 
+ARGV: Mapping[str, Sequence[str]] = {
+    "claude": ("-p", "--output-format", "json", "--permission-mode", "acceptEdits"),
+    "codex": (
+        *("exec", "--skip-git-repo-check", "--json", "--sandbox", "workspace-write", "--trust"),
+        *("--dangerously-bypass-hook-trust", "-"),
+    ),
+}
 STATE = {
     "spec": "write done.txt",
     "criteria": ["done.txt is there"],
@@ -28,10 +37,10 @@ KEEP = "cat >> payloads.jsonl; echo >> payloads.jsonl"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """A turn of Claude Code: its exit status and answer, what the server counted, and the hooks."""
+    """A turn of a client: exit status and last answer, what the server counted, and the hooks."""
 
     status: int
-    answer: dict[str, Any]
+    answer: str
     requests: int
     payloads: list[dict[str, Any]]
     hook: dict[str, Any]
@@ -40,23 +49,29 @@ class Held:
 def hold(
     server: FaultyServer, client: Client, folder: Path, mode: str, *options: str, goal: bool = True
 ) -> Held:
-    """Run Claude Code in a new project with the hook as `hook install` with options writes it."""
+    """Run a client in a new project with the hook as `hook install` with options writes it."""
     folder.mkdir(parents=True)
     environment = client.environment(folder.parent / "home", server.url(mode))
     environment["XDG_STATE_HOME"] = str(folder.parent / "state")
-    (folder / ".claude").mkdir()
+    settings = folder / CLIENTS[client.name].project
+    settings.parent.mkdir()
     other = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": KEEP}]}]}}
-    (folder / ".claude" / "settings.json").write_text(json.dumps(other))
+    settings.write_text(json.dumps(other))
     state = folder / ".loop" / "state.json"
     if goal:
         state.parent.mkdir()
         state.write_text(json.dumps(STATE))
-    install = [sys.executable, "-m", "pytest_reflex", "hook", "install", "--yes", *options]
-    subprocess.run(install, cwd=folder, env=environment, check=True, capture_output=True)
+    install = [sys.executable, "-m", "pytest_reflex", "hook", "install", "--yes"]
+    subprocess.run(
+        [*install, "--client", client.name, *options],
+        cwd=folder,
+        env=environment,
+        check=True,
+        capture_output=True,
+    )
     before = server.requests[mode]
-    argv = [str(client.program), "-p", "--output-format", "json"]
     done = subprocess.run(
-        [*argv, "--permission-mode", "acceptEdits"],
+        [str(client.program), *ARGV[client.name]],
         cwd=folder,
         env=environment,
         input="Write done.txt.",
@@ -68,11 +83,20 @@ def hold(
     lines = (folder / "payloads.jsonl").read_text().splitlines()
     return Held(
         status=done.returncode,
-        answer=json.loads(done.stdout),
+        answer=_answer(done.stdout),
         requests=server.requests[mode] - before,
         payloads=[json.loads(line) for line in lines if line.strip()],
         hook=json.loads(state.read_text())["hook"] if goal else {},
     )
+
+
+def _answer(output: str) -> str:
+    """Return the last thing that a client says, of one document or of lines of them."""
+    last = ""
+    for line in output.splitlines():
+        wire = json.loads(line)
+        last = wire.get("result") or wire.get("item", {}).get("text") or last
+    return last
 
 
 def show(client: Client, folder: Path) -> bool:

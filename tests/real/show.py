@@ -1,7 +1,7 @@
 """A real client in the loop against our server: recorded, and replayed twice without the client.
 
 ``python -m tests.real.show claude`` (or codex); ``--keep FILE`` keeps the recording without the
-paths of this machine. Claude Code plays every role of a flow behind it, and is held by our hook.
+paths of this machine. Claude Code plays every role of a flow behind it; our Stop hook holds both.
 """
 
 from __future__ import annotations
@@ -68,11 +68,11 @@ def main() -> int:
         return 1
     with tempfile.TemporaryDirectory(prefix="real-") as name:
         status = _show(client, Path(name), options.keep)
-        if client is not CLAUDE:
-            return status
-        print("\nAnd in both loops of a flow, whose files it writes itself:\n")
-        flowed = flowing.show(client, Path(name))
-        print("\nAnd held by the Stop hook, which it wants to leave at once:\n")
+        flowed = True
+        if client is CLAUDE:
+            print("\nAnd in both loops of a flow, whose files it writes itself:\n")
+            flowed = flowing.show(client, Path(name))
+        print("\nAnd held by the Stop hook, where it wants to stop at once:\n")
         held = holding.show(client, Path(name))
         return status if flowed and held else 1
 

@@ -1,4 +1,4 @@
-"""The entry of the Stop hook in the settings of Claude Code, put in and taken out again.
+"""The entry of the Stop hook in the settings of a client, put in and taken out again.
 
 Promises: everything else in the file stays as it is written; where nobody changed the file since,
 undoing gives back the very bytes that were there.
@@ -44,12 +44,47 @@ class Entry:
     timeout: Any
 
 
-def settings_path(project: Path, environment: Mapping[str, str], *, user: bool) -> Path:
-    """Return the file of settings of a project, or of the user."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookClient:
+    """A client with Stop hooks of this form: where its settings lie, in a project and at home.
+
+    `variable` names another folder than `home`; `then` is what a person has to do there.
+    """
+
+    title: str
+    project: str
+    variable: str
+    home: str
+    then: str = ""
+
+
+# Only those whose hook was really run. All of them read the same form of entry, and send and take
+# the same documents.
+CLIENTS: Mapping[str, HookClient] = {
+    "claude": HookClient(
+        title="Claude Code",
+        project=".claude/settings.json",
+        variable="CLAUDE_CONFIG_DIR",
+        home="~/.claude",
+    ),
+    "codex": HookClient(
+        title="Codex",
+        project=".codex/hooks.json",
+        variable="CODEX_HOME",
+        home="~/.codex",
+        then="Codex runs it once you have trusted it: /hooks",
+    ),
+}
+
+
+def settings_path(
+    client: HookClient, project: Path, environment: Mapping[str, str], *, user: bool
+) -> Path:
+    """Return the file of settings of a client: that of a project, or that of the user."""
     if not user:
-        return project / ".claude" / "settings.json"
-    folder = environment.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude")
-    return Path(folder) / "settings.json"
+        return project / client.project
+    folder = environment.get(client.variable) or os.path.expanduser(client.home)
+    return Path(folder) / Path(client.project).name
 
 
 def stop_command(options: Sequence[str]) -> str:
