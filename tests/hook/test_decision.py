@@ -7,7 +7,13 @@ from typing import Any
 
 import pytest
 
-from tests.hook.desk import MINE, OTHER, Desk, goal
+from tests.hook.desk import MINE, OTHER, PAYLOADS, Desk, goal
+
+
+def without_cwd(client: str) -> dict[str, Any]:
+    """Return what a client sent, but for its folder: that is the project of the test."""
+    return {key: value for key, value in PAYLOADS[client].items() if key != "cwd"}
+
 
 HELD = {
     "one is not met": ({"a": True, "b": False}, {"exit_signal": True}, "- b: not shown yet"),
@@ -48,23 +54,23 @@ LET_GO = {
 }
 
 
-@pytest.mark.parametrize("active", [False, True])
+@pytest.mark.parametrize("client", PAYLOADS)
 @pytest.mark.parametrize(("status", "more", "reason"), HELD.values(), ids=HELD)
 def test_a_goal_that_is_not_reached_holds(
-    desk: Desk, status: Any, more: dict[str, Any], reason: str, active: bool
+    desk: Desk, status: Any, more: dict[str, Any], reason: str, client: str
 ) -> None:
     desk.write(goal(status, **more))
-    assert reason in desk.stop(stop_hook_active=active)
+    assert reason in desk.stop(**without_cwd(client))
     assert "held: " in desk.told
 
 
-@pytest.mark.parametrize("active", [False, True])
+@pytest.mark.parametrize("client", PAYLOADS)
 @pytest.mark.parametrize(("status", "more", "told"), LET_GO.values(), ids=LET_GO)
 def test_what_lets_go_says_why_where_it_concerns_the_session(
-    desk: Desk, status: Any, more: dict[str, Any], told: str, active: bool
+    desk: Desk, status: Any, more: dict[str, Any], told: str, client: str
 ) -> None:
     desk.write(goal(status, **more))
-    assert desk.stop(stop_hook_active=active) == ""
+    assert desk.stop(**without_cwd(client)) == ""
     assert told in desk.told
     assert bool(told) == bool(desk.told)
 
@@ -115,7 +121,7 @@ def test_a_state_that_is_no_plain_file_lets_go(desk: Desk, what: str) -> None:
     assert desk.stop() == ""
 
 
-PAYLOADS = {
+NO_PAYLOADS = {
     "nothing": b"",
     "no JSON": b"stop!",
     "a list": b"[]",
@@ -127,7 +133,7 @@ PAYLOADS = {
 }
 
 
-@pytest.mark.parametrize("data", PAYLOADS.values(), ids=PAYLOADS)
+@pytest.mark.parametrize("data", NO_PAYLOADS.values(), ids=NO_PAYLOADS)
 def test_a_payload_that_is_none_lets_go(desk: Desk, data: bytes) -> None:
     desk.write(goal({"a": False}))
     assert desk.send(data) == {}
