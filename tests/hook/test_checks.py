@@ -182,6 +182,16 @@ def test_criteria_alone_hold_each_session_as_often_as_it_may_be(words: Desk) -> 
     assert same == [True] * 5 + [False] * 2
 
 
+def test_criteria_that_were_passed_are_held_to_anew(words: Desk) -> None:
+    for number in range(3):
+        (words.project / "a.md").write_text(f"nothing {number}\n")
+        assert f"held {number + 1} of" in words.stop(*ON_WORDS)
+    (words.project / "a.md").write_text("alpha beta\n")
+    assert words.stop(*ON_WORDS) == ""
+    (words.project / "a.md").write_text("nothing\n")
+    assert "held 1 of" in words.stop(*ON_WORDS)
+
+
 @pytest.mark.parametrize(
     "spoil", ["no criteria", "criteria that are none", "nowhere to count", "a folder of criteria"]
 )

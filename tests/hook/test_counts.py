@@ -43,6 +43,32 @@ def test_a_client_that_writes_the_state_anew_does_not_begin_to_count_anew(desk: 
     assert held == [True] * 8 + [False] * 4
 
 
+def test_nor_does_one_that_changes_the_goal_each_time(desk: Desk) -> None:
+    held = []
+    for number in range(12):
+        desk.write(goal({f"criterion {number}": False}, spec=f"goal {number}"))
+        held.append(bool(desk.stop()))
+    assert held == [True] * 8 + [False] * 4
+    assert "pytest-reflex hook release" in desk.told
+
+
+@pytest.mark.parametrize("end", ["reached", "cancelled", "deleted"])
+def test_the_next_goal_of_a_session_begins_anew_where_the_last_one_has_ended(
+    desk: Desk, end: str
+) -> None:
+    for number in range(6):
+        desk.write(goal({"a": False}, iteration=number))
+        assert desk.stop()
+    if end == "deleted":
+        desk.state_file.unlink()
+    else:
+        more = {"exit_signal": True} if end == "reached" else {"status": "cancelled"}
+        desk.write(goal({"a": end == "reached"}, **more))
+    assert desk.stop() == ""
+    desk.write(goal({"b": False}))
+    assert f"held {7 if end == 'deleted' else 1} of" in desk.stop()
+
+
 def test_what_becomes_better_is_held_again(desk: Desk) -> None:
     held: list[int] = []
     for met in [0, 0, 0, 1, 1, 1, 2]:

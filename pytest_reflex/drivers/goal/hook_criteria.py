@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING
 
 from pytest_reflex.drivers.goal.approvals import Approvals, describe_refusal, starts_process
 from pytest_reflex.drivers.goal.hook import SHARE, HookOptions, SessionCounts, ended_after
-from pytest_reflex.drivers.goal.hook_decision import Decision, Payload, Why, held, not_finished
+from pytest_reflex.drivers.goal.hook_decision import (
+    Decision,
+    Payload,
+    Why,
+    cap_text,
+    held,
+    not_finished,
+)
 from pytest_reflex.drivers.goal.model import Plan
 from pytest_reflex.errors import ReflexError
 from pytest_reflex.model.judged import JUDGED
@@ -38,7 +45,7 @@ def answer_by_criteria(payload: Payload, project: Path, options: HookOptions) ->
     record = SessionCounts(project, f"{options.criteria}\n{options.artifact}", payload.session)
     counts = record.read()
     if counts.blocks >= options.most:
-        return Decision(why=Why.CAP, detail=f"{counts.blocks} times")
+        return Decision(why=Why.CAP, detail=cap_text(counts))
     attempt = Attempt()
     try:
         criteria, refused = usable_criteria(project, options, built_in())
@@ -129,6 +136,8 @@ def _counted(
         decision = replace(decision, detail="; ".join(filter(None, (decision.detail, refused))))
     if decision.counts is None or not options.counts:
         return decision
-    if not record.write(decision.counts) and decision.blocks:
+    if decision.why is Why.DONE:
+        record.forget()
+    elif not record.write(decision.counts) and decision.blocks:
         return Decision(why=Why.UNCOUNTED, detail="the user's state folder cannot be written")
     return decision

@@ -199,8 +199,13 @@ def before_checks(
         unmet = ", ".join(state.unmet)
         return Decision(why=Why.STUCK, detail=f"{state.stuck_count} times: {unmet}", counts=counts)
     if counts.blocks >= most:
-        return Decision(why=Why.CAP, detail=f"{counts.blocks} times", counts=counts)
+        return Decision(why=Why.CAP, detail=cap_text(counts), counts=counts)
     return None
+
+
+def cap_text(counts: Counts) -> str:
+    """Return how often a session was held, and how it is held again."""
+    return f"{counts.blocks} times (to begin anew: pytest-reflex hook release)"
 
 
 def after_checks(
