@@ -25,7 +25,8 @@ MOST_STEPS = 1_000
 """More steps than any loop of a test takes: one that has lost its end fails, and does not hang."""
 
 # What whoever runs the tests has configured for themselves is not for the tests.
-os.environ["XDG_CONFIG_HOME"] = os.environ["XDG_CACHE_HOME"] = os.devnull
+for variable in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
+    os.environ[variable] = os.devnull
 
 
 @pytest.fixture

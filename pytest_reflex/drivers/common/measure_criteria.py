@@ -15,10 +15,11 @@ from pytest_reflex.drivers.common.measure import (
     Measurement,
     MeasurementStatus,
 )
-from pytest_reflex.errors import ReflexError, UsageError
+from pytest_reflex.errors import ReflexError, UsageError, did_you_mean
 from pytest_reflex.model.judged import Ruling
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import Evaluation
+from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import total_cost
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Level
@@ -32,9 +33,10 @@ class CriteriaMeasure:
     """Criteria whose gate has to be passed by every artifact, or a suite that names its own.
 
     `criteria` is a name or a path; `artifacts` are patterns, matched each time anew; `phase` and
-    `threshold` are those of the criteria where they are empty. The value is the lowest score, by
-    its distance from the threshold. Criteria are read once, here: raises ReflexError where they
-    cannot be read or cannot fail, and where there is nothing to judge.
+    `threshold` are those of the criteria where they are empty; with `rule` that rule alone has to
+    pass. The value is the lowest score, by its distance from the threshold. Criteria are read
+    once, here: raises ReflexError where they cannot be read or cannot fail, and where there is
+    nothing to judge.
     """
 
     def __init__(
@@ -46,6 +48,7 @@ class CriteriaMeasure:
         registry: Registry,
         phase: str = "",
         threshold: str = "",
+        rule: str = "",
     ) -> None:
         from pytest_reflex.checks.run import compile_checks
         from pytest_reflex.criteria.load import VACUITY_HINT, read_criteria, vacuity
@@ -59,6 +62,10 @@ class CriteriaMeasure:
         self._suite = project / criteria if is_suite else None
         self._level, self._threshold = _level(phase), _threshold(threshold)
         self._criteria, self.files = read_criteria(criteria, registry=registry, relative_to=project)
+        if rule:
+            self._criteria = _only(self._criteria, rule)
+            self._threshold = Fraction(1)
+        self._rule = rule
         level = self._level or default_level(self._criteria)
         rules = self._criteria.active(level)
         if not rules:
@@ -90,9 +97,11 @@ class CriteriaMeasure:
 
         root, level = self._project, self._level
         if self._suite is not None:
+            suite = load_suite(self._suite, registry=self._registry, root=root)
+            if self._rule:
+                suite = tuple(replace(one, criteria=self._criteria) for one in suite)
             return [
-                replace(one, level=level or one.level, threshold=self._threshold)
-                for one in load_suite(self._suite, registry=self._registry, root=root)
+                replace(one, level=level or one.level, threshold=self._threshold) for one in suite
             ]
         targets = []
         for label, path in _matching(self._artifacts, root).items():
@@ -101,6 +110,15 @@ class CriteriaMeasure:
             )
             targets.append(replace(target, label=label))
         return targets
+
+
+def _only(criteria: Criteria, rule: str) -> Criteria:
+    """Return criteria with one rule; raises UsageError where they have none of that id."""
+    rules = tuple(one for one in criteria.rules if one.id == rule)
+    if not rules:
+        known = did_you_mean(rule, (one.id for one in criteria.rules))
+        raise UsageError(f"{criteria.name} has no rule {one_line(rule)!r}", hint=known)
+    return replace(criteria, rules=rules)
 
 
 def _with(target: Target, attempt: Attempt) -> Target:

@@ -88,13 +88,17 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Criterion:
-    """One thing that must hold before the goal is reached, and what is known of it."""
+    """One thing that must hold before the goal is reached, and what is known of it.
+
+    `rest` are the keys of its `criteriaStatus` that only another program knows.
+    """
 
     text: str
     plan: Plan = Plan()
     met: bool = False
     verification: Verification | None = None
     evidence: str = ""
+    rest: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
