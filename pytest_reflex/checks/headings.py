@@ -104,12 +104,11 @@ def _required(
         if found is None and used:
             found = ("a code block", used)
         if found is None:
-            missing = f"there is no {what} {wanted.shown}"
+            missing = Finding(f"there is no {what} {wanted.shown}")
             if wanted.pattern and (expected := params.get("expected")):
-                missing = (
-                    f"missing{' or empty' if params.get('filled') else ''} section: {expected}"
-                )
-            findings.append(Finding(missing, 1))
+                kind = "missing or empty" if params.get("filled") else "missing"
+                missing = Finding(f"{kind} section: {expected}", 1)
+            findings.append(missing)
             continue
         there.append(f"{one_line(found[0], 40)!r} in line {found[1]}")
         if params.get("order") and found[1] < last[0]:
