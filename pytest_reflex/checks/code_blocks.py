@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from pytest_reflex.checks import markdown
+from pytest_reflex.checks.code_examples import count_unfenced
 from pytest_reflex.checks.finding import Finding, Report
+from pytest_reflex.checks.fragments import is_fragment
 from pytest_reflex.checks.options import COUNT, FLAG, TEXT
 from pytest_reflex.checks.structure_kind import Judge, StructureKind
 from pytest_reflex.documents.data import read_data
@@ -26,21 +28,31 @@ def _make(params: Mapping[str, Any]) -> Judge:
         raise ValueError("it asks for nothing, so that it cannot fail")
 
     def judge(artifact: Artifact, context: CheckContext) -> Report:
-        every = markdown.parse(artifact.text).blocks
-        blocks = [block for block in every if language in ("", block.language)]
+        document = markdown.of(artifact)
+        blocks = [block for block in document.blocks if language in ("", block.language)]
         findings: list[Finding] = []
         if params.get("parse"):
             findings += _unparsed(blocks)
         if params.get("tagged"):
             findings += _untagged(blocks)
-        filled = sum(bool(block.text.strip()) for block in blocks)
         kind = f"{language} blocks" if language else "fenced blocks"
-        if filled < least:
-            findings.append(Finding(f"{filled} {kind} with content, at least {least} are wanted"))
+        if least:
+            findings += _too_few(document, blocks, language, least)
         parsed = sum(block.language in PARSERS for block in blocks) if params.get("parse") else 0
         return Report(findings, f"{len(blocks)} {kind}" + (f", {parsed} parsed" if parsed else ""))
 
     return judge
+
+
+def _too_few(
+    document: markdown.Markdown, blocks: list[markdown.Block], language: str, least: int
+) -> Iterator[Finding]:
+    filled = sum(bool(block.text.strip()) for block in blocks)
+    if not language:
+        filled += count_unfenced(document)
+    if filled < least:
+        kind = f"{language} blocks" if language else "code blocks"
+        yield Finding(f"{filled} {kind} with content, at least {least} are wanted")
 
 
 def _untagged(blocks: list[markdown.Block]) -> Iterator[Finding]:
@@ -56,7 +68,7 @@ def _unparsed(blocks: list[markdown.Block]) -> Iterator[Finding]:
             continue
         parse = PARSERS.get(block.language)
         fault = parse(block.text) if parse else None
-        if fault:
+        if fault and not is_fragment(block.text, _SAME.get(block.language, block.language)):
             message = f"a {block.language} block does not parse: {fault.message(block.line)}"
             yield Finding(message, block.line + max(fault.line, 1) - 1, fault.column)
 
@@ -92,16 +104,23 @@ PARSERS: dict[str, Callable[[str], DataSyntaxError | None]] = {
     "toml": _data("toml"),
 }
 """Languages that are parsed; blocks of others are taken as they are."""
+_SAME = {"python3": "python", "py": "python", "yml": "yaml"}
 
 KIND = StructureKind(
     key="code_blocks",
     make=_make,
     inside={
         "parse": FLAG.means(
-            "fences are closed, and blocks tagged python, json, yaml or toml parse", "`false`"
+            "fences are closed, and blocks tagged python, json, yaml or toml parse: as a file, or "
+            "as a part of one",
+            "`false`",
         ),
         "tagged": FLAG.means("every fence names its language", "`false`"),
-        "min_count": COUNT.means("there are at least so many blocks with something in them", "0"),
+        "min_count": COUNT.means(
+            "there are at least so many blocks with something in them; without `language` those "
+            "that are indented, or `<pre>`, count too",
+            "0",
+        ),
         "language": TEXT.means("only blocks of this language are looked at", "all of them"),
     },
 )

@@ -90,7 +90,7 @@ def _make(params: Mapping[str, Any]) -> Judge:
         raise ValueError("it asks for nothing, so that it cannot fail")
 
     def judge(artifact: Artifact, context: CheckContext) -> Report:
-        document = markdown.parse(artifact.text)
+        document = markdown.of(artifact)
         findings: list[Finding] = []
         told = []
         for key, (least, most) in bounds.items():

@@ -8,8 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
+from urllib.parse import urlsplit
 
 from pytest_reflex.checks import markdown
+from pytest_reflex.checks.code_examples import SHELLS, usage_lines
 from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.checks.options import COUNT, FLAG, TEXTS
 from pytest_reflex.checks.structure_kind import Judge, ParameterError, StructureKind
@@ -18,9 +20,7 @@ from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.targets import CheckContext
 from pytest_reflex.search.patterns import Pattern, compile_pattern
 
-_SHELLS = frozenset(
-    ("", "sh", "shell", "bash", "zsh", "console", "shellsession", "powershell", "bat")
-)
+_BETWEEN_WORDS = re.compile(r"[/_.-]+")
 _HEADING_LINE = re.compile(r" {0,3}#{1,6}(?:\s|$)")
 
 Candidate = tuple[str, int]
@@ -49,14 +49,14 @@ def _make(params: Mapping[str, Any]) -> Judge:
     required = [_read(entry) for entry in ([written] if isinstance(written, str) else written)]
     if params.get("order") and len(required) < 2:
         raise ParameterError("order", "order needs two or more headings under required")
-    for key in ("filled", "leads"):
+    for key in ("filled", "leads", "linked", "used"):
         if params.get(key) and not required:
             raise ParameterError(key, f"{key} needs headings under required")
     if not any(params.get(key) for key in ("required", "levels", "single_title", "min_count")):
         raise ValueError("it asks for nothing, so that it cannot fail")
 
     def judge(artifact: Artifact, context: CheckContext) -> Report:
-        document = markdown.parse(artifact.text)
+        document = markdown.of(artifact)
         visible = [h for h in document.headings if not h.nested] + document.html_headings
         visible.sort(key=lambda heading: heading.line)
         reports = [_required(required, document, params, context)] if required else []
@@ -92,7 +92,8 @@ def _required(
     params: Mapping[str, Any],
     context: CheckContext,
 ) -> Report:
-    candidates = _candidates(document, params.get("filled", False), params.get("leads", False))
+    candidates = _candidates(document, params)
+    used = next(usage_lines(document), 0) if params.get("used") else 0
     what = "filled heading" if params.get("filled") else "heading"
     what += " or lead" if params.get("leads") else ""
     findings: list[Finding] = []
@@ -100,8 +101,14 @@ def _required(
     there = []
     for wanted in required:
         found = wanted.first_in(candidates, context)
+        if found is None and used:
+            found = ("a code block", used)
         if found is None:
-            findings.append(Finding(f"there is no {what} {wanted.shown}"))
+            missing = Finding(f"there is no {what} {wanted.shown}")
+            if wanted.pattern and (expected := params.get("expected")):
+                kind = "missing or empty" if params.get("filled") else "missing"
+                missing = Finding(f"{kind} section: {expected}", 1)
+            findings.append(missing)
             continue
         there.append(f"{one_line(found[0], 40)!r} in line {found[1]}")
         if params.get("order") and found[1] < last[0]:
@@ -111,14 +118,16 @@ def _required(
     return Report(findings, ", ".join(there))
 
 
-def _candidates(document: markdown.Markdown, filled: bool, leads: bool) -> list[Candidate]:
+def _candidates(document: markdown.Markdown, params: Mapping[str, Any]) -> list[Candidate]:
     found = [
         (section.title, section.line)
         for section in document.sections
-        if not filled or _has_text(document.text[section.start : section.end])
+        if not params.get("filled") or _has_text(document.text[section.start : section.end])
     ]
-    if leads:
+    if params.get("leads"):
         found += _leads(document)
+    if params.get("linked"):
+        found += _linked(document)
     return sorted(((" ".join(text.split()), line) for text, line in found), key=lambda c: c[1])
 
 
@@ -134,8 +143,16 @@ def _leads(document: markdown.Markdown) -> Iterator[Candidate]:
         before = bisect_left(starts, block.line)
         if before:
             yield paragraphs[before - 1].text, paragraphs[before - 1].line
-        if block.language in _SHELLS:
+        if block.language in SHELLS:
             yield block.text, block.line
+
+
+def _linked(document: markdown.Markdown) -> Iterator[Candidate]:
+    """Yield the words of each link that leads out of the document, and those of its path."""
+    for link in document.links:
+        if not link.image and link.target and link.target[0] != "#":
+            path = urlsplit(link.target).path if "://" in link.target else link.target
+            yield f"{link.text} | {_BETWEEN_WORDS.sub(' ', path)}", link.line
 
 
 def _titles(found: Sequence[markdown.Heading]) -> Iterator[Finding]:
@@ -169,6 +186,14 @@ KIND = StructureKind(
         "filled": FLAG.means("there is text under those that are required", "`false`"),
         "leads": FLAG.means(
             "the paragraph before a fenced block counts too, and so do the lines of a shell block",
+            "`false`",
+        ),
+        "linked": FLAG.means(
+            "a link to another page counts too, by its words and its path", "`false`"
+        ),
+        "used": FLAG.means(
+            "a code block that is neither an installation nor for contributors counts for each of "
+            "them",
             "`false`",
         ),
         "single_title": FLAG.means("there is exactly one heading of level 1", "`false`"),

@@ -45,7 +45,7 @@ def _make(params: Mapping[str, Any]) -> Judge:
         raise ValueError("it asks for nothing, so that it cannot fail")
 
     def judge(artifact: Artifact, context: CheckContext) -> Report:
-        document = markdown.parse(artifact.text)
+        document = markdown.of(artifact)
         links = [link for link in document.links if not link.image]
         findings: list[Finding] = []
         if asked.get("targets"):

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from html import unescape
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.checks.markdown_parts import Block, Heading, Link, Paragraph, Section
@@ -21,6 +22,8 @@ from pytest_reflex.errors import ArtifactError
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
+    from pytest_reflex.model.artifact import Artifact
+
 __all__ = [
     "Block",
     "Heading",
@@ -29,6 +32,7 @@ __all__ = [
     "Paragraph",
     "Section",
     "blocks",
+    "of",
     "parse",
     "sections",
 ]
@@ -39,6 +43,16 @@ MAX_PIPES = 200_000  # each may be a cell of a table: 17 µs and 850 bytes
 MAX_MARKS = 300_000  # in what is no code block; each may be a token: 16 µs and 700 bytes
 MAX_LINK_WORK = 5_000_000_000  # brackets times characters of a paragraph; about 10 s
 
+_OTHER_MARKUP = {
+    **dict.fromkeys((".rst", ".rest"), "reStructuredText"),
+    **dict.fromkeys((".adoc", ".asciidoc", ".asc"), "AsciiDoc"),
+    **dict.fromkeys((".html", ".htm", ".xhtml"), "HTML"),
+    **dict.fromkeys((".tex", ".latex"), "LaTeX"),
+    ".org": "Org",
+    ".textile": "Textile",
+    ".mediawiki": "MediaWiki",
+    ".pod": "POD",
+}
 _MARKS = "*_`[!<&\\\n"
 _HTML_COMMENT = re.compile(r"<!--(?:.*?-->|.*\Z)", re.DOTALL)
 _HTML_LINK = re.compile(
@@ -249,6 +263,16 @@ def parse(text: str) -> Markdown:
                 hint="split it, or use a content check without section and block",
             )
     return Markdown(text)
+
+
+def of(artifact: Artifact) -> Markdown:
+    """Return the parsed document of a file; raises ArtifactError for one of another markup too."""
+    if markup := _OTHER_MARKUP.get(PurePath(artifact.name).suffix.lower()):
+        raise ArtifactError(
+            f"{artifact.name} is {markup}, and this check reads Markdown",
+            hint="use content or executable checks for it",
+        )
+    return parse(artifact.text)
 
 
 def _too_many(what: str, token: Token) -> ArtifactError:

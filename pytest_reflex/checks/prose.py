@@ -36,7 +36,7 @@ def _make(params: Mapping[str, Any]) -> Judge:
         raise ValueError("it asks for nothing, so that it cannot fail")
 
     def judge(artifact: Artifact, context: CheckContext) -> Report:
-        document = markdown.parse(artifact.text)
+        document = markdown.of(artifact)
         reports = [look(document, params) for look in asked]
         findings = [finding for report in reports for finding in report.findings]
         return Report(findings, "; ".join(report.summary for report in reports))

@@ -79,7 +79,7 @@ class StructureCheck:
 
     def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
         kind, params = settled(spec, variables)
-        judge = _made(spec, kind, params)
+        judge = _made(spec, kind, {**params, "expected": spec.expected})
         files = params.get("files")
         patterns = (files,) if isinstance(files, str) else files and tuple(files)
         return lambda artifact, context: over_files(

@@ -42,7 +42,7 @@ def _make(params: Mapping[str, Any]) -> Judge:
         )
 
     def judge(artifact: Artifact, context: CheckContext) -> Report:
-        document = markdown.parse(artifact.text)
+        document = markdown.of(artifact)
         tables = list(tables_of(document))
         findings = list(_malformed(document, tables)) if params.get("well_formed") else []
         meant = [table for table in tables if _has(table, columns)]

@@ -14,13 +14,17 @@ from pytest_reflex.model.targets import CheckContext
 
 
 def judge(
-    text: str | bytes, params: dict[str, Any], name: str = "a.md", base: Path | None = None
+    text: str | bytes,
+    params: dict[str, Any],
+    name: str = "a.md",
+    base: Path | None = None,
+    expected: str = "",
 ) -> CheckResult:
     """Return what a structure check with `params` says of a text in a file called `name`."""
     data = text.encode() if isinstance(text, str) else text
     folder = base or Path("no-such-folder")
     artifact = Artifact(path=folder / name, name=name, data=data, base=base)
-    spec = CheckSpec(type="structure", params=params)
+    spec = CheckSpec(type="structure", params=params, expected=expected)
     return StructureCheck().compile(spec, {})(artifact, CheckContext(root=Path()))
 
 

@@ -49,6 +49,73 @@ def test_block_that_does_not_parse_fails_at_its_line(
     assert result.location.line == line
 
 
+FRAGMENTS = [
+    ("json", '"scripts": {\n  "test": "ava"\n}\n'),
+    ("json", '"a": 1,\n"b": [2, 3],\n'),
+    ("json", '{\n  "a": 1,\n  ...\n}\n'),
+    ("json", '{\n  ...\n  "a": {...},\n  "b": ...,\n  …\n}\n'),
+    ("json", '[{"id": 1}, ...]\n'),
+    ("json", '{\n  // how long, in seconds\n  "timeout": 5 /* at most 9 */\n}\n'),
+    ("json", '{"id": 1}\n{"id": 2}\n'),
+    ("json", '{"id": <your id>, "url": "http://x.y//z", "port": {{ port }}}\n'),
+    ("yaml", "...\n  app:\n    image: a\n...\n"),
+    ("yml", "jobs:\n  ...\n  test:\n    steps: [a]\n  # ...\n"),
+    ("yaml", "    - a\n...\nb: 1\n"),
+    ("yaml", "a: {{ .Values.a }}\n{{- if .b }}\nb: 1\n{{- end }}\n"),
+    ("yaml", "services:\n  [...]\n  db: {}\n"),
+    ("toml", "[tool]\n...\na = 1\n"),
+    ("toml", "name = ...\n[b]\n# ...\n"),
+    ("python", "app = App(title='x', ...)\nrun(app, ..., port=1)\n"),
+    ("python", "{'a': 1, ...}\n"),
+    ("python", '    ... "name": item.name ...\n'),
+    ("python", "x = 1\n…\nprint(x)\n"),
+    ("python", '"name": "x",\n"items": [1],\n'),
+    ("python", "title='x',\nport=80,\n"),
+    ("python", "def fetch(url: str, *, timeout: float = 5) -> bytes\n"),
+    ("py", "class Shop(Base):\n"),
+]
+
+
+@pytest.mark.parametrize(("language", "code"), FRAGMENTS)
+def test_part_of_a_file_parses(language: str, code: str) -> None:
+    text = f"# T\n\n```{language}\n{code}```\n"
+    assert judge(text, {"code_blocks": {"parse": True}}).outcome is Outcome.PASS
+
+
+BROKEN = [
+    ("json", '"a": 1\n"b": 2\n'),
+    ("json", '{"a": 1,}\n'),
+    ("json", '{\n  ...\n  "a" 1\n}\n'),
+    ("json", '{\n  "a": {...\n}\n'),
+    ("json", "{\n  // a remark\n  'a': 1\n}\n"),
+    ("json", "hello\n"),
+    ("yaml", "...\na: [1\nb: 2\n"),
+    ("yaml", "a: 1\n...\n  b: 2\n c: 3\n"),
+    ("toml", "...\na = \n"),
+    ("python", "f(1, ...)\nprint 'a'\n"),
+    ("python", "columns = ['a', 'b'\n"),
+    ("python", "x = 1 +\ny = 2\n"),
+    ("python", "def f(x)\n    return x\n"),
+    ("python", "pip install x\n"),
+    ("python", "if x == 1\n    y()\n"),
+]
+
+
+@pytest.mark.parametrize(("language", "code"), BROKEN)
+def test_part_of_a_file_with_a_fault_does_not_parse(language: str, code: str) -> None:
+    result = judge(f"```{language}\n{code}```\n", {"code_blocks": {"parse": True}})
+    assert result.message.startswith(f"a {language} block does not parse: ")
+
+
+@pytest.mark.parametrize(
+    "text", ["Run it:\n\n    make\n", "<pre><code>\nmake\n</code></pre>\n", "```\nmake\n```\n"]
+)
+def test_block_without_a_fence_is_one_too(text: str) -> None:
+    assert judge(text, {"code_blocks": {"min_count": 1}}).outcome is Outcome.PASS
+    result = judge(text, {"code_blocks": {"min_count": 2}})
+    assert result.message == "1 code blocks with content, at least 2 are wanted"
+
+
 def test_fence_that_is_never_closed_is_found() -> None:
     result = judge("# T\n\n```sh\nmake\n\n## Usage\n", {"code_blocks": {"parse": True}})
     assert result.message == "a fence is never closed"
@@ -68,7 +135,7 @@ def test_fence_in_a_list_ends_with_it() -> None:
 
 def test_empty_blocks_do_not_count() -> None:
     result = judge("```sh\n```\n\n```sh\nmake\n```\n", {"code_blocks": {"min_count": 2}})
-    assert result.message == "1 fenced blocks with content, at least 2 are wanted"
+    assert result.message == "1 code blocks with content, at least 2 are wanted"
 
 
 def test_language_narrows_what_is_counted() -> None:

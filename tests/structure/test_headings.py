@@ -95,3 +95,74 @@ def test_b027_runaway_pattern_is_an_error() -> None:
     text = "# " + "a" * 60 + "b\n"
     result = judge(text, {"headings": {"required": "/(a|aa)+$/"}})
     assert result.outcome in (Outcome.ERROR, Outcome.FAIL)
+
+
+INSTALLED = "## Installation\n\n```sh\npip install tool\n```\n"
+SHOWN = {
+    "a session at the top": ">>> tool(1)\n2\n",
+    "a call": "import tool\n\ntool(1)\n",
+    "a command behind the one that installs": "$ pip install tool\n$ tool --help\n",
+    "a long manifest with dependencies": "[project]\n" + "a = 1\n" * 12 + "dependencies = []\n",
+}
+USED: dict[str, Any] = {"headings": {"required": "/usage/", "filled": True, "used": True}}
+
+
+@pytest.mark.parametrize("code", SHOWN.values(), ids=SHOWN)
+@pytest.mark.parametrize("form", ["```\n{}```\n", "~~~py\n{}~~~\n", "<pre>\n{}</pre>\n"])
+def test_code_that_installs_nothing_shows_a_use(code: str, form: str) -> None:
+    text = f"# Tool\n\n{form.format(code)}\n{INSTALLED}"
+    assert judge(text, USED).outcome is Outcome.PASS
+
+
+NOT_SHOWN = {
+    "installation alone": INSTALLED,
+    "two ways to install": "```\nnpm i tool\nyarn add tool\n```\n",
+    "a virtual environment first": "```sh\n$ python -m venv .venv\n$ . .venv/bin/activate\n```\n",
+    "a dependency": '```json\n{"dependencies": {"tool": "^1.0"}}\n```\n',
+    "a citation": "```bibtex\n@misc{tool}\n```\n",
+    "code for contributors": "## Contributing\n\n```\nmake test\n```\n",
+    "an empty block": "```\n```\n",
+}
+
+
+@pytest.mark.parametrize("text", NOT_SHOWN.values(), ids=NOT_SHOWN)
+def test_code_that_shows_no_use_is_no_usage(text: str) -> None:
+    result = judge(f"# Tool\n\n{text}", USED)
+    assert result.message == "there is no filled heading /usage/"
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "[Usage](https://x.y)",
+        "See the [notes on usage](docs/a.md).",
+        "[more](https://x.y/docs/usage.html?a=1#b)",
+        "<a href='docs/usage/'>here</a>",
+    ],
+)
+def test_link_that_is_named_so_leads_there(link: str) -> None:
+    asked = {"required": "/\\busage\\b/"}
+    assert judge(link, {"headings": asked | {"linked": True}}).outcome is Outcome.PASS
+    assert judge(link, {"headings": asked}).outcome is Outcome.FAIL
+
+
+@pytest.mark.parametrize("link", ["[Usage](#usage)", "![usage](a.png)", "[x](https://usage.y/)"])
+def test_link_that_leads_elsewhere_does_not_count(link: str) -> None:
+    asked = {"required": "/\\busage\\b/", "linked": True}
+    assert judge(link, {"headings": asked}).outcome is Outcome.FAIL
+
+
+def test_pattern_that_is_missing_is_told_in_the_words_of_its_author() -> None:
+    spec = {"headings": {"required": "/^(set ?up|install)/", "filled": True}}
+    result = judge("# T\n", spec, expected="how to install it")
+    assert result.message == "missing or empty section: how to install it"
+    assert result.location == Place("a.md", 1, 0)
+
+
+@pytest.mark.parametrize("name", ["a.rst", "a.adoc", "A.HTML", "notes.org"])
+@pytest.mark.parametrize("params", [USED, {"links": True}, {"prose": {"min_words": 1}}], ids=str)
+def test_other_markup_is_not_read_as_markdown(name: str, params: dict[str, Any]) -> None:
+    result = judge("# Usage\n\nText.\n", params, name=name)
+    assert result.outcome is Outcome.ERROR
+    assert result.message.startswith(f"{name} is ")
+    assert "this check reads Markdown" in result.message

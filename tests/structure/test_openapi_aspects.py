@@ -14,6 +14,8 @@ from tests.structure.judging import judge
 Node = dict[str, Any]
 
 ARRAY: Node = {"type": "array", "items": {"type": "string"}}
+NEXT: Node = {"hasNextPage": {}, "endCursor": {}}
+LINKS: Node = {"properties": {"self": {}}}
 OBJECTS: Node = {"type": "array", "items": {"properties": {"a": {}}}}
 
 
@@ -92,6 +94,47 @@ PASSING: dict[str, tuple[str, Node]] = {
         "pagination",
         get(answers({"schema": ARRAY}, headers={"Link": {}})),
     ),
+    "next in what is put together": (
+        "pagination",
+        get(returns({"properties": {"data": OBJECTS, "links": {"allOf": [ref("schemas/P")]}}}))
+        | components(schemas={"P": {"properties": {"first": {}, "next": {}}}}),
+    ),
+    "next in the page info": (
+        "pagination",
+        get(returns({"properties": {"items": OBJECTS, "pageInfo": {"properties": NEXT}}})),
+    ),
+    "next in one of the links": (
+        "pagination",
+        get(returns({"allOf": [{"properties": {"items": OBJECTS}}, ref("schemas/P")]}))
+        | components(
+            schemas={
+                "P": {
+                    "properties": {"_links": {"oneOf": [ref("schemas/L")]}},
+                },
+                "L": {"properties": {"next": {}}},
+            }
+        ),
+    ),
+    "webhooks are operations": ("operations", {"webhooks": {"w": {"post": answers({})}}}),
+    "webhooks beside paths": (
+        "operations",
+        {"paths": {}, "webhooks": {"w": {"post": answers({})}}},
+    ),
+    "webhooks by reference": (
+        "operations",
+        {
+            "webhooks": {"w": ref("pathItems/W")},
+            **components(pathItems={"W": {"put": answers({})}}),
+        },
+    ),
+    "versions and numbers have no style": (
+        "naming",
+        {"paths": {"/2.0/pet-owners": {}, "/status/200": {}, "/v3": {}, "/2024-01-31": {}}},
+    ),
+    "a digit at the start is no style": (
+        "naming",
+        {"paths": {"/2fa/pet-owners": {}, "/3d-models": {}, "/two-words": {}}},
+    ),
     "next in the answer": (
         "pagination",
         get(returns({"properties": {"items": OBJECTS, "next_cursor": {}}})),
@@ -122,6 +165,18 @@ KEY = components(securitySchemes={"k": {}})
 
 FAILING: dict[str, tuple[str, Node]] = {
     "no operation is defined under paths": ("operations", {"paths": {"/a": {"summary": "s"}}}),
+    "no operation is defined under paths or webhooks": ("operations", {"webhooks": {"w": {}}}),
+    "webhook POST w has no responses": ("operations", {"webhooks": {"w": {"post": {}}}}),
+    "the path segment '2fa_codes' is not kebab-case": (
+        "naming",
+        {"paths": {"/a-b": {}, "/c-d": {}, "/2fa_codes": {}}},
+    ),
+    "GET /b returns a list": (
+        "pagination",
+        get(
+            returns({"properties": {"items": OBJECTS, "links": {"properties": {"self": {}}}}}), "/b"
+        ),
+    ),
     "GET /a has no responses": ("operations", get({})),
     "GET /a: the JSON response 404 declares no schema": ("schemas", get(answers({}, "404"))),
     "POST /a: the JSON request shows no example": (

@@ -18,7 +18,7 @@ from pytest_reflex.model.words import Level, Outcome
 REGISTRY = built_in()
 TEMPLATES: dict[str, Criteria] = {
     name: load_criteria(name, registry=REGISTRY)
-    for name in ("base", "api-spec", "code", "configuration", "documentation")
+    for name in ("base", "api-spec", "code", "configuration", "documentation", "guide")
 }
 RULES = {
     "base": {"a.correctness.artifact-non-empty": "fail"},
@@ -67,12 +67,18 @@ RULES = {
         "b.quality.audience": "warn",
     },
 }
+RULES["guide"] = {
+    rule: severity
+    for rule, severity in RULES["documentation"].items()
+    if rule != "a.completeness.sections"
+}
 THRESHOLDS = {
     "base": "4/5 9/10",
     "api-spec": "4/5 9/10",
     "code": "4/5 9/10",
     "configuration": "4/5 9/10",
     "documentation": "3/4 17/20",
+    "guide": "3/4 17/20",
 }
 
 
@@ -87,7 +93,7 @@ EVERY_RULE = {
     f"{name}: {rule.id}": rule
     for name, criteria in TEMPLATES.items()
     for rule in criteria.rules
-    if name == "base" or rule.id != "a.correctness.artifact-non-empty"
+    if name != "guide" and (name == "base" or rule.id != "a.correctness.artifact-non-empty")
 }
 
 

@@ -26,7 +26,10 @@ from pytest_reflex.model.targets import CheckContext
 
 ASPECTS: dict[str, tuple[str, Callable[[ApiDocument], Report]]] = {
     "valid": ("what makes the document invalid by its version: 3.0, 3.1 or 3.2", valid),
-    "operations": ("no operation under `paths`, or one without responses", operations),
+    "operations": (
+        "no operation under `paths` or `webhooks`, or one without responses",
+        operations,
+    ),
     "schemas": ("a JSON body without a schema", schemas),
     "examples": (
         "a JSON request body, or JSON body of a 2xx response, without an example",
@@ -65,7 +68,8 @@ def _make(params: Mapping[str, Any]) -> Judge:
     def judge(artifact: Artifact, context: CheckContext) -> Report:
         found = openapi_in(artifact)
         if isinstance(found, Report):
-            return found
+            # One cause, one finding: that of the aspect that asks whether there is anything.
+            return found if name == "operations" else Report(unmeasured=_reason(found))
         reports = [aspect(document) for document in found]
         findings = [finding for report in reports for finding in report.findings]
         unmeasured = next((report.unmeasured for report in reports if report.unmeasured), "")
@@ -74,6 +78,12 @@ def _make(params: Mapping[str, Any]) -> Judge:
         return Report(findings, reports[0].summary, unmeasured)
 
     return judge
+
+
+def _reason(report: Report) -> str:
+    """Return why nothing can be looked at, with the place that `operations` reports."""
+    first = report.findings[0]
+    return first.message + (f" (line {first.line})" if first.line > 1 else "")
 
 
 def _is_about(name: str, document: ApiDocument, report: Report) -> bool:
@@ -112,8 +122,9 @@ def openapi_in(artifact: Artifact) -> list[ApiDocument] | Report:
     found = [ApiDocument(data, around) for data in tables if "openapi" in data.value]
     if found:
         return found
-    if any("swagger" in data.value for data in tables):
-        return Report([Finding("this is Swagger 2.0; OpenAPI 3 is needed", 1)])
+    if old := next((data for data in tables if "swagger" in data.value), None):
+        message = f"this is Swagger {old.value['swagger']}; OpenAPI 3 is needed"
+        return Report([Finding(message, old.line(("swagger",)))])
     return Report([Finding("there is no OpenAPI document: the key `openapi` is not at its top", 1)])
 
 

@@ -13,10 +13,11 @@ _DATA_KEYS = frozenset({"example", "examples", "default", "enum", "const"})
 
 
 def operations(api: ApiDocument) -> Report:
-    """Find whether there are operations under `paths`, each with a response."""
-    found = api.operations("paths")
+    """Find whether there are operations under `paths` or `webhooks`, each with a response."""
+    found = api.operations("paths", "webhooks")
     if not found:
-        return Report([Finding("no operation is defined under paths", api.line(api.root))])
+        message = "no operation is defined under paths or webhooks"
+        return Report([Finding(message, api.line(api.root))])
     findings = [
         Finding(f"{op.label} has no responses", api.line(op.spot))
         for op in found

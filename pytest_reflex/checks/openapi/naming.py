@@ -10,9 +10,9 @@ from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.checks.openapi.document import ApiDocument, Spot
 
 _STYLES = {
-    "kebab-case": re.compile(r"a[a0]*(-[a0]+)*"),
-    "snake_case": re.compile(r"a[a0]*(_+[a0]+)*_*"),
-    "camelCase": re.compile(r"a[aA0]*"),
+    "kebab-case": re.compile(r"[a0]+(-[a0]+)*"),
+    "snake_case": re.compile(r"[a0]+(_+[a0]+)*_*"),
+    "camelCase": re.compile(r"0*a[aA0]*"),
     "PascalCase": re.compile(r"A[aA0]*"),
     "UPPER_CASE": re.compile(r"A[A0]*(_[A0]+)*"),
     "Train-Case": re.compile(r"A[aA0]*(-[A0][aA0]*)*"),
@@ -20,6 +20,7 @@ _STYLES = {
 }
 _IDENTIFIER = re.compile(r"[^\W\d][\w./:-]*")
 _TEMPLATE = re.compile(r"\{[^{}]*\}")
+_NUMBER = re.compile(r"[vV]?[\d._-]+(?:alpha|beta|rc|preview)?\d*", re.ASCII)
 _PIECES = re.compile(r"[./:\[\]~,;()=]+")
 
 Named = tuple[str, Spot]
@@ -30,7 +31,8 @@ def naming(api: ApiDocument) -> Report:
 
     The families: static path segments; operationIds, which must be identifiers as well; names of
     path, query and cookie parameters (header names have a custom of their own); property names.
-    A single lower-case word fits kebab-case, snake_case and camelCase.
+    A single lower-case word fits kebab-case, snake_case and camelCase. Versions and numbers in a
+    path (/v2, /2.0, /200, /2024-01-31) have no style.
     """
     ids = list(_operation_ids(api))
     findings = [
@@ -93,7 +95,8 @@ def _segments(api: ApiDocument) -> Iterator[Named]:
     paths = api.root.child("paths")
     for path in paths.table:
         for segment in path.split("/"):
-            if (static := _TEMPLATE.sub("", segment)) and not path.startswith("x-"):
+            static = _TEMPLATE.sub("", segment)
+            if static and not path.startswith("x-") and not _NUMBER.fullmatch(static):
                 yield static, paths.child(path)
 
 

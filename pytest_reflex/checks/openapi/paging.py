@@ -6,7 +6,7 @@ import re
 
 from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.checks.openapi.aspects import counted
-from pytest_reflex.checks.openapi.document import ApiDocument, Operation, Spot, table
+from pytest_reflex.checks.openapi.document import ApiDocument, Operation, Spot
 
 _POSITION = re.compile(
     r"page|p|page(number|no|num|index|token|cursor|offset|after|before|key)|offset|skip|start|"
@@ -14,6 +14,7 @@ _POSITION = re.compile(
     r"cursor|after|before|startingafter|endingbefore|continue|marker|since(id)?|maxid|next"
 )
 _LISTS = re.compile(r"items|data|results?|records|entries|elements|values|content|rows|list|value")
+_AROUND = ("links", "meta", "metadata", "paging", "pagination", "pageinfo")
 _NOT_WORD = re.compile(r"[^a-z0-9]")
 
 
@@ -99,7 +100,7 @@ def _gives_next(api: ApiDocument, op: Operation) -> bool:
         ):
             return True
     return any(
-        _plain(name).startswith("next") or (name in ("links", "_links") and _has_next(api, value))
+        _leads_on(name) or (_plain(name) in _AROUND and _has_next(api, value))
         for body in api.json_bodies(op)
         for schema in _alternatives(api, body.media.child("schema"))
         for name, value in _property_spots(schema)
@@ -107,7 +108,13 @@ def _gives_next(api: ApiDocument, op: Operation) -> bool:
 
 
 def _has_next(api: ApiDocument, links: Spot) -> bool:
-    return "next" in table(api.resolve(links).table.get("properties"))
+    """Return whether what is around a list names its next part, put together or not."""
+    parts = _alternatives(api, links)
+    return any(_leads_on(name) for part in parts for name, _ in _property_spots(part))
+
+
+def _leads_on(name: str) -> bool:
+    return _plain(name).startswith(("next", "hasnext", "endcursor"))
 
 
 def _property_spots(schema: Spot) -> list[tuple[str, Spot]]:

@@ -1,0 +1,153 @@
+"""Code in a document that is a part of a file: cut lines, no outer braces, a signature alone.
+
+A block that does not parse as a whole file may be a fragment of one. What was left out of it
+(`...`, `…`), comments of JSON, and what a template engine fills in are taken out; braces are put
+around. A fault in what is left is still a fault.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import sys
+from collections.abc import Iterator
+
+from pytest_reflex.documents.data import read_data
+from pytest_reflex.documents.lines import DataSyntaxError
+from pytest_reflex.documents.python_tree import parse_python
+from pytest_reflex.errors import ArtifactError
+
+_CUT = r"(?:\.{3,}|…)"
+_CUT_LINE = re.compile(
+    rf"^[ \t]*(?:#|//|;|--)?[ \t]*[\[(<{{]?[ \t]*{_CUT}[^\n:={{}}]*$", re.MULTILINE
+)
+_TEMPLATE_LINE = re.compile(r"^[ \t]*(?:\{%.*%\}|\{\{.*\}\}|<%.*%>)[ \t]*$", re.MULTILINE)
+_TEMPLATE = re.compile(r"\$?\{\{.*?\}\}|<%.*?%>|\{%.*?%\}")
+_JSON_PART = re.compile(
+    rf"""(?P<text>"(?:\\.|[^"\\\n])*")|(?P<remark>//[^\n]*|/\*.*?\*/|^[ \t]*\#[^\n]*)"""
+    rf"""|(?P<cut>{_CUT})|(?P<value>\$?\{{\{{.*?\}}\}}|<[A-Za-z][\w .-]*>)""",
+    re.DOTALL | re.MULTILINE,
+)
+_COMMAS = re.compile(r",(?:\s*,)+")
+_NEXT = re.compile(r"(?<=[}\]])\s*\n\s*(?=[{\[])")
+_LEADING = re.compile(r"([\[{]\s*),")
+_TRAILING = re.compile(r",(\s*[\]}])")
+_PYTHON_PART = re.compile(
+    rf"""(?P<text>\"{{3}}.*?\"{{3}}|'{{3}}.*?'{{3}}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\#[^\n]*)"""
+    rf"""|(?P<cut>{_CUT})""",
+    re.DOTALL,
+)
+_SIGNATURE = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class)\b", re.MULTILINE)
+_NEWER = (
+    ((3, 12), re.compile(r"^\s*(?:type\s+\w+.*=|(?:async\s+def|def|class)\s+\w+\s*\[)", re.M)),
+    ((3, 14), re.compile(r"""\b[tT][rR]?["']""")),
+)
+"""Syntax that an older Python does not know, by the version that does."""
+
+
+def is_fragment(text: str, language: str) -> bool:
+    """Return whether a text that is no whole file (json, yaml, toml, python) is a part of one."""
+    if language == "python":
+        return _is_newer(text) or any(map(_is_python, _python_readings(text)))
+    return any(_reads(reading, language) for reading in _READINGS[language](text))
+
+
+def _json_readings(text: str) -> Iterator[str]:
+    cut = False
+
+    def put(part: re.Match[str]) -> str:
+        nonlocal cut
+        if part["text"]:
+            return part["text"]
+        if part["cut"]:
+            cut = True
+            return "null" if text[: part.start()].rstrip().endswith(":") else ","
+        return "null" if part["value"] else ""
+
+    plain = _JSON_PART.sub(put, text).strip()
+    if cut:
+        plain = _tidy(plain)
+    yield plain
+    inner = plain.removesuffix(",")
+    yield "[" + _NEXT.sub(",", inner) + "]"  # one after another
+    yield "{" + inner + "}"
+
+
+def _tidy(text: str) -> str:
+    """Return JSON without the commas that stand beside what was left out."""
+    text = _COMMAS.sub(",", text)
+    return _TRAILING.sub(r"\1", _LEADING.sub(r"\1", text)).strip().strip(",")
+
+
+def _yaml_readings(text: str) -> Iterator[str]:
+    text = _TEMPLATE.sub("x", _TEMPLATE_LINE.sub("", text))
+    yield text
+    yield _CUT_LINE.sub("", text)
+
+
+def _toml_readings(text: str) -> Iterator[str]:
+    text = _TEMPLATE.sub("x", _TEMPLATE_LINE.sub("", text))
+    yield re.sub(rf"=[ \t]*{_CUT}[ \t]*$", '= ""', _CUT_LINE.sub("", text), flags=re.MULTILINE)
+
+
+_READINGS = {"json": _json_readings, "yaml": _yaml_readings, "toml": _toml_readings}
+
+
+def _reads(text: str, language: str) -> bool:
+    if language == "json":
+        return _is_json(text)
+    try:
+        read_data(text, language)
+    except DataSyntaxError:
+        pieces = _CUT_LINE.split(text) if language == "yaml" else []
+        return len(pieces) > 1 and all(_reads(piece, language) for piece in pieces)
+    except ArtifactError:
+        return False
+    return True
+
+
+def _is_json(text: str) -> bool:
+    try:
+        # Of two values in a row the second is another document; of a key twice, another case.
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict | list)
+
+
+def _python_readings(text: str) -> Iterator[str]:
+    cut = False
+
+    def put(part: re.Match[str]) -> str:
+        nonlocal cut
+        cut = cut or bool(part["cut"])
+        return part["text"] or ""
+
+    plain = _PYTHON_PART.sub(put, text)
+    if cut:
+        yield _PYTHON_PART.sub(lambda part: part["text"] or "...", text)  # … for ...
+        yield _COMMAS.sub(",", re.sub(r"([(\[{]\s*),", r"\1", plain))
+        yield f"_(\n{plain.strip().strip(',')}\n)"
+    if plain.rstrip().endswith(","):
+        yield f"_(\n{plain}\n)"
+    if cut or ":" in plain:
+        yield f"{{\n{plain}\n}}"
+    if _SIGNATURE.match(plain):
+        yield plain.rstrip().removesuffix(":") + ": ..."
+
+
+def _is_python(text: str) -> bool:
+    try:
+        tree = parse_python(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    # What is in braces is a part of a dictionary: braces around a statement are a set.
+    first = tree.body[0] if tree.body else None
+    return not text.startswith("{\n") or (
+        isinstance(first, ast.Expr) and isinstance(first.value, ast.Dict)
+    )
+
+
+def _is_newer(text: str) -> bool:
+    return any(sys.version_info < version and sign.search(text) for version, sign in _NEWER)
