@@ -96,6 +96,7 @@ PARSERS: dict[str, Callable[[str], DataSyntaxError | None]] = {
 KIND = StructureKind(
     key="code_blocks",
     make=_make,
+    forbids=lambda params: any(params.get(key) for key in ("parse", "tagged")),
     inside={
         "parse": FLAG.means(
             "fences are closed, and blocks tagged python, json, yaml or toml parse", "`false`"

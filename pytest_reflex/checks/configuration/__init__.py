@@ -84,7 +84,7 @@ def _is_list_of_texts(value: Any) -> bool:
 KIND = StructureKind(
     key="configuration",
     make=_make,
-    forbids=lambda params: params["configuration"] == "secrets",
+    forbids=lambda params: True,
     value=one_of({name: words for name, (words, _) in ASPECTS.items()}).means(
         "the aspect that is looked at", REQUIRED
     ),
