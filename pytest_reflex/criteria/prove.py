@@ -232,7 +232,9 @@ class _Trial:
     @property
     def is_absence(self) -> bool:
         # A search in a section cannot judge where the section is missing.
-        return self.empty is Outcome.PASS or all(map(forbids, self.rule.checks))
+        return self.empty is Outcome.PASS or all(
+            forbids(s, self.prover.criteria.vars) for s in self.rule.checks
+        )
 
     @property
     def proof(self) -> Proof:
