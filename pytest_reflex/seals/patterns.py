@@ -15,7 +15,8 @@ from glob import escape, has_magic
 from pathlib import Path, PurePath
 
 from pytest_reflex.errors import is_transient, read_again, read_or_raise
-from pytest_reflex.model.globs import ANY_DEPTH, alternatives, fits, name_matcher
+from pytest_reflex.model.globs import ANY_DEPTH as ANY_DEPTH
+from pytest_reflex.model.globs import alternatives, fits, name_matcher
 
 # Folders that ``**`` does not enter: nothing that pytest collects lies there.
 NOT_ENTERED = frozenset(
