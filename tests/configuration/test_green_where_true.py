@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_reflex.checks.configuration import ASPECTS
 from pytest_reflex.model.words import Outcome
 from tests.structure.judging import judge
 
@@ -30,6 +31,16 @@ def test_compose_file_without_services_lacks_them(name: str, text: str) -> None:
     result = judge(text, {"configuration": "required"}, name)
     assert result.outcome is Outcome.FAIL
     assert "services is missing" in result.message
+
+
+@pytest.mark.parametrize("aspect", sorted(set(ASPECTS) - {"syntax", "required"}))
+@pytest.mark.parametrize(
+    "text", ["volumes: {db: }\n", "services:\nvolumes: {db: }\n", "on: push\n"]
+)
+def test_what_lost_its_main_part_passes_nothing_for_that(aspect: str, text: str) -> None:
+    result = judge(text, {"configuration": aspect}, "copy.yaml")
+    assert result.outcome is Outcome.NOT_MEASURED
+    assert result.message.endswith(" is missing: there is nothing to look at")
 
 
 def test_compose_file_may_include_others() -> None:
@@ -73,6 +84,7 @@ SECRETS = [
     "secret_key_base: 8f3kd92kd02kf83j\n",
     "password: correct horse battery staple\n",
     "dbpassword: wordpress\n",
+    "password: $ecret123!x\n",
 ]
 
 

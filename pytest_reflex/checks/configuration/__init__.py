@@ -61,6 +61,9 @@ def _make(params: Mapping[str, Any]) -> Judge:
     def judge(artifact: Artifact, context: CheckContext) -> Report:
         found = read_config(artifact, kind)
         if isinstance(found, ConfigFile):
+            told = "" if aspect in (syntax, required) else found.missing_part
+            if told:
+                return Report(unmeasured=f"{told} is missing: there is nothing to look at")
             return aspect(found, wishes)
         return found if aspect is syntax else _unread(found)
 

@@ -93,6 +93,14 @@ class ConfigFile:
         alone = isinstance(tops, dict) and len(tops) == 1 and _LANGUAGE.fullmatch(next(iter(tops)))
         return bool(_LOCALE_NAME.fullmatch(self.name) or alone)
 
+    @property
+    def missing_part(self) -> str:
+        """The key without which there is nothing in a file of its kind; empty where it is there."""
+        top = self.documents[0].value
+        parts = _ESSENTIAL.get(self.meaning, ())
+        has_one = not parts or (isinstance(top, dict) and any(top.get(part) for part in parts))
+        return "" if has_one else parts[0]
+
     def settings(self) -> Iterator[Setting]:
         """Yield every setting in the order of the file."""
         for document in self.documents:
@@ -109,6 +117,7 @@ class ConfigFile:
                     yield document, name, inner
 
 
+_ESSENTIAL = {Meaning.COMPOSE: ("services", "include"), Meaning.WORKFLOW: ("jobs",)}
 _EXAMPLE = re.compile(
     r"(?<=[._-])(?:examples?|sample|template|tmpl|dist)\b|^example[._-]", re.IGNORECASE
 )

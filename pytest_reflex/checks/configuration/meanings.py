@@ -64,7 +64,7 @@ def _is_compose(top: dict[str, Any]) -> bool:
     keys = {key for key in top if not str(key).startswith("x-")}
     if not keys or not keys <= _COMPOSE_KEYS:
         return False
-    if "services" in top:
+    if top.get("services"):
         return _are_services(top["services"])
     return any(_are_parts(top.get(part), known) for part, known in _PART_KEYS.items())
 

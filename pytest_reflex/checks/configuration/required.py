@@ -40,9 +40,7 @@ def required(config: ConfigFile, wishes: Wishes) -> Report:
 
 def _headless(config: ConfigFile) -> Iterator[Finding]:
     """Yield that a Compose file has nothing to run, which its schema does not ask for."""
-    top = config.documents[0].value
-    is_compose = config.meaning is Meaning.COMPOSE and isinstance(top, dict)
-    if is_compose and not {"services", "include"} & top.keys():
+    if config.meaning is Meaning.COMPOSE and config.missing_part:
         yield Finding("services is missing: a Compose file needs services or include", 1)
 
 

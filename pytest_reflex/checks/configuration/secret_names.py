@@ -61,7 +61,7 @@ _WEAK = _words(
     supersecret test testing token user username"""
 )
 _LEADS_ELSEWHERE = re.compile(
-    r"""\$|%[(\w]|/|\./|\.\./|~/|[A-Za-z]:\\|\{\{|\{%|<[^<>]*>$|\[[^]]*\]$|\^|inherit$
+    r"""\$(?:[{(]|[A-Za-z_]\w*(?:$|[/:;.@-])|\w+\$|\$)|%[(\w]|/|\./|\.\./|~/|[A-Za-z]:\\|\{\{|\{%|<[^<>]*>$|\[[^]]*\]$|\^|inherit$
     |(?:file|vault|keyring|ssm|sops|cred|credentials):|ref\+|arn:|projects/[^/]+/secrets/|@Microsoft\.KeyVault
     |(?:process\.env|os\.environ|env|secrets|vars?|local|data|module|settings|config|self|this|lookup)
      [.(\[]
