@@ -109,6 +109,7 @@ _SAME = {"python3": "python", "py": "python", "yml": "yaml"}
 KIND = StructureKind(
     key="code_blocks",
     make=_make,
+    forbids=lambda params: any(params.get(key) for key in ("parse", "tagged")),
     inside={
         "parse": FLAG.means(
             "fences are closed, and blocks tagged python, json, yaml or toml parse: as a file, or "

@@ -123,9 +123,9 @@ def _bounds(key: str, value: Any) -> tuple[int, int | None]:
 
 
 def _forbids(params: Mapping[str, Any]) -> bool:
-    """Return whether there is a most without a least: how often something may be there."""
+    """Return whether there is a most: how often something may be there."""
     bounds = (_bounds(key, params[key]) for key in PARTS if key in params)
-    return any(not least for least, _ in bounds)
+    return any(most is not None for _, most in bounds)
 
 
 KIND = StructureKind(

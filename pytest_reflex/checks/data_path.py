@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from pytest_reflex.checks.data_source import data_in
@@ -60,6 +61,8 @@ class _Wanted:
     language: str | None
     exists: bool
     least: int
+    every: bool
+    some: bool
     type: str | None
     pattern: Pattern | None
     equals: tuple[Any, ...]
@@ -93,11 +96,16 @@ class _Wanted:
             )
         if len(found) < self.least:
             return Report([self._too_few(document, len(found))])
-        wrong: list[Finding] = []
+        wrong: list[Finding] = list(self._gaps(document)) if self.every else []
+        fitting = 0
         for f in found[:MAX_VALUES]:
             if message := self._complaint(f, context):
                 line = document.line(f.path) if len(wrong) < _PLACED else 0
                 wrong.append(Finding(message, line))
+            else:
+                fitting += 1
+        if self.some and fitting >= self.least:
+            return Report((), f"{fitting} of {len(found)} values at {shown} are as wanted")
         if not wrong and len(found) > MAX_VALUES:
             raise ArtifactError(
                 f"{shown} leads to more than {MAX_VALUES:,} values: too many to look at each",
@@ -112,6 +120,11 @@ class _Wanted:
                 f"{self.path} leads to {count} values, at least {self.least} are wanted", line
             )
         return Finding(f"{self.path or 'the document'} is not there", line)
+
+    def _gaps(self, document: Data) -> Iterator[Finding]:
+        """Yield what `*` stands for and has no value where the path leads on."""
+        for path in islice(paths.gaps(document.value, self.steps), _PLACED):
+            yield Finding(f"{paths.render(path)} is not there", document.line(path))
 
     def _complaint(self, found: paths.Found, context: CheckContext) -> str:
         where = paths.render(found.path) or "the document"
@@ -142,7 +155,7 @@ def _make(params: Mapping[str, Any]) -> Judge:
     if steps and steps[0] == "$" and params["path"][0] == "$":
         raise ValueError('a path starts in the document: leave out $; a key of that name is "$"')
     exists = params.get("exists", True)
-    asked = [key for key in ("equals", "matches", "value_type", "min_count") if key in params]
+    asked = [k for k in ("equals", "matches", "value_type", "min_count", "some") if k in params]
     if not exists and asked:
         raise ParameterError("exists", f"exists: false does not go with {asked[0]}")
     if params.get("min_count") == 0:
@@ -156,6 +169,8 @@ def _make(params: Mapping[str, Any]) -> Judge:
         language=params.get("block"),
         exists=exists,
         least=params.get("min_count", 1),
+        every="min_count" not in params and not params.get("some"),
+        some=params.get("some", False),
         type=params.get("value_type"),
         pattern=compile_pattern(matches, key="matches") if matches is not None else None,
         equals=(params["equals"],) if "equals" in params else (),
@@ -195,6 +210,10 @@ KIND = StructureKind(
         schema={"type": "string"},
     ).means("where the value is; the empty path is the whole document", REQUIRED),
     beside={
+        "some": FLAG.means(
+            "with `true`: one value has to be as wanted, not every one that `*` stands for",
+            "`false`",
+        ),
         "equals": ANYTHING.means('every value is this one; `true` is not `1`, `"1"` is not `1`'),
         "matches": TEXT.means(
             "this pattern is in every value; one that is no text is written as JSON first"
@@ -202,7 +221,9 @@ KIND = StructureKind(
         "exists": FLAG.means("with `false`: there is no value", "`true`"),
         # `type` is the type of the check itself.
         "value_type": TYPE.means("every value is of this type"),
-        "min_count": COUNT.means("there are at least so many values", "1"),
+        "min_count": COUNT.means(
+            "there are at least so many values, of all that `*` stands for", "1"
+        ),
         "block": LANGUAGE,
     },
 )

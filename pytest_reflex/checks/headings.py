@@ -178,6 +178,7 @@ def _skipped(found: Sequence[markdown.Heading]) -> Iterator[Finding]:
 KIND = StructureKind(
     key="headings",
     make=_make,
+    forbids=lambda params: any(params.get(key) for key in ("single_title", "levels")),
     inside={
         "required": TEXTS.means(
             "these headings are there: a title, or a pattern between slashes; case does not count"

@@ -135,6 +135,7 @@ def _undefined(document: markdown.Markdown) -> Iterator[Finding]:
 KIND = StructureKind(
     key="links",
     make=_make,
+    forbids=lambda params: params.get("links") is True or any(params.get(key) for key in PARTS),
     value=Kind("true, or a table", lambda value: value is True, schema={"const": True}).means(
         "`true` asks for targets, anchors and references"
     ),

@@ -161,7 +161,10 @@ _JUDGES: dict[str, Callable[[markdown.Markdown, Mapping[str, Any]], Report]] = {
 KIND = StructureKind(
     key="prose",
     make=_make,
-    forbids=lambda params: params.get("placeholders") is False,
+    forbids=lambda params: (
+        params.get("placeholders") is False
+        or any(params.get(key) for key in ("max_average_sentence", "max_sentence", "one_style"))
+    ),
     inside={
         "max_average_sentence": _AVERAGE.means(
             "words per sentence on average, list entries apart; there must be prose"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from enum import Enum
 
 from pytest_reflex.checks.options import FLAG, TEXTS
 from pytest_reflex.errors import Place
@@ -19,6 +20,34 @@ FILE_KINDS = {
 }
 """The parameters that say which files of a folder a check is about."""
 
+
+class Scope(Enum):
+    """What of a folder decides: the words for a check, when it passes, and what `files` may lack.
+
+    The table of the reference page is made of these.
+    """
+
+    ONE = ("asks for something that is there", "one of the files passes", "`error`: it has to say")
+    EACH = ("says `each: true`", "every file passes, and there is one", "all files")
+    NONE = (
+        "asks for what must not be there, or for no more than so much",
+        "every file passes; `error` where there is none",
+        "all files",
+    )
+
+    def __init__(self, asks: str, passes: str, without: str) -> None:
+        self.asks, self.passes, self.without = asks, passes, without
+
+    @classmethod
+    def of(cls, *, each: bool, negative: bool) -> Scope:
+        return cls.EACH if each else cls.NONE if negative else cls.ONE
+
+
+# Of several outcomes the first one counts.
+_DECIDES = {
+    True: (Outcome.FAIL, Outcome.ERROR, Outcome.NOT_MEASURED, Outcome.PASS),
+    False: (Outcome.PASS, Outcome.ERROR, Outcome.NOT_MEASURED, Outcome.FAIL),
+}
 _UNSAID = (
     "is a folder, and this check says neither `files` nor `each` "
     "(name the files as artifacts, or give the check one of the two)"
@@ -36,31 +65,29 @@ def over_files(
     """Judge a file, or the files of a folder that match one of the globs (None: not given).
 
     A check that was written for one file is no verdict on a folder: it would pass where any file
-    of many does. So it has to say which files it means, or that it means each of them. Then one
-    file has to pass; with `each`, all of them, and there has to be one. What must not be there
-    (`negative`) must be in none of the files; where there is no file, that is no verdict. A file
-    that could not be judged, or read, makes an error of what would otherwise depend on it.
+    of many does. So it has to say which files it means, or that it means each of them. `Scope` says
+    how many have to pass; `negative` is a check of what must not be there. A file that could not be
+    judged, or read, makes an error of what would otherwise depend on it.
     """
     if not artifact.is_folder:
         return judge(artifact)
-    if patterns is None and not each and not negative:
+    scope = Scope.of(each=each, negative=negative)
+    if patterns is None and scope is Scope.ONE:
         return CheckResult(outcome=Outcome.ERROR, message=f"{artifact.name} {_UNSAID}")
-    patterns, each = patterns or ("*",), each or negative
+    patterns, each = patterns or ("*",), scope is not Scope.ONE
     files = artifact.select(patterns)
     if not files:
         message = f"no file of {artifact.name} matches {one_line(', '.join(patterns))}"
-        outcome = Outcome.ERROR if negative else Outcome.FAIL
+        outcome = Outcome.ERROR if scope is Scope.NONE else Outcome.FAIL
         found = CheckResult(outcome=outcome, message=message)
         return over_all_of(artifact, patterns, found, each=each)
-    decisive = (Outcome.FAIL if each else Outcome.PASS, Outcome.ERROR)
     results: list[tuple[Artifact, CheckResult]] = []
     for file in files:
-        result = judge(file)
-        results.append((file, result))
-        if result.outcome is decisive[0]:
+        results.append((file, judge(file)))
+        if results[-1][1].outcome is _DECIDES[each][0]:
             break
-    decided = next((r for o in decisive for r in results if r[1].outcome is o), results[0])
-    told = _told(artifact, *decided, len(files), each)
+    decided = next(r for o in _DECIDES[each] for r in results if r[1].outcome is o)
+    told = _told(artifact, *decided, len(results), len(files), each)
     violated = each and told.outcome is Outcome.FAIL
     return over_all_of(artifact, patterns, told, each=each, violated=violated)
 
@@ -92,15 +119,17 @@ def over_all_of(
 
 
 def _told(
-    folder: Artifact, file: Artifact, result: CheckResult, count: int, each: bool
+    folder: Artifact, file: Artifact, result: CheckResult, looked: int, count: int, each: bool
 ) -> CheckResult:
     """Return the result of the file that decided, with words that say where it lies."""
+    checked = f"{looked} of {count} files checked"
     if count > 1 and each and result.outcome is Outcome.PASS:
-        return CheckResult(outcome=Outcome.PASS, message=f"holds in all {count} files")
+        return CheckResult(outcome=Outcome.PASS, message=checked)
     if count > 1 and not each and result.outcome is Outcome.FAIL:
         message = f"{result.message} in any of {count} files"
         return CheckResult(outcome=Outcome.FAIL, message=message)
     location = result.location
     if location is not None:
         location = Place(f"{folder.name}/{location.path}", location.line, location.column)
-    return replace(result, message=f"{file.name}: {result.message}", location=location)
+    message = f"{file.name}: {result.message}" + (f" ({checked})" if count > 1 else "")
+    return replace(result, message=message, location=location)

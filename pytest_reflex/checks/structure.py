@@ -105,6 +105,15 @@ def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> tuple[StructureKin
     return kind, params
 
 
+def forbids(spec: CheckSpec, variables: Mapping[str, Any]) -> bool:
+    """Return whether a check says of itself that something must not be there."""
+    try:
+        kind, params = settled(spec, variables)
+    except CriteriaError:
+        return False
+    return kind.forbids(params)
+
+
 def _judged(judge: Judge, artifact: Artifact, context: CheckContext) -> CheckResult:
     try:
         return result_of(judge(artifact, context), artifact)

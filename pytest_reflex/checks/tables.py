@@ -136,6 +136,9 @@ def _unfit(table: Table, params: Mapping[str, Any]) -> Iterator[Finding]:
 KIND = StructureKind(
     key="tables",
     make=_make,
+    forbids=lambda params: (
+        "max_rows" in params or any(params.get(key) for key in ("well_formed", "filled"))
+    ),
     inside={
         "well_formed": FLAG.means(
             "every row has as many cells as the head, and what has a row of dashes is a table",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from pytest_reflex.checks import structure
 from pytest_reflex.checks.content import KINDS, pattern_of
 from pytest_reflex.checks.options import settle, variable_name
 from pytest_reflex.criteria.planting import Mutant, example_of, planted
@@ -18,9 +19,11 @@ LARGEST = 1_000_000
 _SECONDS = 1.0
 
 
-def forbids(spec: CheckSpec) -> bool:
+def forbids(spec: CheckSpec, variables: Mapping[str, Any]) -> bool:
     """Return whether a check says of itself that something must not be there."""
     params = spec.params
+    if spec.type == "structure":
+        return structure.forbids(spec, variables)
     return spec.type == "content" and ("max_count" in params or params.get("negate") is True)
 
 

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from itertools import chain, islice, zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_reflex.checks.commands import runs_foreign_code, starts_process
 from pytest_reflex.checks.judged import is_judged
+from pytest_reflex.criteria.among import among_good, asks_of_all
 from pytest_reflex.criteria.mutants import Spans, grown, mutants
 from pytest_reflex.criteria.patterns_of import forbids, globs_of, matched, plants
 from pytest_reflex.criteria.planting import Mutant
+from pytest_reflex.criteria.proof import ADVICE, MEANING, Proof, RuleProof
 from pytest_reflex.criteria.samples import NAME, judge_sample, judge_text, passes
 from pytest_reflex.criteria.seeds import (
     MOST_FILES,
@@ -50,71 +51,6 @@ MOST_BYTES = 1_000_000
 """The size of an artifact of which many mutants are made."""
 EMPTY = "the empty artifact"
 """What proves a check last of all: that something has to be there is all that it shows."""
-
-
-class Proof(StrEnum):
-    """What is known of a rule after all tries."""
-
-    PROVED = "proved"
-    VACUOUS = "vacuous"
-    UNCLEAR = "unclear"
-    UNPROVEN = "unproven"
-    NOT_RUN = "not run"
-    JUDGED = "judged"
-
-
-MEANING = {
-    Proof.VACUOUS: "it passes whatever is taken away, garbled or planted",
-    Proof.UNCLEAR: "a check could not judge what it has to fail on",
-    Proof.UNPROVEN: "there is nothing to prove it with",
-    Proof.NOT_RUN: "it runs a command",
-    Proof.JUDGED: "an agent judges it, which no number of free tries can prove",
-}
-ADVICE = {
-    Proof.VACUOUS: "make the check stricter, or give a bad sample that it fails on",
-    Proof.UNCLEAR: "see what it says, and have it fail where there is nothing",
-    Proof.UNPROVEN: "give samples, or name an artifact that passes",
-    Proof.NOT_RUN: "--run-commands runs it on every text",
-    Proof.JUDGED: "give good and bad samples, and ask about them: criteria test --judge NAME",
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleProof:
-    """What is known of a rule: `empty` is its outcome on the empty artifact, None if not tried.
-
-    A rule of absence passes there, or says of itself that it forbids something.
-    `failed_on` says for each check on what it failed first, empty where it never did; None for a
-    check that was not run. `tried` counts the texts beside the empty one; `cut` says that the time
-    was over before all of them were tried.
-    """
-
-    rule: Rule
-    proof: Proof
-    empty: Outcome | None = None
-    is_absence: bool = False
-    failed_on: tuple[str | None, ...] = ()
-    tried: int = 0
-    message: str = ""
-    cut: bool = False
-
-    @property
-    def idle(self) -> tuple[int, ...]:
-        """The checks (from 1) that failed on nothing, in a rule that fails by another one."""
-        if self.proof is not Proof.PROVED or self.cut:
-            return ()
-        return tuple(number for number, what in enumerate(self.failed_on, 1) if what == "")
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "rule": self.rule.id,
-            "proof": self.proof.value,
-            "empty": self.empty.value if self.empty else None,
-            "absence": self.is_absence,
-            "failed_on": list(self.failed_on),
-            "tried": self.tried,
-            "message": self.message,
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +103,7 @@ class Prover:
             tried=trial.tried,
             message=trial.message,
             cut=trial.cut,
+            among=trial.among,
         )
 
     def _may_run(self, spec: CheckSpec) -> bool:
@@ -200,6 +137,9 @@ class _Trial:
     growing: Seed | None = None
     message: str = ""
     cut: bool = False
+    good: Seed | None = None
+    bad: Seed | None = None
+    among: Outcome | None = None
 
     def run(self) -> None:
         self.failed_on = [""] * len(self.rule.checks)
@@ -211,6 +151,8 @@ class _Trial:
         self._try_texts(quick)
         if self.growing is not None:
             self._note(EMPTY, at_empty)
+        mixed = among_good(self.rule.checks, variables, self.good, self.bad)
+        self.among = _outcome(self._judge(mixed)) if mixed else None
 
     def _try_texts(self, quick: bool) -> None:
         """Try one text after the other until each check has failed, or the time is over.
@@ -232,12 +174,16 @@ class _Trial:
     @property
     def is_absence(self) -> bool:
         # A search in a section cannot judge where the section is missing.
-        return self.empty is Outcome.PASS or all(map(forbids, self.rule.checks))
+        return self.empty is Outcome.PASS or all(
+            forbids(s, self.prover.criteria.vars) for s in self.rule.checks
+        )
 
     @property
     def proof(self) -> Proof:
         if self.empty is not Outcome.FAIL and not self.is_absence:
             return Proof.UNCLEAR
+        if self.among is Outcome.PASS and asks_of_all(self.rule.checks, self.prover.criteria.vars):
+            return Proof.VACUOUS
         if any(self.failed_on):
             return Proof.PROVED
         if self.cut:
@@ -287,7 +233,10 @@ class _Trial:
 
     def _try(self, seed: Seed) -> None:
         self.tried += 1
-        self._note(seed.what, self._judge(seed))
+        results = self._judge(seed)
+        self._note(seed.what, results)
+        if self.bad is None and _outcome(results) is Outcome.FAIL:
+            self.bad = seed
 
     def _note(self, what: str, results: Iterable[CheckResult]) -> None:
         """Remember which checks fail on a text, and have not failed on another one before."""
@@ -310,6 +259,7 @@ class _Trial:
             results = self._judge(seed)
             if passes(results):
                 passing.append((seed, results))
+                self.good = self.good or seed
         globs = list(globs_of(self.rule.checks, self.prover.criteria.vars))
         streams = []
         for seed, results in passing[:most]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from itertools import zip_longest
 from pathlib import Path
 
 from pytest_reflex.criteria.samples import FOLDER, NAME
+from pytest_reflex.model.globs import selects
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.samples import Sample
 
@@ -65,7 +65,7 @@ def single_files(
         return
     files = seed.sample.files
     told = {r.location.path.removeprefix(f"{FOLDER}/") for r in results if r.location}
-    named = [n for n in files if n in told or any(fnmatchcase(n, glob) for glob in globs)]
+    named = [n for n in files if n in told or selects(globs, n)]
     for name in named or files:
         others = {other: text for other, text in files.items() if other != name}
         yield replace(seed, what=f"{seed.what}: {name}", text=files[name], name=name, beside=others)

@@ -16,6 +16,7 @@ from pytest_reflex.criteria.load import VACUITY_HINT, Reading, collector_off, va
 from pytest_reflex.criteria.nodes import Table
 from pytest_reflex.criteria.wording import quoted
 from pytest_reflex.errors import CriteriaError, UsageError, is_transient, read_twice
+from pytest_reflex.model.globs import alternatives
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.targets import Target
@@ -181,8 +182,13 @@ def matching(pattern: str, folder: Path, apart: Path | None = None) -> list[Path
     literal = folder / pattern
     if not pattern.strip() or "\0" in pattern:
         return []
-    if not glob.has_magic(pattern) or os.path.lexists(literal):
-        return [literal] if os.path.lexists(literal) else []
+    if os.path.lexists(literal):
+        return [literal]
+    choices = alternatives(pattern)
+    if len(choices) > 1:
+        return [path for choice in choices for path in matching(choice, folder, apart)]
+    if not glob.has_magic(pattern):
+        return []
     wants_folders = pattern.endswith("/")
     # `**/**/` means what `**/` does, and would walk the tree once for every pair of folders.
     pattern = re.sub(r"(?:\*\*/)+", "**/", pattern)

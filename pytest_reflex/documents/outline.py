@@ -2,12 +2,13 @@
 
 The text is parsed once, as markdown-it-py's block tokens, for all who look at it: CommonMark with
 tables; the library is imported on first use. Inline text is parsed only where one asks for it: it
-is most of the work, and few do. Lines end with CRLF, LF or CR. YAML front matter is not part of a
-document, but its lines count.
+is most of the work, and few do. Lines end with CRLF, LF or CR. Front matter (YAML between `---`,
+TOML between `+++`, JSON in braces) is not part of a document, but its lines count.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,7 +22,12 @@ if TYPE_CHECKING:
 
 
 _LINE_END = re.compile(r"\r\n|\r")
-_FRONT_MATTER = re.compile(r"---[ \t]*\n(?:.*\n)*?(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
+_FRONT_MATTER = {
+    "-": re.compile(r"---[ \t]*\n(?:.*\n)*?(?:---|\.\.\.)[ \t]*(?:\n|\Z)"),
+    "+": re.compile(r"\+\+\+[ \t]*\n(?:.*\n)*?\+\+\+[ \t]*(?:\n|\Z)"),
+    "{": re.compile(r"\{[ \t]*\n(?:.*\n)*?\}[ \t]*(?:\n|\Z)"),
+}
+"""The forms of front matter, by the character that each begins with."""
 
 
 class Tokens(NamedTuple):
@@ -50,13 +56,22 @@ def inline_tokens(text: str, environment: dict[str, Any]) -> list[Token]:
 
 
 def front_matter_lines(text: str) -> int:
-    """Return how many lines YAML front matter has, its marks included; 0 where there is none."""
-    match = _front_matter(_LINE_END.sub("\n", text)) if text.startswith("---") else None
+    """Return how many lines front matter has, its marks included; 0 where there is none."""
+    match = _front_matter(_LINE_END.sub("\n", text)) if text[:1] in _FRONT_MATTER else None
     return match[0].rstrip("\n").count("\n") + 1 if match else 0
 
 
 def _front_matter(clean: str) -> re.Match[str] | None:
-    return _FRONT_MATTER.match(clean) if clean.startswith("---") else None
+    pattern = _FRONT_MATTER.get(clean[:1])
+    match = pattern.match(clean) if pattern else None
+    return None if match and clean[0] == "{" and not _is_json_map(match[0]) else match
+
+
+def _is_json_map(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _without_front_matter(clean: str) -> str:

@@ -137,6 +137,38 @@ def _walk(data: Any, steps: Path, done: tuple[Any, ...]) -> Iterator[Found]:
         yield from _walk(value, rest, (*done, key))
 
 
+def gaps(data: Any, steps: Sequence[PathStep]) -> Iterator[tuple[Any, ...]]:
+    """Yield a path for each value that a `*` stands for, and from which the rest leads nowhere.
+
+    Its end is the first step that is missing; what comes behind `**` is optional at each depth.
+    """
+    yield from _gaps(data, tuple(steps), ())
+
+
+def _gaps(data: Any, steps: Path, done: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    if len(steps) < 2:
+        return
+    step, rest = steps[0], steps[1:]
+    if step is Wildcard.DEEP:
+        if not isinstance(rest[0], Wildcard):
+            for node in _descend(data, done):
+                yield from _gaps(node.value, rest, node.path)
+        return
+    for key, value in children(data, step):
+        missing = _missing(value, rest) if step is Wildcard.EACH else ()
+        if missing and Wildcard.EACH not in missing[:-1]:
+            yield (*done, key, *missing)
+        else:
+            yield from _gaps(value, rest, (*done, key))
+
+
+def _missing(data: Any, steps: Path) -> Path:
+    """Return the steps up to the first one that leads nowhere; none where they lead to a value."""
+    found = next(find(data, steps), None)
+    ends = range(1, len(steps) + 1) if found is None else ()
+    return next((steps[:n] for n in ends if next(find(data, steps[:n]), None) is None), ())
+
+
 def _descend(data: Any, done: tuple[Any, ...]) -> Iterator[Found]:
     stack = [Found(done, data)]
     while stack:

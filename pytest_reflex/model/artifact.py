@@ -6,11 +6,11 @@ import hashlib
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 
 from pytest_reflex.errors import ArtifactError
+from pytest_reflex.model.globs import may_select_below, selects
 from pytest_reflex.model.left_out import LeftOut, Reason
 
 BOM = "\ufeff"
@@ -85,7 +85,7 @@ class Artifact:
         """Return the files of a folder that match one of the globs; a file is its own selection."""
         if self.files is None:
             return (self,)
-        return tuple(file for file in self.files if _selects(patterns, file.name))
+        return tuple(file for file in self.files if selects(patterns, file.name))
 
     @property
     def unread(self) -> tuple[str, ...]:
@@ -141,17 +141,6 @@ class Artifact:
         return sorted([*((file.name, False) for file in self.files or ()), *unchecked])
 
 
-def _selects(patterns: tuple[str, ...], name: str) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns)
-
-
 def _may_select(patterns: tuple[str, ...], name: str, is_folder: bool) -> bool:
     """Return whether globs match a name, or could match the name of something below it."""
-    return _selects(patterns, name) or (
-        is_folder and any(_may_select_below(pattern, name) for pattern in patterns)
-    )
-
-
-def _may_select_below(pattern: str, folder: str) -> bool:
-    ends = range(1, len(pattern) + 1)
-    return any(fnmatchcase(f"{folder}/", pattern[:end]) for end in ends)
+    return selects(patterns, name) or (is_folder and may_select_below(patterns, name))

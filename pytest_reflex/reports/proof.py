@@ -27,7 +27,7 @@ def proof_text(proofs: Sequence[RuleProof], *, widest: int = 44) -> str:
     ]
     head = ("rule", "proof", "on empty", "tried", "fails on")
     table = text_table(head, rows)
-    details = [line for one in proofs for line in (*_detail(one), *_idle(one))]
+    details = [line for one in proofs for line in (*_detail(one), *_idle(one), *_among(one))]
     return "\n".join([table, *details, "", summary(proofs)])
 
 
@@ -65,3 +65,11 @@ def _idle(one: RuleProof) -> Iterator[str]:
         yield ""
         told = f"{one.rule.id}: check {number} of {len(one.failed_on)} failed on nothing"
         yield from textwrap.wrap(told, WIDTH, break_on_hyphens=False)
+
+
+def _among(one: RuleProof) -> Iterator[str]:
+    if one.is_one_enough:
+        yield ""
+        told = f"{one.rule.id}: of a folder one good file is enough, whatever is in the others"
+        yield from textwrap.wrap(told, WIDTH, break_on_hyphens=False)
+        yield f"{_INDENT}= each: true asks for all of them; each: false says that one is enough"

@@ -1,24 +1,23 @@
 """Patterns of paths: which files they find below a folder, and whether one of them means a name.
 
-A pattern is a path whose parts may hold ``*``, ``?`` and ``[...]``; a part ``**`` stands for any
-number of folders, none too. It is relative to a root, or absolute; ``escaped`` makes one of a path.
+A pattern is a glob (see `model.globs`) that is relative to a root, or absolute; ``escaped`` makes
+one of a path.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from fnmatch import translate
 from functools import lru_cache
 from glob import escape, has_magic
 from pathlib import Path, PurePath
 
 from pytest_reflex.errors import is_transient, read_again, read_or_raise
+from pytest_reflex.model.globs import ANY_DEPTH as ANY_DEPTH
+from pytest_reflex.model.globs import alternatives, fits, name_matcher
 
-ANY_DEPTH = "**"
 # Folders that ``**`` does not enter: nothing that pytest collects lies there.
 NOT_ENTERED = frozenset(
     {
@@ -32,7 +31,7 @@ Names = tuple[list[str], list[str]]
 
 def escaped(path: Path | str) -> str:
     """Return the pattern that means exactly this path."""
-    return escape(PurePath(path).as_posix())
+    return escape(PurePath(path).as_posix()).replace("{", "[{]")
 
 
 def all_escaped(paths: Iterable[Path | str]) -> list[str]:
@@ -73,13 +72,14 @@ class Finder:
 
     def candidates(self, pattern: str) -> Iterator[str]:
         """Yield the paths that match; where a last part has no wildcard, whatever is there."""
-        fixed, parts = _split(pattern)
-        self._followed = set()
-        start = os.path.join(self._root, fixed)
-        if parts:
-            yield from self._below(start, parts)
-        else:
-            yield start
+        for one in alternatives(pattern):
+            fixed, parts = _split(one)
+            self._followed = set()
+            start = os.path.join(self._root, fixed)
+            if parts:
+                yield from self._below(start, parts)
+            else:
+                yield start
 
     def _below(self, folder: str, parts: tuple[str, ...]) -> Iterator[str]:
         part, rest = parts[0], parts[1:]
@@ -94,9 +94,9 @@ class Finder:
             yield from self._below(path, rest) if rest else (path,)
         else:
             folders, files = self._names(folder)
-            fits = _matcher(part)
+            is_wanted = name_matcher(part)
             for name in folders if rest else files:
-                if fits(name):
+                if is_wanted(name):
                     path = os.path.join(folder, name)
                     yield from self._below(path, rest) if rest else (path,)
 
@@ -151,11 +151,6 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False  # a link that leads to itself
 
 
-@lru_cache(maxsize=512)
-def _matcher(part: str) -> Callable[[str], object]:
-    return re.compile(translate(part)).match
-
-
 @lru_cache(maxsize=4096)
 def _split(pattern: str) -> tuple[str, tuple[str, ...]]:
     """Return the path that a pattern begins with, and the parts from the first wildcard on."""
@@ -167,13 +162,6 @@ def _split(pattern: str) -> tuple[str, tuple[str, ...]]:
 def is_meant(name: str, patterns: Sequence[str]) -> bool:
     """Return whether a pattern matches a name (parts joined by ``/``) or a folder that it is in."""
     parts = PurePath(name).parts if patterns else ()
-    return any(_matches(parts, PurePath(pattern).parts) for pattern in patterns)
-
-
-@lru_cache(maxsize=4096)
-def _matches(parts: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
-    if not wanted:
-        return True  # what is below a folder that matches
-    if wanted[0] == ANY_DEPTH:
-        return _matches(parts, wanted[1:]) or (bool(parts) and _matches(parts[1:], wanted))
-    return bool(parts) and bool(_matcher(wanted[0])(parts[0])) and _matches(parts[1:], wanted[1:])
+    return any(
+        fits(parts, PurePath(one).parts) for pattern in patterns for one in alternatives(pattern)
+    )

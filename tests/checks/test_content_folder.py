@@ -157,12 +157,14 @@ def test_a_file_that_was_not_read_is_told_of_and_may_decide(
 def test_place_names_folder_and_file() -> None:
     result = search(DOCS, search="TODO", files="*.md", negate=True)
     assert result.location == Place("docs/sub/b.md", 2, 9)
-    assert result.message == "sub/b.md: 'TODO' is at line 2; it must not be there"
+    assert result.message == (
+        "sub/b.md: 'TODO' is at line 2; it must not be there (2 of 2 files checked)"
+    )
 
 
 def test_message_tells_how_many_files_were_searched() -> None:
     assert search(DOCS, search="zz", files="*.md").message == "'zz' is not there in any of 2 files"
-    assert search(DOCS, search="yes", files="*.md", each=True).message == "holds in all 2 files"
+    assert search(DOCS, search="yes", files="*.md", each=True).message == "2 of 2 files checked"
 
 
 @pytest.mark.parametrize(

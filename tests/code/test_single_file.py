@@ -73,14 +73,19 @@ def test_file_is_copied_and_not_written_whatever_it_is_called(tmp_path: Path) ->
     assert path.read_bytes() == b"x = y\r\n"
 
 
-def test_code_that_does_not_compile_passes_no_aspect() -> None:
-    for aspect in ("functions", "annotations", "bugs", "tests"):
-        assert judge("def f(:\n", aspect).message.startswith("not valid Python: ")
+@pytest.mark.parametrize("text", ["def f(:\n", "return 1\n", "print 'a'\n"])
+def test_code_that_does_not_compile_fails_one_aspect_and_passes_none(text: str) -> None:
+    assert judge(text, "compiles").outcome is Outcome.FAIL
+    for aspect in ("functions", "annotations", "bugs", "tests", "input", "types"):
+        result = judge(text, aspect)
+        assert result.outcome is Outcome.NOT_MEASURED
+        assert result.message.startswith("it does not compile: not valid Python: ")
 
 
 def test_tests_may_assert_and_print() -> None:
-    assert judge("def test_a():\n    assert f()\n", "input", "test_a.py").outcome is Outcome.PASS
-    assert judge("def f():\n    assert g()\n", "input", "a.py").outcome is Outcome.FAIL
+    text = "def f(a):\n    assert a > 0\n    print(a)\n"
+    assert judge(text, "input", "test_a.py").outcome is Outcome.PASS
+    assert judge(text, "input", "a.py").outcome is Outcome.FAIL
 
 
 def test_wanted_name_has_to_be_defined() -> None:

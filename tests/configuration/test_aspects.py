@@ -35,7 +35,7 @@ FOUND = [
     ("variables", STEP + "echo ${{ env.A }}\n", 6, "the variable A has no default"),
     ("defaults", WEB, 2, "the service 'web' does not say when it restarts"),
     ("defaults", JOB, 3, "the job 'a' has no timeout-minutes"),
-    ("defaults", "a: 1\nb: ''\n", 2, "b has no value, and no comment says why"),
+    ("defaults", "a: 1\nb:\n", 2, "b has no value, and no comment says why"),
     ("defaults", "#b: 2\nb:\n", 2, "b has no value"),
     ("comments", "a: 1\n" + "".join(f"b{i}: 1 # x\n" for i in range(60)), 1, "0 comments"),
     ("portability", "a:\n  image: b/c\n", 2, "the image b/c has no tag"),
@@ -188,4 +188,5 @@ def test_any_text_has_an_outcome(aspect: str, top: str, text: str) -> None:
         result = judge(top + text, {"configuration": aspect})
     except CriteriaError as error:
         raise AssertionError("a text is no fault of the criteria") from error
-    assert result.outcome in (Outcome.PASS, Outcome.FAIL, Outcome.ERROR)
+    may = {Outcome.PASS, Outcome.FAIL, Outcome.ERROR}
+    assert result.outcome in (may if aspect == "syntax" else may | {Outcome.NOT_MEASURED})

@@ -100,7 +100,7 @@ def test_a_key_that_says_nothing(folder: Path, line: str, code: str, told: str) 
     assert (code, told) in found
 
 
-@pytest.mark.parametrize("files", ["'../*'", "'/etc/*'", "[a.md, ./a.md]", "'docs/../a.md'"])
+@pytest.mark.parametrize("files", ["'../*'", "[a.md, ../a.md]", "'docs/../a.md'"])
 def test_a_glob_that_leads_out_of_the_folder(folder: Path, files: str) -> None:
     check = f"{{type: content, search: a, files: {files}}}"
     write(folder, "page.yaml", rules(whole(check=check)))

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pytest_reflex.checks import content, executable, findings, judged, structure
 from pytest_reflex.checks.code import check as code
 from pytest_reflex.checks.options import Kind
+from pytest_reflex.checks.selection import Scope
 from pytest_reflex.checks.structure_kind import StructureKind
 
 PAGE = "docs/reference/checks.md"
@@ -28,7 +29,9 @@ _MARKED = re.compile(r"(<!-- table: ([\w ]+) -->\n\n)(?:\|.*\n)*")
 
 def tables() -> dict[str, str]:
     """Return every table by its name: a type, `structure KIND`, and either with ` choices`."""
-    found = {}
+    scopes = ((scope.asks, scope.passes, scope.without) for scope in Scope)
+    head = ("a check that", "passes where", "without `files`, it looks at")
+    found = {"folder scopes": _table(head, scopes)}
     for name, kinds in TYPES.items():
         found[name] = options_table(kinds)
         for key, kind in kinds.items():

@@ -77,6 +77,6 @@ def test_of_a_folder_one_file_or_each_has_to_pass(each: bool, outcome: Outcome) 
         for name, data in (("a.md", b"# T\n"), ("b.md", b"text\n"), ("c.txt", b"text\n"))
     )
     folder = Artifact(path=Path("d"), name="d", files=files)
-    params = {"headings": {"single_title": True}, "files": "*.md", "each": each}
+    params = {"headings": {"min_count": 1}, "files": "*.md", "each": each}
     run = StructureCheck().compile(CheckSpec(type="structure", params=params), {})
     assert run(folder, CheckContext(root=Path())).outcome is outcome

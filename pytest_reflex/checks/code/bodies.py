@@ -9,12 +9,17 @@ import tokenize
 from collections.abc import Iterator
 
 from pytest_reflex.checks.code.sources import Reading, Seen, Source
+from pytest_reflex.checks.code.stubs import stubs
 from pytest_reflex.checks.finding import Finding
 from pytest_reflex.model.targets import CheckContext
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
-_OPEN = re.compile(r"#\s*(TODO|FIXME|XXX)\b|#\s*(?:\.\.\.|rest of|your code|implement)", re.I)
-_ABSTRACT = frozenset({"abstractmethod", "overload", "abstractproperty", "hookspec"})
+_OPEN = re.compile(
+    r"#\s*(?:TODO|FIXME)\b|#\s*(?:todo|fixme):|#\s*(?i:your code|implementation goes"
+    r"|(?:\.\.\.|…)\s*(?:the\s+)?(?:rest|remaining|more|other|your|existing|same|implement)"
+    r"|(?:the )?rest of (?:the |your )?(?:code|file|function|class|methods?)"
+    r"|implement (?:me|this|here|later|it)\b)"
+)
 
 
 def judge(reading: Reading, context: CheckContext) -> Seen:
@@ -29,56 +34,12 @@ def judge(reading: Reading, context: CheckContext) -> Seen:
 
 def _in(source: Source) -> Iterator[Finding]:
     assert source.tree is not None
-    yield from _stubs(source.tree)
-    for token in tokenize.generate_tokens(io.StringIO(source.text).readline):
-        if token.type == tokenize.COMMENT and (said := _OPEN.match(token.string)):
-            yield Finding(f"a comment says that something is missing: {said[0]}", token.start[0])
-
-
-def _stubs(tree: ast.Module) -> Iterator[Finding]:
-    """Yield functions that do nothing, but for those of a Protocol.
-
-    A method that overrides another may pass: that is how it says that nothing has to be done.
-    """
-    stack: list[tuple[ast.AST, bool]] = [(tree, False)]
-    while stack:
-        node, inherits = stack.pop()
-        if isinstance(node, ast.ClassDef) and any("Protocol" in _names(b) for b in node.bases):
-            continue
-        if isinstance(node, _Function) and _is_stub(node, may_pass=inherits):
-            yield Finding(f"{node.name} has no body", node.lineno, node.col_offset + 1)
-        inherits = isinstance(node, ast.ClassDef) and bool(node.bases)
-        stack.extend((child, inherits) for child in reversed(list(ast.iter_child_nodes(node))))
-
-
-def _is_stub(function: _Function, *, may_pass: bool) -> bool:
-    if any(name in _ABSTRACT for mark in function.decorator_list for name in _names(mark)):
-        return False
-    body = function.body
-    if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
-        documented = isinstance(body[0].value.value, str)
-        body = body[1:] if documented else body
-    if may_pass and len(body) == 1 and isinstance(body[0], ast.Pass):
-        return False
-    return not body or all(_does_nothing(statement) for statement in body)
-
-
-def _does_nothing(statement: ast.stmt) -> bool:
-    if isinstance(statement, ast.Pass):
-        return True
-    if isinstance(statement, ast.Raise) and statement.exc is not None:
-        return "NotImplementedError" in _names(statement.exc)
-    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Constant):
-        return False
-    return statement.value.value is Ellipsis
-
-
-def _names(node: ast.AST) -> Iterator[str]:
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.Name):
-            yield inner.id
-        elif isinstance(inner, ast.Attribute):
-            yield inner.attr
+    tokens = tokenize.generate_tokens(io.StringIO(source.text).readline)
+    comments = {t.start[0]: t.string for t in tokens if t.type == tokenize.COMMENT}
+    yield from stubs(source.tree, comments)
+    for line, comment in comments.items():
+        if said := _OPEN.match(comment):
+            yield Finding(f"a comment says that something is missing: {said[0]}", line)
 
 
 def _defined(source: Source) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -141,10 +142,9 @@ def _module(params: Mapping[str, Any]) -> Any:
 
 
 def _judged(reading: Reading, context: CheckContext) -> CheckResult:
-    broken = [source for source in reading.sources if source.fault]
+    broken = [source.told(source.fault) for source in reading.sources if source.fault]
     if broken:
-        found = [source.told(source.fault) for source in broken if source.fault]
-        return _result(reading, found, "")
+        return _not_compiled(reading, broken, context)
     judge: Judge = _module(reading.params).judge
     seen = judge(reading, context)
     if seen.unmeasured:
@@ -152,6 +152,31 @@ def _judged(reading: Reading, context: CheckContext) -> CheckResult:
     if seen.trouble:
         return CheckResult(outcome=Outcome.ERROR, message=seen.trouble)
     return _result(reading, seen.found, seen.summary)
+
+
+def _not_compiled(reading: Reading, broken: Sequence[Found], context: CheckContext) -> CheckResult:
+    """Return what code comes to that does not compile: `compiles` has the finding, if it is one."""
+    doubtful = tuple(source for source in reading.sources if source.may_be_newer)
+    if doubtful:
+        from pytest_reflex.checks.code.linted import newer
+
+        fine = newer(replace(reading, sources=doubtful), context)
+        faults = [one for one in broken if one.file not in fine]
+        if not faults:
+            first = broken[0]
+            version = f"{sys.version_info[0]}.{sys.version_info[1]}"
+            message = (
+                f"{first.file} needs a newer Python than {version}: line {first.finding.line}, "
+                f"{first.finding.message}"
+            )
+            return CheckResult(outcome=Outcome.NOT_MEASURED, message=message)
+        broken = faults
+    result = _result(reading, broken, "")
+    if reading.params["aspect"] == "compiles":
+        return result
+    line = f" (line {broken[0].finding.line})"
+    message = f"it does not compile: {result.message}{line}"
+    return CheckResult(outcome=Outcome.NOT_MEASURED, message=message)
 
 
 def _result(reading: Reading, found: Sequence[Found], summary: str) -> CheckResult:

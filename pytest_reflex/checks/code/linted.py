@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
+from pytest_reflex.checks.code.doubtful import is_fault
 from pytest_reflex.checks.code.sources import Found, Reading, Seen, Source
 from pytest_reflex.checks.code.tool import (
     ToolError,
@@ -23,13 +23,13 @@ from pytest_reflex.process.run import Finished
 SELECTED: dict[str, tuple[str, ...]] = {
     "bugs": (
         *("E9", "F", "PLE", "B002", "B003", "B005", "B006", "B012", "B014", "B015", "B016", "B018"),
-        *("B020", "B021", "B023", "B025", "B026", "B029", "B030", "B031", "B032", "B033", "B035"),
+        *("B021", "B023", "B025", "B029", "B030", "B031", "B032", "B033", "B035"),
         *("PLW0127", "PLW0128", "PLW0129", "PLW0131", "PLW0133", "PLW0711"),
         *("SIM220", "SIM221", "SIM222", "SIM223"),
     ),
     "errors": ("E722", "BLE001", "S110", "S112", "B904", "SIM115", "TRY002", "TRY203"),
     "logging": ("LOG", "G", "T20"),
-    "conventions": ("E4", "E5", "E7", "W", "N", "F401"),
+    "conventions": ("E4", "E5", "E7", "W", "N", "F401", "F403", "F541", "F841"),
     "input": (
         *("S101", "S102", "S301", "S302", "S307", "S313", "S314", "S315", "S316", "S317", "S318"),
         *("S319", "S506", "S602", "S604", "S605", "S608", "S609", "S701", "S702"),
@@ -37,9 +37,23 @@ SELECTED: dict[str, tuple[str, ...]] = {
 }
 """The rules of ruff that each aspect stands for."""
 
-_ELSEWHERE = {"bugs": {"F401"}, "conventions": {"N999"}}
-"""Rules that a prefix brings along: another aspect has them, or the name is not the user's."""
+_ELSEWHERE = {
+    "bugs": frozenset(
+        {
+            *("F401", "F403", "F541", "F841"),
+            *("F405", "PLE0309", "PLE0605", "PLE0704", "PLE2502", "PLE2515"),
+        }
+    ),
+    "conventions": frozenset({"N999"}),
+}
+"""Rules that a prefix brings along: another aspect has them, what they find in well-kept packages
+is mostly right, or the name is not the user's.
+"""
 
+_GIVEN = '["get_ipython", "reveal_type"]'
+"""Names that a shell or a type checker gives."""
+
+_NEWEST = ("py315", "py314", "py313")
 _IN_TESTS = frozenset({"S101", "T201", "T203"})
 _IN_PROGRAMS = frozenset({"T201", "T203", "LOG015"})
 
@@ -53,6 +67,7 @@ def _arguments(params: Mapping[str, Any]) -> list[str]:
     length = params["line_length"]
     arguments = ["check", "--isolated", "--no-cache", "--no-respect-gitignore", "--quiet"]
     arguments += ["--output-format", "json", "--config", f"line-length={length}"]
+    arguments += ["--config", f"builtins={_GIVEN}"]
     return [*arguments, "--select", ",".join(SELECTED[params["aspect"]]), "."]
 
 
@@ -69,6 +84,33 @@ def judge(reading: Reading, context: CheckContext) -> Seen:
     except ToolError as error:
         return Seen(trouble=str(error))
     return Seen(found, f"ruff finds nothing ({aspect})")
+
+
+def newer(reading: Reading, context: CheckContext) -> frozenset[str]:
+    """Return the names of the files that the newest Python can read; none where ruff cannot say."""
+    if missing("ruff"):
+        return frozenset()
+    try:
+        with laid_out(reading) as folder:
+            for version in _NEWEST:
+                arguments = [
+                    "check",
+                    "--isolated",
+                    "--no-cache",
+                    "--no-respect-gitignore",
+                    "--quiet",
+                ]
+                arguments += ["--output-format", "json", "--select", "E9"]
+                arguments += ["--target-version", version, "."]
+                finished = run_module("ruff", arguments, reading, context, folder)
+                if finished.returncode in (0, 1):
+                    root = folder.resolve()
+                    broken = {PurePath(e["filename"]) for e in _entries(finished)}
+                    names = (s.name for s in reading.sources if root / s.name not in broken)
+                    return frozenset(names)
+    except ToolError:
+        pass
+    return frozenset()
 
 
 def _entries(finished: Finished) -> list[dict[str, Any]]:
@@ -102,33 +144,15 @@ def _read(
         place = entry.get("location") or {}
         if source is None or code in _ELSEWHERE.get(aspect, ()):
             continue
-        if _is_allowed(code, source, place.get("row", 0)):
+        line, column = place.get("row", 0), place.get("column", 0)
+        if _is_allowed(code, source, (line, column)):
             continue
-        finding = Finding(
-            f"{entry['message']} ({code})", place.get("row", 0), place.get("column", 0)
-        )
+        finding = Finding(f"{entry['message']} ({code})", line, column)
         yield source.told(finding)
 
 
-def _is_allowed(code: str, source: Source, line: int) -> bool:
-    """Tests assert, programs talk, and an assert may tell a type checker what it cannot see."""
-    if code == "S101" and line in _narrowing(source):
+def _is_allowed(code: str, source: Source, place: tuple[int, int]) -> bool:
+    """Tests assert, and programs talk."""
+    if source.is_test and code in _IN_TESTS:
         return True
-    return (source.is_test and code in _IN_TESTS) or (source.is_program and code in _IN_PROGRAMS)
-
-
-def _narrowing(source: Source) -> set[int]:
-    """Return the lines of asserts about None, types and truth, which check no value."""
-    found = set()
-    for node in ast.walk(source.tree) if source.tree else ():
-        if isinstance(node, ast.Assert):
-            test = node.test
-            is_none = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Is | ast.IsNot)
-            by_type = (
-                isinstance(test, ast.Call)
-                and isinstance(test.func, ast.Name)
-                and test.func.id == "isinstance"
-            )
-            if is_none or by_type or isinstance(test, ast.Name | ast.Attribute):
-                found.add(node.lineno)
-    return found
+    return (source.is_program and code in _IN_PROGRAMS) or not is_fault(code, source, place)

@@ -34,12 +34,14 @@ class Source:
     """One file: its name in the artifact, its text, and its tree or the fault that kept it.
 
     `name` is relative, and ends in .py or .pyi: a place that may be written to in another folder.
+    `may_be_newer` where its parser, and no later step, does not take the text.
     """
 
     name: str
     text: str
     tree: ast.Module | None
     fault: Finding | None = None
+    may_be_newer: bool = False
 
     @property
     def is_test(self) -> bool:
@@ -112,8 +114,19 @@ def _read(file: Artifact, name: str) -> Source:
         tree = parse_python(text, name, compiles=True)
     except SyntaxError as error:
         message = f"not valid Python: {error.msg}"
-        return Source(name, text, None, Finding(message, error.lineno or 1, error.offset or 0))
+        fault = Finding(message, error.lineno or 1, error.offset or 0)
+        return Source(name, text, None, fault, _cannot_be_parsed(text))
     except (ValueError, RecursionError, MemoryError) as error:
         message = f"not valid Python: {error or 'nested too deeply'}"
         return Source(name, text, None, Finding(message, 1))
     return Source(name, text, tree)
+
+
+def _cannot_be_parsed(text: str) -> bool:
+    try:
+        parse_python(text, "text")
+    except SyntaxError:
+        return True
+    except (ValueError, RecursionError, MemoryError):
+        pass
+    return False

@@ -27,15 +27,17 @@ class ToolError(Exception):
 
 
 @contextmanager
-def laid_out(reading: Reading) -> Iterator[Path]:
+def laid_out(reading: Reading, below: str = "") -> Iterator[Path]:
     """Yield a folder that holds copies of the Python files, and nothing that could configure.
+
+    They lie in `below`, a relative path.
 
     The time of a copy is made of its content: a tool that remembers a file by its size and second
     does not take a new text for the one it knows.
     """
     with temporary_folder("reflex-code-") as folder:
         for source in reading.sources:
-            path = folder / source.name
+            path = folder / below / source.name
             path.parent.mkdir(parents=True, exist_ok=True)
             data = source.text.encode("utf-8")
             path.write_bytes(data)

@@ -9,6 +9,7 @@ from pytest_reflex.checks.configuration.comments import comments
 from pytest_reflex.checks.configuration.defaults import defaults
 from pytest_reflex.checks.configuration.file import LINES_PER_COMMENT, ConfigFile, Wishes
 from pytest_reflex.checks.configuration.formats import read_config
+from pytest_reflex.checks.configuration.meanings import KINDS
 from pytest_reflex.checks.configuration.permissions import permissions
 from pytest_reflex.checks.configuration.portability import portability
 from pytest_reflex.checks.configuration.required import required
@@ -27,6 +28,7 @@ def syntax(config: ConfigFile, wishes: Wishes) -> Report:
     return Report((), f"reads as {config.label}")
 
 
+AUTO = "auto"
 ASPECTS: dict[str, tuple[str, Callable[[ConfigFile, Wishes], Report]]] = {
     "syntax": ("a text that does not read in its format, or gives a key twice", syntax),
     "required": (
@@ -54,13 +56,27 @@ ASPECTS: dict[str, tuple[str, Callable[[ConfigFile, Wishes], Report]]] = {
 
 def _make(params: Mapping[str, Any]) -> Judge:
     _, aspect = ASPECTS[params["configuration"]]
-    wishes = _wishes(params)
+    wishes, kind = _wishes(params), params.get("kind", AUTO)
 
     def judge(artifact: Artifact, context: CheckContext) -> Report:
-        found = read_config(artifact)
-        return found if isinstance(found, Report) else aspect(found, wishes)
+        found = read_config(artifact, kind)
+        if isinstance(found, ConfigFile):
+            told = "" if aspect in (syntax, required) else found.missing_part
+            if told:
+                return Report(unmeasured=f"{told} is missing: there is nothing to look at")
+            return aspect(found, wishes)
+        return found if aspect is syntax else _unread(found)
 
     return judge
+
+
+def _unread(report: Report) -> Report:
+    """Return what the other aspects say of a file that cannot be read: `syntax` has the finding."""
+    if not report.findings:
+        return report
+    first = report.findings[0]
+    where = f" (line {first.line})" if first.line else ""
+    return Report(unmeasured=f"it cannot be read: {first.message}{where}")
 
 
 def _wishes(params: Mapping[str, Any]) -> Wishes:
@@ -84,11 +100,16 @@ def _is_list_of_texts(value: Any) -> bool:
 KIND = StructureKind(
     key="configuration",
     make=_make,
-    forbids=lambda params: params["configuration"] == "secrets",
+    forbids=lambda params: True,
     value=one_of({name: words for name, (words, _) in ASPECTS.items()}).means(
         "the aspect that is looked at", REQUIRED
     ),
     beside={
+        "kind": Kind(
+            f"one of {AUTO}, {', '.join(KINDS)}", lambda value: value in (AUTO, *KINDS)
+        ).means(
+            "what the file is for; `plain` where no more is known than its format", f"`{AUTO}`"
+        ),
         "paths": Kind(
             "a list of paths such as server.port, perhaps empty",
             _is_list_of_texts,

@@ -20,7 +20,7 @@ _SWITCHED_OFF = re.compile(r"[a-z_][\w.-]*[ \t]*[:=]|[A-Z][A-Z0-9_]*=|- ")
 
 def comment_texts(config: ConfigFile) -> Iterator[str]:
     """Yield the text of every comment; a commented-out setting is one too."""
-    if config.format is Format.JSON:
+    if config.is_json:
         return
     pattern = _INI_COMMENT if config.format is Format.INI else _COMMENT
     for line in bare(config.text):
@@ -35,8 +35,8 @@ def explains(text: str) -> bool:
 
 def comments(config: ConfigFile, wishes: Wishes) -> Report:
     """Find a file with fewer comments than one for so many lines of settings."""
-    if config.format is Format.JSON:
-        return Report((), "JSON has no comments")
+    if config.is_json:
+        return Report((), "JSON needs no comments")
     marks = "#;" if config.format is Format.INI else "#"
     lines = [line.strip() for line in bare(config.text) if line.strip()]
     settings = sum(line[0] not in marks for line in lines)

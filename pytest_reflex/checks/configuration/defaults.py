@@ -10,6 +10,8 @@ from pytest_reflex.checks.configuration.file import ConfigFile, Format, Meaning,
 from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.documents.lines import bare
 
+_OVERRIDE = re.compile(r"(?:^|[._-])override[._-]", re.IGNORECASE)
+_EMPTY_TEXT = re.compile(r"""(?:""|'')[ \t,\]}]*(?:#.*)?$""")
 _EXPLICIT_NULL = re.compile(r"(?:null|Null|NULL|~)[ \t,\]}]*(?:#.*)?$")
 
 
@@ -20,7 +22,11 @@ def defaults(config: ConfigFile, wishes: Wishes) -> Report:
 
 
 def _services(config: ConfigFile) -> Iterator[Finding]:
+    if _OVERRIDE.search(config.name):
+        return
     for document, name, service in config.tables("services"):
+        if not {"image", "build"} & service.keys():
+            continue  # the rest of it stands in another file
         deploy = service.get("deploy")
         stated = isinstance(deploy, dict) and "restart_policy" in deploy
         if not stated and not {"restart", "extends"} & service.keys():
@@ -36,6 +42,8 @@ def _jobs(config: ConfigFile) -> Iterator[Finding]:
 
 
 def _empty(config: ConfigFile) -> Iterator[Finding]:
+    if config.is_example:
+        return  # to be filled in is what it is for
     lines = bare(config.text)
     for setting in config.settings():
         if setting.value in (None, "") and not _is_meant(setting, config, lines):
@@ -46,8 +54,10 @@ def _empty(config: ConfigFile) -> Iterator[Finding]:
 def _is_meant(setting: Setting, config: ConfigFile, lines: list[str]) -> bool:
     """Whether the line says null in so many words, or a comment on it or above it says why."""
     own = lines[setting.line - 1] if setting.line <= len(lines) else ""
-    if config.format is Format.JSON:
-        return setting.value is None
+    if config.is_json or isinstance(setting.path[-1], int):
+        return True  # a null or an empty text that is written out is meant
+    if setting.value == "" and (config.format is Format.TOML or _EMPTY_TEXT.search(own)):
+        return True
     if config.format is Format.YAML and setting.value is None and _EXPLICIT_NULL.search(own):
         return True
     above = lines[setting.line - 2].strip() if setting.line > 1 else ""

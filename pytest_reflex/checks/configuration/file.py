@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ class Format(Enum):
 
     YAML = "YAML"
     JSON = "JSON"
+    JSONC = "JSON with comments"
     TOML = "TOML"
     INI = "INI"
     ENV = "env file"
@@ -55,13 +57,17 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class ConfigFile:
-    """What a text holds; `name` is the file's own, without folders."""
+    """What a text holds; `name` is the file's own, without folders.
+
+    `folder` is where it belongs: what it refers to may lie beside it.
+    """
 
     name: str
     text: str
     format: Format
     meaning: Meaning
     documents: tuple[Data, ...]
+    folder: pathlib.Path | None = None
 
     @property
     def label(self) -> str:
@@ -73,10 +79,32 @@ class ConfigFile:
         """Whether the name says that somebody has yet to fill the file in."""
         return bool(_EXAMPLE.search(self.name))
 
+    @property
+    def is_json(self) -> bool:
+        return self.format in (Format.JSON, Format.JSONC)
+
+    @property
+    def is_locale(self) -> bool:
+        """Whether it holds the texts of a user interface in one language."""
+        names = self.folder.parts if self.folder else ()
+        if any(part.lower() in _LOCALE_FOLDERS for part in names[-3:]):
+            return True
+        tops = self.documents[0].value if len(self.documents) == 1 else None
+        alone = isinstance(tops, dict) and len(tops) == 1 and _LANGUAGE.fullmatch(next(iter(tops)))
+        return bool(_LOCALE_NAME.fullmatch(self.name) or alone)
+
+    @property
+    def missing_part(self) -> str:
+        """The key without which there is nothing in a file of its kind; empty where it is there."""
+        top = self.documents[0].value
+        parts = _ESSENTIAL.get(self.meaning, ())
+        has_one = not parts or (isinstance(top, dict) and any(top.get(part) for part in parts))
+        return "" if has_one else parts[0]
+
     def settings(self) -> Iterator[Setting]:
         """Yield every setting in the order of the file."""
         for document in self.documents:
-            yield from _settings(document)
+            yield from _settings(document, self.meaning)
 
     def tables(self, *keys: str) -> Iterator[tuple[Data, str, dict[str, Any]]]:
         """Yield name and content of each table under `keys` (services, jobs, volumes)."""
@@ -89,29 +117,63 @@ class ConfigFile:
                     yield document, name, inner
 
 
-_EXAMPLE = re.compile(r"(?<=[._-])(?:example|sample|template|dist)\b|^example\.env$", re.IGNORECASE)
-_ENTRIES = frozenset({"environment", "env", "args", "labels", "build_args"})
-_ENTRY = re.compile(r"([A-Za-z_][\w.]*)(?:=(.*))?", re.DOTALL)
+_ESSENTIAL = {Meaning.COMPOSE: ("services", "include"), Meaning.WORKFLOW: ("jobs",)}
+_EXAMPLE = re.compile(
+    r"(?<=[._-])(?:examples?|sample|template|tmpl|dist)\b|^example[._-]", re.IGNORECASE
+)
+_LANGUAGE = re.compile(
+    r"(?:ar|bg|bn|ca|cs|da|de|el|en|es|et|eu|fa|fi|fr|gl|he|hi|hr|hu|id|it|ja|ka|ko|lt|lv|mk|ms|nb|nl"
+    r"|nn|no|pl|pt|ro|ru|sk|sl|sq|sr|sv|ta|th|tr|uk|ur|vi|zh)(?:[-_][A-Za-z]{2,4})?"
+)
+_LOCALE_NAME = re.compile(
+    rf"(?:[\w-]+[._-])?{_LANGUAGE.pattern}\.\w+|(?:messages|translations?|strings|locale)[\w.-]*",
+    re.IGNORECASE,
+)
+_LOCALE_FOLDERS = frozenset(
+    {"locale", "locales", "_locales", "i18n", "l10n", "lang", "langs", "translations", "messages"}
+)
+_ENTRIES = frozenset({"environment", "env", "args", "labels", "build_args", "command"})
+_ENTRY = re.compile(r"-{0,2}([A-Za-z_][\w.-]*)=(.*)", re.DOTALL)
+_NAME_ALONE = re.compile(r"[A-Za-z_]\w*")
+_PAIRS = (
+    *(("name", "value"), ("key", "value"), ("variable", "value"), ("Name", "Value")),
+    *(("Key", "Value"), ("ParameterKey", "ParameterValue")),
+)
+"""What name and value are called where a setting is written as a map of the two."""
 
 
-def _settings(document: Data) -> Iterator[Setting]:
+def _settings(document: Data, meaning: Meaning) -> Iterator[Setting]:
     stack: list[tuple[tuple[Any, ...], Any]] = [((), document.value)]
+    names: dict[tuple[Any, ...], str] = {}
     while stack:
         path, value = stack.pop()
         if isinstance(value, dict):
             stack.extend(((*path, key), inner) for key, inner in reversed(value.items()))
+            names |= {(*path, key): name for key, name in _named(value)}
         elif isinstance(value, list):
             stack.extend(((*path, i), value[i]) for i in range(len(value) - 1, -1, -1))
+        elif path and path in names:
+            yield Setting(path, names.pop(path), value, document.line(path))
         elif path:
-            yield _setting(document, path, value)
+            yield _setting(document, path, value, meaning)
 
 
-def _setting(document: Data, path: tuple[Any, ...], value: Any) -> Setting:
+def _named(table: dict[Any, Any]) -> Iterator[tuple[str, str]]:
+    for name, value in _PAIRS:
+        given = table.get(name)
+        if isinstance(given, str) and given and not isinstance(table.get(value, {}), dict | list):
+            yield value, given
+            return
+
+
+def _setting(document: Data, path: tuple[Any, ...], value: Any, meaning: Meaning) -> Setting:
     name = next((step for step in reversed(path) if isinstance(step, str)), "")
     if isinstance(value, str) and isinstance(path[-1], int) and name in _ENTRIES:
-        entry = _ENTRY.fullmatch(value)
-        if entry:
+        if entry := _ENTRY.fullmatch(value):
             return Setting(path, entry[1], entry[2], document.line(path))
+        from_outside = meaning is Meaning.COMPOSE and name == "environment"
+        if from_outside and _NAME_ALONE.fullmatch(value):
+            return Setting(path, value, None, document.line(path))
     return Setting(path, name, value, document.line(path))
 
 

@@ -9,13 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from io import StringIO
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
-from pytest_reflex.checks.configuration.file import ConfigFile, Format, Meaning
-from pytest_reflex.checks.configuration.key_lines import ini_lines, toml_lines
+from pytest_reflex.checks.configuration.file import ConfigFile, Format
+from pytest_reflex.checks.configuration.ini import Dialect, read_ini
+from pytest_reflex.checks.configuration.key_lines import toml_lines
+from pytest_reflex.checks.configuration.meanings import KINDS, meaning_of
 from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.documents.data import Data, read_data
+from pytest_reflex.documents.jsonc import has_comments, plain_json, without_comments
 from pytest_reflex.documents.lines import DataSyntaxError, bare
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.artifact import Artifact
@@ -24,26 +27,44 @@ from pytest_reflex.model.extras import missing
 MAX_CHARACTERS = 2_000_000
 
 _SUFFIXES = {
-    ".yaml": Format.YAML,
-    ".yml": Format.YAML,
+    **dict.fromkeys((".yaml", ".yml"), Format.YAML),
     ".json": Format.JSON,
     ".toml": Format.TOML,
-    ".ini": Format.INI,
-    ".cfg": Format.INI,
+    **dict.fromkeys((".ini", ".cfg"), Format.INI),
     ".env": Format.ENV,
 }
-_ENV_NAME = re.compile(r"\.env(\..+)?", re.IGNORECASE)
-_COMPOSE_NAME = re.compile(r"(docker-)?compose[\w.-]*\.ya?ml", re.IGNORECASE)
+_REPEATING_TEXT = """
+    .automount .device .link .mount .netdev .network .nspawn .path .scope .service .slice
+    .socket .swap .target .timer .container .gitconfig .gitmodules"""
+_REPEATING = frozenset(_REPEATING_TEXT.split())
+"""Endings, and names without one, of INI files in which a key may come again (systemd, git)."""
+
+_LOOSE = frozenset({".editorconfig", ".npmrc", ".properties", ".desktop", ".pylintrc", ".hgrc"})
+"""The same of INI files in which settings may stand before the first section."""
+
+_UNSUPPORTED = {
+    **dict.fromkeys((".tf", ".tfvars", ".hcl", ".nomad"), "HCL (Terraform and the like)"),
+    **dict.fromkeys((".xml", ".plist"), "XML"),
+}
+_HCL = re.compile(
+    r"^(?:resource|variable|provider|module|terraform|data|output|locals)\b[^\n=:]*\{[ \t]*$", re.M
+)
+_SAYS_NOTHING = frozenset({"", ".md", ".txt"})
+_FILLED_IN = re.compile(r"[._-](?:example|sample|template|tmpl|dist)$", re.IGNORECASE)
+_ENV_NAME = re.compile(r"\.env([._-].+)?", re.IGNORECASE)
 _ASSIGNMENT = re.compile(r"(?:export\s+)?[A-Za-z_][A-Za-z0-9_]*=(?!=)")
 _LIKE_JSON = re.compile(r'\s*(?:\{\s*"|\[\s*[{"])')
 _HEADER = re.compile(r"\s*\[[^\]\n]+\]\]?\s*(?:[#;].*)?$")
-_SERVICE_KEYS = frozenset({"image", "build", "extends", "ports", "environment", "volumes"})
+_UNIT = re.compile(r"^\[(?:Unit|Service|Install|Socket|Timer|Mount|Match|Network)\]\s*$", re.M)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_INDENTED = "an indented line after a key without a value"
+_KNOWN = "YAML, JSON, TOML, INI and env files are"
 
 
-def read_config(artifact: Artifact) -> ConfigFile | Report:
-    """Return what the artifact holds, or the report of why it cannot be read."""
+def read_config(artifact: Artifact, kind: str = "") -> ConfigFile | Report:
+    """Return what the artifact holds, or the report of why it cannot be read.
+
+    `kind` is the word of KINDS that says what it is for, where its author says so.
+    """
     name = PurePath(artifact.name).name
     text = artifact.text
     if len(text) > MAX_CHARACTERS:
@@ -52,32 +73,62 @@ def read_config(artifact: Artifact) -> ConfigFile | Report:
             f"the limit is {MAX_CHARACTERS:,}",
             hint="split it, or use an executable check",
         )
-    format_ = _named(name) or _sniffed(text)
-    if format_ is Format.ENV and (why := missing("dotenv")):
+    named = _FILLED_IN.sub("", name) or name
+    if unsupported := _unsupported(named, text):
+        return Report(unmeasured=f"{name} is {unsupported}, which is not read: {_KNOWN}")
+    form = _named(artifact, named) or _sniffed(text)
+    if form is Format.ENV and (why := missing("dotenv")):
         return Report(unmeasured=why)
     try:
-        documents = _READERS[format_](text)
+        documents = _read(form, named, text)
     except DataSyntaxError as error:
-        message = f"not valid as {format_.value}: {error.message()}"
+        message = f"not valid as {form.value}: {error.message()}"
         return Report([Finding(message, max(error.line, 1), error.column)])
     if not any(d.value and isinstance(d.value, dict | list) for d in documents):
-        return Report([Finding(f"there is no setting in it (read as {format_.value})", 1)])
-    return ConfigFile(name, text, format_, _meaning(artifact, format_, documents), documents)
+        if form is Format.YAML and PurePath(named).suffix not in {*_SUFFIXES, *_SAYS_NOTHING}:
+            return Report(unmeasured=f"{name} is in no format that is read: {_KNOWN}")
+        return Report([Finding(f"there is no setting in it (read as {form.value})", 1)])
+    meaning = KINDS.get(kind) or meaning_of(artifact.name, artifact.path, form, documents)
+    return ConfigFile(name, text, form, meaning, documents, _folder(artifact))
 
 
-def _named(name: str) -> Format | None:
+def _folder(artifact: Artifact) -> Path:
+    return artifact.base or artifact.path.parent
+
+
+def _unsupported(name: str, text: str) -> str:
+    suffix = PurePath(name).suffix.lower()
+    if suffix in _UNSUPPORTED:
+        return _UNSUPPORTED[suffix]
+    if suffix not in _SAYS_NOTHING:
+        return ""
+    if text.lstrip().startswith("<?xml"):
+        return _UNSUPPORTED[".xml"]
+    return _UNSUPPORTED[".tf"] if _HCL.search(text) else ""
+
+
+def _named(artifact: Artifact, name: str) -> Format | None:
     if _ENV_NAME.fullmatch(name):
         return Format.ENV
-    path = PurePath(name)
-    return _SUFFIXES.get(path.suffix.lower())
+    places = (artifact.path, PurePath(artifact.name))
+    if any(has_comments(place.with_name(name)) for place in places):
+        return Format.JSONC
+    suffix = PurePath(name).suffix.lower() or name
+    if suffix in _REPEATING or suffix in _LOOSE:
+        return Format.INI
+    return _SUFFIXES.get(suffix)
 
 
 def _sniffed(text: str) -> Format:
     lines = [line for line in bare(text) if line.strip() and line.strip()[0] not in "#;"]
     first = lines[0] if lines else ""
     if _LIKE_JSON.match(text) or _reads(text, "json"):
-        return Format.JSON
+        return Format.JSON if without_comments(text) == text else Format.JSONC
+    if (clean := without_comments(text)) != text and _LIKE_JSON.match(clean):
+        return Format.JSONC
     if _HEADER.match(first):
+        return Format.TOML if _reads(text, "toml") else Format.INI
+    if "=" in first and any(map(_HEADER.match, lines)):
         return Format.TOML if _reads(text, "toml") else Format.INI
     if _ASSIGNMENT.match(first):
         return Format.ENV
@@ -92,23 +143,19 @@ def _reads(text: str, language: str) -> bool:
     return True
 
 
-def _meaning(artifact: Artifact, format_: Format, documents: tuple[Data, ...]) -> Meaning:
-    top = documents[0].value if len(documents) == 1 else None
-    if format_ not in (Format.YAML, Format.JSON) or not isinstance(top, dict):
-        return Meaning.PLAIN
-    services, path = top.get("services"), artifact.path
-    if _COMPOSE_NAME.fullmatch(PurePath(artifact.name).name) or _are_services(services):
-        return Meaning.COMPOSE
-    in_place = path.parent.name == "workflows" and path.parent.parent.name == ".github"
-    if in_place or (isinstance(top.get("jobs"), dict) and "on" in top):
-        return Meaning.WORKFLOW
-    return Meaning.PLAIN
+def _read(form: Format, name: str, text: str) -> tuple[Data, ...]:
+    if form is Format.INI:
+        return read_ini(text, _dialect(name, text))
+    if form is Format.JSONC:
+        return read_data(plain_json(text), "json")
+    return _READERS[form](text)
 
 
-def _are_services(value: Any) -> bool:
-    if not isinstance(value, dict) or not value:
-        return False
-    return all(isinstance(s, dict) and not _SERVICE_KEYS.isdisjoint(s) for s in value.values())
+def _dialect(name: str, text: str) -> Dialect:
+    suffix = PurePath(name).suffix.lower() or name
+    repeats = suffix in _REPEATING or (suffix in _SAYS_NOTHING and bool(_UNIT.search(text)))
+    loose = suffix in _LOOSE or suffix in _SAYS_NOTHING
+    return Dialect(before_sections=loose, repeats=repeats)
 
 
 def _data_reader(language: str) -> Callable[[str], tuple[Data, ...]]:
@@ -118,32 +165,6 @@ def _data_reader(language: str) -> Callable[[str], tuple[Data, ...]]:
 def _read_toml(text: str) -> tuple[Data, ...]:
     (data,) = read_data(text, "toml")
     return (Data(data.value, "toml", text, 1, toml_lines(text, data.value)),)
-
-
-def _read_ini(text: str) -> tuple[Data, ...]:
-    import configparser
-
-    # No section is the default of the others: DEFAULT is shown as it is written.
-    parser = configparser.ConfigParser(interpolation=None, allow_no_value=True, default_section="")
-    parser.optionxform = str  # type: ignore[assignment,method-assign]
-    try:
-        parser.read_string(text)
-    except configparser.DuplicateOptionError as error:
-        reason = f"duplicate key {error.option!r} in [{error.section}]"
-        raise DataSyntaxError(reason, error.lineno or 0) from None
-    except configparser.DuplicateSectionError as error:
-        raise DataSyntaxError(f"duplicate section [{error.section}]", error.lineno or 0) from None
-    except configparser.MissingSectionHeaderError as error:
-        raise DataSyntaxError("a setting before the first [section]", error.lineno) from None
-    except AttributeError:  # what Python before 3.13 makes of an indented line after it
-        raise DataSyntaxError(_INDENTED) from None
-    except configparser.ParsingError as error:
-        if not hasattr(error, "errors"):
-            raise DataSyntaxError(_INDENTED, getattr(error, "lineno", 0)) from None
-        line = error.errors[0][0] if error.errors else 0
-        raise DataSyntaxError("neither a [section] nor a setting", line) from None
-    value = {name: dict(parser[name]) for name in parser.sections()}
-    return (Data(value, "ini", text, 1, ini_lines(text, value)),)
 
 
 def _read_env(text: str) -> tuple[Data, ...]:
@@ -172,6 +193,5 @@ _READERS: dict[Format, Callable[[str], tuple[Data, ...]]] = {
     Format.YAML: _data_reader("yaml"),
     Format.JSON: _data_reader("json"),
     Format.TOML: _read_toml,
-    Format.INI: _read_ini,
     Format.ENV: _read_env,
 }

@@ -30,12 +30,12 @@ def toml_lines(text: str, value: Any) -> Marks:
 def ini_lines(text: str, value: dict[str, dict[str, Any]]) -> Marks:
     """Return the lines of sections and of the keys in them."""
     marks: Marks = {}
-    table: dict[str, Any] | None = None
+    table: dict[str, Any] = value
     for number, line in enumerate(text.split("\n"), start=1):
         if (header := _HEADER.match(line)) and header[2] in value:
             table = value[header[2]]
             _mark(marks, value, header[2], number)
-        elif (key := _INI_KEY.match(line)) and table is not None and key[1] in table:
+        elif (key := _INI_KEY.match(line)) and key[1] in table:
             _mark(marks, table, key[1], number)
     return marks
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from pytest_reflex.checks.configuration.file import ConfigFile, Format, Meaning, Setting, Wishes
+from pytest_reflex.checks.configuration.file import ConfigFile, Meaning, Setting, Wishes
 from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.documents.lines import bare
 
@@ -53,7 +53,7 @@ def _is_open(setting: Setting, config: ConfigFile) -> bool:
     if isinstance(value, int) and not isinstance(value, bool):
         lines = bare(config.text)
         own = lines[setting.line - 1] if setting.line <= len(lines) else ""
-        if config.format is Format.JSON or "0o" in own:
+        if config.is_json or "0o" in own:
             return bool(value & 0o002)
         value = str(value)
     found = _MODE.fullmatch(value.strip()) if isinstance(value, str) else None
@@ -82,13 +82,21 @@ def _of_workflow(config: ConfigFile) -> Iterator[Finding]:
     top = document.value
     if _is_all(top.get("permissions")):
         yield Finding("permissions: write-all", document.line(("permissions",)))
+    is_called = called_only(config)
     for _, name, job in config.tables("jobs"):
         if _is_all(job.get("permissions")):
             message = f"the job {name!r} has permissions: write-all"
             yield Finding(message, document.line(("jobs", name, "permissions")))
-        elif "permissions" not in job and "permissions" not in top:
+        elif "permissions" not in job and "permissions" not in top and not is_called:
             message = f"the job {name!r} does not say which permissions its token has"
             yield Finding(message, document.line(("jobs", name)))
+
+
+def called_only(config: ConfigFile) -> bool:
+    """Return whether a workflow is only called by others, whose permissions it has."""
+    events = config.documents[0].value.get("on")
+    names = [events] if isinstance(events, str) else events
+    return isinstance(names, list | dict) and list(names) == ["workflow_call"]
 
 
 def _is_all(value: Any) -> bool:

@@ -18,7 +18,18 @@ _ACCOUNTS = frozenset(
 )
 """Users of machines and images; the others are people."""
 
-_FLOATING = frozenset({"latest", "edge", "nightly", "stable"})
+_FLOATING_TEXT = """
+    latest edge nightly stable lts mainline current rolling main master dev devel develop head
+    snapshot canary next unstable testing
+"""
+_FLOATING = frozenset(_FLOATING_TEXT.split())
+_RELEASES_TEXT = """
+    debian:buster debian:bullseye debian:bookworm debian:trixie debian:forky ubuntu:bionic
+    ubuntu:focal ubuntu:jammy ubuntu:noble buildpack-deps:bookworm buildpack-deps:trixie
+"""
+_RELEASES = frozenset(_RELEASES_TEXT.split())
+"""Images of systems whose releases have names for versions."""
+
 _BRANCHES = frozenset({"main", "master", "latest", "develop", "dev", "trunk", "HEAD"})
 _IMAGE = re.compile(r"[a-z0-9][\w.:/@-]*")
 
@@ -47,7 +58,7 @@ def _floating(setting: Setting, value: str, config: ConfigFile) -> str:
         return _image(value)
     if last == "image" and not _is_built(setting, config):
         return _image(value)
-    if last == "tag" and value in _FLOATING and "image" in setting.path:
+    if last == "tag" and "image" in setting.path and _moves("", value):
         return f"the image has the tag {value!r}, which moves"
     return ""
 
@@ -69,7 +80,16 @@ def _image(value: str) -> str:
     tag = value.rpartition("/")[2].partition(":")[2]
     if not tag:
         return f"the image {value} has no tag"
-    return f"the image {value} has a tag that moves" if tag in _FLOATING else ""
+    return f"the image {value} has a tag that moves" if _moves(value, tag) else ""
+
+
+def _moves(image: str, tag: str) -> bool:
+    """Return whether a tag means another image tomorrow: a word for the newest, or no number."""
+    words = re.split(r"[-_.]", tag.lower())
+    if words[0] in _FLOATING:
+        return True
+    release = f"{image.rpartition('/')[2].partition(':')[0]}:{words[0]}"
+    return not any(map(str.isdigit, tag)) and "$" not in tag and release not in _RELEASES
 
 
 def _is_built(setting: Setting, config: ConfigFile) -> bool:

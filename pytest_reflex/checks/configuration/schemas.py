@@ -6,6 +6,7 @@ The schemas are those that check-jsonschema carries; nothing is fetched.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
@@ -19,6 +20,14 @@ from pytest_reflex.model.extras import missing
 
 SCHEMAS = {Meaning.COMPOSE: "compose-spec", Meaning.WORKFLOW: "github-workflows"}
 MAX_FINDINGS = 20
+
+_LATER = {
+    Meaning.COMPOSE: re.compile(r"(?<!\$)\$(?:\{|[A-Za-z_])"),
+    Meaning.WORKFLOW: re.compile(r"\$\{\{"),
+}
+"""What of a text is put in before it counts."""
+
+_MAY_BE_EMPTY = frozenset({"env", "with", "secrets", "inputs", "outputs", "on"})
 
 
 def valid(config: ConfigFile) -> Report:
@@ -54,14 +63,42 @@ def _validator(path: str) -> Any:
 
 def _findings(config: ConfigFile, validator: Any) -> Iterator[Finding]:
     for document in config.documents:
-        for error in islice(validator.iter_errors(document.value), MAX_FINDINGS):
+        errors = (e for e in validator.iter_errors(document.value) if not _is_excused(e, config))
+        for error in islice(errors, MAX_FINDINGS):
             nearest = _nearest(error)
             path = tuple(nearest.absolute_path)
             where = ".".join(map(str, path)) or "the document"
             if named := _strange(nearest):
-                yield Finding(f"{where} has no key {named!r}", document.line((*path, named)))
+                told, path = f"{where} has no key {named!r}", (*path, named)
             else:
-                yield Finding(f"{where}: {_told(nearest)}", document.line(path))
+                told = f"{where}: {_told(nearest)}"
+            yield Finding(f"{told} (read as a {config.label})", document.line(path))
+
+
+def _is_excused(error: Any, config: ConfigFile) -> bool:
+    """Return whether a tool takes what its published schema does not.
+
+    Of a choice that nothing fits it is enough that one of its branches has no other fault.
+    """
+    if _is_taken(error, config):
+        return True
+    branches: dict[Any, list[Any]] = {}
+    for one in error.context or ():
+        branches.setdefault(one.schema_path[0], []).append(one)
+    return any(all(_is_excused(e, config) for e in branch) for branch in branches.values())
+
+
+def _is_taken(error: Any, config: ConfigFile) -> bool:
+    """Return whether a value is one that is only known later, or one instead of a list of one."""
+    value, path = error.instance, tuple(error.absolute_path)
+    if isinstance(value, str) and _LATER[config.meaning].search(value):
+        return True
+    if config.meaning is not Meaning.WORKFLOW or error.validator != "type":
+        return False
+    if value is None:
+        return len(path) > 1 and path[-2] in _MAY_BE_EMPTY
+    wanted = error.validator_value
+    return isinstance(value, str) and "array" in (wanted if isinstance(wanted, list) else [wanted])
 
 
 def _nearest(error: Any) -> Any:

@@ -11,8 +11,14 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from pytest_reflex.checks.configuration.file import ConfigFile, Setting, Wishes, texts
+from pytest_reflex.checks.configuration.file import ConfigFile, Setting, Wishes
 from pytest_reflex.checks.configuration.secret_lines import Form, Purse, suspects
+from pytest_reflex.checks.configuration.secret_names import (
+    is_dummy,
+    is_in_clear,
+    kind_of_secret,
+    leads_elsewhere,
+)
 from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.documents.lines import bare
 from pytest_reflex.errors import ArtifactError
@@ -21,19 +27,29 @@ from pytest_reflex.model.extras import missing
 LONGEST_LINE = 20_000
 _DIFFERENT = 8  # fewer different characters have less entropy than the lowest limit, 3 bits
 _LEFT_OUT = frozenset({"IPPublicDetector", "KeywordDetector"})
-_ELSEWHERE = re.compile(r"\$|%[(\w]|/|\./|~/|\{\{|<[^<>]+>$|file:|vault:|ref\+|inherit$|env\.")
-"""How a value begins that says where the secret is, and is none."""
+_DIGEST = re.compile(
+    r"sha\d*|hash|digest|sum$|integrity|rev|commit|head$|ref$|etag|fingerprint|uuid|guid|resolved"
+    r"|signature|cache_?key|public_?key|encrypted|^(?:mac|enc|fp)$",
+    re.IGNORECASE,
+)
+"""Names of what is random and known to all."""
 
-_POINTS = re.compile(r"(?:file|path|name|ref|arn|url|uri|id|length|policy|hash|algorithm)$", re.I)
-_DIGEST = re.compile(r"sha\d*|hash|digest|checksum|integrity|rev|commit|fingerprint|uuid", re.I)
+_DIGEST_VALUE = re.compile(r"sha\d+[-:]|md5[-:]|data:|h1:|ssh-|age1")
+_LOCKED = re.compile(r".*[-.]?lock(?:file)?\.\w+|.*\.lock|npm-shrinkwrap\.json", re.IGNORECASE)
+_PACKAGES = re.compile(r"dependencies(?:Meta)?$|^(?:overrides|resolutions)$", re.IGNORECASE)
+"""Tables whose keys are names of packages."""
+
+_ENCRYPTED = frozenset({"sops", "encryptedData"})
+"""Tables of what is encrypted."""
+
+_SHA = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})")
+_WORD_PATH = re.compile(r"(?:[./_-]*[A-Za-z]{2,})+(?:[./_-]*\d{1,4})*")
 
 
 @dataclass(frozen=True, slots=True)
 class _Detectors:
     by_form: tuple[Form, ...]
     by_entropy: tuple[Any, ...]
-    by_name: Any
-    names: re.Pattern[str]
 
 
 def secrets(config: ConfigFile, wishes: Wishes) -> Report:
@@ -42,7 +58,7 @@ def secrets(config: ConfigFile, wishes: Wishes) -> Report:
         return Report(unmeasured=why)
     found: dict[int, Finding] = {}
     purse = Purse()
-    for finding in (*_by_form(config, purse), *_by_value(config, purse)):
+    for finding in (*_by_form(config, purse), *_by_value(config)):
         found.setdefault(finding.line, finding)
     return Report([found[line] for line in sorted(found)], "no secret is written in clear")
 
@@ -56,56 +72,53 @@ def _by_form(config: ConfigFile, purse: Purse) -> Iterator[Finding]:
                 f"the limit is {LONGEST_LINE:,}"
             )
         purse.pay_for_line(number, line)
+    from detect_secrets.plugins.basic_auth import BasicAuthDetector
+
     for number, line, detector in suspects(lines, _detectors().by_form):
+        spared = config.is_example or line.lstrip()[:1] in ("#", ";")
+        spared = spared and isinstance(detector, BasicAuthDetector)
         for secret in detector.analyze_string(line):
-            if not _is_elsewhere(secret):
+            if not (leads_elsewhere(secret) or (spared and is_dummy(secret))):
                 yield Finding(f"it looks like a secret: {detector.secret_type}", number)
 
 
-def _by_value(config: ConfigFile, purse: Purse) -> Iterator[Finding]:
+def _by_value(config: ConfigFile) -> Iterator[Finding]:
     detectors = _detectors()
-    for setting, value in texts(config):
-        if len(value) > LONGEST_LINE or "\n" in value or _is_elsewhere(value):
+    named = not config.is_locale
+    for setting in config.settings():
+        value = setting.value
+        folders = set(map(str, setting.path[:-1]))
+        if not _ENCRYPTED.isdisjoint(folders) or any(map(_PACKAGES.search, folders)):
             continue
-        if _says_secret(detectors, setting, value, purse):
+        if named and _says_secret(setting, value, config):
             yield Finding(f"{setting.name} holds a secret in clear", setting.line)
-        elif kind := _is_random(detectors, setting, value):
+        elif isinstance(value, str) and (kind := _is_random(detectors, setting, value, config)):
             yield Finding(f"{setting.name} looks like a secret: {kind}", setting.line)
 
 
-def _says_secret(detectors: _Detectors, setting: Setting, value: str, purse: Purse) -> bool:
-    from detect_secrets.filters.heuristic import is_not_alphanumeric_string
-
-    if setting.name == "secrets" or _POINTS.search(setting.name):
-        return False  # names of secrets, or the way to them
-    plain = value.replace('"', "").replace("'", "")
-    assigned = f'{setting.name} = "{plain}"'
-    names = len(detectors.names.findall(assigned))
-    if not names or is_not_alphanumeric_string(value):
-        return False
-    spared = purse.pay_for_names(setting.line, names, assigned)
-    if not any(True for _ in detectors.by_name.analyze_string(assigned)):
-        return False
-    purse.give_back(spared)
-    return True
+def _says_secret(setting: Setting, value: Any, config: ConfigFile) -> bool:
+    kind = kind_of_secret(setting.name)
+    return bool(kind) and is_in_clear(kind, value, example=config.is_example)
 
 
-def _is_random(detectors: _Detectors, setting: Setting, value: str) -> str:
+def _is_random(detectors: _Detectors, setting: Setting, value: str, config: ConfigFile) -> str:
     from detect_secrets.filters.heuristic import is_potential_uuid, is_sequential_string
 
-    if len(set(value)) < _DIFFERENT:
+    if len(value) > LONGEST_LINE or "\n" in value or leads_elsewhere(value):
         return ""
-    if _DIGEST.search(setting.name) or is_potential_uuid(value) or is_sequential_string(value):
+    if len(set(value)) < _DIFFERENT or _LOCKED.fullmatch(config.name):
+        return ""
+    if _DIGEST.search(setting.name) or _DIGEST_VALUE.match(value) or _WORD_PATH.fullmatch(value):
+        return ""
+    if _SHA.fullmatch(value):
+        return ""
+    if is_potential_uuid(value) or is_sequential_string(value):
         return ""
     for detector in detectors.by_entropy:
         for secret in detector.analyze_string(f'"{value}"'):
             if detector.calculate_shannon_entropy(secret) > detector.entropy_limit:
                 return str(detector.secret_type)
     return ""
-
-
-def _is_elsewhere(value: str) -> bool:
-    return bool(_ELSEWHERE.match(value)) or len(value) < 2
 
 
 @cache
@@ -116,7 +129,6 @@ def _detectors() -> _Detectors:
         Base64HighEntropyString,
         HexHighEntropyString,
     )
-    from detect_secrets.plugins.keyword import DENYLIST, KeywordDetector
 
     known: Any = get_mapping_from_secret_type_to_class().values()
     by_form = tuple(
@@ -127,6 +139,4 @@ def _detectors() -> _Detectors:
     return _Detectors(
         by_form,
         (Base64HighEntropyString(), HexHighEntropyString()),
-        KeywordDetector(),
-        re.compile("|".join(DENYLIST), re.IGNORECASE),
     )

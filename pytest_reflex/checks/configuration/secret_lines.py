@@ -15,9 +15,6 @@ from pytest_reflex.errors import ArtifactError
 
 LINES_AT_ONCE = 200
 MAX_WORK = 500_000_000  # steps of the detectors' patterns; about 6 s
-# What a word such as "password" costs more than a form does: where a value is assigned to it, and
-# what comes on top where none is, which only the last pattern tells.
-_STEPS_OF_A_NAME, _STEPS_OF_NO_NAME = 10, 90
 
 # From each of these a pattern of the detectors runs on to the end of its line.
 _BEGINNINGS = ("sk-", "eyJ", "//")
@@ -48,15 +45,6 @@ class Purse:
 
     def pay_for_line(self, number: int, line: str) -> None:
         self._pay(number, sum(line.count(begin) for begin in _BEGINNINGS) * len(line))
-
-    def pay_for_names(self, number: int, count: int, text: str) -> int:
-        """Pay for a text with so many names; return what is given back where one has a value."""
-        size = count * len(text)
-        self._pay(number, (_STEPS_OF_A_NAME + _STEPS_OF_NO_NAME) * size)
-        return _STEPS_OF_NO_NAME * size
-
-    def give_back(self, steps: int) -> None:
-        self._left += steps
 
     def _pay(self, number: int, steps: int) -> None:
         self._left -= steps

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from io import StringIO
+from typing import Any
 
 from pytest_reflex.checks.configuration.comments import comment_texts
 from pytest_reflex.checks.configuration.file import ConfigFile, Format, Meaning, Setting, Wishes
@@ -11,6 +13,8 @@ from pytest_reflex.checks.finding import Finding, Report
 
 _BRACED = re.compile(r"(?<!\$)(?:\$\$)*\$\{([A-Za-z_]\w*)(:?[-?+=][^}]*)?\}")
 _BARE = re.compile(r"(?<!\$)(?:\$\$)*\$([A-Za-z_]\w*)")
+_ASSIGNED = re.compile(r"^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*=", re.MULTILINE)
+_LARGEST = 1_000_000
 _UPPER = re.compile(r"[A-Z_][A-Z0-9_]*")
 _ENV_CONTEXT = re.compile(r"\$\{\{[^}]*?\benv\.([A-Za-z_]\w*)[^}]*\}\}")
 _GIVEN = re.compile(r"(?:GITHUB|RUNNER|ACTIONS)_\w+|CI|HOME|PATH|PWD|USER|COMPOSE_\w+")
@@ -19,7 +23,7 @@ _GIVEN = re.compile(r"(?:GITHUB|RUNNER|ACTIONS)_\w+|CI|HOME|PATH|PWD|USER|COMPOS
 def variables(config: ConfigFile, wishes: Wishes) -> Report:
     """Find variables without a default, a definition in the file, or a comment that names them."""
     comments = "\n".join(comment_texts(config))
-    defined = {setting.name for setting in config.settings() if setting.value is not None}
+    defined = _defined(config)
     if config.meaning is Meaning.WORKFLOW and "GITHUB_ENV" in config.text:
         defined |= set(re.findall(r"\b([A-Za-z_]\w*)=", config.text))
     seen: set[str] = set()
@@ -33,6 +37,31 @@ def variables(config: ConfigFile, wishes: Wishes) -> Report:
             message = f"the variable {name} has no default and no comment that names it"
             findings.append(Finding(message, line))
     return Report(findings, f"{len(seen)} variables without a default, each explained")
+
+
+def _defined(config: ConfigFile) -> set[str]:
+    """Return the names that have a value: in Compose, by the .env file beside it."""
+    if config.meaning is Meaning.COMPOSE:
+        return _beside(config)
+    return {
+        setting.name
+        for setting in config.settings()
+        if setting.value is not None and setting.name not in _names_in(setting.value, config)
+    }
+
+
+def _names_in(value: Any, config: ConfigFile) -> set[str]:
+    return set(_in(value, config)) if isinstance(value, str) else set()
+
+
+def _beside(config: ConfigFile) -> set[str]:
+    path = config.folder / ".env" if config.folder else None
+    try:
+        with open(path, encoding="utf-8") if path and path.is_file() else StringIO() as file:
+            text = file.read(_LARGEST)
+    except (OSError, UnicodeDecodeError):
+        return set()
+    return set(_ASSIGNED.findall(text))
 
 
 def _taken(config: ConfigFile) -> Iterator[tuple[str, int]]:

@@ -50,7 +50,7 @@ def never_found(spec: CheckSpec, table: Table, faults: Faults, rule_id: str) -> 
     """Yield parameters of a check that name files which no folder has."""
     files: Any = spec.params.get("files", ())
     for glob in (files,) if isinstance(files, str) else files:
-        if isinstance(glob, str) and (glob.startswith(("/", "./")) or ".." in glob.split("/")):
+        if isinstance(glob, str) and ".." in glob.split("/"):
             message = f"{quoted(glob)} matches no file of a folder: names start in the folder"
             spot, hint = table.at("files"), "such as docs/*.md"
             yield warning("never-found", message, faults, spot, hint=hint, rule_id=rule_id)

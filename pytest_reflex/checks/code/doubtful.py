@@ -1,0 +1,210 @@
+"""Findings of ruff that are faults only in some places, which the syntax tree tells apart.
+
+Each rule was run over packages that are well kept: what is found there and is as it should be, is
+left alone.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from pathlib import PurePath
+
+from pytest_reflex.checks.code.sources import Source
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_Place = tuple[int, int]
+"""Line and column, both from 1."""
+
+_KEEPS = frozenset({"append", "add", "insert", "setdefault", "connect", "register", "subscribe"})
+_RUNS_SQL = re.compile(
+    r"execute\w*|executescript|raw|text|mogrify|query|read_sql\w*|exec_driver_sql|prepare|fetch\w*",
+    re.IGNORECASE,
+)
+_HOLE = "\0"
+_VALUE = re.compile(
+    r"""(?:[=<>]|\blike\b|\bin\s*\(|\bvalues\s*\([^()]*|\blimit\b|\boffset\b|\bbetween\b)\s*['"%]*\0"""
+    r"|'[^'\0]*\0",
+    re.IGNORECASE,
+)
+_PERCENT = re.compile(r"%%|%(?:\(\w+\))?[-#0 +]?\d*(?:\.\d+)?[sdrif]")
+_BRACES = re.compile(r"\{\{|\}\}|\{[^{}]*\}")
+
+
+def is_fault(code: str, source: Source, place: _Place) -> bool:
+    """Return whether a finding of ruff is a fault in its place; of other rules it always is one."""
+    judge = _JUDGES.get(code)
+    return judge is None or source.tree is None or judge(source, place)
+
+
+def _checks_an_input(source: Source, place: _Place) -> bool:
+    """Whether an assert at the beginning of a public function compares a parameter of it."""
+    private = any(part.startswith("_") for part in PurePath(source.name).with_suffix("").parts)
+    if private and not source.name.endswith("__init__.py"):
+        return False
+    for node, above in _nodes(source):
+        if isinstance(node, _Function) and not any(isinstance(n, _Function) for n in above):
+            is_public = not node.name.startswith("_") and not any(
+                isinstance(n, ast.ClassDef) and n.name.startswith("_") for n in above
+            )
+            for check in _leading(node) if is_public else ():
+                if check.lineno == place[0]:
+                    return _compares(check.test, _parameters(node))
+    return False
+
+
+def _leading(function: _Function) -> Iterator[ast.Assert]:
+    for statement in function.body:
+        if isinstance(statement, ast.Assert):
+            yield statement
+        elif not isinstance(statement, ast.Expr | ast.Import | ast.ImportFrom):
+            return
+
+
+def _compares(test: ast.expr, parameters: set[str]) -> bool:
+    if isinstance(test, ast.BoolOp):
+        return any(_compares(value, parameters) for value in test.values)
+    if not isinstance(test, ast.Compare) or isinstance(test.ops[0], ast.Is | ast.IsNot):
+        return False
+    sides = [test.left, *test.comparators]
+    sides = [s.args[0] if isinstance(s, ast.Call) and s.args else s for s in sides]
+    return any(isinstance(side, ast.Name) and side.id in parameters for side in sides)
+
+
+def _parameters(function: _Function) -> set[str]:
+    named = {arg.arg for arg in ast.walk(function.args) if isinstance(arg, ast.arg)}
+    return named - {"self", "cls"}
+
+
+def _is_lost(source: Source, place: _Place) -> bool:
+    """Whether an expression has no effect: looking up a name or an attribute may have one."""
+    for node, _ in _nodes(source):
+        if isinstance(node, ast.Expr) and _at(node) == place:
+            return not isinstance(node.value, ast.Name | ast.Attribute)
+    return True
+
+
+def _is_kept(source: Source, place: _Place) -> bool:
+    """Whether a function made in a loop outlives its turn, so that it sees the last value."""
+    inner: _Function | ast.Lambda | None = None
+    around: tuple[ast.AST, ...] = ()
+    for node, above in _nodes(source):
+        if isinstance(node, _Function | ast.Lambda) and _holds(node, place):
+            inner, around = node, above
+    if inner is None:
+        return True
+    if isinstance(inner, ast.Lambda):
+        return _is_put_away(inner, around)
+    uses = (
+        (node, above)
+        for node, above in _nodes(source)
+        if isinstance(node, ast.Name) and node.id == inner.name
+    )
+    return any(_is_put_away(node, above) for node, above in uses)
+
+
+def _is_put_away(node: ast.AST, above: tuple[ast.AST, ...]) -> bool:
+    parent = above[-1] if above else None
+    if isinstance(
+        parent, ast.ListComp | ast.SetComp | ast.List | ast.Dict | ast.DictComp | ast.Yield
+    ):
+        return True
+    if isinstance(parent, ast.Assign):
+        return any(isinstance(target, ast.Subscript | ast.Attribute) for target in parent.targets)
+    if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute):
+        return parent.func is not node and parent.func.attr in _KEEPS
+    return False
+
+
+def _is_forgotten_self(source: Source, place: _Place) -> bool:
+    """Whether `a = a` stands in a constructor, where `self.a = a` was meant."""
+    return any(
+        isinstance(node, _Function) and node.name == "__init__" and _holds(node, place)
+        for node, _ in _nodes(source)
+    )
+
+
+def _runs_as_sql(source: Source, place: _Place) -> bool:
+    """Whether a text with values put in goes to a database; names of tables cannot be bound."""
+    for node, above in _nodes(source):
+        if isinstance(node, ast.expr) and _at(node) == place and _HOLE in (text := _told(node)):
+            if not _VALUE.search(text):
+                return False
+            return _is_run(node, above) or any(
+                _is_run(use, over)
+                for use, over in _nodes(source)
+                if isinstance(use, ast.Name) and use.id in _given_names(above)
+            )
+    return True
+
+
+def _is_run(node: ast.AST, above: tuple[ast.AST, ...]) -> bool:
+    for parent in reversed(above):
+        if isinstance(parent, ast.stmt):
+            return False
+        if isinstance(parent, ast.Call):
+            called = parent.func
+            name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+            return parent.func is not node and bool(_RUNS_SQL.fullmatch(name))
+    return False
+
+
+def _given_names(above: tuple[ast.AST, ...]) -> set[str]:
+    """Return the names that the statement around an expression gives to it."""
+    statement = next((node for node in reversed(above) if isinstance(node, ast.stmt)), None)
+    if isinstance(statement, ast.Assign):
+        return {t.id for t in statement.targets if isinstance(t, ast.Name)}
+    if isinstance(statement, ast.AugAssign | ast.AnnAssign):
+        return {statement.target.id} if isinstance(statement.target, ast.Name) else set()
+    return set()
+
+
+def _told(node: ast.expr) -> str:
+    """Return the text that an expression makes, with a hole for everything that is put in."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else _HOLE
+    if isinstance(node, ast.JoinedStr):
+        return "".join(map(_told, node.values))
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return _told(node.left) + _told(node.right)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+        return _PERCENT.sub(lambda m: "%" if m[0] == "%%" else _HOLE, _told(node.left))
+    called = node.func if isinstance(node, ast.Call) else None
+    if isinstance(called, ast.Attribute) and called.attr == "format":
+        escaped = {"{{": "{", "}}": "}"}
+        return _BRACES.sub(lambda m: escaped.get(m[0], _HOLE), _told(called.value))
+    return _HOLE
+
+
+def _at(node: ast.expr | ast.stmt) -> _Place:
+    return node.lineno, node.col_offset + 1
+
+
+def _holds(node: ast.expr | ast.stmt, place: _Place) -> bool:
+    end = (node.end_lineno or node.lineno, (node.end_col_offset or 0) + 1)
+    return _at(node) <= place <= end
+
+
+@lru_cache(maxsize=8)
+def _nodes(source: Source) -> list[tuple[ast.AST, tuple[ast.AST, ...]]]:
+    """Return every node with those above it, outer ones first."""
+    assert source.tree is not None
+    found: list[tuple[ast.AST, tuple[ast.AST, ...]]] = []
+    stack: list[tuple[ast.AST, tuple[ast.AST, ...]]] = [(source.tree, ())]
+    while stack:
+        node, above = stack.pop()
+        found.append((node, above))
+        around = (*above, node)
+        stack.extend((child, around) for child in reversed(list(ast.iter_child_nodes(node))))
+    return found
+
+
+_JUDGES: dict[str, Callable[[Source, _Place], bool]] = {
+    "S101": _checks_an_input,
+    "S608": _runs_as_sql,
+    "B018": _is_lost,
+    "B023": _is_kept,
+    "PLW0127": _is_forgotten_self,
+}

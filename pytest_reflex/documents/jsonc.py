@@ -1,0 +1,39 @@
+"""JSON with comments: which files are read so by their tools, and the JSON that is left of one."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+
+ENDINGS = frozenset({".jsonc", ".json5", ".code-workspace"})
+_NAMES = re.compile(
+    r"(?:ts|js)config(?:[.-][\w.-]+)?\.json|\.?(?:eslint|babel|swc|jshint|oxlint|markdownlint|hint)rc"
+    r"(?:\.json)?|babel\.config\.json|\.?devcontainer\.json|(?:api-extractor|biome|deno|nx|rush|tslint"
+    r"|turbo|tsdoc|typedoc|wrangler|pyrightconfig|language-configuration|cspell)\.json",
+    re.IGNORECASE,
+)
+_FOLDERS = frozenset({".vscode", ".devcontainer", ".zed"})
+_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_LAST_COMMA = re.compile(r'"(?:[^"\\\n]|\\.)*"|,(?=\s*[\]}])')
+_SIGN = re.compile(r"[^\s]")
+
+
+def has_comments(path: PurePath) -> bool:
+    """Return whether the tool of a file reads comments and last commas in its JSON."""
+    named = path.suffix.lower() in ENDINGS or bool(_NAMES.fullmatch(path.name))
+    return named or (path.suffix.lower() == ".json" and path.parent.name in _FOLDERS)
+
+
+def without_comments(text: str) -> str:
+    """Return the text with blanks for its comments, so that all the rest stays in its place."""
+    return _TOKEN.sub(lambda found: _blank(found[0]), text)
+
+
+def plain_json(text: str) -> str:
+    """Return the JSON in the text: blanks stand for comments and for last commas."""
+    clean = without_comments(text)
+    return _LAST_COMMA.sub(lambda found: " " if found[0] == "," else found[0], clean)
+
+
+def _blank(token: str) -> str:
+    return token if token.startswith('"') else _SIGN.sub(" ", token)
