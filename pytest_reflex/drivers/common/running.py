@@ -131,6 +131,11 @@ class Tools:
         """Have what something else cost in the price of the step."""
         self.calls.add(cost)
 
+    @property
+    def cost(self) -> Cost | None:
+        """The price of all that was asked in the step so far."""
+        return self.calls.cost
+
 
 class _Framed:
     """A driver with the limits of its run around it, as `drive` takes one."""
