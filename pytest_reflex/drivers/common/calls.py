@@ -49,19 +49,20 @@ class CallsUnderWay:
 
     @property
     def cost(self) -> Cost | None:
-        """What the calls cost so far; None where none was made."""
-        with self._lock:
-            return total_cost(self._costs.values())
-
-    def take(self) -> Cost | None:
-        """Return what all of them cost, and forget them: the outcome that is saved next has it."""
+        """What all of them cost so far; of those that have not ended nobody knows how much."""
         with self._lock:
             now = time.monotonic()
             costs = self._costs | {
                 number: unknown_cost(now - began) for number, began in self._began.items()
             }
-            self._costs, self._began = {}, {}
         return total_cost(costs.values())
+
+    def take(self) -> Cost | None:
+        """Return what all of them cost, and forget them: the outcome that is saved next has it."""
+        with self._lock:
+            cost = self.cost
+            self._costs, self._began = {}, {}
+        return cost
 
     def votes(self) -> Votes:
         """Return what takes note of the votes of one evaluation."""
