@@ -18,6 +18,7 @@ from pathlib import Path
 from threading import Event
 
 from pytest_reflex.drivers.common.content_hash import content_hash
+from pytest_reflex.drivers.common.git_hooks import HookError, hook_trace, refusing_hook
 from pytest_reflex.drivers.common.git_settings import (
     HARDENED,
     OF_LFS,
@@ -54,6 +55,14 @@ class Tree:
     folder: Path
 
 
+class GitError(StepError):
+    """The git command failed; `said` is all that it and its hooks said."""
+
+    def __init__(self, message: str, said: str) -> None:
+        super().__init__(message)
+        self.said = said
+
+
 class Git:
     """The git command in one working tree; what it refuses is a UsageError or a StepError."""
 
@@ -61,6 +70,7 @@ class Git:
         self, project: Path, *, cancel: Event | None = None, seconds: float = SECONDS
     ) -> None:
         self.project, self._cancel, self._seconds = project, cancel, seconds
+        self._hooks: Path | None = None
 
     def tree(self) -> Tree:
         """Return the repository; raises UsageError where a run cannot make commits in it."""
@@ -126,6 +136,10 @@ class Git:
         """Return the folder of the hooks that a commit runs."""
         told = self._done("rev-parse", "--git-path", "hooks", hooks=True).stdout
         return self.project / _text(told)
+
+    def pin_hooks(self) -> None:
+        """Have commits run the hooks of now, wherever the configuration leads to later."""
+        self._hooks = self.hooks_folder()
 
     def common_commit(self, one: str, other: str) -> str:
         """Return the last commit that two branches have in common, empty for none."""
@@ -202,8 +216,8 @@ class Git:
         """Commit the paths as they are now and return the commit's id; no path is fine.
 
         The index of the user has these paths as committed, and everything else as it was. A hook
-        that refused, but changed the paths, is tried once more. Raises StepError where git, or a
-        hook of the repository, refuses, and where a hook has something else committed.
+        that refused, but changed the paths, is tried once more. Raises HookError where a hook of
+        the repository refuses, StepError where git does, or a hook has something else committed.
         """
         self.refuse_programs()
         named = [path for path in paths if not path.endswith("/")]  # a repository in this one
@@ -240,12 +254,19 @@ class Git:
                     variables=variables,
                     stdin=_listed(paths),
                 )
-            self._done(
-                *("commit", "--quiet", "--allow-empty", "--cleanup=verbatim", "--file=-"),
-                variables=variables,
-                stdin=message.encode(),
-                hooks=True,
-            )
+            with hook_trace() as (trace, told):
+                words = ("commit", "--quiet", "--allow-empty", "--cleanup=verbatim", "--file=-")
+                try:
+                    self._done(
+                        *words,
+                        variables={**variables, **trace},
+                        stdin=message.encode(),
+                        hooks=True,
+                    )
+                except GitError as error:
+                    if hook := refusing_hook(told):
+                        raise HookError(hook, error.said) from None
+                    raise
 
     def _hashes(self, paths: Iterable[str]) -> dict[str, str]:
         return {path: self.hash_of(path) for path in paths}
@@ -283,7 +304,8 @@ class Git:
         if finished.returncode:
             said = (finished.stderr + finished.stdout).decode("utf-8", "replace").strip()
             what = next((word for word in words if not word.startswith("-")), "git")
-            raise StepError(f"git {what} failed: {one_line(said or 'it says nothing', 400)}")
+            failed = f"git {what} failed: {one_line(said or 'it says nothing', 400)}"
+            raise GitError(failed, said)
         return finished
 
     def _finished(
@@ -294,7 +316,8 @@ class Git:
         hooks: bool = False,
     ) -> Finished:
         kept = {name: value for name, value in inherited().items() if is_kept(name)}
-        quiet = (*HARDENED, *(() if hooks else WITHOUT_HOOKS))
+        pinned = ("-c", f"core.hooksPath={self._hooks}") if self._hooks else ()
+        quiet = (*HARDENED, *(pinned if hooks else WITHOUT_HOOKS))
         try:
             finished = run(
                 ["git", *quiet, *words],
@@ -310,7 +333,7 @@ class Git:
         if finished.stopped or finished.stdout_truncated:
             why = ": a hook or a question for a passphrase does not end" if hooks else ""
             told = f"took longer than {self._seconds:g} s, or was stopped{why}"
-            raise StepError(f"git {words[0]} {told}")
+            raise GitError(f"git {words[0]} {told}", "it does not end" if hooks else "")
         return finished
 
 
