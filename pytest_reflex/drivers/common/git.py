@@ -18,7 +18,8 @@ from pathlib import Path
 from threading import Event
 
 from pytest_reflex.drivers.common.content_hash import content_hash
-from pytest_reflex.drivers.common.git_hooks import HookError, hook_trace, refusing_hook
+from pytest_reflex.drivers.common.git_begun import refuse_unfinished
+from pytest_reflex.drivers.common.git_hooks import GitError, HookError, hook_trace, refusing_hook
 from pytest_reflex.drivers.common.git_settings import (
     HARDENED,
     OF_LFS,
@@ -37,14 +38,6 @@ from pytest_reflex.process.spawn import SpawnError
 SECONDS = 120.0
 _MOST_BYTES = 64_000_000
 _INDEX = "reflex-index-"
-_UNFINISHED = {
-    "MERGE_HEAD": "a merge",
-    "rebase-merge": "a rebase",
-    "rebase-apply": "a rebase",
-    "CHERRY_PICK_HEAD": "a cherry-pick",
-    "REVERT_HEAD": "a revert",
-    "BISECT_LOG": "a bisect",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +46,6 @@ class Tree:
 
     branch: str
     folder: Path
-
-
-class GitError(StepError):
-    """The git command failed; `said` is all that it and its hooks said."""
-
-    def __init__(self, message: str, said: str) -> None:
-        super().__init__(message)
-        self.said = said
 
 
 class Git:
@@ -89,9 +74,7 @@ class Git:
         folder = Path(self._asked("rev-parse", "--absolute-git-dir") or "")
         self._refuse_copy(folder)
         self.refuse_programs()
-        for name, what in _UNFINISHED.items():
-            if os.path.lexists(folder / name):
-                raise _refused(f"{what} is not finished", "finish or abort it first")
+        refuse_unfinished(folder)
         if os.path.lexists(folder / "index.lock"):
             hint = "where none runs, remove it"
             raise _refused(f"another git command has {folder / 'index.lock'}", hint)
@@ -125,12 +108,20 @@ class Git:
         words = finished.stdout.decode("utf-8", "replace").split("\0")
         for scope, entry in zip(words[::2], words[1::2], strict=False):
             key, _, value = entry.partition("\n")
-            if scope in OWN_SCOPES and value and value not in OF_LFS:
+            if key == "core.worktree" and scope in OWN_SCOPES:
+                self._refuse_other_tree(value)
+            elif scope in OWN_SCOPES and value and value not in OF_LFS:
                 raise _refused(
                     f"the repository's own configuration has git run {one_line(value, 100)!r} "
                     f"({one_line(key, 100)})",
                     f"git config --unset {one_line(key, 100)}, or set it with --global",
                 )
+
+    def _refuse_other_tree(self, value: str) -> None:
+        place = self.project / ".git" / value
+        if os.path.realpath(place) != os.path.realpath(self.project):
+            told = f"the repository's own configuration has its files in {one_line(value, 100)}"
+            raise _refused(told, "git config --unset core.worktree")
 
     def hooks_folder(self) -> Path:
         """Return the folder of the hooks that a commit runs."""
@@ -197,7 +188,9 @@ class Git:
 
     def is_ignored(self, path: str) -> bool:
         """Return whether git ignores a path."""
-        return self._finished("check-ignore", "--quiet", "--", path).returncode == 0
+        magic = {"GIT_LITERAL_PATHSPECS": "0"}  # which this command refuses
+        asked = ("check-ignore", "--quiet", "--", path)
+        return self._finished(*asked, variables=magic).returncode == 0
 
     def at_head(self, path: str) -> bytes | None:
         """Return what the last commit has at a path, None for nothing."""
@@ -220,6 +213,7 @@ class Git:
         the repository refuses, StepError where git does, or a hook has something else committed.
         """
         self.refuse_programs()
+        refuse_unfinished(self._folder())
         named = [path for path in paths if not path.endswith("/")]  # a repository in this one
         before, looked = self.head(), self._hashes(named)
         try:
@@ -304,8 +298,8 @@ class Git:
         if finished.returncode:
             said = (finished.stderr + finished.stdout).decode("utf-8", "replace").strip()
             what = next((word for word in words if not word.startswith("-")), "git")
-            failed = f"git {what} failed: {one_line(said or 'it says nothing', 400)}"
-            raise GitError(failed, said)
+            told = said if hooks else said.partition("\n")[0]
+            raise GitError(f"git {what} failed: {one_line(told or 'it says nothing', 400)}", said)
         return finished
 
     def _finished(
@@ -333,7 +327,7 @@ class Git:
         if finished.stopped or finished.stdout_truncated:
             why = ": a hook or a question for a passphrase does not end" if hooks else ""
             told = f"took longer than {self._seconds:g} s, or was stopped{why}"
-            raise GitError(f"git {words[0]} {told}", "it does not end" if hooks else "")
+            raise GitError(f"git {words[0]} {told}", f"it does not end in {self._seconds:g} s" if hooks else "")
         return finished
 
 

@@ -1,4 +1,4 @@
-"""Which hook of git refused a commit: git's own trace says it, not the text that it prints.
+"""How git fails, and which hook refused: git's own trace says it, not the text that it prints.
 
 Promises: a failure of git itself (a lock, a signature, a full disk) is no refusal of a hook.
 """
@@ -17,6 +17,14 @@ from pytest_reflex.model.plain import one_line
 MOST_OF_A_HOOK = 4_000
 """Characters of what a hook said that are kept: its beginning."""
 _REFUSING = ("pre-commit", "prepare-commit-msg", "commit-msg", "reference-transaction")
+
+
+class GitError(StepError):
+    """The git command failed; `said` is all that it and its hooks said."""
+
+    def __init__(self, message: str, said: str) -> None:
+        super().__init__(message)
+        self.said = said
 
 
 class HookError(StepError):

@@ -74,7 +74,7 @@ def after(root: Node, position: Position, outcome: Mapping[str, Any]) -> Positio
     frame = position.top
     position = position.with_top(restored=(*frame.restored, *restored), offences=frame.offences + 1)
     behind = _after(root, position, outcome)
-    if position.top.offences < MOST_OFFENCES:
+    if position.top.offences < MOST_OFFENCES or position.tampered:  # ended once is enough
         return behind
     told = ", ".join(restored)
     behind = behind.with_top(target_met=False)

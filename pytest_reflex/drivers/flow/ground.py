@@ -205,7 +205,7 @@ class Ground:
         self.require_branch()
         for commit, message in self._git.messages(self._base):
             known = messages.read(message)
-            if known and (known.run, known.key) == (boundary.run, boundary.key):
+            if known and messages.is_same(known, boundary):
                 if commit == self._git.head():
                     self._git.sync_index(f"{commit}^")
                 return Committed(commit, known, known.refused)

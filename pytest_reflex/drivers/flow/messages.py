@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.run import Spend
@@ -117,6 +117,21 @@ def read(text: str) -> Boundary | None:
         spent=_spent(fields.get(SPENT, "")),
         refused=fields.get(REFUSED, ""),
     )
+
+
+def is_same(known: Boundary, boundary: Boundary) -> bool:
+    """Return whether a commit's message, as it was read, is ours of this very boundary.
+
+    A key alone does not do: an agent may commit too, but it does not know what its act has taken.
+    """
+    ours = read(message(boundary))
+    if ours is None or (known.run, known.key) != (ours.run, ours.key):
+        return False
+    if known.refused:
+        ours = replace(ours, refused=known.refused, action=known.action)
+    if known.spent is None:  # of an older version
+        ours = replace(ours, spent=None, setpoint=known.setpoint)
+    return known == ours
 
 
 def _spent(text: str) -> Spend | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.drivers.common import running
-from pytest_reflex.drivers.common.arguments import Budget, settings_of
+from pytest_reflex.drivers.common.arguments import Budget, budget_of, settings_of
 from pytest_reflex.drivers.common.drive import Stop
 from pytest_reflex.drivers.common.git import Git
 from pytest_reflex.drivers.common.protection import Relied
@@ -186,6 +186,7 @@ def begin(
     """Begin a run and return its id and its events; nothing is changed where it cannot be begun."""
     if not options.task.strip():
         raise UsageError("the task is empty", hint="pytest-reflex flow run 'what is to be done'")
+    budget_of(budget)  # what is wrong with it is said before anything is made
     prepared = prepare(project, options.agents)
     git = Git(project) if options.git else None
     given = {"branch": "", "base": "", "base_commit": "", "kept_out": ""}
