@@ -160,7 +160,7 @@ def _resumes(project: Path, name: str) -> bool:
 def _drive(name: str, happening: Events, place: str | None) -> int:
     from pytest_reflex.cli.display import takes_stdout
     from pytest_reflex.cli.own_driver import follow
-    from pytest_reflex.drivers.flow.history import boundaries
+    from pytest_reflex.drivers.flow.history import boundaries, branch_here
     from pytest_reflex.drivers.flow.run_file import FlowRunFile
     from pytest_reflex.reports.flow import final_lines, line_of
 
@@ -169,7 +169,8 @@ def _drive(name: str, happening: Events, place: str | None) -> int:
     status, is_interrupted = follow(happening, place, line_of, resume=resume)
     record = None if is_interrupted or takes_stdout(place) else files.read()
     if record is not None:
-        give("\n".join(final_lines(record, len(boundaries(Path.cwd(), record)))))
+        here, made = branch_here(Path.cwd()), boundaries(Path.cwd(), record)
+        give("\n".join(final_lines(record, len(made), here)))
     return status
 
 

@@ -42,8 +42,16 @@ def check(agents: tuple[str, ...]) -> int:
 @json_option
 @watch_option("no process drives the run")
 def status(name: str | None, as_json: bool, watch: str | None) -> int:
-    """Show RUN, or the only one that is not finished: its nodes, targets and last commits."""
+    """Show RUN: its nodes, targets and last commits.
+
+    Without RUN it is the only one that is not finished, or the last one where all are.
+    """
+    from pytest_reflex.drivers.flow.history import last_run
+    from pytest_reflex.drivers.flow.opening import unfinished
+
     pause, name = pause_and_name(watch, name)
+    if name is None and not unfinished(Path.cwd()):
+        name = last_run(Path.cwd())
     files = run_named(name)
     return show(
         lambda: (files.row(), files.found()),
@@ -74,7 +82,10 @@ def _text(files: RunFile, row: Any, record: Record) -> str:
     )
     tree = "\n".join(tree_lines(shape(Path.cwd(), record), record.data))
     last = "\n".join(list(commit_lines(boundaries(Path.cwd(), record)))[-3:])
-    return f"{head}\n\n{tree}" + (f"\n\n{last}" if last else "")
+    shown = f"{head}\n\n{tree}" + (f"\n\n{last}" if last else "")
+    return (
+        shown if record.can_go_on else f"{shown}\n\nAll of it: pytest-reflex flow show {record.run}"
+    )
 
 
 @click.command("list", short_help="List all runs.")
@@ -98,11 +109,12 @@ def list_(as_json: bool) -> int:
 @click.argument("name", metavar="RUN", required=False)
 def show_(name: str | None) -> int:
     """Draw RUN as a tree of its iterations, from its commits (or from its log without git)."""
-    from pytest_reflex.drivers.flow.history import boundaries, drawn, last_run
+    from pytest_reflex.drivers.flow.history import boundaries, branch_here, drawn, last_run
     from pytest_reflex.reports.flow import final_lines, run_lines
 
     files = run_named(name or last_run(Path.cwd()))
     record = files.found()
     made = boundaries(Path.cwd(), record)
-    give("\n".join([*run_lines(drawn(made, record)), *final_lines(record, len(made))]))
+    last = final_lines(record, len(made), branch_here(Path.cwd()))
+    give("\n".join([*run_lines(drawn(made, record)), *last]))
     return ExitCode.OK

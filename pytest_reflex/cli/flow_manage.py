@@ -23,7 +23,9 @@ def run_named(name: str | None) -> RunFile:
     if name is None:
         waiting = unfinished(Path.cwd())
         if len(waiting) != 1:
-            hint = "name one of: " + ", ".join(waiting) if waiting else "flow run TASK"
+            if not waiting:
+                raise UsageError("there is no run that has not ended", hint="flow run TASK")
+            hint = "name one of: " + ", ".join(waiting)
             raise UsageError(f"{len(waiting)} runs are not finished", hint=hint)
         name = waiting[0]
     files = FlowRunFile(Path.cwd(), name)

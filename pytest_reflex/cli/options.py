@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
@@ -52,9 +53,21 @@ def budget_option(*, adds: bool = False) -> Decorator:
     )
 
 
+class _Seconds(click.FloatRange):
+    """Seconds, of which nan and inf are none."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a number of seconds", param, ctx)
+        return number
+
+
 wall_time_option = click.option(
     "--wall-time",
-    type=click.FloatRange(min=0),
+    type=_Seconds(min=0),
     metavar="SECONDS",
     help="Seconds that one sitting may take; 0: no limit.",
 )

@@ -37,9 +37,14 @@ def where_lines(run: str, data: Mapping[str, Any]) -> Iterator[str]:
     yield f"Task: {one_line(data['task'], 200)}"
 
 
-def final_lines(record: Any, commits: int) -> Iterator[str]:
-    """Yield the report at the end of a sitting: what it came to, its commits, and what is next."""
+def final_lines(record: Any, commits: int, here: str) -> Iterator[str]:
+    """Yield the report at the end of a sitting: what it came to, its commits, and what is next.
+
+    `here` is the branch that is checked out: a run that can go on elsewhere is not taken over.
+    """
     data = record.data
+    goes_on = record.can_go_on and data["position"]["frames"]
+    is_away = goes_on and commits and here != data.get("branch", "")
     yield ""
     yield f"{'Stopped' if record.reason else 'Interrupted'}: {record.reason or record.status}" + (
         f" ({visible(record.detail)})" if record.detail else ""
@@ -49,11 +54,15 @@ def final_lines(record: Any, commits: int) -> Iterator[str]:
     if branch := data.get("branch"):
         base, number = data["base"], f"{commits} commit{'' if commits == 1 else 's'}"
         yield f"Branch: {branch} (from {base}, {number})"
-        yield f"Look at it: git diff {base}...{branch}"
-        yield f"Take it over: git switch {base} && git merge {branch} (or git rebase {branch})"
-        yield f"Discard it: git switch {base} && git branch -D {branch}"
-    if record.can_go_on and data["position"]["frames"]:
-        yield f"Go on: pytest-reflex flow resume {record.run}"
+        if carried := data["position"].get("carried"):
+            yield f"Not committed: {one_line(', '.join(carried), 500)} (a hook of git refuses)"
+        if commits and not is_away:
+            yield f"Look at it: git diff {base}...{branch}"
+            yield f"Take it over: git switch {base} && git merge {branch} (or git rebase {branch})"
+            yield f"Discard it: git switch {base} && git branch -D {branch}"
+    if goes_on:
+        back = f"git switch {data['branch']} && " if is_away and data.get("branch") else ""
+        yield f"Go on: {back}pytest-reflex flow resume {record.run}"
 
 
 def tree_lines(nodes: Sequence[tuple[str, int]], data: Mapping[str, Any]) -> Iterator[str]:

@@ -86,9 +86,14 @@ def make_folder(root: Path) -> None:
     for folder in (*reversed(root.parents), root):
         if folder.exists():
             continue
-        with suppress(FileExistsError):
-            folder.mkdir(mode=0o700 if folder == root else 0o777)
+        try:
+            with suppress(FileExistsError):
+                folder.mkdir(mode=0o700 if folder == root else 0o777)
+        except OSError as error:
+            raise StateError(f"{folder} could not be made: {error.strerror}") from None
         sync_folder(folder.parent)
+    if not root.is_dir():
+        raise StateError(f"{root} is not a folder", hint="move it away")
 
 
 def _numbered(name: str, number: int) -> str:

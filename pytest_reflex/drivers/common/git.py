@@ -18,6 +18,8 @@ from pathlib import Path
 from threading import Event
 
 from pytest_reflex.drivers.common.content_hash import content_hash
+from pytest_reflex.drivers.common.git_begun import refuse_unfinished
+from pytest_reflex.drivers.common.git_hooks import GitError, HookError, hook_trace, refusing_hook
 from pytest_reflex.drivers.common.git_settings import (
     HARDENED,
     OF_LFS,
@@ -36,14 +38,6 @@ from pytest_reflex.process.spawn import SpawnError
 SECONDS = 120.0
 _MOST_BYTES = 64_000_000
 _INDEX = "reflex-index-"
-_UNFINISHED = {
-    "MERGE_HEAD": "a merge",
-    "rebase-merge": "a rebase",
-    "rebase-apply": "a rebase",
-    "CHERRY_PICK_HEAD": "a cherry-pick",
-    "REVERT_HEAD": "a revert",
-    "BISECT_LOG": "a bisect",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +55,7 @@ class Git:
         self, project: Path, *, cancel: Event | None = None, seconds: float = SECONDS
     ) -> None:
         self.project, self._cancel, self._seconds = project, cancel, seconds
+        self._hooks: Path | None = None
 
     def tree(self) -> Tree:
         """Return the repository; raises UsageError where a run cannot make commits in it."""
@@ -79,9 +74,7 @@ class Git:
         folder = Path(self._asked("rev-parse", "--absolute-git-dir") or "")
         self._refuse_copy(folder)
         self.refuse_programs()
-        for name, what in _UNFINISHED.items():
-            if os.path.lexists(folder / name):
-                raise _refused(f"{what} is not finished", "finish or abort it first")
+        refuse_unfinished(folder)
         if os.path.lexists(folder / "index.lock"):
             hint = "where none runs, remove it"
             raise _refused(f"another git command has {folder / 'index.lock'}", hint)
@@ -115,17 +108,29 @@ class Git:
         words = finished.stdout.decode("utf-8", "replace").split("\0")
         for scope, entry in zip(words[::2], words[1::2], strict=False):
             key, _, value = entry.partition("\n")
-            if scope in OWN_SCOPES and value and value not in OF_LFS:
+            if key == "core.worktree" and scope in OWN_SCOPES:
+                self._refuse_other_tree(value)
+            elif scope in OWN_SCOPES and value and value not in OF_LFS:
                 raise _refused(
                     f"the repository's own configuration has git run {one_line(value, 100)!r} "
                     f"({one_line(key, 100)})",
                     f"git config --unset {one_line(key, 100)}, or set it with --global",
                 )
 
+    def _refuse_other_tree(self, value: str) -> None:
+        place = self.project / ".git" / value
+        if os.path.realpath(place) != os.path.realpath(self.project):
+            told = f"the repository's own configuration has its files in {one_line(value, 100)}"
+            raise _refused(told, "git config --unset core.worktree")
+
     def hooks_folder(self) -> Path:
         """Return the folder of the hooks that a commit runs."""
         told = self._done("rev-parse", "--git-path", "hooks", hooks=True).stdout
         return self.project / _text(told)
+
+    def pin_hooks(self) -> None:
+        """Have commits run the hooks of now, wherever the configuration leads to later."""
+        self._hooks = self.hooks_folder()
 
     def common_commit(self, one: str, other: str) -> str:
         """Return the last commit that two branches have in common, empty for none."""
@@ -183,7 +188,9 @@ class Git:
 
     def is_ignored(self, path: str) -> bool:
         """Return whether git ignores a path."""
-        return self._finished("check-ignore", "--quiet", "--", path).returncode == 0
+        magic = {"GIT_LITERAL_PATHSPECS": "0"}  # which this command refuses
+        asked = ("check-ignore", "--quiet", "--", path)
+        return self._finished(*asked, variables=magic).returncode == 0
 
     def at_head(self, path: str) -> bytes | None:
         """Return what the last commit has at a path, None for nothing."""
@@ -202,10 +209,11 @@ class Git:
         """Commit the paths as they are now and return the commit's id; no path is fine.
 
         The index of the user has these paths as committed, and everything else as it was. A hook
-        that refused, but changed the paths, is tried once more. Raises StepError where git, or a
-        hook of the repository, refuses, and where a hook has something else committed.
+        that refused, but changed the paths, is tried once more. Raises HookError where a hook of
+        the repository refuses, StepError where git does, or a hook has something else committed.
         """
         self.refuse_programs()
+        refuse_unfinished(self._folder())
         named = [path for path in paths if not path.endswith("/")]  # a repository in this one
         before, looked = self.head(), self._hashes(named)
         try:
@@ -240,12 +248,19 @@ class Git:
                     variables=variables,
                     stdin=_listed(paths),
                 )
-            self._done(
-                *("commit", "--quiet", "--allow-empty", "--cleanup=verbatim", "--file=-"),
-                variables=variables,
-                stdin=message.encode(),
-                hooks=True,
-            )
+            with hook_trace() as (trace, told):
+                words = ("commit", "--quiet", "--allow-empty", "--cleanup=verbatim", "--file=-")
+                try:
+                    self._done(
+                        *words,
+                        variables={**variables, **trace},
+                        stdin=message.encode(),
+                        hooks=True,
+                    )
+                except GitError as error:
+                    if hook := refusing_hook(told):
+                        raise HookError(hook, error.said) from None
+                    raise
 
     def _hashes(self, paths: Iterable[str]) -> dict[str, str]:
         return {path: self.hash_of(path) for path in paths}
@@ -283,7 +298,8 @@ class Git:
         if finished.returncode:
             said = (finished.stderr + finished.stdout).decode("utf-8", "replace").strip()
             what = next((word for word in words if not word.startswith("-")), "git")
-            raise StepError(f"git {what} failed: {one_line(said or 'it says nothing', 400)}")
+            told = said if hooks else said.partition("\n")[0]
+            raise GitError(f"git {what} failed: {one_line(told or 'it says nothing', 400)}", said)
         return finished
 
     def _finished(
@@ -294,7 +310,8 @@ class Git:
         hooks: bool = False,
     ) -> Finished:
         kept = {name: value for name, value in inherited().items() if is_kept(name)}
-        quiet = (*HARDENED, *(() if hooks else WITHOUT_HOOKS))
+        pinned = ("-c", f"core.hooksPath={self._hooks}") if self._hooks else ()
+        quiet = (*HARDENED, *(pinned if hooks else WITHOUT_HOOKS))
         try:
             finished = run(
                 ["git", *quiet, *words],
@@ -310,7 +327,7 @@ class Git:
         if finished.stopped or finished.stdout_truncated:
             why = ": a hook or a question for a passphrase does not end" if hooks else ""
             told = f"took longer than {self._seconds:g} s, or was stopped{why}"
-            raise StepError(f"git {words[0]} {told}")
+            raise GitError(f"git {words[0]} {told}", f"it does not end in {self._seconds:g} s" if hooks else "")
         return finished
 
 

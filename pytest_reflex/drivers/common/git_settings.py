@@ -13,8 +13,10 @@ HARDENED = (
     *("-c", "i18n.commitEncoding=UTF-8", "-c", "i18n.logOutputEncoding=UTF-8"),
     *("-c", "submodule.recurse=false"),
 )
-# Programs that git would run for a file or a commit.
-PROGRAMS = r"^(filter\..*\.(clean|smudge|process)|gpg\.(.*\.)?(program|defaultkeycommand))$"
+# Programs that git would run for a file or a commit, and where it would take the files from.
+PROGRAMS = (
+    r"^(filter\..*\.(clean|smudge|process)|gpg\.(.*\.)?(program|defaultkeycommand)|core\.worktree)$"
+)
 OF_LFS = ("git-lfs clean -- %f", "git-lfs smudge -- %f", "git-lfs filter-process")
 OWN_SCOPES = ("local", "worktree")
 # A hook of git, in which we may run, says by these which repository is meant.
@@ -35,6 +37,7 @@ QUIET = {
     "GIT_PAGER": "cat",
     "GIT_LITERAL_PATHSPECS": "1",
     "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_REPLACE_OBJECTS": "1",
     "LC_ALL": "C",
 }
 

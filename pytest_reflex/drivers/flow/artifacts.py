@@ -232,6 +232,8 @@ def parted(text: str) -> tuple[Mapping[str, Any], str]:
         front = parse_events(match["front"], faults)
     except CriteriaError as error:
         raise ContractError(error.problems[0].message) from None
+    if faults.found:
+        raise ContractError(faults.found[0].message)
     if not isinstance(front, dict):
         raise ContractError("the front matter is no mapping")
     return front, text[match.end() :]

@@ -16,6 +16,7 @@ from pytest_reflex.drivers.flow.state import (
     Reading,
     Step,
 )
+from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.run import Spend
 from pytest_reflex.model.stop import StopReason
 
@@ -50,6 +51,12 @@ def used_up(node: Node, frame: Frame, spend: Spend) -> str:
     return exhausted({key: most + before[key] for key, most in node.budget.items()}, spend)
 
 
+def refusal_text(position: Position) -> str:
+    """Return in a line which paths a hook refuses to have committed, and what it says."""
+    paths = one_line(", ".join(position.carried), 200)
+    return f"a hook of git refuses the commit of {paths}: {one_line(position.refusal, 300)}"
+
+
 def is_closing(node: Node, frame: Frame) -> bool:
     """Return whether the node's current decision is its last one, which nothing follows."""
     return frame.iteration > node.max_iterations
@@ -67,7 +74,7 @@ def after(root: Node, position: Position, outcome: Mapping[str, Any]) -> Positio
     frame = position.top
     position = position.with_top(restored=(*frame.restored, *restored), offences=frame.offences + 1)
     behind = _after(root, position, outcome)
-    if position.top.offences < MOST_OFFENCES:
+    if position.top.offences < MOST_OFFENCES or position.tampered:  # ended once is enough
         return behind
     told = ", ".join(restored)
     behind = behind.with_top(target_met=False)
@@ -83,6 +90,7 @@ def _after(root: Node, position: Position, outcome: Mapping[str, Any]) -> Positi
         return position.with_top(
             sensors=readings, first=readings, baseline=outcome["baseline"], step=Step.COMMIT_ENTRY
         )
+    position = _carrying(position, outcome)
     if step in (Step.COMMIT_ENTRY, Step.COMMIT):
         return _begun(position.with_top(iteration=frame.iteration + 1))
     if step is Step.DECIDE:
@@ -109,6 +117,13 @@ def _after(root: Node, position: Position, outcome: Mapping[str, Any]) -> Positi
     if step is Step.RESULT:
         return position.with_top(step=Step.COMMIT_RESULT)
     return _left(root, position)
+
+
+def _carrying(position: Position, outcome: Mapping[str, Any]) -> Position:
+    """Return it with the paths that a hook refused, where the step was a commit."""
+    if "carried" not in outcome:  # no commit, or one of an older version
+        return position
+    return replace(position, carried=tuple(outcome["carried"]), refusal=outcome["refusal"])
 
 
 def _used(frame: Frame, outcome: Mapping[str, Any]) -> dict[str, Any]:
@@ -147,6 +162,10 @@ def _acted(position: Position, outcome: Mapping[str, Any]) -> Position:
 
 
 def _ended(position: Position, status: NodeStatus, error: str = "") -> Position:
+    """Return it at the end of the innermost node; a run does not end well with work left behind."""
+    if position.carried and len(position.frames) == 1 and status is not NodeStatus.ERROR:
+        status, error = NodeStatus.ERROR, refusal_text(position)
+        position = position.with_top(target_met=False)
     return position.with_top(status=status, error=error, step=Step.RESULT)
 
 

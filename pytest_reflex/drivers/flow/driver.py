@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pytest_reflex.contracts.extract import ContractError
@@ -100,6 +101,8 @@ class FlowDriver:
     def perform(self, step: NextStep, record: Record, tools: Tools) -> Fields:
         position = Position.from_json(record.data["position"])
         frame = position.top
+        if step.name != Step.ENTER or frame.parent:
+            self._ground.require_branch()
         self._write_state(position, record)
         self._ground.take_restored()
         began = time.monotonic()
@@ -149,9 +152,9 @@ class FlowDriver:
     # Deciding
 
     def _decide(self, frame: Frame, record: Record, tools: Tools) -> dict[str, Any]:
-        node = node_of(self._root, frame)
+        node, position = node_of(self._root, frame), Position.from_json(record.data["position"])
         if node.controller == ALL_PASS:
-            decision = _by_sensors(frame)
+            decision = _by_sensors(frame, position)
             self._ground.write(frame.path, texts.CONTROLLER, texts.decision_text(decision))
             return _decision(decision)
         complaint = ""
@@ -168,6 +171,8 @@ class FlowDriver:
                     path=frame.path,
                     artifacts=self._ground.shown(frame.path),
                     closing=is_closing(node, frame),
+                    carried=position.carried,
+                    refusal=position.refusal,
                     feedback=record.feedback.values(),
                     complaint=complaint,
                 ),
@@ -179,6 +184,9 @@ class FlowDriver:
             except ContractError as error:
                 complaint = one_line(reply.error or str(error), 500)
                 continue
+            if decision.target_met and position.carried:  # the hook has the last word
+                decision = _by_sensors(frame, position)
+                text, reply = None, replace(reply, text=texts.decision_text(decision))
             if text is None:
                 self._ground.write(frame.path, texts.CONTROLLER, reply.text)
             return _decision(decision)
@@ -266,17 +274,34 @@ class FlowDriver:
             setpoint=texts.first_line(frame.task) if kind == "entry" else "",
             spent=Spend.from_json(frame.used),
         )
-        made = self._ground.commit(boundary, frame.changed)
-        return {"commit": made, "action": action, "sensors": dict(boundary.sensors)}
+        position = Position.from_json(record.data["position"])
+        tried = (
+            sorted({*position.carried, *frame.changed}) if kind == "iteration" else frame.changed
+        )
+        made = self._ground.commit(boundary, tried)
+        carried, refusal = position.carried, position.refusal
+        if tried:
+            carried, refusal = (tuple(tried), made.refusal) if made.refusal else ((), "")
+        return {
+            "commit": made.id,
+            "action": made.boundary.action,
+            "sensors": dict(boundary.sensors),
+            "carried": list(carried),
+            "refusal": refusal,
+        }
 
 
-def _by_sensors(frame: Frame) -> texts.Decision:
+def _by_sensors(frame: Frame, position: Position) -> texts.Decision:
     """Return the decision of the controller that needs no agent."""
     failing = {name: one for name, one in frame.sensors.items() if one.state != "pass"}
-    if all_pass(frame.sensors):
+    if all_pass(frame.sensors) and not position.carried:
         return texts.Decision(target_met=True, notes={"Gap Analysis": "All sensors pass."})
     lines = [f"- {name}: {one.summary or one.state}" for name, one in failing.items()]
-    plan = f"Make these sensors pass: {', '.join(failing)}.\n\n" + "\n".join(lines)
+    parts = [f"Make these sensors pass: {', '.join(failing)}."] if failing else []
+    if position.carried:
+        parts.append(f"Make the hook of git accept {', '.join(position.carried)}.")
+        lines += [f"- {line}" for line in position.refusal.splitlines() if line.strip()]
+    plan = " ".join(parts) + "\n\n" + "\n".join(lines)
     return texts.Decision(target_met=False, plan=plan, notes={"Gap Analysis": "\n".join(lines)})
 
 

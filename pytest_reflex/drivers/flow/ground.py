@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from pytest_reflex.drivers.common.git import Git
+from pytest_reflex.drivers.common.git_hooks import HookError
 from pytest_reflex.drivers.flow import artifacts as texts
 from pytest_reflex.drivers.flow import messages
 from pytest_reflex.errors import StateError, StepError
@@ -40,6 +42,15 @@ class Protected(Protocol):
     def lost(self) -> Sequence[str]:
         """Return the names of what was changed and could not be put back."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """A boundary as it was committed; `refusal` is what a hook said that kept the changes out."""
+
+    id: str
+    boundary: messages.Boundary
+    refusal: str = ""
 
 
 class Ground:
@@ -72,6 +83,12 @@ class Ground:
         """Make the run's branch and check it out, unless that was done before."""
         if self._git is not None and self._git.branch() != self._branch:
             self._git.create_branch(self._branch)
+
+    def require_branch(self) -> None:
+        """Raise StepError where somebody has left the run's branch."""
+        if self._git is not None and self._git.branch() != self._branch:
+            told = f"the branch of the run, {self._branch}, is not checked out any more"
+            raise StepError(told, hint=f"git switch {self._branch}, then resume")
 
     def shown(self, path: str) -> str:
         """Return the folder of a node as agents are told it, seen from the project."""
@@ -143,7 +160,7 @@ class Ground:
     def dirty(self) -> dict[str, str]:
         """Return what differs from the last commit, but for files of runs, with a hash each."""
         found = self._git.dirty() if self._git else {}
-        return {path: sha for path, sha in found.items() if not _is_own(path)}
+        return {path: sha for path, sha in found.items() if not is_own(path)}
 
     def look(self) -> dict[str, str]:
         """Return how the tree stands: its last commit, and what differs from it."""
@@ -161,7 +178,7 @@ class Ground:
         return sorted(
             path
             for path in {*before, *now, *committed} - {_COMMIT}
-            if not _is_own(path)
+            if not is_own(path)
             and (path not in before or before[path] != (now.get(path) or self._git.hash_of(path)))
         )
 
@@ -173,25 +190,39 @@ class Ground:
     def knows_changes(self) -> bool:
         return self._git is not None
 
-    def commit(self, boundary: messages.Boundary, changed: Sequence[str]) -> str:
-        """Commit a boundary once, with what was changed; return the commit's id, empty without git.
+    def commit(self, boundary: messages.Boundary, changed: Sequence[str]) -> Committed:
+        """Commit a boundary once, with what was changed.
 
-        Raises StepError where git or a hook refuses, or somebody has left the run's branch.
+        Where a hook refuses that, the files of the run alone are committed, and the boundary says
+        so. Raises StepError where git, or a hook, refuses these too, or the branch is another one.
         """
         text = messages.message(boundary)
         for folder, _, _ in os.walk(self.folder):
             remove_strays(Path(folder))
         if self._git is None:
-            return self._log(boundary, text)
-        if self._git.branch() != self._branch:
-            raise StepError(f"the branch of the run, {self._branch}, is not checked out any more")
+            self._log(boundary, text)
+            return Committed("", boundary)
+        self.require_branch()
         for commit, message in self._git.messages(self._base):
             known = messages.read(message)
-            if known and (known.run, known.key) == (boundary.run, boundary.key):
+            if known and messages.is_same(known, boundary):
                 if commit == self._git.head():
                     self._git.sync_index(f"{commit}^")
-                return commit
-        return self._git.commit(text, [*changed, *self._own_files()])
+                return Committed(commit, known, known.refused)
+        try:
+            return Committed(self._git.commit(text, [*changed, *self._own_files()]), boundary)
+        except HookError as error:
+            if not changed:
+                raise
+            return self._without_changes(boundary, error)
+
+    def _without_changes(self, boundary: messages.Boundary, error: HookError) -> Committed:
+        """Commit the files of the run alone: a hook has refused what was changed."""
+        assert self._git is not None
+        said = f"{error.hook}: {texts.first_line(error.said) or 'refused'}"
+        told = replace(boundary, refused=said, action=f"hook {said}; {boundary.action}")
+        made = self._git.commit(messages.message(told), self._own_files())
+        return Committed(made, told, f"{error.hook}: {error.said}")
 
     def _own_files(self) -> list[str]:
         """Return the files of the run, unless git ignores them."""
@@ -204,13 +235,12 @@ class Ground:
         shown = f"{RUNS}/{self.run_id}"
         return [] if self._git.is_ignored(f"{shown}/{texts.RUN_STATE}") else names
 
-    def _log(self, boundary: messages.Boundary, text: str) -> str:
+    def _log(self, boundary: messages.Boundary, text: str) -> None:
         path = self.folder / LOG
         data = read_if_regular(path, 1 << 30) or b""
         mark = f"\n{messages.KEY}: {boundary.key}\n".encode()
         if mark not in data:
             replace_file(path, data + text.encode() + b"\n\n")
-        return ""
 
 
 def write_run_state(
@@ -231,5 +261,6 @@ def write_run_state(
     replace_file(folder / texts.RUN_STATE, text.encode())
 
 
-def _is_own(path: str) -> bool:
+def is_own(path: str) -> bool:
+    """Return whether a path belongs to runs, and is nobody's work."""
     return path.startswith(tuple(f"{one}/" for one in OWN))

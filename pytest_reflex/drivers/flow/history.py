@@ -48,6 +48,14 @@ def list_runs(project: Path, settings: Settings) -> Iterator[RunRow]:
     return rows(project)
 
 
+def branch_here(project: Path) -> str:
+    """Return the branch that is checked out in a project, empty for none."""
+    try:
+        return Git(project).branch()
+    except (StepError, UsageError):
+        return ""
+
+
 def boundaries(project: Path, record: Record) -> list[messages.Boundary]:
     """Return the boundaries of a run, the first one first; what git does not have is left out."""
     data = record.data

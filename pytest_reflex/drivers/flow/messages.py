@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.run import Spend
@@ -25,6 +25,8 @@ RUN, KEY = "Reflex-Run", "Reflex-Boundary"
 """Trailers of git that name a boundary."""
 SETPOINT, SPENT = "Reflex-Setpoint", "Reflex-Spent"
 """Trailers of what a node was entered for, and of what it used since its last boundary."""
+REFUSED = "Reflex-Refused"
+"""Trailer of a boundary without the changes of its act: the hook of git that refused these."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +35,8 @@ class Boundary:
 
     `status` is running, complete, max-iterations-reached or error; `sensors` are states by name;
     `run` and `key` name the boundary, so that none is made twice. `setpoint` is the first line of
-    what the node has to reach, where it was entered; `spent` has the time of the steps.
+    what the node has to reach, where it was entered; `spent` has the time of the steps. `refused`
+    is what a hook of git said that refused to have the changes in the commit.
     """
 
     path: str
@@ -47,6 +50,7 @@ class Boundary:
     key: str = ""
     setpoint: str = ""
     spent: Spend | None = None
+    refused: str = ""
 
     @property
     def level(self) -> int:
@@ -83,6 +87,7 @@ def _trailers(boundary: Boundary) -> str:
         KEY: boundary.key,
         SETPOINT: fold(boundary.setpoint),
         SPENT: " ".join(f"{key}={value}" for key, value in used.items() if value),
+        REFUSED: fold(boundary.refused),
     }
     return "".join(f"\n{name}: {value}" for name, value in trailers.items() if value) + "\n"
 
@@ -110,7 +115,23 @@ def read(text: str) -> Boundary | None:
         key=fields.get(KEY, ""),
         setpoint=fields.get(SETPOINT, ""),
         spent=_spent(fields.get(SPENT, "")),
+        refused=fields.get(REFUSED, ""),
     )
+
+
+def is_same(known: Boundary, boundary: Boundary) -> bool:
+    """Return whether a commit's message, as it was read, is ours of this very boundary.
+
+    A key alone does not do: an agent may commit too, but it does not know what its act has taken.
+    """
+    ours = read(message(boundary))
+    if ours is None or (known.run, known.key) != (ours.run, ours.key):
+        return False
+    if known.refused:
+        ours = replace(ours, refused=known.refused, action=known.action)
+    if known.spent is None:  # of an older version
+        ours = replace(ours, spent=None, setpoint=known.setpoint)
+    return known == ours
 
 
 def _spent(text: str) -> Spend | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.drivers.common import running
-from pytest_reflex.drivers.common.arguments import Budget, settings_of
+from pytest_reflex.drivers.common.arguments import Budget, budget_of, settings_of
 from pytest_reflex.drivers.common.drive import Stop
 from pytest_reflex.drivers.common.git import Git
 from pytest_reflex.drivers.common.protection import Relied
@@ -18,7 +19,7 @@ from pytest_reflex.drivers.common.record_store import utc_now
 from pytest_reflex.drivers.common.running import Events
 from pytest_reflex.drivers.flow import sensing
 from pytest_reflex.drivers.flow.agent_file import AgentFile
-from pytest_reflex.drivers.flow.branching import branch_of
+from pytest_reflex.drivers.flow.branching import branch_of, refuse_other_branch
 from pytest_reflex.drivers.flow.cycle import Cycle, Measures
 from pytest_reflex.drivers.flow.driver import FlowDriver
 from pytest_reflex.drivers.flow.ground import ROOT, RUNS, Ground, write_run_state
@@ -32,11 +33,12 @@ from pytest_reflex.drivers.flow.run_file import FlowRunFile, refuse_missing_bran
 from pytest_reflex.drivers.flow.staff import Role, Staff
 from pytest_reflex.errors import FlowError, Place, Problem, ReflexError, UsageError
 from pytest_reflex.host import agent_kinds, make_agent, open_host
-from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.steps import Askable
 from pytest_reflex.model.stop import StopReason
 from pytest_reflex.settings import Settings
 from pytest_reflex.settings.readers import ROLES
+from pytest_reflex.store.folders import make_folder
+from pytest_reflex.store.regular import refuse_links
 
 FLOW_FILE = f"{ROOT}/flow.yaml"
 _KEPT = "protected"
@@ -80,6 +82,8 @@ def prepare(project: Path, agents: Sequence[str] = (), *, runs: bool = True) -> 
     Where nothing `runs`, no program need be installed.
     """
     path = project / FLOW_FILE
+    if os.path.lexists(path) and not path.is_file():
+        raise UsageError(f"{FLOW_FILE} is not a file", hint="put the flow there")
     if not path.is_file():
         raise UsageError(f"there is no {FLOW_FILE}", hint="pytest-reflex flow setup makes one")
     settings = settings_of(project)
@@ -182,6 +186,7 @@ def begin(
     """Begin a run and return its id and its events; nothing is changed where it cannot be begun."""
     if not options.task.strip():
         raise UsageError("the task is empty", hint="pytest-reflex flow run 'what is to be done'")
+    budget_of(budget)  # what is wrong with it is said before anything is made
     prepared = prepare(project, options.agents)
     git = Git(project) if options.git else None
     given = {"branch": "", "base": "", "base_commit": "", "kept_out": ""}
@@ -208,7 +213,8 @@ def begin(
 def _new_run(project: Path) -> str:
     """Make the folder of a new run, which nobody else has made."""
     runs = project / RUNS
-    runs.mkdir(parents=True, exist_ok=True)
+    refuse_links(project, runs)
+    make_folder(runs)
     while True:
         run_id = next_run_id(run_names(project), datetime.now(UTC))
         try:
@@ -227,6 +233,8 @@ def _ground(
     say: Say,
 ) -> Ground:
     project = prepared.project
+    if git is not None:
+        git.pin_hooks()
     relied = relied_by(
         prepared.root,
         prepared.protected_names(),
@@ -280,7 +288,7 @@ def go_on(
     if git is not None:
         if files.is_foreign():
             refuse_missing_branch(git, record)
-        _refuse_other_branch(git, run_id, data)
+        refuse_other_branch(git, run_id, data)
     folder = files.make_folder(say)
     before_resume(project, folder / _KEPT, record, is_driven=files.is_driven(), say=say)
     prepared = prepare(project, agents)
@@ -294,20 +302,6 @@ def go_on(
     return running.resume(
         driver, run_id, budget=budget, wall_time=wall_time, project=project, say=say
     )
-
-
-def _refuse_other_branch(git: Git, run_id: str, data: Mapping[str, Any]) -> None:
-    """Refuse to go on beside the run's branch; one that is not made yet is made by the run."""
-    here, branch = git.tree().branch, data["branch"]
-    if here == branch:
-        return
-    if branch in git.branches():
-        elsewhere = git.worktree_of(branch)
-        hint = f"cd {one_line(elsewhere)}" if elsewhere else f"git switch {branch}"
-        raise UsageError(f"{run_id} is on another branch than this one", hint=hint)
-    if (here, git.head()) != (data["base"], data["base_commit"]):
-        hint = f"git switch {data['base']}, or begin a new run"
-        raise UsageError(f"{run_id} began at another commit than this one", hint=hint)
 
 
 def _refuse_other_tree(record: Record, root: Node) -> None:

@@ -6,6 +6,7 @@ Pure. A person's feedback and the task are data in the files that the prompts na
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from textwrap import indent
 
 from pytest_reflex.drivers.flow.agent_file import AgentFile
 from pytest_reflex.drivers.flow.artifacts import ACTUATOR, CONTROLLER, ORCHESTRATOR, sensor_file
@@ -52,7 +53,7 @@ target-met: false
 Below it stand the sections "## Gap Analysis", "## Action Plan", "## Hints" and, where nothing gets
 better, "## Stagnation Notes". Without an action plan nothing can be done{child}. Change no other
 file.
-{closing}{feedback}{complaint}"""
+{closing}{refusal}{feedback}{complaint}"""
 _ACTUATOR = """\
 {text}
 
@@ -63,6 +64,15 @@ _ACTUATOR = """\
 - Write into {output} what you have done.
 - These files judge the work and must stay as they are: {protected}
 {feedback}"""
+_REFUSAL = """
+# A hook of git refuses the commit
+
+It refuses {paths}, and says:
+
+{said}
+
+The target is not met before these files can be committed: plan for that first.
+"""
 _FEEDBACK = """
 # What a person says
 
@@ -105,10 +115,15 @@ def controller_prompt(
     path: str,
     artifacts: str,
     closing: bool = False,
+    carried: Sequence[str] = (),
+    refusal: str = "",
     feedback: Iterable[str] = (),
     complaint: str = "",
 ) -> str:
-    """Return what a controller is asked; `closing` says that nothing is done after it."""
+    """Return what a controller is asked; `closing` says that nothing is done after it.
+
+    `carried` are the paths of which a hook of git refuses the commit, `refusal` is what it says.
+    """
     section = sensors_section(node, artifacts)
     values = {"artifacts-path": artifacts, "node-path": path, "sensors-section": section}
     text = file.filled({**values, **_child(node)})
@@ -124,6 +139,9 @@ def controller_prompt(
         output=CONTROLLER,
         child=child,
         closing=last,
+        refusal=_REFUSAL.format(paths=", ".join(carried), said=indent(refusal, "    "))
+        if carried
+        else "",
         feedback=_feedback(feedback),
         complaint=_COMPLAINT.format(complaint=complaint) if complaint else "",
     )

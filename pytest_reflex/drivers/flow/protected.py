@@ -141,13 +141,12 @@ class KeptFiles:
         self._reported = {name: now for name, now in self._reported.items() if name in modified}
         found = []
         for name, (before, now) in modified.items():
-            if not os.path.isabs(name) and (not before or name in self._copies):
-                self._put_back(name, there=bool(before))
-            elif self._reported.get(name) == now:
-                continue
-            else:
+            is_ours = not os.path.isabs(name) and (not before or name in self._copies)
+            if is_ours and self._put_back(name, there=bool(before)):
+                found.append(name)
+            elif self._reported.get(name) != now:
                 self._reported[name] = now
-            found.append(name)
+                found.append(os.path.realpath(self._project / name))
         self._renew(modified)
         return found
 
@@ -162,11 +161,12 @@ class KeptFiles:
                 self._copies[name] = copy
                 self._save()
 
-    def _put_back(self, name: str, *, there: bool) -> None:
+    def _put_back(self, name: str, *, there: bool) -> bool:
+        """Put a file back; False where it is a link to one outside, which is another one now."""
         path = self._project / name
         if not there:
             _remove(path)
-            return
+            return True
         copy = self._copies[name]
         data = read_if_regular(self._folder / copy.sha, _MOST_BYTES)
         if data is None or hashlib.sha256(data).hexdigest() != copy.sha:
@@ -178,11 +178,13 @@ class KeptFiles:
                 path.symlink_to(copy.link)
             path = Path(os.path.realpath(path))
             if not path.is_relative_to(self._project.resolve()):
-                return
+                now = read_if_regular(path, _MOST_BYTES)
+                return now is not None and hashlib.sha256(now).hexdigest() == copy.sha
         elif path.is_symlink() or path.is_dir():
             _remove(path)
         replace_file(path, data, mode=PRIVATE)
         os.chmod(path, copy.mode)
+        return True
 
     def _open_folder(self, folder: Path, real: str) -> None:
         """Have a folder lie where it lay: a link or a file in its place is removed."""

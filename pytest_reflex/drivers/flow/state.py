@@ -129,12 +129,15 @@ class Position:
     """The whole flow: the nodes that are open, the outermost first, and the results of the others.
 
     `results` are the last ones of the nodes that were left, by path; `tampered` names what was
-    changed again although it judges.
+    changed again although it judges. `carried` are the paths that a hook of git refused to have
+    committed so far, and `refusal` what it said: no target is met before they are.
     """
 
     frames: tuple[Frame, ...]
     results: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     tampered: str = ""
+    carried: tuple[str, ...] = ()
+    refusal: str = ""
 
     @property
     def top(self) -> Frame:
@@ -172,14 +175,26 @@ class Position:
     def to_json(self) -> dict[str, Any]:
         frames = [frame.to_json() for frame in self.frames]
         results = {path: dict(one) for path, one in self.results.items()}
-        return {"frames": frames, "results": results, "tampered": self.tampered}
+        return {
+            "frames": frames,
+            "results": results,
+            "tampered": self.tampered,
+            "carried": list(self.carried),
+            "refusal": self.refusal,
+        }
 
     @classmethod
     def from_json(cls, wire: Mapping[str, Any]) -> Position:
         """Read what `to_json` wrote; raises ValueError for anything else."""
         try:
             frames = tuple(Frame.from_json(one) for one in wire["frames"])
-            return cls(frames=frames, results=dict(wire["results"]), tampered=wire["tampered"])
+            return cls(
+                frames=frames,
+                results=dict(wire["results"]),
+                tampered=wire["tampered"],
+                carried=tuple(wire.get("carried", ())),
+                refusal=wire.get("refusal", ""),
+            )
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"no position in a flow: {error}") from None
 

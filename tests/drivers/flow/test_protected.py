@@ -194,6 +194,35 @@ def test_a_second_time_in_one_node_is_the_end(stage: Stage, attempt: str) -> Non
     assert "status: error" in stage.run_state()
 
 
+WITHOUT_GIT = (
+    "flow.yaml is rewritten",
+    "the actuator's own file",
+    "a script",
+    "a program",
+    "criteria",
+)
+
+
+@pytest.mark.parametrize("attempt", WITHOUT_GIT)
+def test_without_git_the_same_is_protected(stage: Stage, attempt: str) -> None:
+    sensor, act, name = ATTEMPTS[attempt]
+    guarded(stage, sensor, most=1)
+    before = files(stage.folder)
+    stage.script.actuator = lambda call, output: act()
+    assert stage.run("close all points", "--no-git") == ExitCode.ITERATION_LIMIT
+    assert f"\n[action] restored {name}" in stage.log()
+    assert "[sensors] check: pass" not in stage.log()
+    assert files(stage.folder) == before
+
+
+def test_without_git_a_second_time_is_the_end_too(stage: Stage) -> None:
+    sensor, act, _ = ATTEMPTS["a script"]
+    guarded(stage, sensor, most=5)
+    stage.script.actuator = lambda call, output: act()
+    assert stage.run("close all points", "--no-git") == ExitCode.TAMPERED
+    assert stage.script.count("actuator") == 2
+
+
 def test_a_second_time_counts_over_all_entries_of_a_node(stage: Stage) -> None:
     guarded(stage, SH)
     inner = node("inner", most=1, sensors=[SH], controller="builtin:all-pass")

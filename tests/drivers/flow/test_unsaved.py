@@ -249,3 +249,68 @@ def test_on_another_branch_a_resume_says_how_to_come_back(
     stage.git("worktree", "add", "-q", "../there", branch)
     assert main(["flow", "resume"]) == ExitCode.USAGE
     assert str(stage.folder.parent / "there") in capsys.readouterr().err
+
+
+def test_a_run_whose_branch_is_elsewhere_offers_no_takeover(
+    stage: Stage, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stage.flow(node("only", controller=BUILTIN))
+    interrupted(stage)
+    branch = stage.record.data["branch"]
+    capsys.readouterr()
+    assert main(["flow", "show"]) == 0
+    assert "Take it over: " in capsys.readouterr().out
+    stage.write("new.py", "")
+    stage.git("switch", "--quiet", "--merge", "main")
+    assert main(["flow", "show"]) == 0
+    told = capsys.readouterr().out
+    assert f"Go on: git switch {branch} && pytest-reflex flow resume {stage.run_id}\n" in told
+    assert not {"Take it over", "Discard it", "Look at it"} & {
+        line.partition(":")[0] for line in told.splitlines()
+    }
+    assert stage.resume() == ExitCode.USAGE
+    assert f"git switch {branch}, then resume" in capsys.readouterr().err
+
+
+def test_who_leaves_the_branch_while_it_is_driven_can_come_back_with_all_of_it(
+    stage: Stage, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stage.flow(node("only", controller=BUILTIN))
+    stage.git("add", ".ai-loop")
+    stage.git("commit", "--quiet", "-m", "flow")
+
+    def leave(call: Call, output: Path) -> None:
+        close_one(call, output)
+        stage.git("switch", "--quiet", "main")
+
+    stage.script.actuator = leave
+    stage.write(".gitignore", "/.ai-loop/runs\n")
+    stage.git("add", ".gitignore")
+    stage.git("commit", "--quiet", "-m", "runs are not committed")
+    assert stage.run() == ExitCode.PHASE_ERROR
+    told = capsys.readouterr()
+    branch = stage.record.data["branch"]
+    assert f"{branch}, is not checked out any more (git switch {branch}" in told.err
+    assert "Take it over" not in told.out
+    stage.script.actuator = close_one
+    stage.git("switch", "--quiet", branch)
+    assert stage.resume() == 0
+    keys = [one.key for one in stage.boundaries()]
+    assert len(keys) == len(set(keys)) == 4
+    assert stage.git("show", f"HEAD:{NOTE}") == "DONE 1\nDONE 2\n"
+
+
+def test_a_stash_takes_an_interrupted_run_aside_and_brings_it_back(stage: Stage) -> None:
+    stage.flow(node("only", controller=BUILTIN))
+    stage.git("add", ".ai-loop")
+    stage.git("commit", "--quiet", "-m", "flow")
+    interrupted(stage)
+    stage.write("new.py", "x = 1\n")
+    branch = stage.record.data["branch"]
+    stage.git("stash", "--include-untracked")
+    stage.git("switch", "--quiet", "main")
+    assert stage.resume() == ExitCode.USAGE
+    stage.git("switch", "--quiet", branch)
+    stage.git("stash", "pop", "--quiet")
+    assert stage.resume() == 0
+    assert stage.git("show", "HEAD:new.py") == "x = 1\n"
