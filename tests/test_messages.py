@@ -18,7 +18,6 @@ READING = {
 # What other programs say, and what shows a message in a shorter form; a line here needs a reason.
 ALLOWED = {
     "checks/configuration/schemas.py": "jsonschema names the key in its message only",
-    "checks/openapi/validity.py": "the validator names the operation in its message only",
     "checks/reported/finding.py": "the white space of what a tool reports is folded",
     "drivers/iterate/setup.py": "a flag is named in the place of a table that nobody wrote",
     "session/items.py": "an evidence that repeats the message is not shown twice",
