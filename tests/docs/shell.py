@@ -22,7 +22,16 @@ _DEAD_END = "http://127.0.0.1:9"
 
 def environment(home: Path) -> dict[str, str]:
     """Return what a reader's shell would have: the tools first on the path, 80 columns, no net."""
-    dropped = ("PYTEST", "PYTHON", "COVERAGE", "CI", "GITHUB", "FORCE_COLOR", "XDG_CACHE")
+    dropped = (
+        "PYTEST",
+        "PYTHON",
+        "COVERAGE",
+        "CI",
+        "GITHUB",
+        "FORCE_COLOR",
+        "XDG_CACHE",
+        "XDG_STATE",
+    )
     kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
     return kept | {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",

@@ -44,6 +44,11 @@ PATCHES: Mapping[str, str] = {
 COMMANDS: Mapping[str, str] = {"runs": RUN}
 FLOWS = ("flow", "flow-runs")  # Claude Code in a flow; in the second mode it tries to run tests
 
+HELD = ("never-done", "done-when-told-twice")  # a client that wants to stop, and a Stop hook
+_DONE_FILE = "*** Begin Patch\n*** Add File: done.txt\n+done\n*** End Patch"
+CLAIM = "All of it is done."
+_TOLD = re.compile(r"\(held \d+ of at most \d+ times\)")
+
 
 def claude_call(mode: str, body: Item) -> Item | None:
     """Return the next tool use of a conversation or its text, None where nothing is left to say."""
@@ -54,6 +59,8 @@ def claude_call(mode: str, body: Item) -> Item | None:
         tools = {tool.get("name") for tool in body.get("tools", [])}
         runs = mode == "flow-runs"
         call = next_call(_told(turns), _read(turns), tools, runs_tests=runs)
+    if mode in HELD:
+        call = _held(mode, body, "messages")
     if call is None:
         return None
     if isinstance(call, str):
@@ -67,10 +74,20 @@ def claude_call(mode: str, body: Item) -> Item | None:
     return {"type": "tool_use", "id": f"toolu_{made}", "name": name, "input": values}
 
 
+def _held(mode: str, body: Item, key: str) -> Call | str:
+    """Return what a model says that takes everything for done until it was told twice."""
+    told = len(_TOLD.findall(json.dumps(body[key])))
+    if mode == "never-done" or told < 2 or _results(body[key]):
+        return CLAIM
+    return ("Write", {"file_path": "{cwd}/done.txt", "content": "done\n"})
+
+
 def codex_call(mode: str, body: Item) -> Item | None:
     """Return the next call of a conversation, None where only words are left."""
     if _results(body.get("input", [])):
         return None
+    if mode in HELD:
+        return _patch(_DONE_FILE, body) if _held(mode, body, "input") != CLAIM else None
     if patch := PATCHES.get(mode):
         return _patch(patch, body)
     command = COMMANDS.get(mode)

@@ -14,7 +14,17 @@ from threading import Lock, Thread
 from types import TracebackType
 from typing import Any
 
-from tests.real.edits import CLAUDE, COMMANDS, DONE, FLOWS, PATCHES, claude_call, codex_call
+from tests.real.edits import (
+    CLAIM,
+    CLAUDE,
+    COMMANDS,
+    DONE,
+    FLOWS,
+    HELD,
+    PATCHES,
+    claude_call,
+    codex_call,
+)
 from tests.real.server import JsonHandler
 
 PLAN = '{"plan": ["a", "b", "c"]}'
@@ -104,6 +114,8 @@ def text_of(mode: str) -> str:
     """Return what a mode answers; `large-500` are 500 KB."""
     if mode.startswith("large-"):
         return "0123456789abcde\n" * (int(mode.removeprefix("large-")) * 1000 // 16)
+    if mode in HELD:
+        return CLAIM
     edits = {*CLAUDE, *PATCHES, *COMMANDS, *FLOWS} - {"structured"}
     return DONE if mode in edits else PLAN
 

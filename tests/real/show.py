@@ -1,7 +1,7 @@
 """A real client in the loop against our server: recorded, and replayed twice without the client.
 
 ``python -m tests.real.show claude`` (or codex); ``--keep FILE`` keeps the recording without the
-paths of this machine. Claude Code plays every role of a flow behind it.
+paths of this machine. Claude Code plays every role of a flow behind it; our Stop hook holds both.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from pytest_reflex.agents.comparable import comparable
 from pytest_reflex.agents.recording import Header, Recording, read_recording
 from pytest_reflex.store.journal import Journal
-from tests.real import flowing
+from tests.real import flowing, holding
 from tests.real.clients import CLAUDE, CLIENTS, Client, bare
 from tests.real.play import Played, play
 from tests.real.server import ModelServer
@@ -68,10 +68,13 @@ def main() -> int:
         return 1
     with tempfile.TemporaryDirectory(prefix="real-") as name:
         status = _show(client, Path(name), options.keep)
-        if client is not CLAUDE:
-            return status
-        print("\nAnd in both loops of a flow, whose files it writes itself:\n")
-        return status if flowing.show(client, Path(name)) else 1
+        flowed = True
+        if client is CLAUDE:
+            print("\nAnd in both loops of a flow, whose files it writes itself:\n")
+            flowed = flowing.show(client, Path(name))
+        print("\nAnd held by the Stop hook, where it wants to stop at once:\n")
+        held = holding.show(client, Path(name))
+        return status if flowed and held else 1
 
 
 def _show(client: Client, folder: Path, kept: Path | None) -> int:

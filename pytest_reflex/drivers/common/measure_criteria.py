@@ -97,11 +97,11 @@ class CriteriaMeasure:
 
         root, level = self._project, self._level
         if self._suite is not None:
-            targets = load_suite(self._suite, registry=self._registry, root=root)
+            suite = load_suite(self._suite, registry=self._registry, root=root)
             if self._rule:
-                targets = [replace(one, criteria=self._criteria) for one in targets]
+                suite = tuple(replace(one, criteria=self._criteria) for one in suite)
             return [
-                replace(one, level=level or one.level, threshold=self._threshold) for one in targets
+                replace(one, level=level or one.level, threshold=self._threshold) for one in suite
             ]
         targets = []
         for label, path in _matching(self._artifacts, root).items():

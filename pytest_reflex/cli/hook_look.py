@@ -1,0 +1,183 @@
+"""``pytest-reflex hook status``, ``test`` and ``release``: what the hook does, without a client."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pytest_reflex.cli.hook_stop import answer_to, hook_options, stop_options, tell
+from pytest_reflex.cli.options import json_option
+from pytest_reflex.cli.streams import give, give_json
+from pytest_reflex.errors import ReflexError, UsageError
+from pytest_reflex.model.plain import one_line, visible
+
+_SESSION = "pytest-reflex-hook-test"
+
+
+@click.command(short_help="Say where the hook is installed and what it waits for.")
+@json_option
+def status(as_json: bool) -> int:
+    """Say where the hook is installed, and what it waits for in this folder; nothing is run.
+
+    Exit status: 0.
+    """
+    found = {"installed": list(_installed()), "goal": _goal()}
+    if as_json:
+        give_json(found)
+    else:
+        give("\n".join(_lines(found)))
+    return 0
+
+
+def _installed() -> Iterator[dict[str, Any]]:
+    from pytest_reflex.drivers.goal import hook_settings as settings
+
+    for (name, client), user in product(settings.CLIENTS.items(), (False, True)):
+        path = settings.settings_path(client, Path.cwd(), os.environ, user=user)
+        where = "user" if user else "project"
+        entry: dict[str, Any] = {"client": name, "where": where, "path": str(path)}
+        try:
+            text = settings.read_settings(path)
+            ours = [] if text is None else list(settings.entries_of(settings.tree_of(text, path)))
+        except ReflexError as error:
+            yield {**entry, "error": str(error)}
+            continue
+        for one in ours:
+            yield {**entry, "command": one.command, "timeout": one.timeout}
+
+
+def _goal() -> dict[str, Any] | None:
+    from pytest_reflex.checks.registry import built_in
+    from pytest_reflex.drivers.goal import statefile
+    from pytest_reflex.drivers.goal.approvals import Approvals
+    from pytest_reflex.drivers.goal.hook import read_state
+    from pytest_reflex.drivers.goal.hook_decision import read_counts
+
+    project = Path.cwd()
+    path = str(statefile.state_path(project))
+    try:
+        seen = read_state(project)
+    except ReflexError as error:
+        return {"path": path, "error": str(error)}
+    if seen is None:
+        return None
+    state = seen[1]
+    counts = read_counts(state.hook)
+    approvals, registry = Approvals.load(project), built_in()
+    criteria = []
+    for one in state.criteria:
+        row: dict[str, Any] = {"text": one.text, "claimed": one.met, "verified_by": ""}
+        try:
+            refused = approvals.missing([one.plan], registry) if one.plan.runs else ()
+            row["verified_by"] = one.plan.command or one.plan.criteria
+            row["not_approved"] = [runnable.text for runnable in refused]
+        except ReflexError as error:
+            row["error"] = str(error)
+        criteria.append(row)
+    return {
+        "path": path,
+        "status": state.status.value,
+        "exit_signal": state.exit_signal,
+        "session": state.id or counts.session,
+        "held": counts.blocks,
+        "last": state.hook.get("last"),
+        "criteria": criteria,
+        "must_not": [{"text": one.text, "checked": one.plan.runs} for one in state.must_not],
+    }
+
+
+def _lines(found: dict[str, Any]) -> Iterator[str]:
+    if not found["installed"]:
+        yield "Installed: nowhere (pytest-reflex hook install)"
+    for one in found["installed"]:
+        yield f"Installed: {visible(one['path'])}"
+        yield f"  {visible(one.get('error') or one['command'])}"
+    goal = found["goal"]
+    if goal is None:
+        yield "Goal: none in this folder; every session may stop"
+        return
+    yield f"Goal: {visible(goal['path'])}"
+    if "error" in goal:
+        yield f"  cannot be read, so every session may stop: {visible(goal['error'])}"
+        return
+    session = visible(one_line(goal["session"])) or "the first one that stops here"
+    yield f"  {goal['status']}, exit_signal {json.dumps(goal['exit_signal'])}"
+    yield f"  session: {session}, held {goal['held']} times"
+    for row in goal["criteria"]:
+        claimed = "claimed" if row["claimed"] else "not claimed"
+        yield f"  - {one_line(row['text'])}: {claimed}, {_verified(row)}"
+    for row in goal["must_not"]:
+        how = "checked at each stop" if row["checked"] else "not checked: it has no command"
+        yield f"  - must not: {one_line(row['text'])}: {how}"
+
+
+def _verified(row: dict[str, Any]) -> str:
+    if "error" in row:
+        return f"cannot be verified: {visible(row['error'])}"
+    if row["not_approved"]:
+        return f"not approved, so not run: {one_line('; '.join(row['not_approved']), 300)}"
+    if row["verified_by"]:
+        return f"verified by: {one_line(row['verified_by'], 200)}"
+    return "not verified by the program"
+
+
+@click.command(short_help="Show what a client would be told now; nothing is counted.")
+@stop_options
+@click.option(
+    "--payload", metavar="FILE|-", help="What the client sends (default: a new session here)."
+)
+def test(criteria: str, artifact: str, timeout: int, max_blocks: int, payload: str | None) -> int:
+    """Send a payload through the hook and print what a client would be told.
+
+    Approved commands are run; nothing is counted or written. Why is said on standard error.
+
+    Exit status: 0, 4 for a payload that cannot be read.
+    """
+    options = hook_options(criteria, artifact, timeout, max_blocks, counts=False)
+    decision = answer_to(_payload(payload), options)
+    tell(decision)
+    give_json(decision.to_json())
+    return 0
+
+
+def _payload(name: str | None) -> bytes:
+    if name == "-":
+        return sys.stdin.buffer.read()
+    if name is not None:
+        try:
+            return Path(name).read_bytes()
+        except OSError as error:
+            raise UsageError(f"{one_line(name)} cannot be read: {error.strerror}") from None
+    sample = {
+        "session_id": _owner() or _SESSION,
+        "cwd": os.getcwd(),
+        "hook_event_name": "Stop",
+        "stop_hook_active": False,
+    }
+    return json.dumps(sample).encode()
+
+
+def _owner() -> str:
+    """Return the session that the goal in this folder belongs to, empty for none."""
+    goal = _goal()
+    return str(goal.get("session", "")) if goal else ""
+
+
+@click.command(short_help="Forget the session of a goal, and how often it was held.")
+def release() -> int:
+    """Let another session take up the goal of this folder: its session and counts are forgotten.
+
+    Exit status: 0, 12 where the state cannot be read or written.
+    """
+    from pytest_reflex.drivers.goal.hook import release as forget
+
+    give("Released: the next session that stops here takes the goal up" if forget(Path.cwd())
+         else "Nothing to release")  # fmt: skip
+    return 0

@@ -1,0 +1,126 @@
+"""The Stop hook on criteria alone: a client is held until an artifact passes them.
+
+What is not passed is the reason, shortened. Rules whose commands nobody approved are left out, and
+shown; the counts lie in the user's state folder.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_reflex.drivers.goal.approvals import Approvals, describe_refusal
+from pytest_reflex.drivers.goal.hook import SHARE, HookOptions, SessionCounts, ended_after
+from pytest_reflex.drivers.goal.hook_decision import Decision, Payload, Why, held, not_finished
+from pytest_reflex.drivers.goal.model import Plan
+from pytest_reflex.errors import ReflexError
+from pytest_reflex.model.plain import one_line
+
+if TYPE_CHECKING:
+    from threading import Event
+
+    from pytest_reflex.checks.registry import Registry
+    from pytest_reflex.model.results import Evaluation, RuleResult
+    from pytest_reflex.model.rules import Criteria
+
+LISTED = 5
+_LINE = 300
+
+
+def answer_by_criteria(payload: Payload, project: Path, options: HookOptions) -> Decision:
+    """Return the decision on an artifact; criteria that cannot be used hold nobody."""
+    from pytest_reflex.checks.registry import built_in
+    from pytest_reflex.drivers.common.measure import Attempt
+
+    record = SessionCounts(project, f"{options.criteria}\n{options.artifact}", payload.session)
+    counts = record.read()
+    if counts.blocks >= options.most:
+        return Decision(why=Why.CAP, detail=f"{counts.blocks} times")
+    attempt = Attempt()
+    try:
+        criteria, refused = usable_criteria(project, options, built_in())
+        if criteria is None:
+            return Decision(why=Why.BAD_STATE, detail=refused)
+        if not os.path.exists(project / options.artifact):
+            text = f"There is no {one_line(options.artifact)} yet."
+            decision = held(Why.UNMET, text, counts, "missing", options.most)
+            return _counted(decision, record, options, refused)
+        with ended_after(options.timeout * SHARE, attempt.cancel.set):
+            evaluation = _evaluated(criteria, project, options, built_in(), attempt.cancel)
+    except ReflexError as error:
+        return Decision(why=Why.BAD_STATE, detail=str(error))
+    digest = evaluation.artifact_sha256
+    if attempt.cancel.is_set():
+        decision = not_finished(counts, digest, options.most)
+    elif evaluation.passed:
+        decision = Decision(why=Why.DONE, counts=replace(counts, unfinished=False))
+    else:
+        digest += ",".join(row.rule.id for row in evaluation.findings)
+        decision = held(Why.UNMET, critique_text(evaluation), counts, digest, options.most)
+    return _counted(decision, record, options, refused)
+
+
+def usable_criteria(
+    project: Path, options: HookOptions, registry: Registry
+) -> tuple[Criteria | None, str]:
+    """Return the criteria without what nobody approved, None where nothing is left; and why."""
+    from pytest_reflex.checks.commands import starts_process
+    from pytest_reflex.criteria.load import load_criteria
+
+    plan = Plan(criteria=options.criteria, artifact=options.artifact)
+    criteria = load_criteria(options.criteria, registry=registry, relative_to=project)
+    missing = Approvals.load(project).missing([plan], registry)
+    if not missing:
+        return criteria, ""
+    rules = tuple(
+        rule
+        for rule in criteria.rules
+        if not any(starts_process(spec, criteria.vars, registry) for spec in rule.checks)
+    )
+    told = describe_refusal(missing)
+    return (replace(criteria, rules=rules) if rules else None), told
+
+
+def _evaluated(
+    criteria: Criteria, project: Path, options: HookOptions, registry: Registry, cancel: Event
+) -> Evaluation:
+    from pytest_reflex.checks.run import evaluate
+    from pytest_reflex.criteria.suite import make_target
+
+    target = make_target(criteria, project / options.artifact, root=project)
+    return evaluate(replace(target, label=options.artifact), registry, cancel=cancel)
+
+
+def critique_text(evaluation: Evaluation) -> str:
+    """Return what to change in an artifact, worst first."""
+    from pytest_reflex.verdict.figures import plain, shown_score
+
+    score, needed = shown_score(evaluation.score), plain(evaluation.threshold)
+    name = one_line(evaluation.artifact)
+    lines = [f"{name} does not pass its criteria yet: score {score}, needs {needed}."]
+    found = evaluation.findings
+    lines += [f"- {_line(row)}" for row in found[:LISTED]]
+    if len(found) > LISTED:
+        lines.append(f"- and {len(found) - LISTED} more")
+    return "\n".join([*lines, "Correct these; then you can stop."])
+
+
+def _line(row: RuleResult) -> str:
+    check = row.decisive
+    wanted = row.rule.hint or (check.expected if check else "") or row.rule.description
+    message = row.message.strip() or "it did not pass"
+    return one_line(f"{row.rule.id}: {message}; wanted: {wanted}", _LINE)
+
+
+def _counted(
+    decision: Decision, record: SessionCounts, options: HookOptions, refused: str
+) -> Decision:
+    if refused:
+        decision = replace(decision, detail="; ".join(filter(None, (decision.detail, refused))))
+    if decision.counts is None or not options.counts:
+        return decision
+    if not record.write(decision.counts) and decision.blocks:
+        return Decision(why=Why.UNCOUNTED, detail="the user's state folder cannot be written")
+    return decision
