@@ -35,6 +35,7 @@ from pytest_reflex.drivers.goal.opening import (
     refuse_no_git,
     shown,
     unfinished,
+    write_files,
 )
 from pytest_reflex.drivers.goal.rubric import score_spec
 from pytest_reflex.drivers.goal.standing import Goal, Place
@@ -59,12 +60,12 @@ def foreign_state(project: Path) -> GoalState | None:
     if data is None:
         return None
     state = statefile.load(data, files.state)
-    files_of_run = last_run(project)
-    record = files_of_run.read() if files_of_run else None
-    is_ours = record is not None and (
-        state.own.get("run") == record.run or state.spec == Goal.from_json(record.data).state.spec
-    )
-    return None if is_ours else state
+    run_file = last_run(project)
+    record = run_file.read() if run_file else None
+    if record is None:
+        return state
+    is_ours = state.spec == Goal.from_json(record.data).state.spec
+    return None if is_ours or state.status not in _ACTIVE else state
 
 
 def refuse_unfinished(project: Path) -> None:
@@ -102,13 +103,18 @@ def go_on(
         raise UsageError(NO_GOAL, hint="pytest-reflex goal start SPEC")
     record = run_file.found()
     if not record.can_go_on:
+        # Who was killed behind the end may not have shown it.
+        if record.reason != StopReason.CANCELLED:
+            write_files(LoopFiles(project), record)
         raise UsageError(f"{run_file.run} has ended", hint="pytest-reflex goal start SPEC")
     limits = Limits(
         budget=_more(budget, record.budget.get("usd", BUDGET), "--budget"),
         max_iterations=int(_more(max_iterations, record.max_iterations, "--max-iterations")),
     ).checked()
     refuse_agent(agent or record.agent, settings, project)
-    goal = machine.reopened(Goal.from_json(record.data), is_asked=people.ask is not None)
+    goal = Goal.from_json(record.data)
+    if record.reason:  # who was killed before that has still to be told
+        goal = machine.reopened(goal, is_asked=people.ask is not None)
     goal = replace(goal, is_confirmed=goal.is_confirmed or yes)
     if goal.reversibility is Reversibility.CHECKPOINTED:
         refuse_no_git(project)

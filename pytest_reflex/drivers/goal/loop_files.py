@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.drivers.common.record import Record
+from pytest_reflex.drivers.common.record import INTERRUPTED, Record
 from pytest_reflex.drivers.goal import statefile
 from pytest_reflex.drivers.goal.model import GoalState, GoalStatus
 from pytest_reflex.drivers.goal.standing import Goal
@@ -38,6 +38,8 @@ def as_written(goal: Goal, record: Record) -> GoalState:
 
 def status_of(record: Record) -> tuple[GoalStatus, str]:
     """Return the status of a run in the words of a state file, and why it is paused."""
+    if record.status == INTERRUPTED:
+        return GoalStatus.PAUSED, f"interrupted; {continue_command(record)}"
     if not record.reason:
         return GoalStatus.IN_PROGRESS, ""
     reason = StopReason(record.reason)

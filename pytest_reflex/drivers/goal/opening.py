@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator
-from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.drivers.common import running
-from pytest_reflex.drivers.common.events import DriverEvent, Kind
+from pytest_reflex.drivers.common.events import DriverEvent
 from pytest_reflex.drivers.common.git import Git
 from pytest_reflex.drivers.common.kept_files import KeptFiles
 from pytest_reflex.drivers.common.record import Record
@@ -33,7 +32,7 @@ from pytest_reflex.store.regular import names_in
 
 BUDGET, MOST_BUDGET = 25.0, 100.0
 ITERATIONS, MOST_ITERATIONS = 10, 50
-_RUN = re.compile(r"goal-([1-9]\d{0,8})\Z")
+_RUN = re.compile(r"goal-([1-9]\d{0,8})\.json")
 Say = Callable[[str], object]
 
 
@@ -65,10 +64,9 @@ class Limits:
 
 def run_names(project: Path) -> list[str]:
     """Return the names of all runs of goals, the last one first."""
-    names = [name.removesuffix(".json") for name in names_in(project / ROOT / "runs" / NAME)]
-    numbers = {int(match[1]) for name in names if (match := _RUN.match(name))}
-    known = [number for number in numbers if f"goal-{number}" in names]
-    return [f"goal-{number}" for number in sorted(known, reverse=True)]
+    names = names_in(project / ROOT / "runs" / NAME)
+    numbers = [int(match[1]) for name in names if (match := _RUN.fullmatch(name))]
+    return [f"goal-{number}" for number in sorted(numbers, reverse=True)]
 
 
 def new_run(project: Path) -> str:
@@ -207,27 +205,39 @@ def shown(events: Events, run_file: RunFile, project: Path, people: People) -> E
     """Yield the events of a run; the files in `.loop` and the lines of the loop follow them."""
     files = LoopFiles(project)
 
+    def write() -> Record | None:
+        record = run_file.read()
+        try:
+            if record is not None:
+                write_files(files, record)
+        except (StateError, OSError) as error:
+            people.say(f"{files.folder} could not be written ({error}): going on")
+        return record
+
     def follow() -> Generator[DriverEvent, None, None]:
-        with closing(events), files.held():
-            for event in events:
-                record = run_file.read()
-                if record is not None:
-                    try:
-                        _write(files, record, event)
-                    except (StateError, OSError) as error:
-                        people.say(f"{files.folder} could not be written ({error}): going on")
-                    for line in lines_of(event, Goal.from_json(record.data), record):
-                        people.tell(line)
-                yield event
+        with files.held():
+            try:
+                for event in events:
+                    record = write()
+                    if record is not None:
+                        for line in lines_of(event, Goal.from_json(record.data), record):
+                            people.tell(line)
+                    yield event
+            except BaseException:
+                events.close()
+                write()  # it was left: nobody is to be held back until it goes on
+                raise
 
     return follow()
 
 
-def _write(files: LoopFiles, record: Record, event: DriverEvent) -> None:
+def write_files(files: LoopFiles, record: Record) -> None:
+    """Write the files in `.loop` as a record has them; raises StateError and OSError."""
     goal = Goal.from_json(record.data)
-    files.write_state(as_written(goal, record))
+    if goal.deletes and status_of(record)[0] is GoalStatus.COMPLETED:
+        files.remove_state()
+    else:
+        files.write_state(as_written(goal, record))
     files.add_iteration(goal, record)
-    if event.kind is Kind.STOPPED:
+    if record.reason:
         files.write_summary(summary(goal, record))
-        if goal.deletes and status_of(record)[0] is GoalStatus.COMPLETED:
-            files.remove_state()

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pytest_reflex.drivers.common.events import DriverEvent, Kind
-from pytest_reflex.drivers.common.record import Record
+from pytest_reflex.drivers.common.record import INTERRUPTED, Record
 from pytest_reflex.drivers.goal import announce
 from pytest_reflex.drivers.goal.loop_files import continue_command, status_of
 from pytest_reflex.drivers.goal.model import Criterion, GoalStatus, Verification
@@ -42,7 +42,8 @@ def checklist(goal: Goal) -> Iterator[str]:
     for criterion in goal.state.criteria:
         yield f"    {announce.flat(criterion.text)}: {announce.flat(how(criterion))}"
     for must_not in goal.state.must_not:
-        checked = "" if must_not.plan.runs else " (not checked: only a report can tell)"
+        way = announce.flat(how(Criterion(text=must_not.text, plan=must_not.plan)))
+        checked = f": {way}" if must_not.plan.runs else " (not checked: only a report can tell)"
         yield f"    must not become true: {announce.flat(must_not.text)}{checked}"
     yield f"✓ Steps: {len(goal.state.steps)}"
     yield f"✓ State: {announce.STATE_FILE}"
@@ -66,18 +67,18 @@ def _iteration(goal: Goal, record: Record) -> Iterator[str]:
             yield f"[LOOP] {told}: {one_line(', '.join(found), 300)}"
     if last["error"]:
         yield f"[LOOP] Error: {one_line(last['error'], 300)}"
+    completed, total = _completed(goal), len(state.steps)
+    following = _next(goal)
     for step in last["completed"]:
-        yield announce.after_step(
-            step, done=len(state.completed_steps), total=len(state.steps), following=goal.step
-        )
+        yield announce.after_step(step, done=completed, total=total, following=following)
     if not last["completed"]:
-        yield announce.after_iteration(
-            str(last["step"]),
-            done=len(state.completed_steps),
-            total=len(state.steps),
-            following=goal.step,
-        )
-    yield announce.status_block(state, _next(goal))
+        step = str(last["step"])
+        yield announce.after_iteration(step, done=completed, total=total, following=following)
+    yield announce.status_block(state, following)
+
+
+def _completed(goal: Goal) -> int:
+    return sum(step in goal.state.completed_steps for step in goal.state.steps)
 
 
 _NOTES = {
@@ -168,7 +169,7 @@ def summary(goal: Goal, record: Record) -> str:
 - Iterations: {record.iteration} of {record.max_iterations}
 - Spent: {spend_text(record.spend)}
 - Shape {goal.shape.value}, workflow {goal.workflow.value}, type {goal.reversibility.value}
-- Steps: {len(state.completed_steps)} of {len(state.steps)} complete
+- Steps: {_completed(goal)} of {len(state.steps)} complete
 
 | criterion | state | verified by | evidence |
 |---|---|---|---|
@@ -191,7 +192,7 @@ def _cell(text: str) -> str:
 def status_lines(goal: Goal, record: Record, *, driven: bool) -> list[str]:
     """Return where a goal stands."""
     status, why = status_of(record)
-    shown = status.value.replace("_", " ")
+    shown = "interrupted" if record.status == INTERRUPTED else status.value.replace("_", " ")
     if status is GoalStatus.IN_PROGRESS and not driven:
         shown = "interrupted"
     rows: Sequence[tuple[str, Any]] = [
@@ -203,7 +204,7 @@ def status_lines(goal: Goal, record: Record, *, driven: bool) -> list[str]:
         ("Type", goal.reversibility.value),
         ("Iteration", f"{record.iteration} of {record.max_iterations}"),
         ("Spent", spend_text(record.spend)),
-        ("Steps", f"{len(goal.state.completed_steps)} of {len(goal.state.steps)} complete"),
+        ("Steps", f"{_completed(goal)} of {len(goal.state.steps)} complete"),
         ("Now", "" if record.reason else announce.flat(goal.step)),
         ("Verdict", goal.verdict),
     ]

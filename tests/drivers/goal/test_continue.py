@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_reflex.errors import ExitCode
+from pytest_reflex.model.steps import Reply
 from tests.drivers.goal.stage import ALPHA, BETA, DONE, GATE, SPEC, STATE, Stage, claim, work
 
 
@@ -231,3 +232,28 @@ def test_what_the_stop_hook_keeps_in_the_file_stays(stage: Stage) -> None:
     assert stage.start() == ExitCode.OK
     assert stage.iterations()[0]["undone"] == []
     assert stage.state()["hook"] == {"blocked": 2}
+
+
+def test_a_goal_that_is_interrupted_holds_nobody_back(
+    stage: Stage, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def leave(stage: Stage) -> None:
+        stage.say(claims={DONE: True})
+        raise KeyboardInterrupt
+
+    stage.deeds = [leave, work]
+    assert stage.start() == ExitCode.INTERRUPTED
+    assert "go on with: pytest-reflex goal continue" in capsys.readouterr().err
+    assert stage.state()["status"] == "paused"
+    assert stage.state()["pause_reason"] == "interrupted; pytest-reflex goal continue"
+    assert stage.met()[DONE] is False
+    assert stage.goal("continue") == ExitCode.OK
+    assert [one["iteration"] for one in stage.iterations()] == [1]
+
+
+def test_a_rate_limit_leaves_a_goal_that_goes_on(stage: Stage) -> None:
+    limited = Reply(text="", agent="script", error="limit reached", details={"limited": True})
+    stage.deeds = [lambda stage: limited, work]
+    assert stage.start() == ExitCode.PHASE_ERROR
+    assert stage.goal("continue") == ExitCode.OK
+    assert stage.record.spend.calls == 2
