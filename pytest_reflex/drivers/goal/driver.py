@@ -31,6 +31,7 @@ from pytest_reflex.errors import LimitError, StateError
 from pytest_reflex.model.plain import one_line
 
 NAME = "goal"
+NEWLINE = "\n"
 CHECKPOINTS = "refs/pytest-reflex/goal"
 Ask = Callable[[str], Answer]
 Tell = Callable[[str], object]
@@ -141,13 +142,15 @@ class GoalDriver:
             data = self._files.read_state()
         except StateError as error:
             data, problems = statefile.dump(before), (f"the file ({error.problems[0].message})",)
-        work = work_of(before, data, "" if reply.error else reply.text)
+        # Who changes files need not say anything.
+        failed = "" if reply.details.get("silent") else reply.error
+        work = work_of(before, data, "" if failed else reply.text)
         edits = reply.details.get(EDITS)
         return replace(
             work,
             undone=(*problems, *work.undone),
             restored=tuple(restored),
-            error=one_line(reply.error, 500) if reply.error else "",
+            error=one_line(failed, 500) if failed else "",
             edits=edits if isinstance(edits, dict) else None,
         )
 
@@ -194,7 +197,7 @@ def _wire(one: Criterion) -> dict[str, Any]:
 def _failed(goal: Goal, found: Mapping[str, Criterion]) -> str:
     """Return why criteria failed that were claimed to be met, empty where none did."""
     failed = [
-        f"{text}: {found[text].evidence}"
+        f"{text}: {found[text].evidence.partition(NEWLINE)[0]}"
         for text, claim in goal.work.claims.items()
         if claim.met and text in found and not found[text].met
     ]

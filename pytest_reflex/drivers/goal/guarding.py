@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from pytest_reflex.checks.registry import Registry
@@ -13,11 +15,12 @@ from pytest_reflex.drivers.common.measure_criteria import CriteriaMeasure
 from pytest_reflex.drivers.common.protection import Relied
 from pytest_reflex.drivers.common.record import RUNNING, Record
 from pytest_reflex.drivers.goal.model import GoalState, Plan
+from pytest_reflex.drivers.goal.scope import may_change
 from pytest_reflex.drivers.goal.standing import Place
 from pytest_reflex.errors import LockedError
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.process.environment import inherited
-from pytest_reflex.seals.patterns import escaped
+from pytest_reflex.seals.patterns import escaped, is_meant
 
 SETTINGS = "pytest-reflex.toml"
 KEPT = "protected"
@@ -26,10 +29,16 @@ KEPT = "protected"
 def relied_by(
     state: GoalState, *, project: Path, registry: Registry, files: Iterable[Path] = ()
 ) -> Relied:
-    """Return what the criteria of a goal are verified by, and some more `files`."""
-    held, judged = [project / SETTINGS, *files], list[str]()
+    """Return what the criteria of a goal are verified by, and some more `files`.
+
+    What the spec has changed is left out.
+    """
+    plans = list(_plans(state))
+    run = [one.command for one in plans if one.command]
+    changed = may_change(state.spec, run, project)
+    held, judged = list[Path](), list(changed)
     commands: list[str | tuple[str, ...]] = []
-    for plan in _plans(state):
+    for plan in plans:
         if plan.command:
             command = CommandMeasure(plan.command, folder=project, timeout=1, runs=False)
             commands.append(command.argv)
@@ -42,9 +51,17 @@ def relied_by(
             judged += artifacts or [
                 escaped(path.relative_to(project)) for path in criteria.judged_now()
             ]
-    return relied_on(
+    found = relied_on(
         (), commands, project=project, environment=inherited(), files=held, judged=judged
     )
+    base = os.path.abspath(project)
+
+    def is_held(path: str) -> bool:
+        return not is_meant(os.path.relpath(path, base), changed)
+
+    kept = {path: sections for path, sections in found.files.items() if is_held(path)}
+    kept |= {os.path.abspath(path): () for path in (project / SETTINGS, *files)}
+    return replace(found, files=kept, programs=frozenset(filter(is_held, found.programs)))
 
 
 def _plans(state: GoalState) -> Iterable[Plan]:

@@ -189,10 +189,14 @@ def _breakers(goal: Goal) -> Iterator[str]:
         if count >= MOST_EDITS:
             yield f"{one_line(path)} was edited {count} times in one iteration"
     if goal.errors >= MOST_ERRORS:
-        yield f"the same error {goal.errors} times in a row: {one_line(goal.error, 200)}"
+        yield f"the same error {goal.errors} times in a row: {_flat(goal.error)}"
     if goal.state.stuck_count >= MOST_STUCK:
         shown = one_line(", ".join(goal.state.unmet), 200)
         yield f"the same criteria stay unmet ({goal.state.stuck_count} times): {shown}"
+
+
+def _flat(text: str) -> str:
+    return one_line(" ".join(text.split()), 200)
 
 
 def _kind_of(error: str) -> str:

@@ -66,7 +66,7 @@ def _iteration(goal: Goal, record: Record) -> Iterator[str]:
         if found := last[key]:
             yield f"[LOOP] {told}: {one_line(', '.join(found), 300)}"
     if last["error"]:
-        yield f"[LOOP] Error: {one_line(last['error'], 300)}"
+        yield f"[LOOP] Error: {clip(announce.flat(last['error']), 300)}"
     completed, total = _completed(goal), len(state.steps)
     following = _next(goal)
     for step in last["completed"]:
@@ -215,5 +215,6 @@ def status_lines(goal: Goal, record: Record, *, driven: bool) -> list[str]:
 def criterion_line(one: Criterion) -> str:
     """Return a line on a criterion."""
     kind = f" ({one.verification.value})" if one.verification else f" ({announce.flat(how(one))})"
-    last = f": {one_line(one.evidence, 160)}" if one.evidence else ""
+    first = one.evidence.partition("\n")[0]
+    last = f": {one_line(first, 160)}" if first else ""
     return f"{'✓' if one.met else '✗'} {announce.flat(one.text)}{kind}{last}"
