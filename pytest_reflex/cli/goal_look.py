@@ -99,9 +99,8 @@ def cancel(keep_state: bool) -> int:
     from pytest_reflex.drivers.goal import continuing
 
     project = Path.cwd()
-    continuing.standing(project)
     if not keep_state and sys.stdin.isatty():
         keep_state = click.confirm("Keep .loop/state.json?", default=False, err=True)
-    ended = continuing.cancel(project, keeps=keep_state, say=lambda text: say(f"warning: {text}"))
-    give(f"Cancelled: {ended}")
+    done = continuing.cancel(project, keeps=keep_state, say=lambda text: say(f"warning: {text}"))
+    give(done)
     return ExitCode.OK

@@ -40,7 +40,7 @@ from pytest_reflex.drivers.goal.opening import (
 from pytest_reflex.drivers.goal.rubric import score_spec
 from pytest_reflex.drivers.goal.standing import Goal, Place
 from pytest_reflex.drivers.goal.verify import as_claimed
-from pytest_reflex.errors import UsageError
+from pytest_reflex.errors import StateError, UsageError
 from pytest_reflex.host import open_host
 from pytest_reflex.model.stop import StopReason
 
@@ -59,11 +59,14 @@ def foreign_state(project: Path) -> GoalState | None:
     data = files.read_state()
     if data is None:
         return None
-    state = statefile.load(data, files.state)
     run_file = last_run(project)
     record = run_file.read() if run_file else None
     if record is None:
-        return state
+        return statefile.load(data, files.state)
+    try:
+        state = statefile.load(data, files.state)
+    except StateError:  # the record counts, and the file is written anew
+        return None
     is_ours = state.spec == Goal.from_json(record.data).state.spec
     return None if is_ours or state.status not in _ACTIVE else state
 
@@ -236,18 +239,24 @@ def standing(project: Path) -> tuple[Goal | None, Record | None, GoalState]:
 
 
 def cancel(project: Path, *, keeps: bool, say: Say) -> str:
-    """End the goal of a project for good; return what was ended.
+    """End the goal of a project for good; return what was done.
 
-    The state file goes, or says `cancelled` where the user `keeps` it.
+    The state file goes, or says `cancelled` where the user `keeps` it; one that is no JSON goes.
     """
-    files = LoopFiles(project)
-    foreign = foreign_state(project)
+    files, name = LoopFiles(project), f"{statefile.FOLDER}/{statefile.STATE_NAME}"
+    try:
+        foreign = foreign_state(project)
+    except StateError as error:
+        if keeps:
+            raise
+        files.remove_state()
+        return f"Removed: {name}, which could not be read ({error.problems[0].message})"
     if foreign is not None:
         if keeps:
             files.write_state(replace(foreign, status=GoalStatus.CANCELLED))
         else:
             files.remove_state()
-        return f"the goal in {statefile.FOLDER}/state.json"
+        return f"Cancelled: the goal in {name}"
     run_file = last_run(project)
     if run_file is None:
         raise UsageError(NO_GOAL)
@@ -255,11 +264,14 @@ def cancel(project: Path, *, keeps: bool, say: Say) -> str:
         run_file.stop("cancelled", now=True, patience=30)
     with run_file.own(say) as file:
         record = file.read()
-        if record is not None and record.can_go_on:
+        goes_on = record is not None and record.can_go_on
+        if record is not None and goes_on:
             record = record.ended(Stop(StopReason.CANCELLED), utc_now())
             file.save(record)
     if not keeps:
         files.remove_state()
     elif record is not None:
         files.write_state(as_written(Goal.from_json(record.data), record))
-    return run_file.run
+    if goes_on:
+        return f"Cancelled: {run_file.run}"
+    return f"{run_file.run} has ended; {name} is {'kept' if keeps else 'removed'}"

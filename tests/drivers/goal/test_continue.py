@@ -257,3 +257,36 @@ def test_a_rate_limit_leaves_a_goal_that_goes_on(stage: Stage) -> None:
     assert stage.start() == ExitCode.PHASE_ERROR
     assert stage.goal("continue") == ExitCode.OK
     assert stage.record.spend.calls == 2
+
+
+def test_a_spoilt_state_file_does_not_stop_a_goal_that_goes_on(stage: Stage) -> None:
+    stage.deeds = [claim(DONE), work]
+    stage.start("--max-iterations", "1")
+    stage.write(str(STATE), "{nonsense")
+    assert stage.goal("status") == ExitCode.OK
+    assert stage.goal("continue", "--max-iterations", "+1") == ExitCode.OK
+    assert stage.state()["status"] == "completed"
+
+
+def test_a_spoilt_state_file_of_nobody_is_named_and_can_be_removed(
+    stage: Stage, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stage.write(str(STATE), "{nonsense")
+    assert stage.start() == ExitCode.NOT_PERSISTED
+    assert "state.json:1:2: it is no JSON" in capsys.readouterr().err
+    assert stage.goal("cancel", "--keep-state") == ExitCode.NOT_PERSISTED
+    assert stage.goal("cancel") == ExitCode.OK
+    assert "which could not be read" in capsys.readouterr().out
+    assert not (stage.folder / STATE).exists()
+
+
+def test_a_goal_that_has_ended_is_not_cancelled_again(
+    stage: Stage, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert stage.goal("cancel") == ExitCode.USAGE
+    stage.deeds = [work]
+    stage.start()
+    capsys.readouterr()
+    assert stage.goal("cancel") == ExitCode.OK
+    assert capsys.readouterr().out == "goal-1 has ended; .loop/state.json is removed\n"
+    assert stage.record.reason == "target-met"

@@ -432,3 +432,28 @@ def test_a_tool_that_fails_leaves_the_goal_unmet(stage: Stage) -> None:
     assert stage.start("--max-iterations", "1") == ExitCode.ITERATION_LIMIT
     assert stage.iterations()[0]["error"] == "exit 1: no key"
     assert "- no key" not in stage.prompts[0]
+
+
+def test_an_assumption_of_the_shape_file_keeps_the_end_away(stage: Stage) -> None:
+    stage.write(".loop/shape/SHAPE.md", SHAPE.replace("- tests pass: execution output\n", ""))
+    stage.deeds = [work]
+    assert stage.start("--max-iterations", "1") == ExitCode.ITERATION_LIMIT
+    assert stage.state()["criteriaStatus"]["the page renders"]["verification"] == "assumption"
+    assert stage.iterations()[0]["exit_signal"] is False
+
+
+def test_the_prompt_asks_for_one_unit_of_work(stage: Stage) -> None:
+    def deed(stage: Stage) -> None:
+        stage.add("alpha")
+        stage.say(claims={ALPHA: True, BETA: True}, completedSteps=["add alpha"])
+
+    stage.deeds = [deed]
+    stage.start("--max-iterations", "2")
+    first, second = stage.prompts
+    assert SPEC.strip() in first
+    assert "Now: add alpha\n" in first
+    assert "Do one logical unit of work: what `Now` says." in first
+    assert "Now: add beta\n" in second
+    assert f"- [x] {ALPHA}" in second
+    assert f"- [ ] {BETA} (verified by the program: `grep -q beta notes.txt`)" in second
+    assert "# What failed in the last iteration\n\n`grep -q beta notes.txt` exits 0: exit" in second
