@@ -31,9 +31,9 @@ def stop_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--max-blocks",
             type=click.IntRange(1, MOST),
-            default=10,
+            default=8,
             metavar="N",
-            help="Hold a session at most N times (default: 10).",
+            help="Hold a session at most N times (default: 8).",
         ),
         click.option(
             "--timeout",

@@ -61,7 +61,8 @@ class UserFile:
             )
         folder = self.path.parent
         try:
-            make_folder(folder)
+            for one in (folder.parent, folder):  # each for nobody else, whatever the umask is
+                make_folder(one)
         except OSError as error:
             raise StateError(f"{folder} could not be made: {error.strerror}") from None
         if not _is_private(folder):

@@ -15,8 +15,11 @@ from jsonschema import Draft202012Validator
 
 from pytest_reflex.cli.main import main
 
-RECORDED = json.loads((Path(__file__).parent / "stop-payload.json").read_text())
-"""What Claude Code sent, but for names of a machine."""
+PAYLOADS: dict[str, dict[str, Any]] = json.loads(
+    (Path(__file__).parent / "payloads.json").read_text()
+)
+"""What clients sent the first time and after they were held, but for names of a machine."""
+RECORDED = PAYLOADS["claude, first"]
 MINE = RECORDED["session_id"]
 OTHER = "11111111-1111-4111-8111-111111111111"
 

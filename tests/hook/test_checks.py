@@ -96,6 +96,7 @@ def test_a_measurement_and_criteria_are_verified_too(desk: Desk) -> None:
     status = {
         "fast": {"met": False, "command": "cat time.txt", "compare": "p95 < 100 ms"},
         "worded": {"met": False, "criteria": "words.yaml", "artifact": "a.md"},
+        "by rule": {"met": False, "check": "words.yaml", "artifact": "a.md", "rule": "a.x.alpha"},
         "seen": {"met": True, "verification": "observation"},
     }
     (desk.project / "time.txt").write_text("p95: 120 ms\n")
@@ -104,6 +105,7 @@ def test_a_measurement_and_criteria_are_verified_too(desk: Desk) -> None:
     reason = desk.stop()
     assert "- fast: 120 ms, wanted p95 < 100 ms" in reason
     assert "- worded: " in reason
+    assert "- by rule: " in reason
     assert "seen" not in reason
     (desk.project / "time.txt").write_text("p95: 0.09 s\n")
     (desk.project / "a.md").write_text("alpha\n")
@@ -170,14 +172,24 @@ def test_criteria_alone_hold_where_there_is_no_artifact_yet(words: Desk) -> None
 
 def test_criteria_alone_hold_each_session_as_often_as_it_may_be(words: Desk) -> None:
     held = []
-    for number in range(13):
+    for number in range(11):
         (words.project / "a.md").write_text(f"nothing {number}\n")
         held.append(bool(words.stop(*ON_WORDS)))
-    assert held == [True] * 10 + [False] * 3
+    assert held == [True] * 8 + [False] * 3
     assert words.stop(*ON_WORDS, session_id="another")
     assert words.stop(*ON_WORDS, session_id=...) == ""
     same = [bool(words.stop(*ON_WORDS, session_id="a third")) for _ in range(7)]
     assert same == [True] * 5 + [False] * 2
+
+
+def test_criteria_that_were_passed_are_held_to_anew(words: Desk) -> None:
+    for number in range(3):
+        (words.project / "a.md").write_text(f"nothing {number}\n")
+        assert f"held {number + 1} of" in words.stop(*ON_WORDS)
+    (words.project / "a.md").write_text("alpha beta\n")
+    assert words.stop(*ON_WORDS) == ""
+    (words.project / "a.md").write_text("nothing\n")
+    assert "held 1 of" in words.stop(*ON_WORDS)
 
 
 @pytest.mark.parametrize(
@@ -196,6 +208,16 @@ def test_criteria_that_cannot_be_used_hold_nobody(words: Desk, spoil: str) -> No
         path.mkdir()
     assert words.stop(*ON_WORDS) == ""
     assert "stop allowed: " in words.told
+
+
+@pytest.mark.parametrize("more", [{"check": {"type": "judged"}}, {}], ids=["judged", "prose"])
+def test_rules_that_need_a_judge_hold_nobody(words: Desk, more: dict[str, Any]) -> None:
+    rule = {"id": "b.x.kind", "description": "is kind", "severity": "fail", **more}
+    (words.project / "words.yaml").write_text(f"{WORDS}  - {json.dumps(rule)}\n")
+    assert "kind" not in words.stop(*ON_WORDS)
+    assert "rules that need a judge hold nobody: 1" in words.told
+    (words.project / "a.md").write_text("alpha beta\n")
+    assert words.stop(*ON_WORDS) == ""
 
 
 def test_a_command_of_criteria_is_run_once_they_are_installed(words: Desk) -> None:

@@ -20,7 +20,9 @@ def test_b088_in_a_state_that_never_changes_it_holds_five_times(desk: Desk, acti
     assert desk.state()["hook"]["last"]["decision"] == "allow"
 
 
-@pytest.mark.parametrize(("words", "most"), [([], 10), (["--max-blocks", "3"], 3)])
+@pytest.mark.parametrize(
+    ("words", "most"), [([], 8), (["--max-blocks", "3"], 3), (["--max-blocks", "12"], 12)]
+)
 def test_b091_in_a_busy_loop_it_holds_as_often_as_it_may(
     desk: Desk, words: list[str], most: int
 ) -> None:
@@ -35,10 +37,36 @@ def test_b091_in_a_busy_loop_it_holds_as_often_as_it_may(
 
 def test_a_client_that_writes_the_state_anew_does_not_begin_to_count_anew(desk: Desk) -> None:
     held = []
-    for number in range(14):
+    for number in range(12):
         desk.write(goal({"a": False}, iteration=number))
         held.append(bool(desk.stop()))
-    assert held == [True] * 10 + [False] * 4
+    assert held == [True] * 8 + [False] * 4
+
+
+def test_nor_does_one_that_changes_the_goal_each_time(desk: Desk) -> None:
+    held = []
+    for number in range(12):
+        desk.write(goal({f"criterion {number}": False}, spec=f"goal {number}"))
+        held.append(bool(desk.stop()))
+    assert held == [True] * 8 + [False] * 4
+    assert "pytest-reflex hook release" in desk.told
+
+
+@pytest.mark.parametrize("end", ["reached", "cancelled", "deleted"])
+def test_the_next_goal_of_a_session_begins_anew_where_the_last_one_has_ended(
+    desk: Desk, end: str
+) -> None:
+    for number in range(6):
+        desk.write(goal({"a": False}, iteration=number))
+        assert desk.stop()
+    if end == "deleted":
+        desk.state_file.unlink()
+    else:
+        more = {"exit_signal": True} if end == "reached" else {"status": "cancelled"}
+        desk.write(goal({"a": end == "reached"}, **more))
+    assert desk.stop() == ""
+    desk.write(goal({"b": False}))
+    assert f"held {7 if end == 'deleted' else 1} of" in desk.stop()
 
 
 def test_what_becomes_better_is_held_again(desk: Desk) -> None:

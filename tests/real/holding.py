@@ -31,6 +31,18 @@ STATE = {
     "criteriaStatus": {"done.txt is there": {"met": True, "command": "test -f done.txt"}},
     "exit_signal": True,
 }
+RESTLESS = {
+    "spec": "write done.txt",
+    "note": "look 1",
+    "criteriaStatus": {
+        "it rests": {
+            "met": True,
+            "command": 'sed -i "s/look [0-9]*/look $(date +%s%N)/" .loop/state.json; false',
+        }
+    },
+    "exit_signal": True,
+}
+"""A state that is another one at each stop."""
 KEEP = "cat >> payloads.jsonl; echo >> payloads.jsonl"
 """Another hook of the same event, which writes down what the client sends."""
 
@@ -47,7 +59,12 @@ class Held:
 
 
 def hold(
-    server: FaultyServer, client: Client, folder: Path, mode: str, *options: str, goal: bool = True
+    server: FaultyServer,
+    client: Client,
+    folder: Path,
+    mode: str,
+    *options: str,
+    goal: Mapping[str, Any] | None = STATE,
 ) -> Held:
     """Run a client in a new project with the hook as `hook install` with options writes it."""
     folder.mkdir(parents=True)
@@ -60,7 +77,7 @@ def hold(
     state = folder / ".loop" / "state.json"
     if goal:
         state.parent.mkdir()
-        state.write_text(json.dumps(STATE))
+        state.write_text(json.dumps(goal))
     install = [sys.executable, "-m", "pytest_reflex", "hook", "install", "--yes"]
     subprocess.run(
         [*install, "--client", client.name, *options],

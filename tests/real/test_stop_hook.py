@@ -12,7 +12,7 @@ from tests.hook.desk import RECORDED
 from tests.real.clients import CLIENTS, Client
 from tests.real.edits import CLAIM
 from tests.real.faulty import FaultyServer
-from tests.real.holding import hold
+from tests.real.holding import RESTLESS, hold
 
 KEYS = {"session_id", "cwd", "hook_event_name", "stop_hook_active", "last_assistant_message"}
 CRITERIA = """\
@@ -76,6 +76,22 @@ def test_it_is_held_by_criteria_alone(server: FaultyServer, client: Client, tmp_
     path.write_text(CRITERIA)
     options = ("--criteria", str(path), "--artifact", "done.txt")
     mode = "done-when-told-twice"
-    held = hold(server, client, tmp_path / "project", mode, *options, goal=False)
+    held = hold(server, client, tmp_path / "project", mode, *options, goal=None)
     assert (held.requests, held.status) == (4, 0)
     assert len(held.payloads) == 3
+
+
+@pytest.mark.parametrize(("options", "blocks"), [((), 8), (("--max-blocks", "12"), 12)])
+def test_b091_it_is_let_go_with_its_own_answer_unless_the_cap_is_above_its_own(
+    server: FaultyServer,
+    client: Client,
+    tmp_path: Path,
+    options: tuple[str, ...],
+    blocks: int,
+) -> None:
+    held = hold(server, client, tmp_path / "project", "never-done", *options, goal=RESTLESS)
+    overruled = client.name == "claude" and blocks > 8
+    assert held.requests == (9 if overruled else blocks + 1)
+    assert held.answer == ("" if overruled else CLAIM)
+    assert held.hook["blocks"] == (9 if overruled else blocks)
+    assert held.status == 0

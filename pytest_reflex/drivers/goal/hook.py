@@ -94,7 +94,7 @@ def _on_goal(payload: Payload, project: Path, options: HookOptions) -> Decision:
     if seen is None:
         return Decision(why=Why.NO_STATE)
     wire, state = seen
-    record = SessionCounts(project, _goal_key(state), payload.session)
+    record = SessionCounts(project, "a goal", payload.session)
     counts = replace(table.read_counts(state.hook), session=payload.session)
     if state.hook.get("session") not in ("", None, payload.session):
         counts = Counts(session=payload.session)
@@ -105,6 +105,8 @@ def _on_goal(payload: Payload, project: Path, options: HookOptions) -> Decision:
         found = check_goal(state, project, options.timeout * SHARE)
         digest = table.digest_of(wire, statefile.HOOK)
         decision = table.after_checks(state, counts, found, digest, most=options.most)
+    if options.counts and decision.why is Why.ENDED:
+        record.forget()
     if decision.counts is None or not options.counts:
         return decision
     return _kept(decision, project, payload.session, record)
@@ -165,7 +167,9 @@ def _kept(decision: Decision, project: Path, session: str, record: SessionCounts
     assert decision.counts is not None
     noted = None
     try:
-        noted = record.write(decision.counts)
+        # Whose goal is reached begins anew with the next one.
+        is_done = decision.why is Why.DONE
+        noted = record.forget() if is_done else record.write(decision.counts)
         path = statefile.state_path(project)
         with folder_lock(path.parent):
             seen = read_state(project)
@@ -230,7 +234,7 @@ def write_hook(path: Path, hook: Mapping[str, Any] | None) -> None:
 class SessionCounts:
     """The counts of one session in the user's state folder.
 
-    A client may write the state file anew without what the hook had kept in it.
+    A client may write the state file anew, for another goal, without what the hook had kept in it.
     """
 
     def __init__(self, project: Path, of: str, session: str) -> None:
@@ -261,6 +265,10 @@ class SessionCounts:
             return False
         return True
 
+    def forget(self) -> bool:
+        """Remove the counts; return whether none are left."""
+        return self._key not in self._file.read() or self.write(Counts())
+
 
 def release(project: Path) -> bool:
     """Forget which session a goal belongs to and how often it was held; return whether it was."""
@@ -276,7 +284,3 @@ def release(project: Path) -> bool:
     with folder_lock(path.parent):
         write_hook(path, None)
     return True
-
-
-def _goal_key(state: GoalState) -> str:
-    return "\n".join((state.spec, *(one.text for one in state.criteria)))

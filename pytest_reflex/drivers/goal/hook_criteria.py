@@ -11,11 +11,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_reflex.drivers.goal.approvals import Approvals, describe_refusal
+from pytest_reflex.drivers.goal.approvals import Approvals, describe_refusal, starts_process
 from pytest_reflex.drivers.goal.hook import SHARE, HookOptions, SessionCounts, ended_after
-from pytest_reflex.drivers.goal.hook_decision import Decision, Payload, Why, held, not_finished
+from pytest_reflex.drivers.goal.hook_decision import (
+    Decision,
+    Payload,
+    Why,
+    cap_text,
+    held,
+    not_finished,
+)
 from pytest_reflex.drivers.goal.model import Plan
 from pytest_reflex.errors import ReflexError
+from pytest_reflex.model.judged import JUDGED
 from pytest_reflex.model.plain import one_line
 
 if TYPE_CHECKING:
@@ -23,7 +31,7 @@ if TYPE_CHECKING:
 
     from pytest_reflex.checks.registry import Registry
     from pytest_reflex.model.results import Evaluation, RuleResult
-    from pytest_reflex.model.rules import Criteria
+    from pytest_reflex.model.rules import Criteria, Rule
 
 LISTED = 5
 _LINE = 300
@@ -37,7 +45,7 @@ def answer_by_criteria(payload: Payload, project: Path, options: HookOptions) ->
     record = SessionCounts(project, f"{options.criteria}\n{options.artifact}", payload.session)
     counts = record.read()
     if counts.blocks >= options.most:
-        return Decision(why=Why.CAP, detail=f"{counts.blocks} times")
+        return Decision(why=Why.CAP, detail=cap_text(counts))
     attempt = Attempt()
     try:
         criteria, refused = usable_criteria(project, options, built_in())
@@ -65,22 +73,29 @@ def answer_by_criteria(payload: Payload, project: Path, options: HookOptions) ->
 def usable_criteria(
     project: Path, options: HookOptions, registry: Registry
 ) -> tuple[Criteria | None, str]:
-    """Return the criteria without what nobody approved, None where nothing is left; and why."""
-    from pytest_reflex.checks.commands import starts_process
+    """Return the criteria without what nobody approved and what needs a judge, and why that is.
+
+    None where nothing is left.
+    """
     from pytest_reflex.criteria.load import load_criteria
 
     plan = Plan(criteria=options.criteria, artifact=options.artifact)
     criteria = load_criteria(options.criteria, registry=registry, relative_to=project)
     missing = Approvals.load(project).missing([plan], registry)
-    if not missing:
-        return criteria, ""
-    rules = tuple(
-        rule
-        for rule in criteria.rules
-        if not any(starts_process(spec, criteria.vars, registry) for spec in rule.checks)
-    )
-    told = describe_refusal(missing)
-    return (replace(criteria, rules=rules) if rules else None), told
+    by_program = [rule for rule in criteria.rules if _is_for_a_program(rule)]
+    usable = [
+        rule for rule in by_program if not (missing and starts_process(rule, criteria, registry))
+    ]
+    told = []
+    if judged := len(criteria.rules) - len(by_program):
+        told.append(f"rules that need a judge hold nobody: {judged}")
+    if missing:
+        told.append(describe_refusal(missing))
+    return (replace(criteria, rules=tuple(usable)) if usable else None), "; ".join(told)
+
+
+def _is_for_a_program(rule: Rule) -> bool:
+    return bool(rule.checks) and all(spec.type != JUDGED for spec in rule.checks)
 
 
 def _evaluated(
@@ -121,6 +136,8 @@ def _counted(
         decision = replace(decision, detail="; ".join(filter(None, (decision.detail, refused))))
     if decision.counts is None or not options.counts:
         return decision
-    if not record.write(decision.counts) and decision.blocks:
+    if decision.why is Why.DONE:
+        record.forget()
+    elif not record.write(decision.counts) and decision.blocks:
         return Decision(why=Why.UNCOUNTED, detail="the user's state folder cannot be written")
     return decision

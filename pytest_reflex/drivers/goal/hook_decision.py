@@ -18,7 +18,8 @@ from typing import Any
 from pytest_reflex.drivers.goal.model import Criterion, GoalState, GoalStatus, Verification
 from pytest_reflex.model.plain import clip, one_line, visible
 
-MOST_BLOCKS = 10
+MOST_BLOCKS = 8
+"""As many as Claude Code obeys in a row: at the next one it ends a turn without an answer."""
 MOST_EQUAL = 5
 MOST_STUCK = 5
 LONGEST_REASON = 2_000
@@ -198,8 +199,13 @@ def before_checks(
         unmet = ", ".join(state.unmet)
         return Decision(why=Why.STUCK, detail=f"{state.stuck_count} times: {unmet}", counts=counts)
     if counts.blocks >= most:
-        return Decision(why=Why.CAP, detail=f"{counts.blocks} times", counts=counts)
+        return Decision(why=Why.CAP, detail=cap_text(counts), counts=counts)
     return None
+
+
+def cap_text(counts: Counts) -> str:
+    """Return how often a session was held, and how it is held again."""
+    return f"{counts.blocks} times (to begin anew: pytest-reflex hook release)"
 
 
 def after_checks(

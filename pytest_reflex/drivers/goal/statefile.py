@@ -138,7 +138,7 @@ def _criterion(text: str, entry: Any, plan: Any, fault: str) -> Criterion:
     word = entry.get("verification")
     verification = _verification(word, met)
     if plan is None:
-        plan = {key: entry[key] for key in (*_TEXTS, _REQUIRED) if key in entry}
+        plan = {key: entry[key] for key in (*_TEXTS, "check", _REQUIRED) if key in entry}
         # A kind of proof on what is not met yet is the kind that is planned.
         if not met and verification is not None:
             plan.setdefault(_REQUIRED, verification.value)
@@ -163,12 +163,17 @@ def _verification(word: Any, met: bool) -> Verification | None:
 
 
 def plan_from_json(wire: Any, text: str) -> Plan:
-    """Return a plan from JSON, empty for None; raises KeyFaultError, which names the criterion."""
+    """Return a plan from JSON, empty for None; raises KeyFaultError, which names the criterion.
+
+    `check` is another name of `criteria`.
+    """
     if wire is None:
         return Plan()
     name = one_line(text, 60)
     if not isinstance(wire, dict):
         raise KeyFaultError(f"the plan of {name!r} is not an object")
+    if "criteria" not in wire and "check" in wire:
+        wire = {**wire, "criteria": wire["check"]}
     for key in _TEXTS:
         if not isinstance(wire.get(key, ""), str):
             raise KeyFaultError(f"`{key}` of {name!r} is not a text")

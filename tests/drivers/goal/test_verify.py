@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -172,6 +173,19 @@ def test_criteria_are_approved_with_the_content_of_their_files(project: Path, ch
     else:
         plan = Plan(criteria="top.yaml", artifact="weak.md")
     assert len(approvals.missing([plan], built_in())) == 1
+
+
+@pytest.mark.parametrize("mask", [0o002, 0o000, 0o077])
+def test_a_record_is_for_nobody_else_whatever_the_umask_is(project: Path, mask: int) -> None:
+    old = os.umask(mask)
+    try:
+        verifier(project, Plan(command="true"))
+    finally:
+        os.umask(old)
+    assert Approvals.load(project).missing([Plan(command="true")], built_in()) == ()
+    (record,) = (project.parent / "state").rglob("*.json")
+    modes = [path.stat().st_mode & 0o777 for path in (record, *record.parents[:2])]
+    assert modes == [0o600, 0o700, 0o700]
 
 
 def test_criteria_that_start_nothing_need_no_approval(project: Path) -> None:
