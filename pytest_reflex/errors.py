@@ -7,7 +7,8 @@ Tree::
     ├── ProblemsError        several things are wrong; holds `problems`       (4)
     │   ├── CriteriaError    rules that cannot be used
     │   ├── ProcedureError   a procedure whose prompt cannot be made
-    │   └── FlowError        a flow that cannot be run
+    │   ├── FlowError        a flow that cannot be run
+    │   └── SpecError        a spec that is too unclear to begin with         (13)
     ├── ArtifactError        the thing to judge cannot be read                (4)
     ├── StepError            an agent gave nothing usable, and not again      (9)
     ├── LimitError           a tool is refused by a rate limit; resume later  (9)
@@ -60,6 +61,7 @@ class ExitCode(IntEnum):
     NOT_PERSISTED = 12
     SPEC_REFUSED = 13
     WAITING = 14
+    CIRCUIT_BREAKER = 15
     ABORTED = 16
     INTERRUPTED = 130
 
@@ -205,6 +207,12 @@ class ProcedureError(ProblemsError):
 
 class FlowError(ProblemsError):
     """A flow.yaml, or an agent file of it, that cannot be used."""
+
+
+class SpecError(ProblemsError):
+    """A spec that is too unclear for work to begin."""
+
+    exit_code = ExitCode.SPEC_REFUSED
 
 
 TRY_AGAIN = "it was tried twice; nothing is lost: try again when the cause is gone"

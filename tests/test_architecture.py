@@ -172,7 +172,9 @@ def test_every_module_on_the_way_of_an_iteration_is_there() -> None:
     assert len(named) > 40
     assert [name for name in named if not (PACKAGE / name).is_file()] == []
     tables = part.split("| module |")[1:]
-    driver = ("drivers/reflex/", "drivers/iterate/", "drivers/flow/", "drivers/pytest_loop/")
+    driver = tuple(
+        f"drivers/{name}/" for name in ("reflex", "iterate", "flow", "goal", "pytest_loop")
+    )
     for table, own in zip(tables, driver, strict=True):
         assert "`drivers/common/drive.py`" in table
         assert table.count(f"`{own}") > 3

@@ -18,6 +18,7 @@ from typing import Any
 
 from pytest_reflex.agents.answers import STDOUT, Source
 from pytest_reflex.agents.denials import DENIED, MAY_EDIT, denied_text
+from pytest_reflex.agents.edits import EDITS, EditWatch
 from pytest_reflex.agents.limits import Mark
 from pytest_reflex.agents.outcome import MAX_ANSWER, MAX_OUTPUT, Outcome, unfinished_text
 from pytest_reflex.agents.patience import NO_WAIT, Patience, Pause, patiently, wait_or_cancel
@@ -161,7 +162,8 @@ class CommandAgent:
                     question.tell(f"{self.name}: {redact(text)}")
 
                 retries = RetryWatch(self.retrying, self.retry_reason, tell)
-                finished = self._run(question, folder, ours, keep, retries)
+                edits = EditWatch(retries)
+                finished = self._run(question, folder, ours, keep, edits)
                 if finished.cancelled:  # the driver may have left: the reply is lost then
                     keep(finished.stdout)
                 outcome = Outcome.of(
@@ -196,6 +198,7 @@ class CommandAgent:
                 **({"silent": True} if outcome.silent else {}),
                 **({PARTIAL: outcome.partial} if outcome.partial else {}),
                 **({LEFT: True} if finished.left_children else {}),
+                **({} if edits.found is None else {EDITS: edits.found}),
             },
         )
 

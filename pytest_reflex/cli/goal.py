@@ -6,6 +6,11 @@ from pytest_reflex.cli.lazy import LazyGroup
 
 # verb: (module:command, one line of help)
 VERBS = {
+    "start": ("goal_drive:start", "Work on a spec until each criterion is proven."),
+    "continue": ("goal_drive:continue_", "Go on with a goal that is paused or was interrupted."),
+    "status": ("goal_look:status", "Show where the goal stands."),
+    "check": ("goal_look:check", "Verify the criteria now."),
+    "cancel": ("goal_look:cancel", "End the goal, and remove its state."),
     "score": ("goal_score:score", "Score how clear a spec is."),
 }
 

@@ -40,6 +40,9 @@ class StopReason(StrEnum):
     INTERRUPTED = "interrupted"
     TARGET_MET = "target-met"
     ABANDONED = "abandoned"
+    CIRCUIT_BREAKER = "circuit_breaker"
+    UNPROVEN = "unproven"
+    CANCELLED = "cancelled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,11 @@ ENDS: Mapping[StopReason, End] = {
     ),
     StopReason.ABANDONED: End(_STOPPED, ExitCode.USER_STOP, "another run was begun instead"),
     StopReason.TARGET_MET: End(_COMPLETED, ExitCode.OK, "the target is met"),
+    StopReason.CIRCUIT_BREAKER: End(
+        _STOPPED, ExitCode.CIRCUIT_BREAKER, "a circuit breaker has opened", True
+    ),
+    StopReason.UNPROVEN: End(_STOPPED, ExitCode.GATE_FAILED, "too little is proven", True),
+    StopReason.CANCELLED: End(_STOPPED, ExitCode.USER_STOP, "cancelled by the user"),
     StopReason.INTERRUPTED: End(_STOPPED, ExitCode.INTERRUPTED, "interrupted", True),
 }
 

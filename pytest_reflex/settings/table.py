@@ -70,6 +70,10 @@ def _flow(name: str, default: Any, read: Callable[[Any], Any], purpose: str) -> 
     return Setting(name=name, table="flow", default=default, read=read, help=purpose)
 
 
+def _goal(name: str, default: Any, read: Callable[[Any], Any], purpose: str) -> Setting:
+    return Setting(name=name, table="goal", default=default, read=read, help=purpose)
+
+
 SETTINGS: tuple[Setting, ...] = (
     _top("agent", "offline", readers.text, "agent of all steps"),
     _top("judge", "", readers.text, "agent that judges what no program can; empty: nobody"),
@@ -163,5 +167,8 @@ SETTINGS: tuple[Setting, ...] = (
     _flow("wall_time", 8 * 3600, readers.whole, "seconds that one sitting may take; 0: no cap"),
     _flow("timeout", 600, readers.positive, "seconds a sensor's command may take"),
     _flow("max_depth", 16, readers.depth, "nodes of a flow that may lie within one another"),
+    _goal("agent", "", readers.text, "agent of the goal loop, where it is another"),
+    _goal("wall_time", 8 * 3600, readers.whole, "seconds that one sitting may take; 0: no cap"),
+    _goal("timeout", 600, readers.positive, "seconds a command that verifies may take"),
 )
 BY_KEY = {setting.key: setting for setting in SETTINGS}

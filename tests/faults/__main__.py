@@ -52,6 +52,10 @@ FIGURES: dict[str, tuple[str, str]] = {
         "flow_kills",
         "kills of a flow at a commit or a write of its state resumed, each boundary committed once",
     ),
+    "goal-kills": (
+        "goal_kills",
+        "kills of a goal at a change on disk continued, each iteration counted once",
+    ),
     "kill-asked": (
         "kill_asked",
         "kills of a driver of whom something was asked: resumed, nothing lost or paid twice",

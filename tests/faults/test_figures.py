@@ -8,7 +8,7 @@ from tests.faults.__main__ import measure
 
 STATE = (
     *("kill", "recovery", "storage", "reading", "cuts", "rebuilt", "replayed-crashes"),
-    *("iterate-kills", "iterate-storage", "iterate-races", "flow-kills"),
+    *("iterate-kills", "iterate-storage", "iterate-races", "flow-kills", "goal-kills"),
     *("locks", "races", "special-state", "names", "clock", "read-only", "mutants"),
 )
 

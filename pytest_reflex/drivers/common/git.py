@@ -239,6 +239,21 @@ class Git:
                 stdin=_listed(changed),
             )
 
+    def checkpoint(self, ref: str, message: str, *, without: str) -> str:
+        """Have `ref` name a commit of all files as they are now, on no branch; return its id.
+
+        The folder `without` is as it is in the last commit.
+        """
+        self.refuse_programs()
+        with self._private_index() as variables:
+            self._done("read-tree", "HEAD", variables=variables)
+            self._done("add", "--all", variables=variables)
+            self._done("reset", "--quiet", "--", without, variables=variables)
+            tree = _text(self._done("write-tree", variables=variables).stdout)
+        made = self._told("commit-tree", "-p", "HEAD", "-m", message, tree)
+        self._told("update-ref", ref, made)
+        return made
+
     def _commit(self, message: str, paths: Sequence[str]) -> None:
         with self._private_index() as variables:
             self._done("read-tree", "HEAD", variables=variables)

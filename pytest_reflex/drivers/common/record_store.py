@@ -26,13 +26,15 @@ Fields = Mapping[str, Any]
 class NextStep:
     """What a driver has decided to do; an iteration has ended with it where it says so.
 
-    Who `hears` has what people said in its questions: where it asked one, it is not said again.
+    Who `hears` has what people said in its questions: where it asked one, it is not said again. One
+    that is not `limited` is done although a limit is met: it makes use of what was paid for.
     """
 
     name: str
     ends_iteration: bool = True
     interruptible: bool = True
     hears: bool = True
+    limited: bool = True
 
 
 @dataclass(frozen=True, slots=True)

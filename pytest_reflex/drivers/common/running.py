@@ -152,8 +152,11 @@ class _Framed:
             return chosen
         if self._tools.denied:
             return Stop(StopReason.DENIED, self._tools.denied)
-        if stop := limits.reached(inputs, state.budget, state.spend, state.wall_time):
+        stop = limits.reached(inputs, state.budget, state.spend, state.wall_time)
+        if stop and (chosen.limited or stop.reason is StopReason.USER_STOP):
             return stop
+        if not chosen.limited:
+            return chosen
         if state.max_iterations and state.iteration >= state.max_iterations:
             return Stop(StopReason.ITERATION_LIMIT)
         return chosen

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.drivers.common.gate_files import relied_on
+from pytest_reflex.drivers.common.kept_files import KeptFiles
 from pytest_reflex.drivers.common.measure import CommandMeasure
 from pytest_reflex.drivers.common.measure_criteria import CriteriaMeasure
 from pytest_reflex.drivers.common.protection import Relied, Sections
 from pytest_reflex.drivers.common.record import RUNNING, Record
 from pytest_reflex.drivers.flow.model import Node, Sensor
-from pytest_reflex.drivers.flow.protected import KeptFiles
 from pytest_reflex.errors import LockedError
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.process.environment import inherited

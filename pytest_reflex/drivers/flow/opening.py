@@ -13,6 +13,7 @@ from pytest_reflex.drivers.common import running
 from pytest_reflex.drivers.common.arguments import Budget, budget_of, settings_of
 from pytest_reflex.drivers.common.drive import Stop
 from pytest_reflex.drivers.common.git import Git
+from pytest_reflex.drivers.common.kept_files import KeptFiles
 from pytest_reflex.drivers.common.protection import Relied
 from pytest_reflex.drivers.common.record import Record
 from pytest_reflex.drivers.common.record_store import utc_now
@@ -27,7 +28,6 @@ from pytest_reflex.drivers.flow.guarding import before_resume, relied_by
 from pytest_reflex.drivers.flow.history import run_names
 from pytest_reflex.drivers.flow.labels import next_run_id
 from pytest_reflex.drivers.flow.model import Node
-from pytest_reflex.drivers.flow.protected import KeptFiles
 from pytest_reflex.drivers.flow.read import read_flow
 from pytest_reflex.drivers.flow.run_file import FlowRunFile, refuse_missing_branch
 from pytest_reflex.drivers.flow.staff import Role, Staff

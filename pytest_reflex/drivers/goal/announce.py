@@ -65,6 +65,14 @@ def after_step(step: str, *, done: int, total: int, following: str) -> str:
     )
 
 
+def after_iteration(step: str, *, done: int, total: int, following: str) -> str:
+    """Return the line after an iteration behind which a step is not complete."""
+    return (
+        f"[LOOP] ✗ {flat(step)} not complete | Progress: {done}/{total} "
+        f"| Next: {flat(following) or 'none'}"
+    )
+
+
 def gate_steps(steps: Sequence[str]) -> str:
     """Return the question behind the decomposition, with the steps by number."""
     number = f"{len(steps)} step{'' if len(steps) == 1 else 's'}"

@@ -154,7 +154,12 @@ def _objects(text: str, left_out: frozenset[str] = frozenset()) -> list[str]:
 
 
 def _positive(parts: list[Part]) -> list[Part]:
-    return [one for one in parts if not _RULES_OUT.match(one.text)]
+    return [one for one in parts if not is_ruled_out(one.text)]
+
+
+def is_ruled_out(text: str) -> bool:
+    """Return whether a statement says what must not be."""
+    return _RULES_OUT.match(text) is not None
 
 
 def _outcome(parts: list[Part]) -> Scored:
@@ -172,7 +177,8 @@ def _outcome(parts: list[Part]) -> Scored:
     return 0, "nothing says what is different afterwards"
 
 
-def _places(text: str) -> list[str]:
+def places_of(text: str) -> list[str]:
+    """Return the paths, endpoints and names that a statement has."""
     # A command is how something is verified, and no place.
     run = commands(text)
     code = [one for one in code_of(text) if one not in run]
@@ -184,7 +190,7 @@ def _scope(parts: list[Part]) -> Scored:
     sections = ("constraints", "success", "done")
     about = [one for one in _positive(parts) if one.section not in sections]
     for one in about:
-        if found := _places(one.text):
+        if found := places_of(one.text):
             return 2, f"names {_quoted(found[0])}"
     if stated := _stated(parts, "scope"):
         return 1, f"an area: {_quoted(stated[0].text)}"

@@ -37,6 +37,7 @@ _KINDS = (
         re.compile(r"\b(?:manual(?:ly)?|qa|screenshots?|renders?|by hand|looks?|visible)\b", re.I),
     ),
 )
+_PRINTS = re.compile(r"\b(?:prints?|reports?|shows?|says|outputs?|measures?|gives?)\b", re.I)
 _UNTIL = re.compile(r"\b(?:until|so that|done when|done once|finished when)\s+", re.I)
 
 
@@ -65,7 +66,7 @@ def _stated(part: Part) -> str:
 
 def plan_of(text: str) -> Plan:
     """Return how a criterion can be verified by what its text names."""
-    compared = measures(text)
+    compared = measures(_without_commands(text))
     compare = str(compared[0]) if compared and compared[0].what else ""
     run = [] if _REVERSED.search(text) else commands(text)
     command = " && ".join(run)
@@ -77,6 +78,13 @@ def plan_of(text: str) -> Plan:
         return Plan(command=command, required=Verification.EXECUTION_OUTPUT)
     kind = next((kind for kind, pattern in _KINDS if pattern.search(text)), None)
     return Plan(required=kind)
+
+
+def _without_commands(text: str) -> str:
+    """Return a statement in which no command, and no word for what it prints, names a number."""
+    for command in commands(text):
+        text = text.replace(f"`{command}`", ";")
+    return _PRINTS.sub(";", text)
 
 
 def steps_of(spec: str) -> tuple[str, ...]:

@@ -106,3 +106,19 @@ def test_any_text_gives_criteria_of_its_own_words(spec: str) -> None:
     assert len({one.text for one in found}) == len(found)
     assert all(one.text in spec for one in found)
     assert all(step in spec for step in steps_of(spec))
+
+
+@pytest.mark.parametrize(
+    ("text", "command", "compare"),
+    [
+        ("`python t.py` prints p95 < 500 ms", "python t.py", "p95 < 500 ms"),
+        ("`python t.py` reports coverage >= 90 %", "python t.py", "coverage >= 90 %"),
+        ("p95 < 500 ms, as `python t.py` shows", "python t.py", "p95 < 500 ms"),
+        ("`python t.py`: p95 < 500 ms", "python t.py", "p95 < 500 ms"),
+    ],
+)
+def test_a_command_is_no_part_of_the_name_of_its_number(
+    text: str, command: str, compare: str
+) -> None:
+    plan = plan_of(text)
+    assert (plan.command, plan.compare) == (command, compare)

@@ -1,0 +1,214 @@
+"""``pytest-reflex goal start``: turn a spec into a goal, and work until it is proven."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pytest_reflex.cli.options import agent_option, events_option
+from pytest_reflex.cli.streams import give, say
+from pytest_reflex.errors import UsageError
+
+if TYPE_CHECKING:
+    from pytest_reflex.drivers.common.record_file import RunFile
+    from pytest_reflex.drivers.common.running import Events
+    from pytest_reflex.drivers.goal.opening import People
+    from pytest_reflex.drivers.goal.standing import Answer, Goal
+
+
+@click.command("continue", short_help="Go on with a goal that is paused or was interrupted.")
+@click.option("--budget", metavar="[+]USD", help="US dollars at most; +N adds to the budget.")
+@click.option(
+    "-n", "--max-iterations", metavar="[+]N", help="Iterations at most; +N adds to the limit."
+)
+@agent_option
+@click.option("--yes", is_flag=True, help="Answer all gates with yes; approve what verifies.")
+@events_option
+def continue_(
+    budget: str | None,
+    max_iterations: str | None,
+    agent: str | None,
+    yes: bool,
+    events: str | None,
+) -> int:
+    """Go on with the goal of this project. Without a terminal that answers the gate that waits.
+
+    A state file that another program wrote is taken over: what it says is met is a claim.
+    """
+    from pytest_reflex.drivers.goal import continuing
+
+    run_file, happening = continuing.go_on(
+        project=Path.cwd(),
+        budget=budget or "",
+        max_iterations=max_iterations or "",
+        agent=agent or "",
+        yes=yes,
+        people=_people(),
+    )
+    return drive(run_file, happening, events)
+
+
+@click.command("start", short_help="Work on a spec until each criterion is proven.")
+@click.argument("spec", metavar="SPEC|FILE")
+@click.option(
+    "--shape",
+    type=click.Choice(["auto", "tool", "colleague"]),
+    default="auto",
+    help="How much a person is asked (default: by the score).",
+)
+@click.option("--budget", type=float, metavar="USD", help="US dollars at most (default: 25).")
+@click.option(
+    "-n", "--max-iterations", type=int, metavar="N", help="Iterations at most (default: 10)."
+)
+@click.option(
+    "--criteria",
+    default="",
+    metavar="FILE[=ARTIFACT]",
+    help="Criteria whose rules become criteria of the goal.",
+)
+@agent_option
+@click.option("--yes", is_flag=True, help="Answer all gates with yes.")
+@click.option("--workflow", type=click.Choice(["A", "B", "C"]), help="Build, debug or refactor.")
+@click.option(
+    "--reversibility",
+    type=click.Choice(["2A", "2B", "1"]),
+    help="How fast it can be rolled back: a minute, five (with checkpoints), or hours.",
+)
+@click.option("--precheck", metavar="FILE", help="Arguments against work of type 1.")
+@events_option
+def start(
+    spec: str,
+    shape: str,
+    budget: float | None,
+    max_iterations: int | None,
+    criteria: str,
+    agent: str | None,
+    yes: bool,
+    workflow: str | None,
+    reversibility: str | None,
+    precheck: str | None,
+    events: str | None,
+) -> int:
+    """Turn SPEC, a text or a file (- is standard input), into criteria, and have an agent work
+    until each is proven.
+
+    Exit status: 0 proven, 1 too little is proven, 6 iterations or 8 budget used up, 13 the spec is
+    too unclear, 14 a gate waits, 15 a circuit breaker has opened.
+    """
+    from pytest_reflex.cli.goal_score import read_spec
+    from pytest_reflex.drivers.common.arguments import settings_of
+    from pytest_reflex.drivers.common.asking import check_text
+    from pytest_reflex.drivers.goal import continuing, opening
+    from pytest_reflex.drivers.goal.model import Reversibility, Shape, Workflow
+    from pytest_reflex.drivers.goal.plan import Choices
+
+    project = Path.cwd()
+    check_text("spec", spec)
+    continuing.refuse_unfinished(project)
+    limits = opening.Limits(
+        budget=opening.BUDGET if budget is None else budget,
+        max_iterations=opening.ITERATIONS if max_iterations is None else max_iterations,
+    ).checked()
+    choices = Choices(
+        shape=None if shape == "auto" else Shape(shape),
+        workflow=Workflow(workflow) if workflow else None,
+        reversibility=Reversibility(reversibility) if reversibility else None,
+        criteria=criteria,
+        precheck=_text_of(precheck) if precheck is not None else "",
+        is_confirmed=yes,
+    )
+    settings = settings_of(project)
+    agent = agent or settings["goal.agent"] or settings["agent"]
+    goal, files, registry = opening.prepare(
+        read_spec(spec), choices, project=project, agent=agent, settings=settings
+    )
+    people = _people()
+    goal = _announced(goal, limits.budget, people)
+    run_file, happening = opening.begin(
+        goal,
+        project=project,
+        files=files,
+        registry=registry,
+        limits=limits,
+        agent=agent,
+        settings=settings,
+        people=people,
+    )
+    return drive(run_file, happening, events)
+
+
+def _announced(goal: Goal, budget: float, people: People) -> Goal:
+    """Say what begins; return the goal with what a person answers to the disclosure."""
+    from dataclasses import replace
+
+    from pytest_reflex.drivers.goal import announce
+    from pytest_reflex.drivers.goal.rubric import score_spec
+    from pytest_reflex.drivers.goal.show import checklist
+    from pytest_reflex.drivers.goal.standing import Answer
+
+    for line in checklist(goal):
+        people.tell(line)
+    people.tell(
+        announce.starting(
+            score_spec(goal.state.spec),
+            goal.shape,
+            goal.workflow,
+            steps=len(goal.state.steps),
+            budget=budget,
+        )
+    )
+    if people.ask is None or not goal.has_gates:
+        people.tell(announce.DISCLOSURE)
+        return goal
+    answer = people.ask(announce.DISCLOSURE)
+    confirmed = goal.is_confirmed or answer is Answer.ALL
+    return replace(goal, deletes=answer in (Answer.YES, Answer.ALL), is_confirmed=confirmed)
+
+
+def _people() -> People:
+    from pytest_reflex.drivers.goal.opening import People
+
+    ask = _asked if sys.stdin.isatty() else None
+    return People(ask=ask, tell=say, say=lambda text: say(f"warning: {text}"))
+
+
+def _asked(question: str) -> Answer:
+    """Return what a person answers to a gate; without a word it is a yes."""
+    from pytest_reflex.drivers.goal.announce import answers_all
+    from pytest_reflex.drivers.goal.standing import Answer
+
+    say(question)
+    line = sys.stdin.readline()
+    if not line:
+        return Answer.NONE
+    if answers_all(line.strip()):
+        return Answer.ALL
+    return Answer.YES if line.strip().lower() in ("", "y", "yes") else Answer.NO
+
+
+def _text_of(path: str) -> str:
+    try:
+        return Path(path).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise UsageError(f"--precheck {path} cannot be read: {why}") from None
+
+
+def drive(run_file: RunFile, happening: Events, place: str | None) -> int:
+    """Drive a run to its end, and say what it came to."""
+    from pytest_reflex.cli.display import takes_stdout
+    from pytest_reflex.cli.own_driver import follow
+    from pytest_reflex.cli.streams import verdict
+    from pytest_reflex.drivers.goal.show import final_lines
+    from pytest_reflex.drivers.goal.standing import Goal
+
+    resume = "pytest-reflex goal continue"
+    status, is_interrupted = follow(happening, place, lambda event: "", resume=resume)
+    record = None if is_interrupted or takes_stdout(place) else run_file.read()
+    if record is not None and record.reason:
+        with verdict(status):
+            give("\n".join(final_lines(Goal.from_json(record.data), record)))
+    return status

@@ -1,0 +1,204 @@
+"""The driver of a goal: gates, checkpoints, the agent's work, and its verification.
+
+Promises: a step that is done again after a crash ends as if it had been done once, but for what an
+agent did twice; what verifies the goal is put back behind each call of an agent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pytest_reflex.agents.edits import EDITS
+from pytest_reflex.drivers.common.drive import Stop
+from pytest_reflex.drivers.common.git import Git
+from pytest_reflex.drivers.common.kept_files import KeptFiles
+from pytest_reflex.drivers.common.measure import Attempt
+from pytest_reflex.drivers.common.record import Record
+from pytest_reflex.drivers.common.record_store import Fields, NextStep
+from pytest_reflex.drivers.common.running import Tools
+from pytest_reflex.drivers.goal import announce, machine, statefile
+from pytest_reflex.drivers.goal.evidence import proof_by
+from pytest_reflex.drivers.goal.loop_files import LoopFiles, as_written
+from pytest_reflex.drivers.goal.model import Criterion
+from pytest_reflex.drivers.goal.prompts import work_prompt
+from pytest_reflex.drivers.goal.reading import work_of
+from pytest_reflex.drivers.goal.standing import Answer, Goal, Place, Work
+from pytest_reflex.drivers.goal.verify import Verifier
+from pytest_reflex.errors import LimitError, StateError
+from pytest_reflex.model.plain import one_line
+
+NAME = "goal"
+NEWLINE = "\n"
+CHECKPOINTS = "refs/pytest-reflex/goal"
+Ask = Callable[[str], Answer]
+Tell = Callable[[str], object]
+
+
+class GoalDriver:
+    """One run of a goal (seed 003); `ask` puts a gate to a person, None where nobody is there."""
+
+    name = NAME
+
+    def __init__(
+        self,
+        goal: Goal,
+        *,
+        project: Path,
+        run: str,
+        verifier: Verifier,
+        kept: KeptFiles,
+        git: Git | None,
+        ask: Ask | None,
+        tell: Tell,
+    ) -> None:
+        self._goal, self._project, self._run = goal, project, run
+        self._verifier, self._kept, self._git = verifier, kept, git
+        self._ask, self._tell = ask, tell
+        self._files = LoopFiles(project)
+
+    def start(self, given: Mapping[str, str]) -> Fields:
+        """Return the data of a new run."""
+        return machine.first(self._goal).to_json()
+
+    def decide(self, record: Record) -> NextStep | Stop:
+        step = machine.next_step(Goal.from_json(record.data))
+        if isinstance(step, Stop):
+            return step
+        return NextStep(
+            step.value,
+            ends_iteration=step is Place.VERIFY,
+            interruptible=step in (Place.WORK, Place.VERIFY),
+            hears=step is Place.WORK,
+            # What was paid for is verified, and what is proven needs no further iteration.
+            limited=step not in (Place.VERIFY, Place.G3),
+        )
+
+    def perform(self, step: NextStep, record: Record, tools: Tools) -> Fields:
+        goal, place = Goal.from_json(record.data), Place(step.name)
+        if place.is_gate:
+            return {"answer": self._answer(goal, place).value}
+        if place is Place.CHECKPOINT:
+            return self._checkpoint(record)
+        if place is Place.WORK:
+            return {"work": self._work(goal, record, tools).to_json()}
+        return self._verify(goal, tools)
+
+    def apply(self, data: Fields, outcome: Fields) -> Fields:
+        return machine.after(Goal.from_json(data), outcome).to_json()
+
+    # Gates and checkpoints
+
+    def _answer(self, goal: Goal, gate: Place) -> Answer:
+        if not goal.has_gates:
+            return Answer.YES
+        question = {
+            Place.G1: lambda: announce.gate_steps(goal.state.steps),
+            Place.G2: lambda: announce.gate_iteration(str(goal.last.get("step", goal.step))),
+            Place.G3: announce.gate_completion,
+        }[gate]()
+        if self._ask is None:
+            self._tell(question)
+            return Answer.NONE
+        return self._ask(question)
+
+    def _checkpoint(self, record: Record) -> dict[str, Any]:
+        number = record.iteration + 1
+        ref = f"{CHECKPOINTS}/{self._run}/{number}"
+        assert self._git is not None  # where it cannot be used, no run is begun
+        message = f"{self._run}: before iteration {number}"
+        commit = self._git.checkpoint(ref, message, without=statefile.FOLDER)
+        return {"ref": ref, "commit": commit}
+
+    # Working
+
+    def _work(self, goal: Goal, record: Record, tools: Tools) -> Work:
+        number = record.iteration + 1
+        cost = record.spend.to_json()["usd"]
+        budget = record.budget.get("usd")
+        most = record.max_iterations
+        self._tell(
+            announce.before_iteration(number, most, cost=cost, budget=budget, step=goal.step)
+        )
+        before = as_written(goal, record)
+        self._files.write_state(before)
+        prompt = work_prompt(
+            goal,
+            number=number,
+            most=most,
+            protected=self._kept.names(),
+            feedback=record.feedback.values(),
+        )
+        try:
+            reply = tools.ask(prompt, may_edit=True)
+        finally:
+            restored = self._kept.restore()
+        if reply.details.get("limited"):
+            raise LimitError(reply.error)
+        problems: tuple[str, ...] = ()
+        try:
+            data = self._files.read_state()
+        except StateError as error:
+            data, problems = statefile.dump(before), (f"the file ({error.problems[0].message})",)
+        # Who changes files need not say anything.
+        failed = "" if reply.details.get("silent") else reply.error
+        work = work_of(before, data, "" if failed else reply.text)
+        edits = reply.details.get(EDITS)
+        return replace(
+            work,
+            undone=(*problems, *work.undone),
+            restored=tuple(restored),
+            error=one_line(failed, 500) if failed else "",
+            edits=edits if isinstance(edits, dict) else None,
+        )
+
+    # Verifying
+
+    def _verify(self, goal: Goal, tools: Tools) -> dict[str, Any]:
+        attempt = Attempt(variables=tools.environment, cancel=tools.cancel)
+        found: dict[str, Criterion] = {}
+
+        def verify(criteria: list[Criterion]) -> None:
+            due = [one for one in criteria if one.text not in found]
+            for one in self._verifier.verify([self._claimed(goal, one) for one in due], attempt):
+                found[one.text] = one
+
+        verify(machine.affected(goal))
+        if goal.work.exit_signal:
+            verify(list(goal.state.criteria))
+        must_not = self._verifier.true_ones(goal.state.must_not, attempt)
+        broken = [*(one.text for one, _ in must_not), *goal.work.broken]
+        return {
+            "criteria": {text: _wire(one) for text, one in found.items()},
+            "broken": broken,
+            "error": goal.work.error or _failed(goal, found),
+        }
+
+    def _claimed(self, goal: Goal, one: Criterion) -> Criterion:
+        """Return a criterion as the agent's claim has it, where only a claim can tell."""
+        claim = goal.work.claims.get(one.text)
+        if claim is None or one.plan.runs:
+            return one
+        if not claim.met:
+            return Criterion(text=one.text, plan=one.plan, evidence=claim.evidence)
+        beside = any(other.plan.runs for other in goal.state.criteria)
+        kind = proof_by(one, claim, self._project, beside=beside)
+        wire = {"met": True, "verification": kind, "evidence": claim.evidence}
+        return machine.with_found(one, wire)
+
+
+def _wire(one: Criterion) -> dict[str, Any]:
+    kind = one.verification.value if one.verification else ""
+    return {"met": one.met, "verification": kind, "evidence": one.evidence}
+
+
+def _failed(goal: Goal, found: Mapping[str, Criterion]) -> str:
+    """Return why criteria failed that were claimed to be met, empty where none did."""
+    failed = [
+        f"{text}: {found[text].evidence.partition(NEWLINE)[0]}"
+        for text, claim in goal.work.claims.items()
+        if claim.met and text in found and not found[text].met
+    ]
+    return "\n".join(failed)

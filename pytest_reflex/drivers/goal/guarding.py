@@ -1,0 +1,100 @@
+"""What a goal is verified by: what its commands and criteria rely on, which no work may change."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from pytest_reflex.checks.registry import Registry
+from pytest_reflex.drivers.common.gate_files import relied_on
+from pytest_reflex.drivers.common.kept_files import KeptFiles
+from pytest_reflex.drivers.common.measure import CommandMeasure
+from pytest_reflex.drivers.common.measure_criteria import CriteriaMeasure
+from pytest_reflex.drivers.common.protection import Relied
+from pytest_reflex.drivers.common.record import RUNNING, Record
+from pytest_reflex.drivers.goal.model import GoalState, Plan
+from pytest_reflex.drivers.goal.scope import may_change
+from pytest_reflex.drivers.goal.standing import Place
+from pytest_reflex.errors import LockedError
+from pytest_reflex.model.plain import one_line
+from pytest_reflex.process.environment import inherited
+from pytest_reflex.seals.patterns import escaped, is_meant
+
+SETTINGS = "pytest-reflex.toml"
+KEPT = "protected"
+
+
+def relied_by(
+    state: GoalState, *, project: Path, registry: Registry, files: Iterable[Path] = ()
+) -> Relied:
+    """Return what the criteria of a goal are verified by, and some more `files`.
+
+    What the spec has changed is left out.
+    """
+    plans = list(_plans(state))
+    run = [one.command for one in plans if one.command]
+    changed = may_change(state.spec, run, project)
+    held, judged = list[Path](), list(changed)
+    commands: list[str | tuple[str, ...]] = []
+    for plan in plans:
+        if plan.command:
+            command = CommandMeasure(plan.command, folder=project, timeout=1, runs=False)
+            commands.append(command.argv)
+        elif plan.criteria:
+            artifacts = (plan.artifact,) if plan.artifact else ()
+            criteria = CriteriaMeasure(plan.criteria, artifacts, project=project, registry=registry)
+            held += criteria.files
+            commands += [tuple(one) for one in criteria.commands if not isinstance(one, str)]
+            commands += [one for one in criteria.commands if isinstance(one, str)]
+            judged += artifacts or [
+                escaped(path.relative_to(project)) for path in criteria.judged_now()
+            ]
+    found = relied_on(
+        (), commands, project=project, environment=inherited(), files=held, judged=judged
+    )
+    base = os.path.abspath(project)
+
+    def is_held(path: str) -> bool:
+        return not is_meant(os.path.relpath(path, base), changed)
+
+    kept = {path: sections for path, sections in found.files.items() if is_held(path)}
+    kept |= {os.path.abspath(path): () for path in (project / SETTINGS, *files)}
+    return replace(found, files=kept, programs=frozenset(filter(is_held, found.programs)))
+
+
+def _plans(state: GoalState) -> Iterable[Plan]:
+    plans = [one.plan for one in state.criteria] + [one.plan for one in state.must_not]
+    unlike = {(one.command, one.criteria, one.artifact): one for one in plans if one.runs}
+    return unlike.values()
+
+
+def kept_of(
+    project: Path,
+    folder: Path,
+    record: Record,
+    relied: Relied,
+    *,
+    is_driven: bool,
+    say: Callable[[str], object],
+) -> KeptFiles:
+    """Return what is kept of a run that goes on, as it was when it began.
+
+    What was changed while an agent worked that was killed is put back; what a person changed since
+    is taken as it is now. Raises LockedError where a process drives the run.
+    """
+    if is_driven:
+        raise LockedError(f"{record.run} is driven by another process")
+    began = KeptFiles.begun(project, folder / KEPT)
+    changed = began.changed() if began else []
+    if began is not None and not changed:
+        return began
+    if began is not None:
+        shown = one_line(", ".join(changed), 300)
+        if record.status == RUNNING and record.data["at"] == Place.WORK:
+            began.restore()
+            say(f"put back what was changed while an agent worked: {shown}")
+            return began
+        say(f"changed since the last sitting, and taken as it is now: {shown}")
+    return KeptFiles(project, folder / KEPT, relied)

@@ -1,0 +1,204 @@
+"""What comes next in a goal, and what follows from each step: pure.
+
+    G1 ─► [checkpoint] ─► work ─► verify ─┬─► G2 ─► [checkpoint] ─► work ...
+                                          └─► G3 ─► the end
+
+Gates are for the colleague shape, checkpoints for what can be rolled back within minutes. An
+iteration ends with `verify`. Source: the iteration protocol and the circuit breakers of seed 003.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from pytest_reflex.drivers.common.drive import Stop
+from pytest_reflex.drivers.goal.model import Criterion, GoalState, Reversibility, Verification
+from pytest_reflex.drivers.goal.standing import Answer, Goal, Pause, Place, Work
+from pytest_reflex.drivers.goal.verdict import Verdict, verdict_of
+from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.stop import StopReason
+
+MOST_STUCK = 5
+MOST_ERRORS = 3
+MOST_EDITS = 5
+_CHANGING = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)?")
+
+
+def next_step(goal: Goal) -> Place | Stop:
+    """Return the next step of a goal, or why it has come to an end."""
+    if goal.pause is not None:
+        return Stop(goal.pause.reason, goal.pause.detail)
+    if goal.verdict:
+        passed = Verdict(goal.verdict).passed
+        reason = StopReason.TARGET_MET if passed else StopReason.UNPROVEN
+        return Stop(reason, goal.verdict)
+    return goal.at
+
+
+def begun(goal: Goal) -> Goal:
+    """Return a goal at the start of its next iteration."""
+    checkpointed = goal.reversibility is Reversibility.CHECKPOINTED
+    return replace(goal, at=Place.CHECKPOINT if checkpointed else Place.WORK)
+
+
+def first(goal: Goal) -> Goal:
+    """Return a new goal at its first step."""
+    return replace(goal, at=Place.G1) if goal.has_gates else begun(goal)
+
+
+def after(goal: Goal, outcome: Mapping[str, Any]) -> Goal:
+    """Return a goal behind a step with what it came to."""
+    if goal.at.is_gate:
+        return _answered(goal, Answer(outcome["answer"]))
+    if goal.at is Place.CHECKPOINT:
+        return replace(goal, at=Place.WORK)
+    if goal.at is Place.WORK:
+        return replace(goal, at=Place.VERIFY, work=Work.from_json(outcome["work"]))
+    return _verified(goal, outcome)
+
+
+def _answered(goal: Goal, answer: Answer) -> Goal:
+    if answer is Answer.NONE:
+        detail = f"{goal.at.value} waits for an answer"
+        return replace(goal, pause=Pause(StopReason.PERSON_NEEDED, detail))
+    if answer is Answer.NO:
+        detail = f"{goal.at.value} was answered with no"
+        again = goal
+        if goal.at is Place.G3:
+            again = begun(replace(goal, state=replace(goal.state, exit_signal=False)))
+        return replace(again, pause=Pause(StopReason.PERSON_NEEDED, detail))
+    goal = replace(goal, is_confirmed=goal.is_confirmed or answer is Answer.ALL)
+    return _ended(goal) if goal.at is Place.G3 else begun(goal)
+
+
+def reopened(goal: Goal, *, is_asked: bool) -> Goal:
+    """Return a goal that a person continues: breakers are closed, and begin to count anew.
+
+    Where nobody can be asked, to continue answers the gate that waits.
+    """
+    waits = goal.pause is not None and goal.pause.reason is StopReason.PERSON_NEEDED
+    state = replace(goal.state, stuck_count=0)
+    if goal.verdict:
+        state = replace(state, exit_signal=False)
+        goal = begun(replace(goal, verdict=""))
+    goal = replace(goal, state=state, pause=None, error="", errors=0)
+    if goal.at is Place.G2 or (waits and goal.at.is_gate and not is_asked):
+        return _answered(goal, Answer.YES)
+    return goal
+
+
+# Verifying
+
+
+def affected(goal: Goal) -> list[Criterion]:
+    """Return the criteria that are verified behind the agent's work, where it signals no end.
+
+    They are those of which it says something new; where it says nothing, those that are unmet.
+    """
+    found = [one for one in goal.state.criteria if one.text in goal.work.claims]
+    return found or [one for one in goal.state.criteria if not one.met]
+
+
+def _verified(goal: Goal, outcome: Mapping[str, Any]) -> Goal:
+    """Return a goal behind the verification of an iteration."""
+    found = outcome["criteria"]
+    criteria = tuple(with_found(one, found.get(one.text)) for one in goal.state.criteria)
+    state = replace(goal.state, criteria=criteria, iteration=goal.state.iteration + 1)
+    state = _stepped(state, goal.work)
+    state = replace(state, exit_signal=goal.work.exit_signal and state.all_met)
+    state = _stuck(state, goal.state.unmet)
+    error, errors = outcome["error"], 0
+    if error:
+        kind = _kind_of(error)
+        errors = goal.errors + 1 if kind == _kind_of(goal.error) else 1
+    completed = [one for one in state.completed_steps if one not in goal.state.completed_steps]
+    last = {
+        "iteration": state.iteration,
+        "step": goal.step,
+        "completed": completed,
+        "verified": sorted(found),
+        "must_not": list(outcome["broken"]),
+        "error": error,
+        **{key: goal.work.to_json()[key] for key in ("undone", "mismatch", "restored", "edits")},
+    }
+    goal = replace(goal, state=state, error=error, errors=errors, last=last)
+    is_done = state.all_met and state.exit_signal
+    if broken := outcome["broken"]:
+        goal = replace(goal, state=replace(state, exit_signal=False))
+        return _paused(_following(goal), f"must not become true: {one_line(broken[0], 200)}")
+    if is_done:
+        return replace(goal, at=Place.G3) if goal.has_gates else _ended(goal)
+    opened = next(_breakers(goal), "")
+    return _paused(_following(goal), opened) if opened else _following(goal)
+
+
+def with_found(one: Criterion, found: Mapping[str, Any] | None) -> Criterion:
+    """Return a criterion with what was found of it, as it is where that is nothing."""
+    if found is None:
+        return one
+    kind = found["verification"]
+    return replace(
+        one,
+        met=found["met"],
+        verification=Verification(kind) if kind else None,
+        evidence=found["evidence"],
+    )
+
+
+def _stepped(state: GoalState, work: Work) -> GoalState:
+    """Return a state with the steps as the agent has them; one that is a criterion is measured."""
+    met = {one.text: one.met for one in state.criteria}
+    said = work.completed or state.completed_steps
+    done = [one for one in said if met.get(one, True)]
+    done += [one for one in state.steps if met.get(one) and one not in done]
+    left = work.remaining or [one for one in state.steps if one not in said]
+    left = [one for one in left if one not in done]
+    left += [one for one in state.steps if one not in done and one not in left]
+    return replace(
+        state,
+        completed_steps=tuple(dict.fromkeys(done)),
+        remaining_steps=tuple(dict.fromkeys(left)),
+    )
+
+
+def _stuck(state: GoalState, before: tuple[str, ...]) -> GoalState:
+    """Return a state that counts the iterations in a row with the same criteria unmet."""
+    unmet = tuple(one.text for one in state.criteria if not one.met)
+    same = bool(unmet) and unmet == before
+    return replace(state, unmet=unmet, stuck_count=state.stuck_count + 1 if same else 0)
+
+
+def _following(goal: Goal) -> Goal:
+    return replace(goal, at=Place.G2) if goal.has_gates else begun(goal)
+
+
+def _ended(goal: Goal) -> Goal:
+    return replace(goal, verdict=verdict_of(goal.state, goal.reversibility).value)
+
+
+def _paused(goal: Goal, why: str) -> Goal:
+    return replace(goal, pause=Pause(StopReason.CIRCUIT_BREAKER, why))
+
+
+def _breakers(goal: Goal) -> Iterator[str]:
+    """Yield which circuit breakers an iteration has opened."""
+    for path, count in (goal.work.edits or {}).items():
+        if count >= MOST_EDITS:
+            yield f"{one_line(path)} was edited {count} times in one iteration"
+    if goal.errors >= MOST_ERRORS:
+        yield f"the same error {goal.errors} times in a row: {_flat(goal.error)}"
+    if goal.state.stuck_count >= MOST_STUCK:
+        shown = one_line(", ".join(goal.state.unmet), 200)
+        yield f"the same criteria stay unmet ({goal.state.stuck_count} times): {shown}"
+
+
+def _flat(text: str) -> str:
+    return one_line(" ".join(text.split()), 200)
+
+
+def _kind_of(error: str) -> str:
+    """Return an error without what changes from one time to the next."""
+    return _CHANGING.sub("N", error)

@@ -1,0 +1,177 @@
+"""From a spec to a goal: each box of the checklist is filled, or said to be unclear."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pytest_reflex.checks.registry import Registry
+from pytest_reflex.drivers.goal.classify import gate_of, reversibility_of, workflow_of
+from pytest_reflex.drivers.goal.model import (
+    Criterion,
+    GoalState,
+    MustNot,
+    Plan,
+    Reversibility,
+    Shape,
+    Verification,
+    Workflow,
+)
+from pytest_reflex.drivers.goal.rubric import QUESTIONS, Rubric, score_spec
+from pytest_reflex.drivers.goal.shape_file import read_shape
+from pytest_reflex.drivers.goal.spec_criteria import criteria_of, steps_of
+from pytest_reflex.drivers.goal.standing import Goal, Place
+from pytest_reflex.errors import Problem, SpecError, UsageError
+from pytest_reflex.model.plain import one_line
+
+SHAPE_FILE = ".loop/shape/SHAPE.md"
+_AGAINST = re.compile(
+    r"^[ \t]*(?:[-*+#]+[ \t]*|\d+[.)][ \t]*)?[*_]{0,2}"
+    r"(?:counter-?[ ]?arguments?|arguments? against|against|objections?|why not)\b"
+    r"[*_]{0,2}[ \t]*:?[*_]{0,2}[ \t]*(?P<text>[^\n]*)$",
+    re.I | re.M,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choices:
+    """What a person gives beside the spec; empty where it is read off the spec."""
+
+    shape: Shape | None = None
+    workflow: Workflow | None = None
+    reversibility: Reversibility | None = None
+    criteria: str = ""
+    precheck: str = ""
+    is_confirmed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A goal, and the files that it was read from."""
+
+    goal: Goal
+    files: tuple[Path, ...]
+
+
+def plan_goal(spec: str, choices: Choices, *, project: Path, registry: Registry) -> Planned:
+    """Return the goal of a spec; raises SpecError with all that is unclear, and changes nothing."""
+    rubric = score_spec(spec)
+    workflow = choices.workflow or workflow_of(spec)
+    reversibility = choices.reversibility or reversibility_of(spec)
+    criteria, must_not, files = _criteria(spec, choices.criteria, project, registry)
+    problems = list(_unclear(rubric, workflow, reversibility, criteria, choices.precheck))
+    if problems or workflow is None:
+        raise SpecError(problems)
+    gate = gate_of(workflow)
+    texts = {one.text for one in criteria}
+    state = GoalState(
+        spec=spec,
+        criteria=(*criteria, *([] if gate.text in texts else [gate])),
+        must_not=must_not,
+    )
+    steps = steps_of(spec) or tuple(one.text for one in criteria)
+    state = replace(state, steps=steps, remaining_steps=steps)
+    goal = Goal(
+        state=state,
+        shape=choices.shape or rubric.shape,
+        workflow=workflow,
+        reversibility=reversibility,
+        rubric=rubric.to_json(),
+        at=Place.G1,
+        is_confirmed=choices.is_confirmed,
+        precheck=choices.precheck,
+    )
+    return Planned(goal, files)
+
+
+def _criteria(
+    spec: str, file: str, project: Path, registry: Registry
+) -> tuple[tuple[Criterion, ...], tuple[MustNot, ...], tuple[Path, ...]]:
+    """Return the criteria of a spec, of SHAPE.md and of a criteria file, each text once."""
+    found = {one.text: one for one in criteria_of(spec)}
+    must_not: tuple[MustNot, ...] = ()
+    files: list[Path] = []
+    shape = project / SHAPE_FILE
+    if shape.is_file():
+        read = read_shape(shape)
+        found |= {one.text: one for one in read.criteria}
+        must_not = read.must_not
+        files.append(shape)
+    for one in _rules(file, project, registry) if file else ():
+        found.setdefault(one.text, one)
+    return tuple(found.values()), must_not, tuple(files)
+
+
+def _rules(file: str, project: Path, registry: Registry) -> Iterator[Criterion]:
+    """Yield a criterion for each rule of a criteria file; a suite names its artifact itself."""
+    from pytest_reflex.criteria.load import read_criteria
+    from pytest_reflex.criteria.suite import default_level
+    from pytest_reflex.drivers.common.measure_criteria import SUITE_SUFFIXES
+
+    name, _, artifact = file.partition("=")
+    if not artifact and not name.endswith(SUITE_SUFFIXES):
+        raise UsageError(
+            f"--criteria {one_line(file)} does not say what it is held against",
+            hint=f"--criteria {one_line(file)}=README.md, or a suite (*.reflex.yaml)",
+        )
+    criteria, _ = read_criteria(name, registry=registry, relative_to=project)
+    for rule in criteria.active(default_level(criteria)):
+        plan = Plan(
+            criteria=name,
+            artifact=artifact,
+            rule=rule.id,
+            required=Verification.EXECUTION_OUTPUT,
+        )
+        yield Criterion(text=f"{rule.id}: {one_line(rule.description, 200)}", plan=plan)
+
+
+def _unclear(
+    rubric: Rubric,
+    workflow: Workflow | None,
+    reversibility: Reversibility,
+    criteria: tuple[Criterion, ...],
+    precheck: str,
+) -> Iterator[Problem]:
+    if rubric.shape is Shape.INTENT:
+        missing = rubric.missing
+        names = ", ".join(one.value for one in missing)
+        yield Problem(
+            message=f"the spec is too unclear to begin ({rubric.total}/10); missing: {names}",
+            hint=" ".join(QUESTIONS[one] for one in missing),
+        )
+    if workflow is None:
+        yield Problem(
+            message="nothing says whether it is to build, to debug or to refactor",
+            hint="--workflow A, B or C",
+        )
+    if not criteria:
+        yield Problem(
+            message="the spec has no criteria",
+            hint="list them under `Success:`, or give --criteria FILE",
+        )
+    if reversibility is Reversibility.ONE_WAY and not arguments_against(precheck):
+        told = "no counter-argument" if precheck else "no pre-check"
+        yield Problem(
+            message=f"the work cannot be rolled back (Type 1), and there is {told}",
+            hint="--precheck FILE, with at least one line `Counter-argument: ...`",
+        )
+
+
+def arguments_against(precheck: str) -> list[str]:
+    """Return the arguments against the work in a pre-check.
+
+    They stand behind a label, or below it as lines up to the next empty one behind a text.
+    """
+    found = []
+    for match in _AGAINST.finditer(precheck):
+        if text := match["text"].strip(" *_"):
+            found.append(text)
+            continue
+        for line in precheck[match.end() :].lstrip("\n").splitlines():
+            text = line.strip().lstrip("-*+0123456789.) ").strip()
+            if not text or line.lstrip().startswith("#"):
+                break
+            found.append(text)
+    return found
