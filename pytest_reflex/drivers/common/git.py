@@ -11,32 +11,23 @@ always is; one that the repository itself names is refused. Submodules are not l
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Event
 
 from pytest_reflex.drivers.common.content_hash import content_hash
 from pytest_reflex.drivers.common.git_begun import refuse_unfinished
+from pytest_reflex.drivers.common.git_command import GitCommand, text_of
 from pytest_reflex.drivers.common.git_hooks import GitError, HookError, hook_trace, refusing_hook
 from pytest_reflex.drivers.common.git_settings import (
-    HARDENED,
     OF_LFS,
     OWN_SCOPES,
     PROGRAMS,
-    QUIET,
-    WITHOUT_HOOKS,
-    is_kept,
 )
 from pytest_reflex.errors import StepError, UsageError
 from pytest_reflex.model.plain import one_line
-from pytest_reflex.process.environment import inherited
-from pytest_reflex.process.run import Finished, run
-from pytest_reflex.process.spawn import SpawnError
 
-SECONDS = 120.0
-_MOST_BYTES = 64_000_000
 _INDEX = "reflex-index-"
 
 
@@ -48,14 +39,8 @@ class Tree:
     folder: Path
 
 
-class Git:
+class Git(GitCommand):
     """The git command in one working tree; what it refuses is a UsageError or a StepError."""
-
-    def __init__(
-        self, project: Path, *, cancel: Event | None = None, seconds: float = SECONDS
-    ) -> None:
-        self.project, self._cancel, self._seconds = project, cancel, seconds
-        self._hooks: Path | None = None
 
     def tree(self) -> Tree:
         """Return the repository; raises UsageError where a run cannot make commits in it."""
@@ -64,7 +49,7 @@ class Git:
             if self._asked("rev-parse", "--is-bare-repository") == "true":
                 raise UsageError("the repository is bare: it has no files", hint="clone it")
             if os.path.lexists(self.project / ".git"):
-                said = _text(self._finished("rev-parse", "--show-toplevel").stderr)
+                said = text_of(self._finished("rev-parse", "--show-toplevel").stderr)
                 raise _refused(f"git cannot use this repository: {one_line(said, 300)}", "--no-git")
             raise _refused("this is no git repository", "git init, or --no-git")
         if os.path.realpath(top) != os.path.realpath(self.project):
@@ -92,7 +77,7 @@ class Git:
     def _refuse_copy(self, folder: Path) -> None:
         """Raise UsageError where the folder of a linked worktree belongs to another place."""
         try:
-            owner = (folder / "gitdir").read_text("utf-8", "replace").strip()
+            owner = (folder / "gitdir").readtext_of("utf-8", "replace").strip()
         except OSError:
             return
         if os.path.realpath(owner) != os.path.realpath(self.project / ".git"):
@@ -126,11 +111,11 @@ class Git:
     def hooks_folder(self) -> Path:
         """Return the folder of the hooks that a commit runs."""
         told = self._done("rev-parse", "--git-path", "hooks", hooks=True).stdout
-        return self.project / _text(told)
+        return self.project / text_of(told)
 
     def pin_hooks(self) -> None:
         """Have commits run the hooks of now, wherever the configuration leads to later."""
-        self._hooks = self.hooks_folder()
+        self.pinned_hooks = self.hooks_folder()
 
     def common_commit(self, one: str, other: str) -> str:
         """Return the last commit that two branches have in common, empty for none."""
@@ -249,7 +234,7 @@ class Git:
             self._done("read-tree", "HEAD", variables=variables)
             self._done("add", "--all", variables=variables)
             self._done("reset", "--quiet", "--", without, variables=variables)
-            tree = _text(self._done("write-tree", variables=variables).stdout)
+            tree = text_of(self._done("write-tree", variables=variables).stdout)
         made = self._told("commit-tree", "-p", "HEAD", "-m", message, tree)
         self._told("update-ref", ref, made)
         return made
@@ -291,62 +276,6 @@ class Git:
         finally:  # what a process left that was killed goes too
             _remove_indexes(folder)
 
-    def _asked(self, *words: str) -> str | None:
-        """Return a line that git answers, None where it refuses."""
-        finished = self._finished(*words)
-        return None if finished.returncode else _text(finished.stdout)
-
-    def _told(self, *words: str) -> str:
-        return _text(self._bytes(*words))
-
-    def _bytes(self, *words: str) -> bytes:
-        return self._done(*words).stdout
-
-    def _done(
-        self,
-        *words: str,
-        variables: Mapping[str, str] | None = None,
-        stdin: bytes | None = None,
-        hooks: bool = False,
-    ) -> Finished:
-        finished = self._finished(*words, variables=variables, stdin=stdin, hooks=hooks)
-        if finished.returncode:
-            said = (finished.stderr + finished.stdout).decode("utf-8", "replace").strip()
-            what = next((word for word in words if not word.startswith("-")), "git")
-            told = said if hooks else said.partition("\n")[0]
-            raise GitError(f"git {what} failed: {one_line(told or 'it says nothing', 400)}", said)
-        return finished
-
-    def _finished(
-        self,
-        *words: str,
-        variables: Mapping[str, str] | None = None,
-        stdin: bytes | None = None,
-        hooks: bool = False,
-    ) -> Finished:
-        kept = {name: value for name, value in inherited().items() if is_kept(name)}
-        pinned = ("-c", f"core.hooksPath={self._hooks}") if self._hooks else ()
-        quiet = (*HARDENED, *(pinned if hooks else WITHOUT_HOOKS))
-        try:
-            finished = run(
-                ["git", *quiet, *words],
-                cwd=self.project,
-                env={**kept, **QUIET, **(variables or {})},
-                stdin=stdin,
-                timeout=self._seconds,
-                head=_MOST_BYTES,
-                cancel=self._cancel,
-            )
-        except SpawnError:
-            raise UsageError("git is not installed", hint="install it, or --no-git") from None
-        if finished.stopped or finished.stdout_truncated:
-            why = ": a hook or a question for a passphrase does not end" if hooks else ""
-            told = f"took longer than {self._seconds:g} s, or was stopped{why}"
-            raise GitError(
-                f"git {words[0]} {told}", f"it does not end in {self._seconds:g} s" if hooks else ""
-            )
-        return finished
-
 
 def _listed(paths: Iterable[str]) -> bytes:
     return b"".join(os.fsencode(path) + b"\0" for path in paths)
@@ -355,10 +284,6 @@ def _listed(paths: Iterable[str]) -> bytes:
 def _remove_indexes(folder: Path) -> None:
     for path in folder.glob(f"{_INDEX}*"):
         path.unlink(missing_ok=True)
-
-
-def _text(output: bytes) -> str:
-    return output.decode("utf-8", "replace").rstrip("\n")
 
 
 def _refused(why: str, hint: str) -> UsageError:
