@@ -77,7 +77,7 @@ class Git(GitCommand):
     def _refuse_copy(self, folder: Path) -> None:
         """Raise UsageError where the folder of a linked worktree belongs to another place."""
         try:
-            owner = (folder / "gitdir").readtext_of("utf-8", "replace").strip()
+            owner = (folder / "gitdir").read_text("utf-8", "replace").strip()
         except OSError:
             return
         if os.path.realpath(owner) != os.path.realpath(self.project / ".git"):

@@ -19,7 +19,7 @@ _MOST_BYTES = 64_000_000
 
 
 class GitCommand:
-    """Git in one folder; `pinned_hooks` is where commits have their hooks from, if not git's own."""
+    """Git in one folder; `pinned_hooks` is where commits have their hooks from, if it is given."""
 
     def __init__(
         self, project: Path, *, cancel: Event | None = None, seconds: float = SECONDS
@@ -84,5 +84,6 @@ class GitCommand:
         return finished
 
 
-def _text(output: bytes) -> str:
+def text_of(output: bytes) -> str:
+    """Return what git printed, without the newlines at its end."""
     return output.decode("utf-8", "replace").rstrip("\n")
