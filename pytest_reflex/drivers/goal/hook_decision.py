@@ -147,6 +147,10 @@ def parse_payload(data: bytes) -> Payload:
         if value is not None and not isinstance(value, str):
             raise PayloadError(f"`{key}` is not a text")
         texts[key] = value or ""
+    try:
+        texts["session_id"].encode()
+    except UnicodeEncodeError:
+        raise PayloadError("`session_id` holds half of a surrogate pair") from None
     return Payload(
         event=texts["hook_event_name"],
         session=texts["session_id"].strip(),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 from typing import Any
 
@@ -180,12 +182,21 @@ def test_a_change_of_another_key_is_undone_and_named(
     assert "another" not in stage.met()
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"criteriaStatus": 5, "exit_signal": "yes"}'])
+@pytest.mark.parametrize("text", [
+    "", "{", "[]", '{"criteriaStatus": 5, "exit_signal": "yes"}',
+    r'{"completedSteps": ["\ud800"]}', r'{"\udc00": 1}', r'{"criteriaStatus": {"\ud800": true}}',
+])  # fmt: skip
 def test_a_state_file_that_is_spoilt_claims_nothing(stage: Stage, text: str) -> None:
     stage.deeds = [lambda stage: stage.write(str(STATE), text) and None]
     assert stage.start("--max-iterations", "1") == ExitCode.ITERATION_LIMIT
     assert stage.iterations()[0]["undone"]
     assert stage.state()["spec"] == SPEC
+
+
+def test_a_record_s_folder_that_is_removed_keeps_what_did_not_change(stage: Stage) -> None:
+    stage.deeds = [lambda stage: shutil.rmtree(stage.folder / ".pytest-reflex"), work]
+    assert stage.start() == ExitCode.OK
+    assert len(stage.prompts) == 2
 
 
 def test_a_state_file_that_is_removed_is_written_again(stage: Stage) -> None:
@@ -313,12 +324,18 @@ def test_a_precheck_with_an_argument_against_lets_type_1_begin(
         (("--max-iterations", "0"), "between 1 and 50"),
         (("--agent", "offline"), "cannot take a prompt"),
         (("--precheck", "none.md"), "none.md"),
+        (("--precheck", "."), ". is no regular file"),
+        (("--precheck", "pipe"), "pipe is no regular file"),
+        (("--precheck", "a\0b"), "is no name of a file"),
+        (("--precheck", "long.md"), "long.md is too long: 100,001 bytes, the limit is 100,000"),
         (("--criteria", "none.yaml"), "does not say what it is held against"),
     ],
 )
 def test_options_that_cannot_be_used_begin_nothing(
     stage: Stage, capsys: pytest.CaptureFixture[str], flags: Any, told: str
 ) -> None:
+    os.mkfifo(stage.folder / "pipe")
+    stage.write("long.md", "x" * 100_001)
     assert stage.start(*flags) == ExitCode.USAGE
     assert told in capsys.readouterr().err
     assert not (stage.folder / ".loop").exists()
