@@ -273,6 +273,53 @@ def test_what_verifies_is_put_back(stage: Stage, capsys: pytest.CaptureFixture[s
     assert told in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("spoil", ["the copies", "the folder", "all of it"])
+def test_who_spoils_what_was_kept_does_not_verify_by_what_it_changed(
+    stage: Stage, capsys: pytest.CaptureFixture[str], spoil: str
+) -> None:
+    stage.write("check.sh", "grep -q alpha notes.txt\n")
+    spec = SPEC.replace("`grep -q alpha notes.txt`", "`sh check.sh`")
+
+    def cheat(stage: Stage) -> None:
+        runs = stage.folder / ".pytest-reflex/runs/goal"
+        for path in runs.rglob("protected/*") if spoil == "the copies" else ():
+            path.write_text("exit 0\n")
+        for path in list(runs.rglob("protected")) if spoil == "the folder" else ():
+            shutil.rmtree(path)
+        if spoil == "all of it":
+            shutil.rmtree(runs)
+        stage.write("check.sh", "exit 0\n")
+        stage.say(claims=dict.fromkeys(stage.met(), True), exits=True)
+
+    stage.deeds = [cheat]
+    assert stage.start("--max-iterations", "1", spec=spec) == ExitCode.NOT_PERSISTED
+    assert "check.sh was changed, and there is no copy of it any more" in capsys.readouterr().err
+    assert stage.goal("continue", "--yes") == ExitCode.NOT_PERSISTED
+    out, err = capsys.readouterr()
+    assert "what verifies goal-1 was kept in" in err
+    assert "SHIP" not in out
+    assert len(stage.prompts) == 1
+    assert stage.goal("cancel") == ExitCode.OK
+
+
+@pytest.mark.parametrize("what", ["a folder", "a pipe", "a link to nothing", "a link to itself"])
+def test_a_shape_file_that_cannot_be_read_is_not_left_out(
+    stage: Stage, capsys: pytest.CaptureFixture[str], what: str
+) -> None:
+    path = stage.folder / ".loop/shape/SHAPE.md"
+    path.parent.mkdir(parents=True)
+    if what == "a folder":
+        path.mkdir()
+    elif what == "a pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("nothing" if what.endswith("nothing") else path.name)
+    stage.deeds = [work]
+    assert stage.start() == ExitCode.USAGE
+    assert "SHAPE.md" in capsys.readouterr().err
+    assert not stage.prompts
+
+
 NO_CRITERIA = """\
 Add a page /status that returns 200. Scope: `status.py`. No new deps, <100 LOC. Done when it is \
 merged to main.
