@@ -14,8 +14,9 @@ from pytest_reflex.drivers.common.measure import CommandMeasure
 from pytest_reflex.drivers.common.measure_criteria import CriteriaMeasure
 from pytest_reflex.drivers.common.protection import Relied
 from pytest_reflex.drivers.common.record import RUNNING, Record
+from pytest_reflex.drivers.goal.held_tests import held_tests
 from pytest_reflex.drivers.goal.model import GoalState, Plan
-from pytest_reflex.drivers.goal.scope import may_change
+from pytest_reflex.drivers.goal.scope import may_change, tests_may_change
 from pytest_reflex.drivers.goal.standing import Place
 from pytest_reflex.errors import LockedError, StateError
 from pytest_reflex.model.plain import one_line
@@ -36,7 +37,8 @@ def relied_by(
     plans = list(_plans(state))
     run = [one.command for one in plans if one.command]
     changed = may_change(state.spec, run, project)
-    held, judged = list[Path](), list(changed)
+    held = [] if tests_may_change(state.spec) else held_tests(run, project)
+    judged = list(changed)
     commands: list[str | tuple[str, ...]] = []
     for plan in plans:
         if plan.command:
