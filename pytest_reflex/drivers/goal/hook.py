@@ -139,16 +139,17 @@ def check_goal(state: GoalState, project: Path, seconds: float) -> Findings:
     from pytest_reflex.checks.registry import built_in
     from pytest_reflex.drivers.common.measure import Attempt
     from pytest_reflex.drivers.goal.approvals import Approvals
-    from pytest_reflex.drivers.goal.verify import Verifier
+    from pytest_reflex.drivers.goal.verify import Verifier, refused_of
 
     attempt = Attempt()
     verifier = Verifier(approvals=Approvals.load(project), registry=built_in(), timeout=seconds)
+    refused = refused_of(plans, verifier)
     with ended_after(seconds, attempt.cancel.set):
         true_ones = verifier.true_ones(state.must_not, attempt)
         criteria = verifier.verify(() if true_ones else state.criteria, attempt)
         finished = not attempt.cancel.is_set()
     texts = tuple(f"{one.text} ({what.summary})" for one, what in true_ones)
-    return Findings(criteria=criteria, true_ones=texts, finished=finished)
+    return Findings(criteria=criteria, true_ones=texts, finished=finished, refused=refused)
 
 
 @contextmanager
