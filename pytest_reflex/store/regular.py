@@ -71,6 +71,8 @@ def read_if_regular(path: Path, limit: int = MAX_BYTES) -> bytes | None:
         return read_file(path, limit) if stat.S_ISREG(status.st_mode) else None
     except (FileNotFoundError, NotADirectoryError):
         return None
+    except OSError as error:
+        raise StateError(f"could not be opened: {error.strerror}", about=path) from None
 
 
 def read_all(descriptor: int, path: Path, limit: int = MAX_BYTES) -> bytes:
@@ -119,11 +121,11 @@ def refuse_links(top: Path, folder: Path) -> None:
     """
     below = folder.relative_to(top).parts
     for depth in range(len(below) + 1):
-        if (found := top.joinpath(*below[:depth])).is_symlink():
+        if os.path.islink(found := top.joinpath(*below[:depth])):
             raise StateError(f"{found} is a symbolic link", hint=f"{_NO_LINKS}: remove it")
 
 
 def _refused(path: Path, error: OSError) -> StateError:
-    if error.errno == errno.ELOOP or path.is_symlink():
+    if error.errno == errno.ELOOP or os.path.islink(path):
         return StateError("is a symbolic link", hint=f"{_NO_LINKS}: remove it", about=path)
     return StateError(f"could not be opened: {error.strerror}", about=path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -38,3 +39,22 @@ def test_a_file_over_the_limit_is_refused_with_both_sizes(tmp_path: Path) -> Non
     (tmp_path / "state").write_bytes(b"x" * 1001)
     with pytest.raises(StateError, match="too large: 1,001 bytes, the limit is 1,000"):
         read_if_regular(tmp_path / "state", 1000)
+
+
+@pytest.mark.parametrize("place", ["n" * 300, "loop/state.json"])
+def test_a_place_that_cannot_be_looked_at_is_named(tmp_path: Path, place: str) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(StateError, match=r"could not be opened: (File name too|Too many)"):
+        read_if_regular(tmp_path / place)
+
+
+def test_a_folder_that_may_not_be_entered_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr("os.lstat", refuse)
+    with pytest.raises(StateError) as caught:
+        read_if_regular(tmp_path / "state.json")
+    assert str(caught.value) == f"{tmp_path / 'state.json'} could not be opened: Permission denied"
