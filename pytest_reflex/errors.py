@@ -84,12 +84,16 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One thing that is wrong: what, where, and what to do next."""
+    """One thing that is wrong: what, where, and what to do next.
+
+    `refused` where an artifact is too large to be judged, and nothing else is wrong.
+    """
 
     message: str
     place: Place | None = None
     hint: str = ""
     rule_id: str = ""
+    refused: bool = False
 
     def __str__(self) -> str:
         where = f"{self.place}: " if self.place else ""
@@ -114,6 +118,14 @@ class UsageError(ReflexError):
 
 class ArtifactError(ReflexError):
     """The artifact is missing, unreadable, too large, or not text where text is needed."""
+
+
+class TooLargeError(ArtifactError):
+    """The artifact is larger than what is read: nothing of it is judged."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.problems = (Problem(message=message, hint=hint, refused=True),)
 
 
 class StepError(ReflexError):

@@ -24,6 +24,7 @@ from pytest_reflex.errors import (
     TRY_AGAIN,
     ArtifactError,
     ExitCode,
+    TooLargeError,
     for_cause,
     is_transient,
     read_twice,
@@ -179,8 +180,8 @@ def _why(error: OSError | ValueError) -> str:
     return getattr(error, "strerror", None) or str(error)
 
 
-def _too_large(shown: str, size: int, limit: int) -> ArtifactError:
-    return ArtifactError(
+def _too_large(shown: str, size: int, limit: int) -> TooLargeError:
+    return TooLargeError(
         f"{shown} is too large: {megabytes(size)}, the limit is {megabytes(limit)}",
         hint="split it, or judge a part of it",
     )

@@ -138,14 +138,18 @@ def _excused(evaluation: Evaluation, missing: Sequence[NotRun]) -> frozenset[str
     return frozenset((deselected - lost) & unmeasured)
 
 
-def exit_status(current: int, gate: Gate | None, *, criteria_faults: bool) -> int:
+def exit_status(
+    current: int, gate: Gate | None, *, criteria_faults: bool, refused: bool = False
+) -> int:
     """Return the status to leave with.
 
     `criteria_faults` is True where faulty criteria are all that kept the collection from success:
-    that is 4, plain and with workers. An interrupt, an internal error and a usage error stay.
+    that is 4, plain and with workers, or 1 where each of these is an artifact that was `refused`:
+    nothing is wrong with the criteria, and the gate is not passed. An interrupt, an internal error
+    and a usage error stay.
     """
     if criteria_faults and current in _OF_COLLECTION:
-        return int(pytest.ExitCode.USAGE_ERROR)
+        return int(pytest.ExitCode.TESTS_FAILED if refused else pytest.ExitCode.USAGE_ERROR)
     if gate is not None and gate.blocks and current in _OPEN:
         return int(pytest.ExitCode.TESTS_FAILED)
     return int(current)

@@ -135,6 +135,8 @@ def problem_to_json(problem: Problem) -> dict[str, Any]:
         wire["hint"] = problem.hint
     if problem.rule_id:
         wire["rule"] = problem.rule_id
+    if problem.refused:
+        wire["refused"] = True
     return wire
 
 
@@ -144,6 +146,7 @@ def problem_from_json(wire: Mapping[str, Any]) -> Problem:
         place=place_from_json(wire.get("location")),
         hint=wire.get("hint", ""),
         rule_id=wire.get("rule", ""),
+        refused=wire.get("refused", False),
     )
 
 

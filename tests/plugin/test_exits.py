@@ -37,6 +37,16 @@ def test_exit_status(current: int, gate: Gate | None, faults: bool, final: int) 
     assert exit_status(current, gate, criteria_faults=faults) == final
 
 
+def test_an_artifact_that_is_too_large_fails_the_gate(
+    project: pytest.Pytester, run: Run, run_workers: Run
+) -> None:
+    with (project.path / "api.md").open("wb") as file:
+        file.truncate(50_000_001)
+    for result in (run(), run_workers()):
+        assert result.ret == 1
+        result.stdout.fnmatch_lines(["*api.md is too large: 50.0 MB, the limit is 50.0 MB*"])
+
+
 @pytest.mark.parametrize(("ci", "status"), [("", 0), ("1", 1)])
 def test_what_a_project_makes_a_look_is_none_in_ci(
     project: pytest.Pytester,

@@ -242,7 +242,7 @@ PARAMETERS = {
         9,
     ),
     "the same twice": (
-        "parameters:\n- {name: q, in: query, schema: {}}\n- {name: q, in: query, content: {a/b: {}}}",
+        "parameters:\n- {name: q, in: query, schema: {}}\n- {name: q, in: query, content: {a: {}}}",
         "#/paths/~1a~1{id}/get/parameters/1: a second query parameter 'q'",
         10,
     ),
