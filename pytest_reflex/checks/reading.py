@@ -33,7 +33,9 @@ from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.left_out import Reason
 from pytest_reflex.model.rules import Criteria
 
-SIZE_LIMIT = 50_000_000
+MEGABYTE = 1_000_000
+SIZE_LIMIT = 50 * MEGABYTE
+ANY_SIZE = 1 << 62
 FILES_LIMIT = 20_000
 
 _CHUNK = 1 << 20

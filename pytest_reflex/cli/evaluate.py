@@ -139,7 +139,7 @@ class Judging:
 
         self.sources = (find_template(self.criteria),)
         for artifact in self.artifacts:
-            read_artifact(artifact, outside=self.outside)
+            read_artifact(artifact, limit=self.registry.size_limit, outside=self.outside)
 
     def run(self) -> list[Evaluation]:
         """Return the evaluation of each artifact; raises ReflexError."""

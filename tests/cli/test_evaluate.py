@@ -48,6 +48,15 @@ def test_an_artifact_that_is_too_large_is_refused_in_one_line(
     )
 
 
+@pytest.mark.parametrize(("limit", "status"), [("1", 5), ("2", 0)])
+def test_how_large_an_artifact_may_be_is_configured(
+    limit: str, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("big.md").write_text("MUST-HAVE\n" * 150_000)
+    monkeypatch.setenv("PYTEST_REFLEX_ARTIFACT_LIMIT", limit)
+    assert main(["evaluate", "big.md", "--criteria", "words.yaml"]) == status
+
+
 def test_a_draft_that_is_too_large_starts_no_loop(capsys: pytest.CaptureFixture[str]) -> None:
     with Path("big.md").open("wb") as file:
         file.truncate(60_000_000)
