@@ -16,7 +16,6 @@ from pytest_reflex import hookspecs
 from pytest_reflex.agents.router import AgentRouter, HooksOnlyAgent
 from pytest_reflex.checks import registry as checks
 from pytest_reflex.errors import Place, ReflexError, UsageError, did_you_mean
-from pytest_reflex.model.judged import JudgeWhen
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.steps import Agent, Askable
 from pytest_reflex.model.targets import Target
@@ -194,7 +193,7 @@ def employ(
     installed.
     """
     employ_evaluator(host, settings)
-    host.registry.judge_when = JudgeWhen(settings["judge_when"])
+    host.registry.configure(settings)
     if recorder is not None:
         host.manager.register(recorder)
     if replay is not None:
@@ -244,7 +243,7 @@ def employ_judge(
     """
     called = settings["judge"] if name is None else name
     host.registry.judge = judge_called(called, host, settings, runs=runs) if called else None
-    host.registry.judge_when = JudgeWhen(settings["judge_when"])
+    host.registry.configure(settings)
 
 
 def judge_called(name: str, host: Host, settings: Settings, *, runs: bool = True) -> AgentJudge:
