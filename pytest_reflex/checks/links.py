@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
@@ -23,10 +24,17 @@ PARTS = {
 """What may be asked of links, with its meaning."""
 
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//")
-_NOT_IN_SLUG = re.compile(r"[^\w\- ]")
-_OWN_ID = re.compile(r"\{#([\w-]+)\}\s*$")
+# {#id}, { #id .class }, {: #id } and {id="id"}, on a heading or on what follows it; (id)= stands
+# above one.
+_OWN_ID = re.compile(
+    r"""\{:?\s*(?:[^{}#]*\s)?(?:\#|id=["']?)([\w:.-]+)[^{}]*\}|^\(([\w:.-]+)\)=\s*$""", re.MULTILINE
+)
+# Text of other files is put in here, and headings with it.
+_INCLUDES = re.compile(r"--8<--|\{%-?\s*include|\{\{\s*#include|^[`:]{3,}\{include\}", re.MULTILINE)
 # [text][label] that is still text after parsing; x[0][1] and footnotes are something else.
 _UNDEFINED = re.compile(r"(?<![\w\])])\[([^\[\]]+)\]\[([^\[\]]*)\]")
+_OF_THE_PAGE = ("top", "readme")  # GitHub gives them to the page and to what it shows of a folder
+_KEPT = frozenset(("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Pc"))
 _NO_LABEL = re.compile(r"\^.*|\W*\d*\W*")
 
 
@@ -73,10 +81,12 @@ def _exists(path: str) -> bool:
 
 
 def _missing_anchors(document: markdown.Markdown) -> Iterator[Finding]:
-    known = {"", "top", *slugs(document)}
+    if _INCLUDES.search(document.text):
+        return
+    known = {"", *_OF_THE_PAGE, *slugs(document)}
     known |= {anchor.lower() for anchor in document.html_anchors}
     for link in document.links:
-        if link.target.startswith("#"):
+        if link.target.startswith("#") and not link.target.startswith("#:~:"):
             anchor = unquote(link.target[1:])
             if anchor.lower().removeprefix("user-content-") not in known:
                 yield Finding(f"the anchor #{anchor} leads to no heading", link.line)
@@ -86,14 +96,25 @@ def slugs(document: markdown.Markdown) -> set[str]:
     """Return the anchors that GitHub makes of the headings, and ids given as `{#id}`."""
     found: set[str] = set()
     counts: dict[str, int] = {}
-    for heading in document.headings:
-        if own := _OWN_ID.search(heading.title):
-            found.add(own[1].lower())
-        slug = _NOT_IN_SLUG.sub("", heading.title.strip().lower()).replace(" ", "-")
+    for text, _ in document.spoken():
+        found |= {(own[1] or own[2]).lower() for own in _OWN_ID.finditer(text)}
+    headings = sorted([*document.headings, *document.html_headings], key=lambda h: h.line)
+    for heading in headings:
+        slug = slug_of(heading.anchor_text)
         number = counts.get(slug, 0)
         counts[slug] = number + 1
         found.add(f"{slug}-{number}" if number else slug)
     return found
+
+
+def slug_of(title: str) -> str:
+    """Return the anchor of one heading: words and marks stay, blanks become hyphens."""
+    return "".join(c for c in title.lower() if _is_kept(c)).replace(" ", "-")
+
+
+def _is_kept(character: str) -> bool:
+    # Letters, marks, decimal digits, what connects words (an underscore), and the two beside them.
+    return character in "- " or unicodedata.category(character) in _KEPT
 
 
 def _undefined(document: markdown.Markdown) -> Iterator[Finding]:

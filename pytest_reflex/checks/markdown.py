@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property, lru_cache
+from html import unescape
 from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.checks.markdown_parts import Block, Heading, Link, Paragraph, Section
@@ -43,7 +45,8 @@ _HTML_LINK = re.compile(
     r"""<(a|img|source|video|iframe)\s[^<>]*?\b(?:href|src)\s*=\s*("[^"]*"|'[^']*'|[^\s"'<>]+)""",
     re.IGNORECASE,
 )
-_HTML_HEADING = re.compile(r"<h([1-6])[\s>]", re.IGNORECASE)
+_HTML_HEADING = re.compile(r"<h([1-6])(?:\s[^<>]*)?>(?:(.*?)</h\1\s*>)?", re.IGNORECASE | re.DOTALL)
+_TAG = re.compile(r"<[^<>]*>")
 _HTML_ANCHOR = re.compile(r"""<[a-z][^<>]*?\s(?:id|name)\s*=\s*["']?([^"'\s<>]+)""", re.IGNORECASE)
 
 
@@ -81,6 +84,7 @@ class Markdown:
                 line=token.map[0] + 1,
                 setext=token.markup in ("=", "-"),
                 nested=token.level > 0,
+                anchor_text="".join(map(_visible, self.children(self.tokens[index + 1]))),
             )
             for index, token in enumerate(self.tokens)
             if token.type == "heading_open" and token.map
@@ -120,12 +124,18 @@ class Markdown:
     @cached_property
     def links(self) -> list[Link]:
         """Links and images, those of raw HTML after those of Markdown."""
-        found = []
+        found: list[Link] = []
+        inside = 0
         for child, line in self.inline():
+            if child.type in ("link_open", "link_close"):
+                inside = len(found) + 1 if child.type == "link_open" else 0
             if child.type == "link_open":
                 found.append(Link(str(child.attrs.get("href", "")), line))
             elif child.type == "image":
                 found.append(Link(str(child.attrs.get("src", "")), line, image=True))
+            elif inside and child.content:
+                link = found[inside - 1]
+                found[inside - 1] = replace(link, text=link.text + _visible(child))
         for html, line in self.html:
             for match in _HTML_LINK.finditer(html):
                 at = line + html.count("\n", 0, match.start())
@@ -147,9 +157,14 @@ class Markdown:
 
     @cached_property
     def html_headings(self) -> list[Heading]:
-        """Headings that are written as raw HTML; their text is not looked into."""
+        """Headings that are written as raw HTML."""
         return [
-            Heading("", int(match[1]), line + html.count("\n", 0, match.start()))
+            Heading(
+                "",
+                int(match[1]),
+                line + html.count("\n", 0, match.start()),
+                anchor_text=unescape(_TAG.sub("", match[2] or "")),
+            )
             for html, line in self.html
             for match in _HTML_HEADING.finditer(html)
         ]
@@ -170,12 +185,20 @@ class Markdown:
                     line += child.type in ("softbreak", "hardbreak")
 
     def spoken(self) -> Iterator[tuple[str, int]]:
-        """Yield the words of every paragraph, heading and cell with their line; no code."""
+        """Yield the words of every paragraph, heading and cell with their line.
+
+        Code, and the words of a link that leads somewhere, are a mark that is no word.
+        """
         for token in self.tokens:
             if token.type == "inline":
-                words = [
-                    _visible(t) if t.type != "code_inline" else "`" for t in self.children(token)
-                ]
+                words, inside = [], False
+                for child in self.children(token):
+                    if child.type in ("link_open", "link_close"):
+                        inside = child.attrs.get("href", "#") not in ("", "#")
+                    elif inside or child.type == "code_inline":
+                        words.append("`")
+                    else:
+                        words.append(_visible(child))
                 yield "".join(words), token.map[0] + 1 if token.map else 0
 
     def plain(self, token: Token) -> str:

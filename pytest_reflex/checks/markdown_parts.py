@@ -22,13 +22,17 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading as plain text; `nested` where it stands in a list or quotation."""
+    """A heading as plain text; `nested` where it stands in a list or quotation.
+
+    `anchor_text` is what an anchor is made of: the title with the blanks at its edges.
+    """
 
     title: str
     level: int
     line: int
     setext: bool = False
     nested: bool = False
+    anchor_text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +61,12 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link or image, of Markdown or raw HTML; `target` is percent-encoded where needed."""
+    """A link or image, of Markdown or raw HTML; `target` is percent-encoded where needed.
+
+    `text` are the words of a link of Markdown.
+    """
 
     target: str
     line: int
     image: bool = False
+    text: str = ""

@@ -4,11 +4,26 @@ from __future__ import annotations
 
 import re
 
-# "A TODO list" speaks of such notes, and is none.
-_MARKER = re.compile(
-    r"\b(?:TODO|TBD|TBC|FIXME|XXX)\b(?![ -](?:app|comment|entr|file|item|list|marker|note|tag)\w*)"
-    r"|\b(?i:lorem ipsum)\b"
+# A note stands where a text should be: it begins one or ends one, has a colon, or is a predicate.
+# Elsewhere ("it finds TODO comments", "a TODO list", "TODO.md") such notes are only spoken of.
+_TAG = "(?:TODO|FIXME|XXX)"
+_NOTE = "(?:TODO|TBD|TBC|FIXME|XXX)"
+_BEGINS = r"(?:^|(?<=[.!?;|(\[\n])|(?<=[.!?;:|(–—-] )) *"
+_VERBS = (
+    "add|check|clean|complete|decide|define|describe|document|expand|explain|fill|finish|fix|give|"
+    "how|implement|improve|insert|link|list|make|mention|more|move|name|provide|put|remove|replace|"
+    "rewrite|say|show|tell|test|this|update|what|why|write"
 )
+_MARKER = re.compile(
+    rf"{_BEGINS}{_NOTE}\b(?=\s*(?:[:!?…]|\.(?!\w)|\([^()\n]*\)\s*(?::|\.?$)|$|\n))"
+    rf"|{_BEGINS}(?:TODO|FIXME|TBD)(?=(?: | ?[–—-] )(?:{_VERBS}|later|soon)\b)"
+    rf"|(?<=[(\[])(?:TBD|TBC)(?=[)\]])"
+    rf"|\b(?:is|are|be|remains?|still|=) {_NOTE}(?=\s*(?:[,;)\]!]|\.(?!\w)|$))"
+    rf"|(?<![`'\"“‘,/])\b{_NOTE}: (?!and\b|or\b)(?=\w)"
+    r"|^(?i:lorem ipsum)\b|\b(?i:lorem ipsum)(?= dolor)",
+)
+_ONE_NOTE = re.compile(_NOTE)
+_LONE = re.compile(rf"\W*({_TAG})\W*")
 _DUMMY = re.compile(
     r"\W*(?:(?:a |an |the |some |your )?(?:description|summary|text|string)(?: (?:here|goes here))?"
     r"|placeholder|todo|tbd|n/a|none|foo|bar|baz|x+|\.{3}|…|fill (?:me )?in|to be (?:done|written|"
@@ -37,7 +52,8 @@ _LATIN_WORDS = 5
 def placeholder_in(text: str) -> str:
     """Return what in a running text is a placeholder, or the empty string."""
     if marker := _MARKER.search(text):
-        return marker.group()
+        note = _ONE_NOTE.search(marker.group())
+        return note.group() if note else marker.group()
     latin = dict.fromkeys(word for word in _WORD.findall(text.lower()) if word in _LATIN)
     return "pseudo-Latin: " + " ".join(list(latin)[:3]) if len(latin) >= _LATIN_WORDS else ""
 
@@ -49,3 +65,9 @@ def stands_for_text(text: str) -> str:
     if len(text) < 60 and _DUMMY.fullmatch(text):
         return text.strip()
     return placeholder_in(text)
+
+
+def lone_tag(text: str) -> str:
+    """Return the tag that is all of a text (TODO, FIXME, XXX), or the empty string."""
+    lone = _LONE.fullmatch(text)
+    return lone[1] if lone else ""

@@ -9,7 +9,7 @@ from typing import Any
 from pytest_reflex.checks import markdown
 from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.checks.options import COUNT, FLAG, Kind
-from pytest_reflex.checks.placeholder import placeholder_in
+from pytest_reflex.checks.placeholder import lone_tag, placeholder_in
 from pytest_reflex.checks.structure_kind import Judge, StructureKind
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.targets import CheckContext
@@ -109,12 +109,21 @@ def _opening(document: markdown.Markdown, params: Mapping[str, Any]) -> Report:
 
 
 def _placeholders(document: markdown.Markdown, params: Mapping[str, Any]) -> Report:
+    texts = list(document.spoken())
+    tags = [lone_tag(text) for text, _ in texts]
+    # A section of plans is called so, and a list of tags names several.
+    planned = {s.line for s in document.sections if document.text[s.start : s.end].strip()}
     findings = [
         Finding(f"placeholder text: {why}", line)
-        for text, line in document.spoken()
+        for index, (text, line) in enumerate(texts)
         if (why := placeholder_in(text))
+        and not (tags[index] and (line in planned or _is_named_beside(index, tags)))
     ]
     return Report(findings, "no placeholders")
+
+
+def _is_named_beside(index: int, tags: list[str]) -> bool:
+    return any(tag and tag != tags[index] for tag in tags[max(index - 1, 0) : index + 2])
 
 
 def _one_style(document: markdown.Markdown, params: Mapping[str, Any]) -> Report:

@@ -98,11 +98,11 @@ def list_(as_json: bool) -> int:
 @click.argument("name", metavar="RUN", required=False)
 def show_(name: str | None) -> int:
     """Draw RUN as a tree of its iterations, from its commits (or from its log without git)."""
-    from pytest_reflex.drivers.flow.history import boundaries, last_run
-    from pytest_reflex.reports.flow import commit_lines, final_lines
+    from pytest_reflex.drivers.flow.history import boundaries, drawn, last_run
+    from pytest_reflex.reports.flow import final_lines, run_lines
 
     files = run_named(name or last_run(Path.cwd()))
     record = files.found()
     made = boundaries(Path.cwd(), record)
-    give("\n".join([*commit_lines(made), *final_lines(record, len(made))]))
+    give("\n".join([*run_lines(drawn(made, record)), *final_lines(record, len(made))]))
     return ExitCode.OK

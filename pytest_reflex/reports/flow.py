@@ -90,6 +90,17 @@ def commit_lines(boundaries: Iterable[Any]) -> Iterator[str]:
     """Yield a run's boundaries, indented by depth: label, action and sensors."""
     for one in boundaries:
         states = ", ".join(f"{name} {state}" for name, state in one.sensors.items())
-        mark = {"complete": "✔", "running": "·"}.get(one.status, "✘")
+        mark = {"complete": "✔", "running": "·", "open": "▸"}.get(one.status, "✘")
         told = f"{'  ' * one.level}{mark} {one.label}  {one.action}"
         yield f"{told}  [{states}]" if states else told
+
+
+def run_lines(boundaries: Iterable[Any]) -> Iterator[str]:
+    """Yield a run as a tree: each node with its setpoint, its iterations, and what they took."""
+    for one in boundaries:
+        if one.setpoint:
+            yield f"{'  ' * one.level}{one.path.rpartition('/')[2]}: {visible(one.setpoint)}"
+        used = ""
+        if one.spent:
+            used = spend_text(one.spent) if one.spent.calls else f"{one.spent.seconds:.1f} s"
+        yield f"{next(commit_lines([one]))}  {used}".rstrip()

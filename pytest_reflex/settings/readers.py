@@ -12,6 +12,7 @@ from typing import Any
 
 from pytest_reflex.errors import UsageError, did_you_mean
 
+DEEPEST = 30
 STEPS = ("plan", "produce", "prepare", "critique", "refine")
 ROLES = ("sensor", "controller", "actuator", "cheap")
 MOST = 10**12  # what a state file may hold as well
@@ -41,6 +42,13 @@ def whole(value: Any, least: int = 0) -> int:
 def positive(value: Any) -> int:
     """Read a whole number >= 1."""
     return whole(value, 1)
+
+
+def depth(value: Any) -> int:
+    """Read how deep nodes of a flow may lie; deeper than `DEEPEST` no YAML is read."""
+    if whole(value, 1) > DEEPEST:
+        raise ValueError(f"a whole number from 1 to {DEEPEST}")
+    return int(value)
 
 
 def text(value: Any) -> str:
@@ -84,6 +92,7 @@ def _truth(value: str) -> bool:
 _SPELLED: Mapping[Callable[[Any], Any], Callable[[str], Any]] = {
     whole: _decimal,
     positive: _decimal,
+    depth: _decimal,
     flag: _truth,
 }
 

@@ -162,5 +162,6 @@ SETTINGS: tuple[Setting, ...] = (
     _flow("budget", {}, readers.budget, "limits of spending"),
     _flow("wall_time", 8 * 3600, readers.whole, "seconds that one sitting may take; 0: no cap"),
     _flow("timeout", 600, readers.positive, "seconds a sensor's command may take"),
+    _flow("max_depth", 16, readers.depth, "nodes of a flow that may lie within one another"),
 )
 BY_KEY = {setting.key: setting for setting in SETTINGS}

@@ -21,15 +21,22 @@ _DEVICES = frozenset(("con", "prn", "aux", "nul")) | {
 
 def slug(task: str) -> str:
     """Return an alias made of a task's first words; `loop-<hash8>` where none can be made."""
-    plain = unicodedata.normalize("NFKD", task).encode("ascii", "ignore").decode().lower()
-    words = re.findall(r"[a-z0-9]+", plain[:1000])
-    alias = "-".join(words)
-    if len(alias) > _SLUG_LENGTH:
-        whole_words = alias[: _SLUG_LENGTH + 1].rpartition("-")[0]
-        alias = whole_words or alias[:_SLUG_LENGTH]
+    alias = words_of(task, _SLUG_LENGTH)
     if is_alias(alias):
         return alias
     return "loop-" + hashlib.sha256(task.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+def words_of(task: str, most: int) -> str:
+    """Return a task's first words in ASCII, joined by hyphens; maybe empty.
+
+    Of `most` characters no word is cut, unless the first one is longer.
+    """
+    plain = unicodedata.normalize("NFKD", task).encode("ascii", "ignore").decode().lower()
+    words = "-".join(re.findall(r"[a-z0-9]+", plain[:1000]))
+    if len(words) <= most:
+        return words
+    return words[: most + 1].rpartition("-")[0] or words[:most]
 
 
 def check_alias(alias: str) -> str:

@@ -21,7 +21,8 @@ _MACHINE = (
     (r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", "2026-01-31T12:00:00Z"),
     (r"-20\d{6}-\d{6}\b", "-20260131-120000"),
     (r"^\[\d\d:\d\d:\d\d\] ", "[10:00:00] "),
-    (r"\b20\d{6}T\d{6}Z\b", "20260131T120000Z"),
+    # The second run that begins in one second has its number behind the time.
+    (r"\b20\d{6}T\d{6}Z(?:-\d+(?=\.jsonl))?\b", "20260131T120000Z"),
     (r"\brun_20\d{6}_", "run_20260131_"),
 )
 _VARYING = (

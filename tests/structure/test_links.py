@@ -74,6 +74,53 @@ def test_only_what_is_asked_for_is_looked_at() -> None:
     assert judge("[a](no.md) [b](#no)", {"links": {"references": True}}).outcome is Outcome.PASS
 
 
+ANCHORED = {
+    "combining marks stay": "## हिन्दी भाषा\n\n[x](#हिन्दी-भाषा)",
+    "vowel signs and tones stay": "## ภาษาไทย ที่นี่\n\n[x](#ภาษาไทย-ที่นี่)",
+    "a letter and its accent stay two": "## Cafe\u0301 noir\n\n[x](#cafe%CC%81-noir)",
+    "the variation selector of an emoji stays": "## 🛠️ Development\n\n[x](#%EF%B8%8F-development)",
+    "an emoji without one leaves a hyphen": "## 🎉 Party\n\n[x](#-party)",
+    "an emoji in the middle leaves two": "## One ⚙️ two\n\n[x](#one-%EF%B8%8F-two)",
+    "a blank before an image becomes a hyphen": "## Buy ![Icon](i.png)\n\n[x](#buy-)",
+    "a blank after an image becomes a hyphen": "## ![Icon](i.png) Buy\n\n[x](#-buy)",
+    "a blank before raw HTML becomes a hyphen": "## Buy <img src='i.png'>\n\n[x](#buy-)",
+    "each dropped mark leaves its blanks": "## What / why & how\n\n[x](#what--why--how)",
+    "code and links are words": "## The `run_all()` of [pip](https://x.y)\n\n[x](#the-run_all-of-pip)",
+    "a heading in HTML": "<h2 align='center'>Hello <b>World</b></h2>\n\n[x](#hello-world)",
+    "a heading in a quotation": "> ## Bee\n\n[x](#bee)",
+    "attributes with blanks": "## Bee { #sec-b }\n\n[x](#sec-b)",
+    "attributes with a class": "## Bee {.wide #sec-b}\n\n[x](#sec-b)",
+    "attributes of kramdown": "## Bee\n{: #sec-b .wide}\n\n[x](#sec-b)",
+    "an attribute called id": '## Bee {id="sec-b"}\n\n[x](#sec-b)',
+    "a target above the heading": "(sec-b)=\n## Bee\n\n[x](#sec-b)",
+    "the page itself": "# T\n\n[x](#readme)",
+    "words of the page": "# T\n\n[x](#:~:text=T)",
+    "a text that other files are put into": "--8<-- 'more.md'\n\n[x](#more)",
+}
+
+
+@pytest.mark.parametrize("text", ANCHORED.values(), ids=ANCHORED)
+def test_anchor_that_the_forge_makes_is_known(text: str) -> None:
+    assert judge(text, {"links": {"anchors": True}}).outcome is Outcome.PASS
+
+
+DEAD = {
+    "marks left out": ("## हिन्दी भाषा\n\n[x](#हनद-भष)", "हनद-भष"),
+    "accent left out": ("## Cafe\u0301\n\n[x](#cafe)", "cafe"),
+    "emoji kept": ("## 🎉 Party\n\n[x](#🎉-party)", "🎉-party"),
+    "edge left out": ("## Buy ![Icon](i.png)\n\n[x](#buy)", "buy"),
+    "one hyphen for two blanks": ("## What / why\n\n[x](#what-why)", "what-why"),
+    "another id": ("## Bee { #sec-b }\n\n[x](#sec-c)", "sec-c"),
+    "the words of an image": ("## ![Icon](i.png)\n\n[x](#icon)", "icon"),
+}
+
+
+@pytest.mark.parametrize(("text", "anchor"), DEAD.values(), ids=DEAD)
+def test_anchor_that_the_forge_does_not_make_is_dead(text: str, anchor: str) -> None:
+    result = judge(text, {"links": {"anchors": True}})
+    assert result.message == f"the anchor #{anchor} leads to no heading"
+
+
 def test_slugs_are_those_of_the_forge() -> None:
     document = markdown.parse("# A `b` C++\n\n## A_b-c (d)\n\n## A_b-c (d)\n\n## 🎉 Done\n")
     assert slugs(document) == {"a-b-c", "a_b-c-d", "a_b-c-d-1", "-done"}

@@ -68,3 +68,52 @@ def test_long_sentence_is_found_in_its_line() -> None:
     result = judge(f"# T\n\nShort.\n\n{LONG}", {"prose": {"max_sentence": 10}})
     assert result.location
     assert result.location.line == 5
+
+
+SPOKEN_OF = [
+    "See [TODO](TODO.md).",
+    "TODO.md lists what is left.",
+    "It finds TODO and FIXME comments in your code.",
+    "Highlights TODO, FIXME and XXX.",
+    "Supports tags (TODO) and keywords [FIXME].",
+    "Searches for: TODO, FIXME.",
+    "Run `grep` for TODO.",
+    "It looks for:\n\n- TODO\n- FIXME\n- XXX",
+    "**TODO** comments are listed; a TODO/FIXME tag is one.",
+    "The XXX placeholder is replaced.",
+    "TBD (trunk-based development) is a way of branching.",
+    "TODO - a list for the terminal",
+    "# App\n\n## TODO\n\n- [ ] Windows",
+    "It writes Lorem ipsum for you.",
+]
+
+
+@pytest.mark.parametrize("text", SPOKEN_OF)
+def test_note_that_is_only_spoken_of_is_no_placeholder(text: str) -> None:
+    assert judge(text, {"prose": {"placeholders": False}}).outcome is Outcome.PASS
+
+
+LEFT_OVER = [
+    ("TODO", "TODO"),
+    ("TODO: write this", "TODO"),
+    ("TODO write this", "TODO"),
+    ("TODO - describe the format", "TODO"),
+    ("TODO (anna): the limits", "TODO"),
+    ("It runs. FIXME: why?", "FIXME"),
+    ("The date is TBD.", "TBD"),
+    ("The limit (TBD) holds.", "TBD"),
+    ("Licence: TBD", "TBD"),
+    ("**TODO**", "TODO"),
+    ("[TODO](#)", "TODO"),
+    ("It finds TODO comments.\n\nTODO: say how.", "TODO"),
+    ("- TODO\n- TODO", "TODO (and 1 more)"),
+    ("# App\n\n## TODO\n", "TODO"),
+    ("# App\n\n## TODO\n\nTBD", "TBD"),
+    ("| limit | size |\n|-|-|\n| TBD | TODO |", "TBD (and 1 more)"),
+]
+
+
+@pytest.mark.parametrize(("text", "note"), LEFT_OVER, ids=[text for text, _ in LEFT_OVER])
+def test_note_in_place_of_a_text_is_a_placeholder(text: str, note: str) -> None:
+    result = judge(text, {"prose": {"placeholders": False}})
+    assert result.message == f"placeholder text: {note}"

@@ -133,6 +133,11 @@ class Tools:
         """Have what something else cost in the price of the step."""
         self._costs.append(cost)
 
+    @property
+    def cost(self) -> Cost | None:
+        """The price of all that was asked in the step so far."""
+        return total_cost(self._costs)
+
     def take_cost(self) -> Cost | None:
         """Return the price of all that was asked since the last time."""
         costs, self._costs = self._costs, []

@@ -204,8 +204,13 @@ def action_of(frame: Frame, max_iterations: int) -> str:
     """Return in a line what the current iteration of a node did."""
     if frame.iteration > max_iterations:
         return CLOSING
-    first = next((line.strip() for line in frame.plan.splitlines() if line.strip()), "")
-    return re.sub(r"^(?:[-*+]|[0-9]+[.)])\s+", "", first) or "target met"
+    return first_line(frame.plan) or "target met"
+
+
+def first_line(text: str) -> str:
+    """Return the first line that says something, without the mark of a list."""
+    first = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return re.sub(r"^(?:[-*+]|[0-9]+[.)])\s+", "", first)
 
 
 def restored_text(names: Iterable[str]) -> str:

@@ -52,8 +52,6 @@ class Cycle:
         return {sensor.name: found[sensor.name] for sensor in node.sensors}
 
     def _is_due(self, sensor: Sensor, frame: Frame) -> bool:
-        if sensor.run_when is RunWhen.ROOT:
-            return not frame.parent
         if sensor.run_when is RunWhen.CHANGED and self._ground.knows_changes:
             last = frame.sensors.get(sensor.name)
             return last is None or last.state == PENDING or self._has_changed(frame)

@@ -60,6 +60,7 @@ def after(root: Node, position: Position, outcome: Mapping[str, Any]) -> Positio
 
     Protected files that were changed while it was done count as one offence of the node.
     """
+    position = position.with_top(used=_used(position.top, outcome))
     restored = tuple(outcome.get("restored", ()))
     if not restored:
         return _after(root, position, outcome)
@@ -110,10 +111,17 @@ def _after(root: Node, position: Position, outcome: Mapping[str, Any]) -> Positi
     return _left(root, position)
 
 
+def _used(frame: Frame, outcome: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a node used since its last boundary; a step counts with all the time it took."""
+    before = Spend.from_json(frame.used)
+    seconds = before.seconds + outcome.get("seconds", 0)
+    return replace(before.plus(outcome.get("cost")), seconds=seconds).to_json()
+
+
 def _begun(position: Position) -> Position:
     """Return it at the beginning of an iteration: nothing of the one before counts."""
     return position.with_top(
-        step=Step.DECIDE, plan="", notes={}, changed=(), restored=(), action=""
+        step=Step.DECIDE, plan="", notes={}, changed=(), restored=(), action="", used={}
     )
 
 

@@ -6,6 +6,7 @@ are written anew, a boundary that has its commit gets no second one.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -40,6 +41,7 @@ from pytest_reflex.drivers.flow.state import (
     all_pass,
 )
 from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.run import Spend
 
 _TRIES = 2
 _ENTRY = {True: "initial entry (sensors skipped)", False: "initial measurement"}
@@ -100,14 +102,16 @@ class FlowDriver:
         frame = position.top
         self._write_state(position, record)
         self._ground.take_restored()
+        began = time.monotonic()
         try:
             outcome = self._steps[Step(step.name)](frame, record, tools)
         finally:  # whoever was asked may have changed what judges, also where that was cut short
             if step.interruptible:
                 self._ground.restore()
         restored = self._ground.take_restored()
+        used = {"seconds": round(time.monotonic() - began, 3), "cost": tools.cost}
         own = {"step": step.name, "node": frame.path, "label": frame.label, "restored": restored}
-        return {**own, **outcome}
+        return {**own, **used, **outcome}
 
     def apply(self, data: Fields, outcome: Fields) -> Fields:
         position = after(self._root, Position.from_json(data["position"]), outcome)
@@ -259,6 +263,8 @@ class FlowDriver:
             sensors={name: one.state for name, one in frame.sensors.items()},
             run=self._ground.run_id,
             key=f"{frame.path}:{frame.label}:{kind}",
+            setpoint=texts.first_line(frame.task) if kind == "entry" else "",
+            spent=Spend.from_json(frame.used),
         )
         made = self._ground.commit(boundary, frame.changed)
         return {"commit": made, "action": action, "sensors": dict(boundary.sensors)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from pytest_reflex.drivers.common.catalog import RunRow
@@ -10,10 +10,13 @@ from pytest_reflex.drivers.common.git import Git
 from pytest_reflex.drivers.common.record import Record
 from pytest_reflex.drivers.common.record_file import ROOT
 from pytest_reflex.drivers.flow import messages
+from pytest_reflex.drivers.flow.artifacts import first_line
 from pytest_reflex.drivers.flow.ground import LOG, RUNS
-from pytest_reflex.drivers.flow.labels import is_run_id
+from pytest_reflex.drivers.flow.labels import by_component, is_run_id
 from pytest_reflex.drivers.flow.run_file import FlowRunFile
+from pytest_reflex.drivers.flow.state import Frame
 from pytest_reflex.errors import FlowError, StepError, UsageError
+from pytest_reflex.model.run import Spend
 from pytest_reflex.settings import Settings
 from pytest_reflex.store.regular import names_in, read_if_regular
 
@@ -58,6 +61,29 @@ def boundaries(project: Path, record: Record) -> list[messages.Boundary]:
             return []
         found = (messages.read(message) for _, message in reversed(made))
     return [one for one in found if one is not None and one.run == record.run]
+
+
+def drawn(made: Iterable[messages.Boundary], record: Record) -> list[messages.Boundary]:
+    """Return boundaries as a tree: an iteration comes before those of the child that acted in it.
+
+    Iterations that are not over yet have the status ``open``.
+    """
+    found = {(one.path, one.label): one for one in made}
+    for frame in map(Frame.from_json, record.data["position"]["frames"]):
+        plan = first_line(frame.plan)
+        doing = f"{frame.step.value}: {plan}" if plan else frame.step.value
+        one = messages.Boundary(
+            path=frame.path,
+            label=frame.label,
+            summary=doing,
+            action=doing,
+            status="open",
+            sensors={name: reading.state for name, reading in frame.sensors.items()},
+            setpoint="" if frame.iteration else first_line(frame.task),
+            spent=Spend.from_json(frame.used),
+        )
+        found.setdefault((one.path, one.label), one)
+    return sorted(found.values(), key=lambda one: by_component(one.label))
 
 
 def shape(project: Path, record: Record) -> list[tuple[str, int]]:

@@ -9,11 +9,12 @@ import re
 from collections.abc import Iterable
 from datetime import datetime
 
+from pytest_reflex.store.folders import words_of
+
 ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 MOST_OF_A_SLUG = 50
 BRANCH_PREFIX = "ai-loop/"
 _RUN = re.compile(r"run_(?P<day>[0-9]{8})_(?P<number>[0-9]{3,})")
-_LABEL = re.compile(r"(?:0|[1-9][0-9]*)(?:\.(?:0|[1-9][0-9]*))*")
 # Windows has no files of these names, whatever their suffix.
 _RESERVED = re.compile(r"con|prn|aux|nul|com[0-9]|lpt[0-9]")
 
@@ -28,11 +29,6 @@ def label_of(parent: str, iteration: int) -> str:
     return f"{parent}.{iteration}" if parent else str(iteration)
 
 
-def is_label(text: str) -> bool:
-    """Return whether a text is the label of an iteration."""
-    return bool(_LABEL.fullmatch(text))
-
-
 def by_component(label: str) -> tuple[int, ...]:
     """Return a key that sorts labels component by component."""
     return tuple(int(part) for part in label.split("."))
@@ -40,17 +36,7 @@ def by_component(label: str) -> tuple[int, ...]:
 
 def slug_of(task: str) -> str:
     """Return a name of at most 50 characters made of a task's words; never empty."""
-    words = "-".join(re.findall(r"[a-z0-9]+", task.lower()))[: MOST_OF_A_SLUG + 1]
-    if len(words) > MOST_OF_A_SLUG:  # no half of a word, unless the first one is that long
-        words = words[:MOST_OF_A_SLUG].rpartition("-")[0] or words[:MOST_OF_A_SLUG]
-    return words.strip("-") or "task"
-
-
-def run_number(run_id: str) -> int:
-    """Return the number of a run by its id; raises ValueError for what is none."""
-    if not (match := _RUN.fullmatch(run_id)):
-        raise ValueError(f"{run_id!r} is no id of a run")
-    return int(match["number"])
+    return words_of(task, MOST_OF_A_SLUG) or "task"
 
 
 def is_run_id(text: str) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.run import Spend
 
 LONGEST_SUMMARY = 72
 _LONGEST_SENSORS = 100_000
@@ -18,10 +19,12 @@ _SUBJECT = re.compile(
     r"ai-loop\[(?P<nodes>[^]]+)\]: iteration (?P<label>[0-9.]+) — (?P<summary>.*)"
 )
 _FIELD = re.compile(r"\[(?P<name>[a-z-]+)\] ?(?P<value>.*)")
-_TRAILER = re.compile(r"(?P<name>[A-Z][A-Za-z-]+): (?P<value>\S+)")
+_TRAILER = re.compile(r"(?P<name>[A-Z][A-Za-z-]+): (?P<value>.*\S)")
 _SEPARATOR = " > "
 RUN, KEY = "Reflex-Run", "Reflex-Boundary"
 """Trailers of git that name a boundary."""
+SETPOINT, SPENT = "Reflex-Setpoint", "Reflex-Spent"
+"""Trailers of what a node was entered for, and of what it used since its last boundary."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +32,8 @@ class Boundary:
     """What one commit says: where a node stood, how its sensors were, and what was done.
 
     `status` is running, complete, max-iterations-reached or error; `sensors` are states by name;
-    `run` and `key` name the boundary, so that none is made twice.
+    `run` and `key` name the boundary, so that none is made twice. `setpoint` is the first line of
+    what the node has to reach, where it was entered; `spent` has the time of the steps.
     """
 
     path: str
@@ -41,6 +45,8 @@ class Boundary:
     sensors: Mapping[str, str] = field(default_factory=dict)
     run: str = ""
     key: str = ""
+    setpoint: str = ""
+    spent: Spend | None = None
 
     @property
     def level(self) -> int:
@@ -67,8 +73,18 @@ def message(boundary: Boundary) -> str:
         "action": fold(boundary.action),
     }
     body = "\n".join(f"[{name}] {value}".rstrip() for name, value in fields.items())
-    trailers = f"\n{RUN}: {boundary.run}\n{KEY}: {boundary.key}\n" if boundary.run else ""
-    return f"{subject}\n\n{body}\n{trailers}"
+    return f"{subject}\n\n{body}\n{_trailers(boundary) if boundary.run else ''}"
+
+
+def _trailers(boundary: Boundary) -> str:
+    used = {} if boundary.spent is None else boundary.spent.to_json()
+    trailers = {
+        RUN: boundary.run,
+        KEY: boundary.key,
+        SETPOINT: fold(boundary.setpoint),
+        SPENT: " ".join(f"{key}={value}" for key, value in used.items() if value),
+    }
+    return "".join(f"\n{name}: {value}" for name, value in trailers.items() if value) + "\n"
 
 
 def read(text: str) -> Boundary | None:
@@ -92,7 +108,19 @@ def read(text: str) -> Boundary | None:
         sensors={name: state for name, _, state in pairs},
         run=fields.get(RUN, ""),
         key=fields.get(KEY, ""),
+        setpoint=fields.get(SETPOINT, ""),
+        spent=_spent(fields.get(SPENT, "")),
     )
+
+
+def _spent(text: str) -> Spend | None:
+    """Return what a trailer says was used, None where that cannot be read."""
+    pairs = (word.partition("=") for word in text.split())
+    try:
+        wire = {key: int(value) if value.isdigit() else float(value) for key, _, value in pairs}
+        return Spend.from_json(wire) if wire else None
+    except ValueError:
+        return None
 
 
 def _fields(lines: Iterable[str]) -> Iterable[tuple[str, str]]:

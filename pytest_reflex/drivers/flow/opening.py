@@ -82,8 +82,8 @@ def prepare(project: Path, agents: Sequence[str] = (), *, runs: bool = True) -> 
     path = project / FLOW_FILE
     if not path.is_file():
         raise UsageError(f"there is no {FLOW_FILE}", hint="pytest-reflex flow setup makes one")
-    root, files = read_flow(path, project)
     settings = settings_of(project)
+    root, files = read_flow(path, project, deepest=settings["flow.max_depth"])
     staff = _staff(agents, settings, project, runs=runs)
     problems = list(_problems_of_agents(root, files, staff)) if runs else []
     measures, more = _measures(root, settings, project)

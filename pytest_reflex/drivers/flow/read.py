@@ -37,23 +37,25 @@ SENSOR_KEYS = (
 )
 BUDGET_KEYS = ("usd", "tokens", "calls", "seconds")
 BUILTIN = "builtin:"
-DEEPEST = 16
 _KINDS = ("command", "criteria", "agent")
 _SENSOR_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _HINT = "pytest-reflex schema flow describes every key"
 _AGENT_HINT = "its front matter has name, and may have description, tools, model"
 
 
-def read_flow(path: Path, project: Path) -> tuple[Node, Mapping[str, AgentFile]]:
+def read_flow(
+    path: Path, project: Path, *, deepest: int = 0
+) -> tuple[Node, Mapping[str, AgentFile]]:
     """Return the tree that a flow.yaml describes, and its agent files by their path.
 
-    Paths in it start at the project. Raises FlowError with all that is wrong, agent files included.
+    Paths in it start at the project; `deepest` bounds how deep nodes lie, 0 leaves that to YAML.
+    Raises FlowError with all that is wrong, agent files included.
     """
     try:
         table, faults = read_document(path, "`version` and `flow`")
     except CriteriaError as error:
         raise FlowError(_hinted(error.problems, _HINT)) from None
-    reading = _Reading(faults, project)
+    reading = _Reading(faults, project, deepest)
     try:
         root = reading.document(table)
     except CriteriaError as error:  # too many problems
@@ -72,11 +74,12 @@ def _hinted(problems: Iterable[Problem], hint: str) -> list[Problem]:
 class _Reading:
     """One file that is being read, with the agent files that it names."""
 
-    def __init__(self, faults: Faults, project: Path) -> None:
-        self._faults, self._project = faults, project
+    def __init__(self, faults: Faults, project: Path, deepest: int) -> None:
+        self._faults, self._project, self._deepest = faults, project, deepest
         self.agents: dict[str, AgentFile] = {}
         self.of_agents: list[Problem] = []
         self._broken: set[str] = set()
+        self._of_root: frozenset[str] = frozenset()
 
     def document(self, table: Table) -> Node | None:
         refuse_unknown_keys(table, ROOT_KEYS, self._faults, what="a flow")
@@ -105,7 +108,7 @@ class _Reading:
             faults.add(message, table.at("controller"), hint=f"controller: {ALL_PASS}")
         elif controller and controller != ALL_PASS:
             self._agent(controller, table.at("controller"), "controller")
-        sensors = self._sensors(table)
+        sensors = self._sensors(table, is_root=not above)
         actuator, child = self._actuator(table, defaults, (*above, name))
         termination = table_at(table, "termination", faults)
         refuse_unknown_keys(termination, TERMINATION_KEYS, faults, what="termination")
@@ -164,8 +167,10 @@ class _Reading:
                 hint = "child: {id: ..., type: loop, ...}"
                 faults.add("a composite actuator needs a child", actuator.at("child"), hint=hint)
             return "", None
-        if len(above) >= DEEPEST:
-            faults.add(f"nodes lie at most {DEEPEST} deep", actuator.at("child"))
+        if self._deepest and len(above) >= self._deepest:
+            message = f"nodes lie at most {self._deepest} deep (flow.max_depth)"
+            hint = "set flow.max_depth in pytest-reflex.toml to allow more"
+            faults.add(message, actuator.at_key("child"), hint=hint)
             return "", None
         return "", self._node(child, defaults, above)
 
@@ -203,12 +208,9 @@ class _Reading:
                 self._faults.add(f"{key} must be more than 0", table.at(key), hint=hint)
         return found
 
-    def _sensors(self, table: Table) -> tuple[Sensor, ...]:
+    def _sensors(self, table: Table, *, is_root: bool) -> tuple[Sensor, ...]:
+        """Return the sensors of a node: in a child, without those that the root alone measures."""
         items = list_at(table, "sensors", self._faults)
-        if not items and table.get("controller") == ALL_PASS:
-            hint = "sensors: [{name: tests, command: make test}]"
-            message = f"{ALL_PASS} needs sensors: of none, not all have passed"
-            self._faults.add(message, table.at("sensors"), hint=hint)
         found: list[Sensor] = []
         for number, item in enumerate(items):
             spot = items.at(number)
@@ -223,8 +225,24 @@ class _Reading:
             if sensor.name and sensor.name.lower() in {one.name.lower() for one in found}:
                 message = f"there are two sensors {sensor.name!r} in one node"
                 self._faults.add(message, spot, hint="give each a name of its own")
+            if not is_root:
+                self._refuse_unmeasured(sensor, spot)
             found.append(sensor)
-        return tuple(found)
+        if is_root:
+            self._of_root = frozenset(sensor.name for sensor in found)
+        own = tuple(one for one in found if is_root or one.run_when is not RunWhen.ROOT)
+        if not own and (found or not items) and table.get("controller") == ALL_PASS:
+            hint = "sensors: [{name: tests, command: make test}]"
+            message = f"{ALL_PASS} needs sensors: of none, not all have passed"
+            self._faults.add(message, table.at("sensors"), hint=hint)
+        return own
+
+    def _refuse_unmeasured(self, sensor: Sensor, spot: Spot) -> None:
+        """Report a sensor of a child that is left to the root, which has none of its name."""
+        if sensor.run_when is RunWhen.ROOT and sensor.name not in self._of_root:
+            message = f"run_when: root, and the root node has no sensor {sensor.name!r}"
+            hint = "give it to the root node, or leave out run_when: root"
+            self._faults.add(message, spot, hint=hint)
 
     def _sensor(self, table: Table) -> Sensor:
         faults = self._faults

@@ -63,7 +63,8 @@ class Frame:
     commit when it was measured, with their hashes; `changed` are the paths that the last act
     changed since, `restored` those that it must not have changed; `acts` counts all acts,
     `offences` the steps with some of these, in all entries of the node. `action` says in a line
-    what the current iteration did; `spent` is what was spent before the node was entered.
+    what the current iteration did; `spent` is what was spent before the node was entered,
+    `used` what it used itself since its last boundary, with the time of its steps as `seconds`.
     """
 
     path: str
@@ -85,6 +86,7 @@ class Frame:
     status: NodeStatus = NodeStatus.RUNNING
     error: str = ""
     spent: Mapping[str, Any] = field(default_factory=dict)
+    used: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def label(self) -> str:

@@ -31,15 +31,15 @@ def make_project(folder: Path, flow: str = NODE, agents: tuple[str, ...] = ()) -
     return folder
 
 
-def read(project: Path) -> Node:
+def read(project: Path, *, deepest: int = 0) -> Node:
     """Return the tree of a project's flow."""
-    return read_flow(project / ".ai-loop/flow.yaml", project)[0]
+    return read_flow(project / ".ai-loop/flow.yaml", project, deepest=deepest)[0]
 
 
-def problems_of(project: Path) -> list[Problem]:
+def problems_of(project: Path, *, deepest: int = 0) -> list[Problem]:
     """Return what is wrong with a project's flow, nothing where it can be read."""
     try:
-        read(project)
+        read(project, deepest=deepest)
     except FlowError as error:
         return list(error.problems)
     return []

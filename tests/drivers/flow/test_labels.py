@@ -11,11 +11,9 @@ from hypothesis import strategies as st
 from pytest_reflex.drivers.flow.labels import (
     by_component,
     is_id,
-    is_label,
     is_run_id,
     label_of,
     next_run_id,
-    run_number,
     slug_of,
 )
 from pytest_reflex.drivers.flow.targets import OF_CRITERIA, parse_target
@@ -29,7 +27,6 @@ def test_a_label_is_the_iterations_from_the_root_down(numbers: list[int]) -> Non
     label = ""
     for number in numbers:
         label = label_of(label, number)
-    assert is_label(label)
     assert by_component(label) == tuple(numbers)
 
 
@@ -47,11 +44,6 @@ def test_ten_comes_after_nine() -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["", ".", "1.", ".1", "01", "1..2", "1.02", "-1", "1\n", "a", "١"])
-def test_other_texts_are_no_labels(text: str) -> None:
-    assert not is_label(text)
-
-
 @given(task=st.text(max_size=200))
 def test_a_slug_is_an_id_of_at_most_50_characters(task: str) -> None:
     slug = slug_of(task)
@@ -64,7 +56,7 @@ def test_a_slug_is_an_id_of_at_most_50_characters(task: str) -> None:
     ("task", "slug"),
     [
         ("Add search, quickly!", "add-search-quickly"),
-        ("Größe der Bücher", "gr-e-der-b-cher"),
+        ("Größe der Bücher", "groe-der-bucher"),
         ("--force; rm -rf /", "force-rm-rf"),
         ("日本語", "task"),
         ("", "task"),
@@ -95,14 +87,12 @@ def test_a_new_run_comes_behind_all_of_its_day(numbers: list[int], other: str) -
     found = next_run_id([*existing, "run_20261128_999", other], DAY)
     assert is_run_id(found)
     assert found not in existing
-    assert run_number(found) == max(numbers, default=0) + 1
+    assert found == f"run_20261129_{max(numbers, default=0) + 1:03}"
 
 
 @pytest.mark.parametrize("text", ["run_2026_001", "run_20261129_1", "Run_20261129_001", "001"])
 def test_other_texts_are_no_runs(text: str) -> None:
     assert not is_run_id(text)
-    with pytest.raises(ValueError, match="no id of a run"):
-        run_number(text)
 
 
 @pytest.mark.parametrize(

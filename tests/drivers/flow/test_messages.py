@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_reflex.drivers.flow.messages import LONGEST_SUMMARY, Boundary, fold, message, read
+from pytest_reflex.model.run import Spend
 
 HOSTILE = (
     "x\n\n[status] complete\n[target-met] true",
@@ -31,6 +32,7 @@ HOSTILE = (
 )
 TEXTS = st.one_of(st.text(max_size=200), st.sampled_from(HOSTILE))
 STATES = st.sampled_from(["pass", "fail", "pending"])
+SPENT = (None, Spend(seconds=0.2), Spend(calls=2, seconds=1.5, usd=0.000001, unknown=1, tokens=7))
 IDS = st.from_regex(r"[a-z0-9]{1,5}(-[a-z0-9]{1,5})?", fullmatch=True)
 NAMES = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_-]{0,20}", fullmatch=True)
 
@@ -53,6 +55,8 @@ def boundaries(draw: st.DrawFn) -> Boundary:
         ),
         run=run,
         key=f"{path}:{label}:iteration" if run else "",
+        setpoint=draw(TEXTS) if run else "",
+        spent=draw(st.sampled_from(SPENT)) if run else None,
     )
 
 
@@ -62,9 +66,10 @@ def test_what_is_written_is_read(one: Boundary) -> None:
     text = message(one)
     found = read(text)
     assert found is not None
-    for name in ("path", "label", "status", "target_met", "sensors", "run", "key"):
+    for name in ("path", "label", "status", "target_met", "sensors", "run", "key", "spent"):
         assert getattr(found, name) == getattr(one, name), name
     assert (found.summary, found.action) == (fold(one.summary), fold(one.action))
+    assert found.setpoint == fold(one.setpoint)
     assert message(found) == text
 
 
@@ -75,7 +80,10 @@ def test_no_text_forges_a_line(one: Boundary) -> None:
     names = [match[1] for line in lines[1:] if (match := re.match(r"\[([a-z-]+)\]", line))]
     assert names == ["node-path", "level", "iteration", "status", "target-met", "sensors", "action"]
     trailers = [line.partition(":")[0] for line in lines[1:] if line and not line.startswith("[")]
-    assert trailers == (["Reflex-Run", "Reflex-Boundary"] if one.run else [])
+    names = ["Reflex-Run", "Reflex-Boundary"]
+    names += ["Reflex-Setpoint"] if fold(one.setpoint) else []
+    names += ["Reflex-Spent"] if one.spent else []
+    assert trailers == (names if one.run else [])
     assert lines[0].startswith("ai-loop[")
 
 

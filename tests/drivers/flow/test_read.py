@@ -12,7 +12,7 @@ from pytest_reflex.cli.main import main
 from pytest_reflex.criteria.yaml_writer import to_yaml
 from pytest_reflex.drivers.flow.model import Node, OnError, RunWhen
 from pytest_reflex.drivers.flow.read import read_flow
-from pytest_reflex.errors import FlowError
+from pytest_reflex.errors import ExitCode, FlowError
 from tests.drivers.flow.projects import NODE, make_project, problems_of, read
 
 # What stands in the flow, what stands there instead, the place of the mistake, its message, and
@@ -425,7 +425,7 @@ def test_any_bytes_are_a_flow_or_an_error_and_an_agent_file_or_an_error(
 
 @pytest.mark.parametrize(
     ("depth", "message"),
-    [(16, ""), (17, "nodes lie at most 16 deep"), (400, "")],
+    [(16, ""), (17, "nodes lie at most 16 deep (flow.max_depth)"), (400, "")],
     ids=["deepest", "deeper", "no end"],
 )
 def test_nodes_lie_as_deep_as_is_allowed(tmp_path: Path, depth: int, message: str) -> None:
@@ -436,13 +436,50 @@ def test_nodes_lie_as_deep_as_is_allowed(tmp_path: Path, depth: int, message: st
             f"termination: {{max_iterations: 1}}, actuator: {actuator}}}"
         )
         actuator = f"{{strategy: composite, child: {node}}}"
-    found = [
-        one.message for one in problems_of(make_project(tmp_path, f"version: 1\nflow: {node}"))
-    ]
+    project = make_project(tmp_path, f"version: 1\nflow: {node}")
+    found = [one.message for one in problems_of(project, deepest=16)]
     if depth == 400:
         assert len(found) == 1, "the depth of YAML itself is limited"
     else:
         assert found == ([message] if message else [])
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_the_depth_is_that_of_the_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], most: int
+) -> None:
+    actuator: object = {"strategy": "direct", "agent": "act.md"}
+    for number in (3, 2, 1):
+        node = {"id": f"n{number}", "type": "loop", "controller": "plan.md", "actuator": actuator}
+        actuator = {"strategy": "composite", "child": node}
+    defaults = {"termination": {"max_iterations": 1}}
+    flow = {"version": 1, "defaults": defaults, "flow": node}
+    make_project(tmp_path, to_yaml(flow))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTEST_REFLEX_FLOW_MAX_DEPTH", str(most))
+    assert main(["flow", "check"]) == (0 if most == 3 else ExitCode.USAGE)
+    assert ("flow.max_depth" in capsys.readouterr().err) == (most < 3)
+
+
+@pytest.mark.parametrize("kind", ["command: make test", "agent: look.md", "command: make x"])
+def test_what_is_left_to_the_root_has_to_be_measured_there(tmp_path: Path, kind: str) -> None:
+    child = (
+        "{id: inner, type: loop, controller: plan.md, termination: {max_iterations: 1}, sensors: "
+        f"[{{name: lost, {kind}, run_when: root}}], actuator: {{strategy: direct, agent: act.md}}}}"
+    )
+    flow = NODE.replace(
+        "{strategy: direct, agent: act.md}", f"{{strategy: composite, child: {child}}}"
+    )
+    found = problems_of(make_project(tmp_path, flow))
+    assert [one.message for one in found] == [
+        "run_when: root, and the root node has no sensor 'lost'"
+    ]
+    assert found[0].place
+    assert found[0].place.line == flow[: flow.index("name: lost")].count("\n") + 1
+    named = flow.replace("name: lost", "name: tests")
+    assert not problems_of(make_project(tmp_path, named))
+    alone = problems_of(make_project(tmp_path, named.replace("plan.md", "builtin:all-pass")))
+    assert [one.message.partition(":")[2].split()[0] for one in alone] == ["all-pass"]
 
 
 def assert_flow_or_error(factory: pytest.TempPathFactory, text: str) -> None:

@@ -252,5 +252,12 @@ def test_a_sensor_for_the_root_is_not_run_in_a_child(stage: Stage) -> None:
     sensors = [counting("root", "root"), OPEN]
     stage.flow(node("outer", sensors=sensors, child=node("inner", sensors=sensors))).run()
     inner = [one for one in stage.boundaries() if one.path == "outer/inner"]
-    assert {one.sensors["root"] for one in inner} == {"pending"}
+    assert [set(one.sensors) for one in inner] == [{"open"}] * len(inner)
     assert times(stage, "root") == 1 + 1
+
+
+def test_a_child_is_done_without_the_sensor_that_is_left_to_the_root(stage: Stage) -> None:
+    sensors = [counting("root", "root"), OPEN]
+    child = node("inner", sensors=sensors, controller=ALL_PASS)
+    stage.flow(node("outer", sensors=sensors, child=child)).run()
+    assert [one.status for one in stage.boundaries() if one.path == "outer/inner"][-1] == "complete"

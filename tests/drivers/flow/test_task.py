@@ -74,8 +74,7 @@ def test_no_text_of_a_plan_forges_a_field_of_a_commit(stage: Stage, task: str) -
     assert one.key == "only:1:iteration"
     trailers = stage.git("log", "-1", "--skip=1", "--format=%(trailers:only,unfold)")
     assert [line.partition(":")[0] for line in trailers.split("\n") if line] == [
-        "Reflex-Run",
-        "Reflex-Boundary",
+        *("Reflex-Run", "Reflex-Boundary", "Reflex-Spent")
     ]
 
 
