@@ -15,12 +15,13 @@ import pluggy
 from pytest_reflex import hookspecs
 from pytest_reflex.agents.router import AgentRouter, HooksOnlyAgent
 from pytest_reflex.checks import registry as checks
-from pytest_reflex.errors import Place, ReflexError, UsageError, did_you_mean
+from pytest_reflex.errors import ReflexError, UsageError, did_you_mean
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.steps import Agent, Askable
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Step
 from pytest_reflex.settings import STEPS, Settings
+from pytest_reflex.settings.declared import place_of
 
 if TYPE_CHECKING:
     from pytest_reflex.agents.command import CommandAgent
@@ -327,8 +328,7 @@ def make_agent(
             timeout_of="loop.command_timeout",
         )
     except UsageError as error:
-        origin = settings.origins.get(f"agents.{name}")
-        place = Place(str(origin.file)) if origin and origin.file else None
+        place = place_of(settings, getattr(error, "path", ("agents", name)))
         told = error.problems[0]
         raise UsageError(told.message, place=place, hint=told.hint) from None
     if runs and (program := agent.missing_program()):
