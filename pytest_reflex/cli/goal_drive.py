@@ -10,7 +10,6 @@ import click
 
 from pytest_reflex.cli.options import agent_option, events_option
 from pytest_reflex.cli.streams import give, say
-from pytest_reflex.errors import UsageError
 
 if TYPE_CHECKING:
     from pytest_reflex.drivers.common.record_file import RunFile
@@ -98,7 +97,7 @@ def start(
     Exit status: 0 proven, 1 too little is proven, 6 iterations or 8 budget used up, 13 the spec is
     too unclear, 14 a gate waits, 15 a circuit breaker has opened.
     """
-    from pytest_reflex.cli.goal_score import read_spec
+    from pytest_reflex.cli.goal_score import read_spec, text_in
     from pytest_reflex.drivers.common.arguments import settings_of
     from pytest_reflex.drivers.common.asking import check_text
     from pytest_reflex.drivers.goal import continuing, opening
@@ -117,7 +116,7 @@ def start(
         workflow=Workflow(workflow) if workflow else None,
         reversibility=Reversibility(reversibility) if reversibility else None,
         criteria=criteria,
-        precheck=_text_of(precheck) if precheck is not None else "",
+        precheck=text_in(precheck) if precheck is not None else "",
         is_confirmed=yes,
     )
     settings = settings_of(project)
@@ -181,20 +180,15 @@ def _asked(question: str) -> Answer:
     from pytest_reflex.drivers.goal.standing import Answer
 
     say(question)
-    line = sys.stdin.readline()
+    try:
+        line = sys.stdin.readline()
+    except UnicodeDecodeError:
+        return Answer.NO  # what is no text is no yes
     if not line:
         return Answer.NONE
     if answers_all(line.strip()):
         return Answer.ALL
     return Answer.YES if line.strip().lower() in ("", "y", "yes") else Answer.NO
-
-
-def _text_of(path: str) -> str:
-    try:
-        return Path(path).read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise UsageError(f"--precheck {path} cannot be read: {why}") from None
 
 
 def drive(run_file: RunFile, happening: Events, place: str | None) -> int:

@@ -49,7 +49,7 @@ def check(as_json: bool) -> int:
     """Verify each criterion of the goal now, and say what is true that must not be. Nothing is
     written, and no agent is asked.
 
-    Exit status: 0 all are met, 1 some are not, 5 the program can verify none of them.
+    Exit status: 0 all are met, 1 some are not or were not run, 5 the program can verify none.
     """
     from dataclasses import replace
 
@@ -58,7 +58,7 @@ def check(as_json: bool) -> int:
     from pytest_reflex.drivers.goal.approvals import Approvals
     from pytest_reflex.drivers.goal.show import criterion_line
     from pytest_reflex.drivers.goal.statefile import to_json
-    from pytest_reflex.drivers.goal.verify import Verifier
+    from pytest_reflex.drivers.goal.verify import Verifier, refused_of
     from pytest_reflex.host import open_host
 
     project = Path.cwd()
@@ -71,7 +71,11 @@ def check(as_json: bool) -> int:
     )
     state = replace(state, criteria=verifier.verify(state.criteria))
     broken = verifier.true_ones(state.must_not)
-    code = _code(state, bool(broken))
+    looked_at = [one for one in state.criteria if one.plan.runs]
+    refused = [one for one in looked_at if refused_of([one.plan], verifier)]
+    code = _code(state, bool(broken or refused))
+    if len(refused) == len(looked_at):
+        code = ExitCode.NOTHING_MEASURED
     with verdict(code):
         if as_json:
             found = to_json(state)["criteriaStatus"]
@@ -84,8 +88,6 @@ def check(as_json: bool) -> int:
 
 
 def _code(state: GoalState, is_broken: bool) -> ExitCode:
-    if not any(one.plan.runs for one in state.criteria):
-        return ExitCode.NOTHING_MEASURED
     return ExitCode.OK if state.all_met and not is_broken else ExitCode.GATE_FAILED
 
 

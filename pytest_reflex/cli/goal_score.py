@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +17,9 @@ from pytest_reflex.model.plain import one_line, visible
 
 if TYPE_CHECKING:
     from pytest_reflex.drivers.goal.rubric import Rubric
+
+LONGEST = 100_000
+"""Bytes of a spec: what is made of it is a state file, which has a limit, too."""
 
 
 @click.command("score", short_help="Score how clear a spec is.")
@@ -53,12 +58,18 @@ def read_spec(spec: str) -> str:
     text = _text_of(spec)
     if not text.strip():
         raise UsageError("the spec is empty", hint="say what is to be done")
+    _refuse_long(len(text.encode("utf-8", "replace")), "the spec")
     return text
 
 
 def _text_of(spec: str) -> str:
     if spec == "-":
-        return sys.stdin.read()
+        try:
+            text = sys.stdin.read().removeprefix("\ufeff")
+            text.encode()
+        except UnicodeError:
+            raise UsageError("standard input is not UTF-8 text", hint="give it in UTF-8") from None
+        return text
     if "\n" in spec or "\0" in spec or len(spec) > 255:
         return spec
     try:
@@ -69,13 +80,33 @@ def _text_of(spec: str) -> str:
         if " " not in spec.strip() and spec.endswith((".md", ".txt", ".rst")):
             raise UsageError(f"there is no file {one_line(spec)}", hint="a text needs no file")
         return spec
+    return text_in(spec)
+
+
+def text_in(name: str) -> str:
+    """Return the text of a file that a person names; raises UsageError."""
     try:
-        data: bytes = read_or_raise(spec, Path(spec).read_bytes)
+        status = os.stat(name)
+        if not stat.S_ISREG(status.st_mode):
+            raise UsageError(f"{one_line(name)} is no regular file", hint="name a file of text")
+        _refuse_long(status.st_size, one_line(name))
+        data: bytes = read_or_raise(name, Path(name).read_bytes)
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise UsageError(f"{one_line(spec)} is not UTF-8 text", hint="save it as UTF-8") from None
+        raise UsageError(f"{one_line(name)} is not UTF-8 text", hint="save it as UTF-8") from None
     except OSError as error:
-        raise UsageError(f"{one_line(spec)} cannot be read: {error.strerror}") from None
+        raise UsageError(f"{one_line(name)} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise UsageError(f"{one_line(name)} is no name of a file: {error}") from None
+
+
+def _refuse_long(size: int, what: str) -> None:
+    """Raise UsageError for a text that would not fit into a state file."""
+    if size > LONGEST:
+        raise UsageError(
+            f"{what} is too long: {size:,} bytes, the limit is {LONGEST:,}",
+            hint="say what is to be done, and name the files that hold the rest",
+        )
 
 
 def _lines(rubric: Rubric) -> list[str]:

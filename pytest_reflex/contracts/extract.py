@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
@@ -102,7 +103,7 @@ def find_json(text: str, faults: Faults, *, alone: bool = False) -> Any:
             continue
         if wrong := faults(value):
             raise ContractError("the JSON does not keep the contract: " + "; ".join(wrong))
-        return _sendable(value)
+        return value
     found = _only_object(whole, faults)
     if alone:
         raise ContractError("text stands around the JSON object; give the object and nothing else")
@@ -175,10 +176,10 @@ def parse_json(text: str) -> Any:
     """Return the one JSON value that a text is.
 
     Raises JSONDecodeError where it is no JSON, ContractError where it is none to rely on: keys that
-    are there twice, NaN, too deep.
+    are there twice, NaN, too deep, half of a surrogate pair.
     """
     try:
-        return _DECODER.decode(text)
+        return _sendable(_DECODER.decode(text))
     except RecursionError:
         raise ContractError("the JSON is nested too deep") from None
     except json.JSONDecodeError:
@@ -198,8 +199,7 @@ def _sendable(value: Any) -> Any:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
+        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
         raise ValueError(f"the key {twice!r} is there twice")
     return found
 

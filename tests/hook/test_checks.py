@@ -43,6 +43,22 @@ def test_what_nobody_approved_is_shown_and_not_run(desk: Desk) -> None:
     assert not (desk.project / "ran").exists()
 
 
+@pytest.mark.parametrize("store", ["nothing", "\xff{", "[]", '{"approved": ["x"]}', "removed"])
+def test_who_is_let_go_on_claims_is_told_what_was_not_run(desk: Desk, store: str) -> None:
+    from pytest_reflex.store.user_state import UserFile
+
+    desk.write(goal({"a": {"met": True, "command": "touch ran"}}, exit_signal=True))
+    if store != "nothing":
+        desk.approve()
+        path = UserFile("approved", desk.project).path
+        assert path
+        path.write_text(store, "latin-1") if store != "removed" else path.unlink()
+    assert desk.stop() == ""
+    told = "the goal is reached: not run, because nobody approved it: touch ran"
+    assert told in desk.told
+    assert not (desk.project / "ran").exists()
+
+
 @pytest.mark.parametrize(
     "changed",
     [

@@ -196,6 +196,19 @@ def test_what_cannot_be_counted_does_not_hold(desk: Desk, place: str) -> None:
         assert "count could not be written: the disk is full" in desk.told
 
 
+@pytest.mark.parametrize("kept", [{}, {"session": "", "blocks": 1}, {"blocks": "many"}])
+def test_counts_that_an_agent_writes_anew_hold_once_in_a_turn_where_there_are_no_others(
+    desk: Desk, kept: dict[str, object]
+) -> None:
+    desk.monkeypatch.setenv("XDG_STATE_HOME", os.devnull)
+    held = []
+    for turn in range(6):
+        desk.write(goal({"a": False}, iteration=turn, hook=kept))
+        held.append(bool(desk.stop(stop_hook_active=turn % 3 > 0)))
+    assert held == [True, False, False] * 2
+    assert "the count could not be written: the user's state folder" in desk.told
+
+
 def test_a_goal_that_is_gone_meanwhile_is_not_written_again(desk: Desk) -> None:
     desk.write(goal({"a": {"met": False, "command": "rm -r .loop"}}))
     desk.approve()

@@ -85,6 +85,8 @@ NO_GOAL = {
     "no UTF-8": b'{"spec": "\xff"}',
     "NUL bytes": b"\0" * 512,
     "too deep": '{"spec": ' + "[" * 5000 + "]" * 5000 + "}",
+    "half a surrogate pair": r'{"spec": "x", "criteriaStatus": {"\ud800": false}}',
+    "a key twice among many": "{" + ",".join(f'"{n}":1' for n in [*range(100_000), 99_999]) + "}",
 }
 
 
@@ -130,6 +132,7 @@ NO_PAYLOADS = {
     "an id that is a number": b'{"session_id": 7, "hook_event_name": "Stop"}',
     "a folder that is a list": b'{"session_id": "x", "cwd": []}',
     "too deep": b"[" * 100_000,
+    "half a surrogate pair": rb'{"session_id": "\udc00", "hook_event_name": "Stop"}',
 }
 
 

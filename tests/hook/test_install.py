@@ -152,6 +152,26 @@ def test_settings_that_cannot_be_edited_are_refused_and_stay(desk: Desk, text: s
         assert settings(desk).read_bytes() == data
 
 
+@pytest.mark.parametrize("what", ["a link to itself", "a pipe", "a folder", "a link to a pipe"])
+def test_settings_that_are_no_regular_file_are_refused_and_stay(desk: Desk, what: str) -> None:
+    settings(desk).parent.mkdir()
+    place = settings(desk) if "link" not in what else settings(desk).with_name("other")
+    if "pipe" in what:
+        os.mkfifo(place)
+    elif what == "a folder":
+        place.mkdir()
+    if "link" in what:
+        settings(desk).symlink_to(place if place.exists() else settings(desk))
+    before = os.lstat(settings(desk))
+    for words in (["install"], ["install", "--undo"]):
+        assert desk.run(*words)[0] == 4
+        assert "settings.json is no regular file" in desk.told
+    status, out = desk.run("status")
+    assert status == 0
+    assert "settings.json is no regular file" in out
+    assert os.path.samestat(os.lstat(settings(desk)), before)
+
+
 def test_settings_behind_a_link_are_written_where_they_lie(desk: Desk) -> None:
     real = desk.project / "dotfiles.json"
     real.write_text('{"model": "opus"}')

@@ -112,6 +112,7 @@ class KeptFiles:
             return None
         sha = hashlib.sha256(data).hexdigest()
         if not (self._folder / sha).exists():
+            self._folder.mkdir(parents=True, exist_ok=True)
             replace_file(self._folder / sha, data)
         folder = os.path.realpath(path.parent)
         return _Copy(sha=sha, mode=mode, link=link, folder=folder)

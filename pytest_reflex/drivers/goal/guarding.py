@@ -14,10 +14,11 @@ from pytest_reflex.drivers.common.measure import CommandMeasure
 from pytest_reflex.drivers.common.measure_criteria import CriteriaMeasure
 from pytest_reflex.drivers.common.protection import Relied
 from pytest_reflex.drivers.common.record import RUNNING, Record
+from pytest_reflex.drivers.goal.held_tests import held_tests
 from pytest_reflex.drivers.goal.model import GoalState, Plan
-from pytest_reflex.drivers.goal.scope import may_change
+from pytest_reflex.drivers.goal.scope import may_change, tests_may_change
 from pytest_reflex.drivers.goal.standing import Place
-from pytest_reflex.errors import LockedError
+from pytest_reflex.errors import LockedError, StateError
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.process.environment import inherited
 from pytest_reflex.seals.patterns import escaped, is_meant
@@ -36,7 +37,8 @@ def relied_by(
     plans = list(_plans(state))
     run = [one.command for one in plans if one.command]
     changed = may_change(state.spec, run, project)
-    held, judged = list[Path](), list(changed)
+    held = [] if tests_may_change(state.spec) else held_tests(run, project)
+    judged = list(changed)
     commands: list[str | tuple[str, ...]] = []
     for plan in plans:
         if plan.command:
@@ -82,11 +84,17 @@ def kept_of(
     """Return what is kept of a run that goes on, as it was when it began.
 
     What was changed while an agent worked that was killed is put back; what a person changed since
-    is taken as it is now. Raises LockedError where a process drives the run.
+    is taken as it is now. Raises LockedError where a process drives the run, StateError where an
+    agent has worked and what was kept cannot be read: nobody knows then what verified the goal.
     """
     if is_driven:
         raise LockedError(f"{record.run} is driven by another process")
     began = KeptFiles.begun(project, folder / KEPT)
+    if began is None and record.paid.calls:
+        raise StateError(
+            f"what verifies {record.run} was kept in {folder / KEPT}, and cannot be read any more",
+            hint="look at what has changed; then pytest-reflex goal cancel, and goal start",
+        )
     changed = began.changed() if began else []
     if began is not None and not changed:
         return began

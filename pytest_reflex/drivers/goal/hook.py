@@ -33,6 +33,7 @@ SHARE = 0.8
 """Of the time that the client gives, what our checks may take."""
 PROJECT = "CLAUDE_PROJECT_DIR"
 KIND = "hook"
+NO_PLACE = "the user's state folder cannot be written"
 _SESSIONS = 100
 _LONGEST = 2_000_000
 
@@ -109,7 +110,7 @@ def _on_goal(payload: Payload, project: Path, options: HookOptions) -> Decision:
         record.forget()
     if decision.counts is None or not options.counts:
         return decision
-    return _kept(decision, project, payload.session, record)
+    return _kept(decision, project, payload, record)
 
 
 def read_state(project: Path) -> tuple[dict[str, Any], GoalState] | None:
@@ -138,16 +139,17 @@ def check_goal(state: GoalState, project: Path, seconds: float) -> Findings:
     from pytest_reflex.checks.registry import built_in
     from pytest_reflex.drivers.common.measure import Attempt
     from pytest_reflex.drivers.goal.approvals import Approvals
-    from pytest_reflex.drivers.goal.verify import Verifier
+    from pytest_reflex.drivers.goal.verify import Verifier, refused_of
 
     attempt = Attempt()
     verifier = Verifier(approvals=Approvals.load(project), registry=built_in(), timeout=seconds)
+    refused = refused_of(plans, verifier)
     with ended_after(seconds, attempt.cancel.set):
         true_ones = verifier.true_ones(state.must_not, attempt)
         criteria = verifier.verify(() if true_ones else state.criteria, attempt)
         finished = not attempt.cancel.is_set()
     texts = tuple(f"{one.text} ({what.summary})" for one, what in true_ones)
-    return Findings(criteria=criteria, true_ones=texts, finished=finished)
+    return Findings(criteria=criteria, true_ones=texts, finished=finished, refused=refused)
 
 
 @contextmanager
@@ -162,14 +164,19 @@ def ended_after(seconds: float, end: Callable[[], object]) -> Iterator[None]:
         timer.cancel()
 
 
-def _kept(decision: Decision, project: Path, session: str, record: SessionCounts) -> Decision:
-    """Return a decision once its counts are written; what cannot be counted does not hold."""
+def _kept(decision: Decision, project: Path, payload: Payload, record: SessionCounts) -> Decision:
+    """Return a decision once its counts are written; what cannot be counted does not hold.
+
+    Counts in the state file alone hold once in a turn: its agent may write the file anew each time.
+    """
     assert decision.counts is not None
-    noted = None
+    session, noted = payload.session, None
     try:
         # Whose goal is reached begins anew with the next one.
         is_done = decision.why is Why.DONE
         noted = record.forget() if is_done else record.write(decision.counts)
+        if decision.blocks and not noted and payload.stop_hook_active:
+            return Decision(why=Why.UNCOUNTED, detail=NO_PLACE)
         path = statefile.state_path(project)
         with folder_lock(path.parent):
             seen = read_state(project)

@@ -12,7 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_reflex.drivers.goal.approvals import Approvals, describe_refusal, starts_process
-from pytest_reflex.drivers.goal.hook import SHARE, HookOptions, SessionCounts, ended_after
+from pytest_reflex.drivers.goal.hook import (
+    NO_PLACE,
+    SHARE,
+    HookOptions,
+    SessionCounts,
+    ended_after,
+)
 from pytest_reflex.drivers.goal.hook_decision import (
     Decision,
     Payload,
@@ -139,5 +145,5 @@ def _counted(
     if decision.why is Why.DONE:
         record.forget()
     elif not record.write(decision.counts) and decision.blocks:
-        return Decision(why=Why.UNCOUNTED, detail="the user's state folder cannot be written")
+        return Decision(why=Why.UNCOUNTED, detail=NO_PLACE)
     return decision

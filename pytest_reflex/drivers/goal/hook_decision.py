@@ -101,11 +101,15 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """What the checks of this call came to; `finished` is False where their time was over."""
+    """What the checks of this call came to; `finished` is False where their time was over.
+
+    `refused` says which commands were not run.
+    """
 
     criteria: tuple[Criterion, ...] = ()
     true_ones: tuple[str, ...] = ()
     finished: bool = True
+    refused: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +151,10 @@ def parse_payload(data: bytes) -> Payload:
         if value is not None and not isinstance(value, str):
             raise PayloadError(f"`{key}` is not a text")
         texts[key] = value or ""
+    try:
+        texts["session_id"].encode()
+    except UnicodeEncodeError:
+        raise PayloadError("`session_id` holds half of a surrogate pair") from None
     return Payload(
         event=texts["hook_event_name"],
         session=texts["session_id"].strip(),
@@ -222,7 +230,7 @@ def after_checks(
         return held(Why.UNMET, unmet_text(unmet, len(found.criteria)), counts, digest, most)
     if not state.exit_signal:
         return held(Why.NO_SIGNAL, _NO_SIGNAL, counts, digest, most)
-    return Decision(why=Why.DONE, counts=replace(counts, unfinished=False))
+    return Decision(why=Why.DONE, detail=found.refused, counts=replace(counts, unfinished=False))
 
 
 def _counts_as_met(one: Criterion) -> bool:

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import shlex
+import stat
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -97,13 +98,27 @@ def stop_command(options: Sequence[str]) -> str:
 
 def read_settings(path: Path) -> str | None:
     """Return the text of settings, None where there are none; raises UsageError or StateError."""
-    data = read_if_regular(path.resolve(), _LONGEST)
+    data = read_if_regular(_target(path), _LONGEST)
     if data is None:
         return None
     try:
         return data.decode()
     except UnicodeDecodeError:
         raise UsageError(f"{path} is not UTF-8 text", hint="save it as UTF-8") from None
+
+
+def _target(path: Path) -> Path:
+    """Return where settings lie, behind links; raises UsageError for what is no regular file."""
+    target = Path(os.path.realpath(path))
+    try:
+        is_regular = stat.S_ISREG(os.lstat(target).st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return target
+    except OSError as error:
+        raise StateError(f"{path} could not be read: {error.strerror}") from None
+    if not is_regular:
+        raise UsageError(f"{path} is no regular file", hint="move it away")
+    return target
 
 
 def tree_of(text: str, path: Path) -> Node:
@@ -213,7 +228,7 @@ def write_settings(path: Path, text: str | None, before: str | None) -> None:
     """Write settings, or remove them; raises UsageError where they are not what they were."""
     if read_settings(path) != before:
         raise UsageError(f"{path} was changed meanwhile", hint="start again")
-    target = path.resolve()
+    target = _target(path)
     if text is None:
         remove_file(target)
         with suppress(OSError):  # it holds something else

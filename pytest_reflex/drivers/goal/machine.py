@@ -114,7 +114,8 @@ def _verified(goal: Goal, outcome: Mapping[str, Any]) -> Goal:
     if error:
         kind = _kind_of(error)
         errors = goal.errors + 1 if kind == _kind_of(goal.error) else 1
-    completed = [one for one in state.completed_steps if one not in goal.state.completed_steps]
+    before = frozenset(goal.state.completed_steps)
+    completed = [one for one in state.completed_steps if one not in before]
     last = {
         "iteration": state.iteration,
         "step": goal.step,
@@ -152,15 +153,16 @@ def _stepped(state: GoalState, work: Work) -> GoalState:
     """Return a state with the steps as the agent has them; one that is a criterion is measured."""
     met = {one.text: one.met for one in state.criteria}
     said = work.completed or state.completed_steps
-    done = [one for one in said if met.get(one, True)]
-    done += [one for one in state.steps if met.get(one) and one not in done]
-    left = work.remaining or [one for one in state.steps if one not in said]
-    left = [one for one in left if one not in done]
-    left += [one for one in state.steps if one not in done and one not in left]
+    claimed = frozenset(said)
+    # Keys of dictionaries: an agent may name any number of steps.
+    done = dict.fromkeys(one for one in said if met.get(one, True))
+    done |= dict.fromkeys(one for one in state.steps if met.get(one))
+    left = work.remaining or [one for one in state.steps if one not in claimed]
+    left = [*left, *state.steps]
     return replace(
         state,
-        completed_steps=tuple(dict.fromkeys(done)),
-        remaining_steps=tuple(dict.fromkeys(left)),
+        completed_steps=tuple(done),
+        remaining_steps=tuple(dict.fromkeys(one for one in left if one not in done)),
     )
 
 

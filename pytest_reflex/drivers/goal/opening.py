@@ -120,7 +120,8 @@ def refuse_no_git(project: Path) -> None:
         raise UsageError(
             f"each step of a goal of type 2B has a checkpoint, and none can be made: "
             f"{problem.message}",
-            hint="git init and commit; or --reversibility 2A, where it can be undone in a minute",
+            hint="git needs a repository, a user.name, a branch and a commit; "
+            "or --reversibility 2A, where it can be undone in a minute",
         ) from None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -94,7 +95,7 @@ def _criteria(
     must_not: tuple[MustNot, ...] = ()
     files: list[Path] = []
     shape = project / SHAPE_FILE
-    if shape.is_file():
+    if os.path.lexists(shape):  # what is there and cannot be read is not left out in silence
         read = read_shape(shape)
         found |= {one.text: one for one in read.criteria}
         must_not = read.must_not

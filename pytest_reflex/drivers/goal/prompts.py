@@ -10,6 +10,7 @@ from pytest_reflex.model.plain import clip
 
 STATE_FILE = ".loop/state.json"
 _EVIDENCE = 2_000
+_NAMED = 50
 
 
 def work_prompt(
@@ -59,7 +60,9 @@ def _indented(text: str) -> str:
 
 
 def _protocol(protected: list[str]) -> str:
-    kept = f" Leave these files as they are: {', '.join(protected)}." if protected else ""
+    names = ", ".join(protected[:_NAMED])
+    more = f", and {len(protected) - _NAMED} more tests" if len(protected) > _NAMED else ""
+    kept = f" Leave these files as they are: {names}{more}." if protected else ""
     return f"""# How to work
 
 Do one logical unit of work: what `Now` says.{kept}

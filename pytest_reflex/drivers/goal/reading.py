@@ -19,8 +19,8 @@ from pytest_reflex.errors import StateError
 from pytest_reflex.model.plain import one_line
 
 TAKEN = ("criteriaStatus", "exit_signal", "completedSteps", "remainingSteps")
-_BLOCK = re.compile(r"---LOOP_STATUS---(?P<rows>.*?)---END_STATUS---", re.S)
-_ROW = re.compile(r"^[ \t]*(?P<key>[A-Z_]+):[ \t]*(?P<value>.*?)[ \t]*$", re.M)
+_BEGIN, _END = "---LOOP_STATUS---", "---END_STATUS---"
+_KEY = re.compile(r"[A-Z_]{1,40}")
 _EVIDENCE = 1_000
 
 
@@ -123,7 +123,12 @@ class _Block:
 
 def _block_of(answer: str) -> _Block:
     """Return the last status block of an answer, an empty one where there is none."""
-    found = list(_BLOCK.finditer(answer))
-    rows = [(row["key"], row["value"]) for row in _ROW.finditer(found[-1]["rows"] if found else "")]
+    before, end, _ = answer.rpartition(_END)
+    _, begin, text = before.rpartition(_BEGIN)
+    rows = []
+    for line in text.split("\n") if begin and end else ():
+        key, _, value = line.partition(":")
+        if _KEY.fullmatch(key.strip()):
+            rows.append((key.strip(), value.strip()))
     broken = tuple(value for key, value in rows if key == "MUST_NOT" and value)
     return _Block(dict(rows), broken)

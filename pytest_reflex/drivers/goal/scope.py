@@ -8,13 +8,15 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from pytest_reflex.drivers.common.protection import within
-from pytest_reflex.drivers.goal.claims import parts_of
+from pytest_reflex.drivers.goal.claims import Part, parts_of
 from pytest_reflex.drivers.goal.cues import is_ruled_out, places_of
 from pytest_reflex.seals.patterns import escaped
 
 _OTHERS = ("constraints", "success", "done")
 _UNTIL = re.compile(r"\b(?:until|so that|such that|done when|except|but not|other than)\b", re.I)
 _JUDGES = re.compile(r"(?:\A|[/_.-])(?:tests?|checks?|specs?|conftest)(?:[/_.-]|\Z)", re.I)
+
+_ALL_TESTS = re.compile(r"(?<![\w./-])tests?(?:/(?![\w*])|(?![\w/.-]))", re.I)
 
 
 def may_change(spec: str, commands: Iterable[str], project: Path) -> list[str]:
@@ -23,8 +25,7 @@ def may_change(spec: str, commands: Iterable[str], project: Path) -> list[str]:
     They are those of its scope. Without a scope they are those that it names elsewhere, but for
     tests. What a command names and is not there yet has to be made.
     """
-    parts = [one for one in parts_of(spec) if one.section not in _OTHERS]
-    parts = [one for one in parts if not is_ruled_out(one.text)]
+    parts = _about_work(spec)
     stated = [one.text for one in parts if one.section == "scope"]
     found = [place for text in stated for place in _places(text)]
     if not found:
@@ -33,6 +34,16 @@ def may_change(spec: str, commands: Iterable[str], project: Path) -> list[str]:
     found += [name for command in commands for name in _missing(command, project)]
     patterns = [_pattern(one, project) for one in dict.fromkeys(found)]
     return [pattern for one in patterns for pattern in within(one)]
+
+
+def tests_may_change(spec: str) -> bool:
+    """Return whether the scope of a spec names its tests as such, and no file of them."""
+    return any(_ALL_TESTS.search(one.text) for one in _about_work(spec) if one.section == "scope")
+
+
+def _about_work(spec: str) -> list[Part]:
+    parts = [one for one in parts_of(spec) if one.section not in _OTHERS]
+    return [one for one in parts if not is_ruled_out(one.text)]
 
 
 def _places(text: str) -> Iterator[str]:

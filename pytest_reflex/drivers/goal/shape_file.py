@@ -24,10 +24,13 @@ from pytest_reflex.criteria.fields import (
 )
 from pytest_reflex.criteria.nodes import Items, Table
 from pytest_reflex.documents.outline import outline
+from pytest_reflex.drivers.goal.compare import parse_comparison
 from pytest_reflex.drivers.goal.model import Criterion, MustNot, Plan, Verification
 from pytest_reflex.drivers.goal.spec_criteria import plan_of
-from pytest_reflex.errors import CriteriaError, did_you_mean
+from pytest_reflex.errors import CriteriaError, UsageError, did_you_mean
 
+LONGEST = 100_000
+"""Bytes, as those of a spec."""
 KEYS = ("criteria", "mustNot", "verification")
 ITEM_KEYS = ("text", "command", "compare", "check", "artifact", "rule", "verification")
 MUST_NOT_KEYS = ("text", "command", "check", "artifact", "rule")
@@ -60,6 +63,9 @@ def read_shape(path: Path) -> ShapeFile:
 
 def parse_shape(data: bytes, name: str) -> ShapeFile:
     """Return what the bytes of a SHAPE.md ask for; `name` is how messages name the file."""
+    if len(data) > LONGEST:
+        told = f"the file is too long: {len(data):,} bytes, the limit is {LONGEST:,}"
+        Faults(name).stop(told, (1, 1), hint="name criteria of your own by --criteria")
     try:
         text = data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
@@ -195,6 +201,12 @@ class _Reading:
         values = {key: filled_text_at(item, key, faults) for key in ways}
         given = {key: text_at(item, key, faults) for key in ("compare", "artifact", "rule")}
         compare = given["compare"] if "compare" in item else stated.compare
+        if given["compare"]:
+            try:
+                parse_comparison(compare)
+            except UsageError as error:
+                told = error.problems[0]
+                faults.add(told.message, item.at_key("compare"), hint=told.hint)
         command = values.get("command", "")
         measured = Verification.MEASUREMENT if compare else Verification.EXECUTION_OUTPUT
         return Plan(

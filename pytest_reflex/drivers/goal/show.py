@@ -98,15 +98,16 @@ def _next(goal: Goal) -> str:
 def final_lines(goal: Goal, record: Record) -> list[str]:
     """Return the last words on a run: what is met, the verdict box, and how it goes on."""
     verdict = verdict_of(goal.state, goal.reversibility)
-    lines = []
-    if record.reason == StopReason.TARGET_MET:
-        lines += [announce.complete_block(goal.state)]
-    lines += box_of(goal, record)
+    lines = box_of(goal, record)
     status, why = status_of(record)
     if status is GoalStatus.PAUSED:
         lines += [f"Paused: {one_line(why, 500)}"]
     elif verdict is Verdict.MONITOR and status is GoalStatus.COMPLETED:
         lines += [f"MONITOR: {_monitored(goal)}"]
+    # The mark of completion stands in no other line, whatever a criterion or an error says.
+    lines = [line.replace("<loop-complete>", "‹loop-complete›") for line in lines]
+    if record.reason == StopReason.TARGET_MET:
+        lines.insert(0, announce.complete_block(goal.state))
     return lines
 
 
@@ -116,7 +117,8 @@ def box_of(goal: Goal, record: Record) -> list[str]:
         goal.state,
         goal.reversibility,
         alternative=_alternative(goal, record),
-        risk=_risk(goal),
+        risk=_risk(goal, record),
+        is_over=status_of(record)[0] is GoalStatus.COMPLETED,
     )
 
 
@@ -130,10 +132,14 @@ def _alternative(goal: Goal, record: Record) -> str:
     return "review the difference before it is merged"
 
 
-def _risk(goal: Goal) -> str:
+def _risk(goal: Goal, record: Record) -> str:
     open_ones = [one.text for one in goal.state.criteria if not one.met]
     if open_ones:
         return f"not met: {clip(announce.flat(', '.join(open_ones)), 200)}"
+    if goal.pause and goal.pause.reason is StopReason.CIRCUIT_BREAKER:
+        return announce.flat(goal.pause.detail)
+    if status_of(record)[0] is not GoalStatus.COMPLETED and not goal.state.exit_signal:
+        return "all is met, and the end is not signalled"
     if found := _weak(goal):
         return found
     if unchecked := [one.text for one in goal.state.must_not if not one.plan.runs]:

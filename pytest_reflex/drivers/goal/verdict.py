@@ -59,10 +59,18 @@ def verdict_of(state: GoalState, reversibility: Reversibility) -> Verdict:
 
 
 def verdict_box(
-    state: GoalState, reversibility: Reversibility, *, alternative: str, risk: str
+    state: GoalState,
+    reversibility: Reversibility,
+    *,
+    alternative: str,
+    risk: str,
+    is_over: bool = True,
 ) -> list[str]:
-    """Return the lines of the box, all of one width; `alternative` and `risk` are its last."""
-    verdict = verdict_of(state, reversibility)
+    """Return the lines of the box, all of one width; `alternative` and `risk` are its last.
+
+    A goal that is not over is no better than RESEARCH, whatever is met.
+    """
+    verdict = verdict_of(state, reversibility) if is_over else Verdict.RESEARCH
     above = list(_facts(state, reversibility))
     below = [f"↳ Alt: {alternative}", f"↳ Risk: {risk}"]
     rows = [[row for text in part for row in _rows(text)] for part in (above, below)]

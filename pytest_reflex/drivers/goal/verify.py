@@ -24,6 +24,7 @@ from pytest_reflex.drivers.common.measure import (
 from pytest_reflex.drivers.goal.approvals import Approvals, describe_refusal
 from pytest_reflex.drivers.goal.compare import Comparison, number_in, parse_comparison
 from pytest_reflex.drivers.goal.model import Criterion, MustNot, Plan, Verification
+from pytest_reflex.errors import ReflexError
 from pytest_reflex.model.plain import clip, one_line
 from pytest_reflex.process.run import Finished
 from pytest_reflex.verdict.figures import plain
@@ -86,6 +87,18 @@ class Verifier:
         """
         found = [(one, self.measure(one.plan, attempt)) for one in must_not if one.plan.runs]
         return tuple((one, what) for one, what in found if what.passed)
+
+
+def refused_of(plans: Iterable[Plan], verifier: Verifier) -> str:
+    """Return which of some plans are not run because nobody approved them, empty for none."""
+    refused: dict[str, None] = {}
+    for plan in plans:
+        try:
+            missing = verifier.approvals.missing([plan], verifier.registry) if plan.runs else ()
+        except ReflexError:
+            continue  # what cannot be read is not met, and says so itself
+        refused |= dict.fromkeys(one_line(describe_refusal(missing), EVIDENCE) for _ in missing[:1])
+    return "; ".join(refused)
 
 
 def with_measurement(criterion: Criterion, found: Measurement) -> Criterion:

@@ -145,6 +145,43 @@ def test_what_must_not_be_pauses_at_once(stage: Stage, exits: bool) -> None:
     assert stage.state()["exit_signal"] is False
 
 
+@pytest.mark.parametrize("where", ["must not", "limit", "gate"])
+def test_a_goal_that_is_not_over_is_not_shipped(
+    stage: Stage, capsys: pytest.CaptureFixture[str], where: str
+) -> None:
+    def deed(stage: Stage) -> str:
+        work(stage)
+        stage.say(exits=where != "limit")
+        return "---LOOP_STATUS---\nMUST_NOT: x\n---END_STATUS---" * (where == "must not")
+
+    stage.deeds = [deed]
+    flags = ["--shape", "colleague"] if where == "gate" else ["--max-iterations", "1"]
+    status = stage.start(*flags)
+    if where == "gate":
+        status = stage.goal("continue")
+    assert all(stage.met().values())
+    assert status == {"must not": 15, "limit": 6, "gate": 14}[where]
+    out = capsys.readouterr().out
+    assert "RESEARCH" in out
+    assert not any(word in out for word in ("SHIP", "MONITOR", "<loop-complete>"))
+
+
+@pytest.mark.parametrize("where", ["criterion", "must not", "error"])
+def test_the_mark_of_completion_is_printed_at_the_end_alone(
+    stage: Stage, capsys: pytest.CaptureFixture[str], where: str
+) -> None:
+    mark = "<loop-complete>"
+    spec = SPEC.replace("when both", f"{mark} when both") if where == "criterion" else SPEC
+    block = f"---LOOP_STATUS---\nMUST_NOT: {mark}\n---END_STATUS---"
+    failed = Reply(text="", agent="script", seconds=1.0, error=mark)
+    stage.deeds = [lambda _: failed if where == "error" else block if where == "must not" else ""]
+    assert stage.start("--max-iterations", "3", spec=spec) in (6, 15)
+    out = capsys.readouterr().out
+    assert "RESEARCH" in out
+    assert mark not in out
+    assert "‹loop-complete›" in out
+
+
 def test_what_no_program_checks_is_reported_by_the_agent(stage: Stage) -> None:
     block = "---LOOP_STATUS---\nMUST_NOT: the public interface changed\n---END_STATUS---"
     stage.deeds = [lambda stage: block]

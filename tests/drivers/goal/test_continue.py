@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from pytest_reflex.checks.registry import built_in
+from pytest_reflex.drivers.goal.approvals import Approvals
+from pytest_reflex.drivers.goal.model import Plan
 from pytest_reflex.errors import ExitCode
 from pytest_reflex.model.steps import Reply
 from tests.drivers.goal.stage import ALPHA, BETA, DONE, GATE, SPEC, STATE, Stage, claim, work
@@ -190,6 +193,23 @@ def test_its_commands_are_shown_and_not_run_without_approval(
         capsys.readouterr().err
     )
     assert not (foreign.folder / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("approved", "code"),
+    [((), ExitCode.NOTHING_MEASURED), (("true",), ExitCode.GATE_FAILED),
+     (("true", "test -d ."), ExitCode.OK)],
+)  # fmt: skip
+def test_a_check_passes_on_nothing_that_was_not_run(
+    stage: Stage, approved: tuple[str, ...], code: ExitCode
+) -> None:
+    met = {one: {"met": True, "command": one} for one in ("true", "test -d .")}
+    foreign = {"spec": "Fix it", "criteriaStatus": met, "exit_signal": True}
+    stage.write(str(STATE), json.dumps(foreign))
+    plans = [Plan(command=one) for one in approved]
+    approvals = Approvals.load(stage.folder)
+    approvals.record(approvals.missing(plans, built_in()))
+    assert stage.goal("check") == code
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -122,6 +124,18 @@ def test_who_says_no_is_not_asked_again_until_it_is_continued(project: Path) -> 
         assert terminal.end() == ExitCode.OK
         assert "G3" not in "\n".join(terminal.screen.display)
     assert (project / ".loop/state.json").exists()
+
+
+def test_an_answer_that_is_no_text_is_no_yes(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = io.TextIOWrapper(io.BytesIO(b"\n\xff\xfe\n"), "utf-8", "strict")
+    data.isatty = lambda: True  # type: ignore[method-assign]
+    data._CHUNK_SIZE = 1  # type: ignore[attr-defined]
+    monkeypatch.setattr(sys, "stdin", data)
+    assert stage.start(*COLLEAGUE) == ExitCode.WAITING
+    assert "G1 was answered with no" in capsys.readouterr().out
+    assert not stage.prompts
 
 
 def test_a_tool_is_asked_nothing_on_a_terminal(project: Path) -> None:

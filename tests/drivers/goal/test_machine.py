@@ -109,6 +109,19 @@ def test_steps_are_never_lost_and_those_that_are_criteria_are_measured() -> None
     assert done.step == "a"
 
 
+@pytest.mark.parametrize("said", ["completed", "remaining", "both"])
+def test_any_number_of_steps_is_taken(said: str) -> None:
+    """An agent may name as many as a state file holds: what compares each with each never ends."""
+    many = tuple(f"step {number}" for number in range(100_000))
+    work = Work(
+        completed=many if said != "remaining" else (),
+        remaining=tuple(reversed(many)) if said != "completed" else (),
+    )
+    state = verified(replace(GOAL, work=work)).state
+    assert {*STATE.steps} <= {*state.completed_steps, *state.remaining_steps}
+    assert not {*state.completed_steps} & {*state.remaining_steps}
+
+
 @pytest.mark.parametrize(
     ("claims", "texts"),
     [({}, ["a", "b"]), ({"b": Claim(met=True)}, ["b"]), ({"a": Claim(met=False)}, ["a"])],

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -186,6 +188,7 @@ def test_a_spec_is_read_from_a_file(
     assert "Shape: Tool (10/10)" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("errors", ["strict", "surrogateescape"])
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -195,17 +198,23 @@ def test_a_spec_is_read_from_a_file(
         (["x", "--score", "outcom=1"], "did you mean outcome?"),
         (["x", "--score", "done=1,done=2"], "--score gives done twice"),
         (["latin.txt"], "latin.txt is not UTF-8 text"),
+        (["-"], "standard input is not UTF-8 text"),
+        (["long.md"], "long.md is too long: 100,001 bytes, the limit is 100,000"),
+        (["ä" * 50_001], "the spec is too long: 100,002 bytes"),
     ],
 )
 def test_what_cannot_be_scored_is_refused(
     words: list[str],
     message: str,
+    errors: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: Captured,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "latin.txt").write_bytes(b"caf\xe9")
+    (tmp_path / "long.md").write_text("x" * 100_001)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"caf\xe9"), "utf-8", errors))
     assert main(["goal", "score", *words]) == 4
     assert message in "".join(capsys.readouterr())
 

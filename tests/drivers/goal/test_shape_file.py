@@ -123,6 +123,14 @@ def test_yaml_without_a_fence_is_read_as_lists() -> None:
         ),
         ("```yaml\nmustNot:\n  - {text: x, rule: b}\n```\n", "SHAPE.md:3:15: rule needs a check"),
         ("```yaml\nmustNot:\n  - {command: a}\n```\n", "SHAPE.md:3:5: text is missing"),
+        *(
+            (
+                f"```yaml\ncriteria:\n  - {{text: x, command: a, compare: {said!r}}}\n```\n",
+                f"SHAPE.md:3:27: {said!r} is no comparison (such as: p95 < 100 ms",
+            )
+            for said in ("fast", "< many", "1 < 2 < 3")
+        ),
+        ("# Criteria\n" + "- a\n" * 25_000, "SHAPE.md:1:1: the file is too long: 100,011 bytes"),
     ],
 )
 def test_what_is_wrong_has_its_place(text: str, message: str) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 from typing import Any
 
@@ -180,12 +182,21 @@ def test_a_change_of_another_key_is_undone_and_named(
     assert "another" not in stage.met()
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"criteriaStatus": 5, "exit_signal": "yes"}'])
+@pytest.mark.parametrize("text", [
+    "", "{", "[]", '{"criteriaStatus": 5, "exit_signal": "yes"}',
+    r'{"completedSteps": ["\ud800"]}', r'{"\udc00": 1}', r'{"criteriaStatus": {"\ud800": true}}',
+])  # fmt: skip
 def test_a_state_file_that_is_spoilt_claims_nothing(stage: Stage, text: str) -> None:
     stage.deeds = [lambda stage: stage.write(str(STATE), text) and None]
     assert stage.start("--max-iterations", "1") == ExitCode.ITERATION_LIMIT
     assert stage.iterations()[0]["undone"]
     assert stage.state()["spec"] == SPEC
+
+
+def test_a_record_s_folder_that_is_removed_keeps_what_did_not_change(stage: Stage) -> None:
+    stage.deeds = [lambda stage: shutil.rmtree(stage.folder / ".pytest-reflex"), work]
+    assert stage.start() == ExitCode.OK
+    assert len(stage.prompts) == 2
 
 
 def test_a_state_file_that_is_removed_is_written_again(stage: Stage) -> None:
@@ -262,6 +273,53 @@ def test_what_verifies_is_put_back(stage: Stage, capsys: pytest.CaptureFixture[s
     assert told in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("spoil", ["the copies", "the folder", "all of it"])
+def test_who_spoils_what_was_kept_does_not_verify_by_what_it_changed(
+    stage: Stage, capsys: pytest.CaptureFixture[str], spoil: str
+) -> None:
+    stage.write("check.sh", "grep -q alpha notes.txt\n")
+    spec = SPEC.replace("`grep -q alpha notes.txt`", "`sh check.sh`")
+
+    def cheat(stage: Stage) -> None:
+        runs = stage.folder / ".pytest-reflex/runs/goal"
+        for path in runs.rglob("protected/*") if spoil == "the copies" else ():
+            path.write_text("exit 0\n")
+        for path in list(runs.rglob("protected")) if spoil == "the folder" else ():
+            shutil.rmtree(path)
+        if spoil == "all of it":
+            shutil.rmtree(runs)
+        stage.write("check.sh", "exit 0\n")
+        stage.say(claims=dict.fromkeys(stage.met(), True), exits=True)
+
+    stage.deeds = [cheat]
+    assert stage.start("--max-iterations", "1", spec=spec) == ExitCode.NOT_PERSISTED
+    assert "check.sh was changed, and there is no copy of it any more" in capsys.readouterr().err
+    assert stage.goal("continue", "--yes") == ExitCode.NOT_PERSISTED
+    out, err = capsys.readouterr()
+    assert "what verifies goal-1 was kept in" in err
+    assert "SHIP" not in out
+    assert len(stage.prompts) == 1
+    assert stage.goal("cancel") == ExitCode.OK
+
+
+@pytest.mark.parametrize("what", ["a folder", "a pipe", "a link to nothing", "a link to itself"])
+def test_a_shape_file_that_cannot_be_read_is_not_left_out(
+    stage: Stage, capsys: pytest.CaptureFixture[str], what: str
+) -> None:
+    path = stage.folder / ".loop/shape/SHAPE.md"
+    path.parent.mkdir(parents=True)
+    if what == "a folder":
+        path.mkdir()
+    elif what == "a pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("nothing" if what.endswith("nothing") else path.name)
+    stage.deeds = [work]
+    assert stage.start() == ExitCode.USAGE
+    assert "SHAPE.md" in capsys.readouterr().err
+    assert not stage.prompts
+
+
 NO_CRITERIA = """\
 Add a page /status that returns 200. Scope: `status.py`. No new deps, <100 LOC. Done when it is \
 merged to main.
@@ -313,12 +371,18 @@ def test_a_precheck_with_an_argument_against_lets_type_1_begin(
         (("--max-iterations", "0"), "between 1 and 50"),
         (("--agent", "offline"), "cannot take a prompt"),
         (("--precheck", "none.md"), "none.md"),
+        (("--precheck", "."), ". is no regular file"),
+        (("--precheck", "pipe"), "pipe is no regular file"),
+        (("--precheck", "a\0b"), "is no name of a file"),
+        (("--precheck", "long.md"), "long.md is too long: 100,001 bytes, the limit is 100,000"),
         (("--criteria", "none.yaml"), "does not say what it is held against"),
     ],
 )
 def test_options_that_cannot_be_used_begin_nothing(
     stage: Stage, capsys: pytest.CaptureFixture[str], flags: Any, told: str
 ) -> None:
+    os.mkfifo(stage.folder / "pipe")
+    stage.write("long.md", "x" * 100_001)
     assert stage.start(*flags) == ExitCode.USAGE
     assert told in capsys.readouterr().err
     assert not (stage.folder / ".loop").exists()
