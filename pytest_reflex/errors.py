@@ -91,6 +91,7 @@ class Problem:
     Where the parameters of a check or a fix were looked at, `path` has the keys that lead to the
     value; `of_key` is True where the last key itself is wrong, and not its value. `given` is the
     value as the message shows it at its end, and `wanted` the JSON Schema that it does not keep.
+    `refused` where an artifact is too large to be judged, and nothing else is wrong.
     """
 
     message: str
@@ -101,6 +102,7 @@ class Problem:
     of_key: bool = False
     given: str = ""
     wanted: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    refused: bool = False
 
     def __str__(self) -> str:
         where = f"{self.place}: " if self.place else ""
@@ -134,6 +136,14 @@ class UsageError(ReflexError):
 
 class ArtifactError(ReflexError):
     """The artifact is missing, unreadable, too large, or not text where text is needed."""
+
+
+class TooLargeError(ArtifactError):
+    """The artifact is larger than what is read: nothing of it is judged."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.problems = (Problem(message=message, hint=hint, refused=True),)
 
 
 class StepError(ReflexError):

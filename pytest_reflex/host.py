@@ -15,13 +15,13 @@ import pluggy
 from pytest_reflex import hookspecs
 from pytest_reflex.agents.router import AgentRouter, HooksOnlyAgent
 from pytest_reflex.checks import registry as checks
-from pytest_reflex.errors import Place, ReflexError, UsageError, did_you_mean
-from pytest_reflex.model.judged import JudgeWhen
+from pytest_reflex.errors import ReflexError, UsageError, did_you_mean
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.steps import Agent, Askable
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Step
 from pytest_reflex.settings import STEPS, Settings
+from pytest_reflex.settings.declared import place_of
 
 if TYPE_CHECKING:
     from pytest_reflex.agents.command import CommandAgent
@@ -194,7 +194,7 @@ def employ(
     installed.
     """
     employ_evaluator(host, settings)
-    host.registry.judge_when = JudgeWhen(settings["judge_when"])
+    host.registry.configure(settings)
     if recorder is not None:
         host.manager.register(recorder)
     if replay is not None:
@@ -244,7 +244,7 @@ def employ_judge(
     """
     called = settings["judge"] if name is None else name
     host.registry.judge = judge_called(called, host, settings, runs=runs) if called else None
-    host.registry.judge_when = JudgeWhen(settings["judge_when"])
+    host.registry.configure(settings)
 
 
 def judge_called(name: str, host: Host, settings: Settings, *, runs: bool = True) -> AgentJudge:
@@ -328,8 +328,7 @@ def make_agent(
             timeout_of="loop.command_timeout",
         )
     except UsageError as error:
-        origin = settings.origins.get(f"agents.{name}")
-        place = Place(str(origin.file)) if origin and origin.file else None
+        place = place_of(settings, getattr(error, "path", ("agents", name)))
         told = error.problems[0]
         raise UsageError(told.message, place=place, hint=told.hint) from None
     if runs and (program := agent.missing_program()):

@@ -139,14 +139,18 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e15
 
 
+# A number of thousands of digits is none that counts, and hides nothing that stands beside it.
+_DECODER = json.JSONDecoder(parse_int=lambda text: int(text) if len(text) < 1000 else float(text))
+
+
 def _document(stdout: str) -> Any:
     """Return the JSON document on stdout; what a tool prints before it on lines of its own goes."""
     try:
-        return json.loads(stdout)
+        return _DECODER.decode(stdout.strip())
     except (ValueError, RecursionError):
         start = stdout.find("\n{")
     try:
-        return json.loads(stdout[start:]) if start >= 0 else None
+        return _DECODER.decode(stdout[start:].strip()) if start >= 0 else None
     except (ValueError, RecursionError):
         return None
 
@@ -156,7 +160,7 @@ def _embedded(stderr: str) -> Any:
     text, start = "\n" + stderr, len(stderr) + 1
     while (start := text.rfind("\n{", 0, start)) >= 0:
         try:
-            return json.JSONDecoder().raw_decode(text, start + 1)[0]
+            return _DECODER.raw_decode(text, start + 1)[0]
         except (ValueError, RecursionError):
             continue
     return None
@@ -166,6 +170,6 @@ def _events(stdout: str) -> Iterator[Any]:
     for line in stdout.split("\n"):
         if line.lstrip().startswith("{"):
             try:
-                yield json.loads(line)
+                yield _DECODER.decode(line.strip())
             except (ValueError, RecursionError):
                 continue

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import Any
 
 from pytest_reflex.agents.answers import ANSWER, LOGGED, STDOUT, STRUCTURED, Source, source
@@ -17,6 +19,9 @@ from pytest_reflex.errors import UsageError, did_you_mean
 __all__ = ["agent_from_table", "preset_names"]
 
 NO_PRESET = "none"
+_PLACE = re.compile(r"(?<!\$)\{(\w+)\}")
+_KNOWN = ("prompt", "prompt_file", "answer_file", "model", "schema", "schema_file", "options")
+_SCHEMAS = ("{schema}", "{schema_file}")
 _PROMPTS = ("stdin", "argument", "file")
 _OF_A_SHELL = ("|", "||", "&", "&&", ";", "<", ">", ">>", "2>", "2>&1")
 _KEYS = (
@@ -180,6 +185,10 @@ def _replaced(name: str, table: Mapping[str, Any]) -> str:
 def _check_places(agent: CommandAgent, hint: str) -> None:
     """Hold the places in the command against how prompt and answer travel."""
     used = {place for item in agent.words for place in PLACES.findall(item)}
+    for word in (word for item in agent.words for word in _PLACE.findall(item)):
+        if word not in _KNOWN and (meant := get_close_matches(word.lower(), _KNOWN, 1, 0.75)):
+            told = f"has {{{word}}}, which is no place"
+            raise _wrong(agent.name, "command", told, f"did you mean {{{meant[0]}}}?")
     if "model" in used and agent.model is None:
         raise _wrong(agent.name, "model", "is needed: the command has {model}")
     needs = [
@@ -198,6 +207,10 @@ def _check_options(agent: CommandAgent, table: Mapping[str, Any]) -> None:
     """Refuse options for which the command has no place; those of a preset may stay unused."""
     if any(OPTIONS in item and item != OPTIONS for item in agent.words):
         raise _wrong(agent.name, "command", f"must have {OPTIONS} as an item of its own")
+    if table.get("schema_options") and not any(
+        place in item for item in agent.schema_options for place in _SCHEMAS
+    ):
+        raise _wrong(agent.name, "schema_options", f"need {' or '.join(_SCHEMAS)}")
     if OPTIONS in agent.command:
         return
     for key in ("answer_options", "edit_options", "schema_options"):
@@ -218,8 +231,16 @@ def _options(value: Any) -> tuple[str, ...]:
     return tuple(value)
 
 
+class AgentTableError(UsageError):
+    """A key of an agent's table has what it cannot have; `path` is that of the key."""
+
+    path: tuple[str, ...] = ()
+
+
 def _wrong(name: str, key: str, message: str, hint: str = "") -> UsageError:
-    return UsageError(f"agents.{name}.{key} {message}", hint=hint)
+    error = AgentTableError(f"agents.{name}.{key} {message}", hint=hint)
+    error.path = ("agents", name, key)
+    return error
 
 
 def _text(value: Any) -> str:

@@ -22,10 +22,11 @@ _CUT = r"(?:\.{3,}|…)"
 _CUT_LINE = re.compile(
     rf"^[ \t]*(?:#|//|;|--)?[ \t]*[\[(<{{]?[ \t]*{_CUT}[^\n:={{}}]*$", re.MULTILINE
 )
+_CUT_VALUE = re.compile(rf"=[ \t]*(?:\{{[ \t]*{_CUT}[ \t]*\}}|{_CUT})[ \t]*$", re.MULTILINE)
 _TEMPLATE_LINE = re.compile(r"^[ \t]*(?:\{%.*%\}|\{\{.*\}\}|<%.*%>)[ \t]*$", re.MULTILINE)
 _TEMPLATE = re.compile(r"\$?\{\{.*?\}\}|<%.*?%>|\{%.*?%\}")
 _JSON_PART = re.compile(
-    rf"""(?P<text>"(?:\\.|[^"\\\n])*")|(?P<remark>//[^\n]*|/\*.*?\*/|^[ \t]*\#[^\n]*)"""
+    rf"""(?P<text>"(?:\\.|[^"\\\n])*")|(?P<remark>//[^\n]*|/\*.*?\*/|\#[^\n]*)"""
     rf"""|(?P<cut>{_CUT})|(?P<value>\$?\{{\{{.*?\}}\}}|<[A-Za-z][\w .-]*>)""",
     re.DOTALL | re.MULTILINE,
 )
@@ -41,6 +42,7 @@ _PYTHON_PART = re.compile(
 _SIGNATURE = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class)\b", re.MULTILINE)
 _NEWER = (
     ((3, 12), re.compile(r"^\s*(?:type\s+\w+.*=|(?:async\s+def|def|class)\s+\w+\s*\[)", re.M)),
+    ((3, 12), re.compile(r"""\b[fF](["'])(?:(?!\1)[^\n{])*\{[^}\n]*\1[^\n]*\}""")),
     ((3, 14), re.compile(r"""\b[tT][rR]?["']""")),
 )
 """Syntax that an older Python does not know, by the version that does."""
@@ -54,19 +56,19 @@ def is_fragment(text: str, language: str) -> bool:
 
 
 def _json_readings(text: str) -> Iterator[str]:
-    cut = False
+    loose = False  # with comments, or with something left out, a comma may be one too many
 
     def put(part: re.Match[str]) -> str:
-        nonlocal cut
+        nonlocal loose
         if part["text"]:
             return part["text"]
+        loose = loose or not part["value"]
         if part["cut"]:
-            cut = True
             return "null" if text[: part.start()].rstrip().endswith(":") else ","
         return "null" if part["value"] else ""
 
     plain = _JSON_PART.sub(put, text).strip()
-    if cut:
+    if loose:
         plain = _tidy(plain)
     yield plain
     inner = plain.removesuffix(",")
@@ -88,7 +90,7 @@ def _yaml_readings(text: str) -> Iterator[str]:
 
 def _toml_readings(text: str) -> Iterator[str]:
     text = _TEMPLATE.sub("x", _TEMPLATE_LINE.sub("", text))
-    yield re.sub(rf"=[ \t]*{_CUT}[ \t]*$", '= ""', _CUT_LINE.sub("", text), flags=re.MULTILINE)
+    yield _CUT_VALUE.sub('= ""', _CUT_LINE.sub("", text))
 
 
 _READINGS = {"json": _json_readings, "yaml": _yaml_readings, "toml": _toml_readings}
@@ -133,6 +135,8 @@ def _python_readings(text: str) -> Iterator[str]:
         yield f"_(\n{plain}\n)"
     if cut or ":" in plain:
         yield f"{{\n{plain}\n}}"
+    if plain.lstrip().startswith("@"):
+        yield plain.rstrip() + "\ndef _(): ..."
     if _SIGNATURE.match(plain):
         yield plain.rstrip().removesuffix(":") + ": ..."
 

@@ -24,6 +24,7 @@ from pytest_reflex.errors import (
     TRY_AGAIN,
     ArtifactError,
     ExitCode,
+    TooLargeError,
     for_cause,
     is_transient,
     read_twice,
@@ -32,7 +33,9 @@ from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.left_out import Reason
 from pytest_reflex.model.rules import Criteria
 
-SIZE_LIMIT = 50_000_000
+MEGABYTE = 1_000_000
+SIZE_LIMIT = 50 * MEGABYTE
+ANY_SIZE = 1 << 62
 FILES_LIMIT = 20_000
 
 _CHUNK = 1 << 20
@@ -179,8 +182,8 @@ def _why(error: OSError | ValueError) -> str:
     return getattr(error, "strerror", None) or str(error)
 
 
-def _too_large(shown: str, size: int, limit: int) -> ArtifactError:
-    return ArtifactError(
+def _too_large(shown: str, size: int, limit: int) -> TooLargeError:
+    return TooLargeError(
         f"{shown} is too large: {megabytes(size)}, the limit is {megabytes(limit)}",
         hint="split it, or judge a part of it",
     )

@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from pytest_reflex.checks.any_of import AnyOfCheck
+from pytest_reflex.checks.reading import MEGABYTE, SIZE_LIMIT
 from pytest_reflex.errors import CriteriaError, UsageError, did_you_mean
 from pytest_reflex.model.judged import Judge, JudgeWhen
 from pytest_reflex.model.targets import CheckType
+
+if TYPE_CHECKING:
+    from pytest_reflex.settings import Settings
 
 
 class Registry:
     """Kinds of checks by name; filled through `pytest_reflex_register_checks`.
 
     `judge` is the agent that was configured to judge what no program can, None for nobody, and
-    `judge_when` says when it is asked.
+    `judge_when` says when it is asked. `size_limit` is the largest artifact in bytes.
     """
 
     def __init__(self) -> None:
         self._types: dict[str, CheckType] = {}
         self.judge: Judge | None = None
         self.judge_when = JudgeWhen.ALWAYS
+        self.size_limit = SIZE_LIMIT
+
+    def configure(self, settings: Settings) -> None:
+        """Take over what the settings say of how artifacts are judged."""
+        self.judge_when = JudgeWhen(settings["judge_when"])
+        self.size_limit = settings["artifact_limit"] * MEGABYTE
 
     @property
     def names(self) -> tuple[str, ...]:

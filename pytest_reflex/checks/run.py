@@ -20,7 +20,7 @@ from pytest_reflex.checks.commands import starts_process
 from pytest_reflex.checks.guarded import guarded
 from pytest_reflex.checks.judged import is_judged, with_judged
 from pytest_reflex.checks.purse import Purse
-from pytest_reflex.checks.reading import SIZE_LIMIT, Watch, files_of_rules, read_artifact, watches
+from pytest_reflex.checks.reading import Watch, files_of_rules, read_artifact, watches
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.checks.remembered import Remembered
 from pytest_reflex.errors import ArtifactError, CriteriaError, Problem
@@ -168,11 +168,12 @@ class Prepared:
 
 
 def prepare(
-    target: Target, registry: Registry, *, cancel: Event | None = None, limit: int = SIZE_LIMIT
+    target: Target, registry: Registry, *, cancel: Event | None = None, limit: int = 0
 ) -> Prepared:
     """Return everything that the checks of a target need.
 
-    Setting `cancel` ends the commands that run. `limit` is the largest artifact in bytes. Raises
+    Setting `cancel` ends the commands that run. `limit` is the largest artifact in bytes (0: as the
+    registry has it). Raises
     CriteriaError with every check that cannot be compiled, and ArtifactError where the artifact
     cannot be read.
     """
@@ -183,7 +184,7 @@ def prepare(
     artifact = read_artifact(
         target.artifact,
         name=target.label or None,
-        limit=limit,
+        limit=limit or registry.size_limit,
         base=target.link_base,
         outside=target.outside,
     )

@@ -21,7 +21,7 @@ from pytest_reflex.cli.criteria_option import (
 from pytest_reflex.cli.given import ARTIFACT
 from pytest_reflex.cli.options import judge_option
 from pytest_reflex.cli.streams import give, is_coloured, say, verdict, wrap_width
-from pytest_reflex.errors import ExitCode, UsageError
+from pytest_reflex.errors import ExitCode, TooLargeError, UsageError
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.results import Evaluation
 
@@ -104,11 +104,19 @@ def evaluate(
     with keeping_votes(host.registry, settings, Path.cwd(), clear=cache_clear):
         if watch:
             _follow(judging, render, as_json=as_json)
-        evaluations = judging.run()
+        evaluations = _judged(judging)
     status = status_of(evaluations)
     with verdict(status):
         give(render(evaluations))
     return status
+
+
+def _judged(judging: Judging) -> list[Evaluation]:
+    try:
+        return judging.run()
+    except TooLargeError as error:
+        error.exit_code = ExitCode.NOTHING_MEASURED
+        raise
 
 
 @dataclass(slots=True, kw_only=True)
@@ -131,7 +139,7 @@ class Judging:
 
         self.sources = (find_template(self.criteria),)
         for artifact in self.artifacts:
-            read_artifact(artifact, outside=self.outside)
+            read_artifact(artifact, limit=self.registry.size_limit, outside=self.outside)
 
     def run(self) -> list[Evaluation]:
         """Return the evaluation of each artifact; raises ReflexError."""

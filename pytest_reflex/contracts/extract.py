@@ -71,6 +71,7 @@ def _joined(lines: list[str]) -> str:
 
 MAX_CHARACTERS = 10_000_000
 
+_MOST_DIGITS = 1000
 _MOST_BRACKETS = 300_000  # looked at in search of a closing one; beyond it this is no answer
 _BRACKET = re.compile(r'["{}]|\\.', re.DOTALL)
 
@@ -207,4 +208,10 @@ def _refuse(word: str) -> NoReturn:
     raise ValueError(f"{word} is no JSON number")
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse)
+def _whole(digits: str) -> int:
+    if len(digits) > _MOST_DIGITS:
+        raise ValueError(f"a number has {len(digits):,} digits, {_MOST_DIGITS:,} at most")
+    return int(digits)
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse, parse_int=_whole)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pytest_reflex.documents.json_places import JsonPlaces
     from pytest_reflex.documents.nodes import Node
 
-MAX_CHARACTERS = 10_000_000
+MAX_CHARACTERS = 50_000_000
 LANGUAGES = {
     "json": "json",
     "yaml": "yaml",

@@ -13,8 +13,9 @@ _NAMES = re.compile(
     re.IGNORECASE,
 )
 _FOLDERS = frozenset({".vscode", ".devcontainer", ".zed"})
-_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
-_LAST_COMMA = re.compile(r'"(?:[^"\\\n]|\\.)*"|,(?=\s*[\]}])')
+# What has no end is taken to where it breaks off, so that nothing is read twice.
+_TOKEN = re.compile(r'"(?:[^"\\\n]|\\[^\n])*"?|//[^\n]*|/\*(?:.*?\*/|.*)', re.DOTALL)
+_LAST_COMMA = re.compile(r'"(?:[^"\\\n]|\\[^\n])*"?|,(?=\s*[\]}])')
 _SIGN = re.compile(r"[^\s]")
 
 
@@ -36,4 +37,5 @@ def plain_json(text: str) -> str:
 
 
 def _blank(token: str) -> str:
-    return token if token.startswith('"') else _SIGN.sub(" ", token)
+    is_open = token.startswith("/*") and not (len(token) > 3 and token.endswith("*/"))
+    return token if token.startswith('"') or is_open else _SIGN.sub(" ", token)

@@ -18,7 +18,7 @@ from pytest_reflex.documents.yaml_events import plain_value, yaml_events
 from pytest_reflex.errors import ArtifactError
 
 MAX_DEPTH = 100
-MAX_NODES = 1_000_000
+MAX_NODES = 3_000_000
 
 Marks = dict[int, dict[Any, int]]
 """Lines (1-based) of a container's keys or indexes, by `id()` of the container."""

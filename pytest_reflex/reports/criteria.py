@@ -152,7 +152,7 @@ def _started(command: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _looked_for(what: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if "search" in what:
-        yield "SEARCH", what["search"]
+        yield "SEARCH", f"'{what['search']}'"
         yield "ENGINE", f"{what['engine']}: {what['engine_is']}"
         yield "LIMITS", f"timeout {what['timeout']:g} s for one search"
     elif "engine" in what:

@@ -107,9 +107,11 @@ def _iteration(one: Mapping[str, Any]) -> str:
 def _moment(text: str | None) -> str:
     """Return a time to the second, in UTC; one that cannot be read as it is."""
     try:
-        return f"{datetime.fromisoformat(text or '').astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
-    except (ValueError, OverflowError):
-        return one_line(text or "")
+        found = datetime.fromisoformat(text or "")
+        found = found if found.tzinfo else found.replace(tzinfo=UTC)
+        return f"{found.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+    except (ValueError, OverflowError, TypeError):
+        return one_line(str(text or ""))
 
 
 def _cost(spend: Mapping[str, Any] | None) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.checks.reading import read_artifact
+from pytest_reflex.checks.reading import ANY_SIZE, read_artifact
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.results import CheckResult, Evaluation
@@ -117,7 +117,10 @@ def _read_again(one: Expected) -> Artifact | None:
     if one.id == marks.SESSION:
         return None
     try:
-        return read_artifact(target.artifact, base=target.link_base, outside=target.outside)
+        # It was held to its limit when the session read it.
+        return read_artifact(
+            target.artifact, limit=ANY_SIZE, base=target.link_base, outside=target.outside
+        )
     except ArtifactError:
         return None
 
@@ -138,14 +141,18 @@ def _excused(evaluation: Evaluation, missing: Sequence[NotRun]) -> frozenset[str
     return frozenset((deselected - lost) & unmeasured)
 
 
-def exit_status(current: int, gate: Gate | None, *, criteria_faults: bool) -> int:
+def exit_status(
+    current: int, gate: Gate | None, *, criteria_faults: bool, refused: bool = False
+) -> int:
     """Return the status to leave with.
 
     `criteria_faults` is True where faulty criteria are all that kept the collection from success:
-    that is 4, plain and with workers. An interrupt, an internal error and a usage error stay.
+    that is 4, plain and with workers, or 1 where each of these is an artifact that was `refused`:
+    nothing is wrong with the criteria, and the gate is not passed. An interrupt, an internal error
+    and a usage error stay.
     """
     if criteria_faults and current in _OF_COLLECTION:
-        return int(pytest.ExitCode.USAGE_ERROR)
+        return int(pytest.ExitCode.TESTS_FAILED if refused else pytest.ExitCode.USAGE_ERROR)
     if gate is not None and gate.blocks and current in _OPEN:
         return int(pytest.ExitCode.TESTS_FAILED)
     return int(current)

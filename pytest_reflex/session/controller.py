@@ -171,7 +171,8 @@ class Controller:
         concerned = bool(judged or problems or unread)
         gate = gate_over(judged, problems, unread) if concerned else None
         only_criteria = bool(faults) and not self._foreign_faults
-        status = exit_status(status, gate, criteria_faults=only_criteria)
+        refused = all(fault.refused for fault in faults)
+        status = exit_status(status, gate, criteria_faults=only_criteria, refused=refused)
         self.decision = Decision(
             judged=judged,
             gate=gate or Gate(status=GateStatus.INCOMPLETE, reasons=("nothing was judged",)),

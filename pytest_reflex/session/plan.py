@@ -19,7 +19,7 @@ import pytest
 
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.checks.run import prepare
-from pytest_reflex.errors import Problem
+from pytest_reflex.errors import Problem, TooLargeError
 from pytest_reflex.model.judged import Judge, JudgeWhen
 from pytest_reflex.model.results import place_from_json, place_to_json
 from pytest_reflex.model.rules import Criteria, Rule
@@ -135,6 +135,8 @@ def problem_to_json(problem: Problem) -> dict[str, Any]:
         wire["hint"] = problem.hint
     if problem.rule_id:
         wire["rule"] = problem.rule_id
+    if problem.refused:
+        wire["refused"] = True
     return wire
 
 
@@ -144,6 +146,7 @@ def problem_from_json(wire: Mapping[str, Any]) -> Problem:
         place=place_from_json(wire.get("location")),
         hint=wire.get("hint", ""),
         rule_id=wire.get("rule", ""),
+        refused=wire.get("refused", False),
     )
 
 
@@ -245,8 +248,22 @@ class Desk:
         Raises CriteriaError (a pattern that does not compile) or ArtifactError.
         """
         target = replace(target, label=self.id_of_file(target.artifact))
-        prepared = prepare(target, registry, cancel=self.cancel)
+        try:
+            prepared = prepare(target, registry, cancel=self.cancel)
+        except TooLargeError:
+            # The configuration may allow more, and is read where that matters.
+            limit = self._configured_limit()
+            if limit <= registry.size_limit:
+                raise
+            prepared = prepare(target, registry, cancel=self.cancel, limit=limit)
         return self.adopt(Subject(target_id, prepared.target, prepared))
+
+    def _configured_limit(self) -> int:
+        from pytest_reflex.checks.reading import MEGABYTE
+        from pytest_reflex.settings import load
+
+        limit: int = load(self.config.rootpath, {})["artifact_limit"]
+        return limit * MEGABYTE
 
     def adopt(self, subject: Subject) -> Subject:
         """Expect the checks of a compiled target from now on."""

@@ -84,6 +84,7 @@ SETTINGS: tuple[Setting, ...] = (
         "when the judge is asked: where no free rule of severity fail failed, or always",
     ),
     _top("judge_cache", True, readers.flag, "keep votes, and use them where nothing changed"),
+    _top("artifact_limit", 50, readers.positive, "megabytes that an artifact may have"),
     _top("plugins", (), readers.names, "modules that drivers load"),
     replace(
         _top("agents", {}, readers.tables, "agents by name"),

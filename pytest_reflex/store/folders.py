@@ -86,14 +86,9 @@ def make_folder(root: Path) -> None:
     for folder in (*reversed(root.parents), root):
         if folder.exists():
             continue
-        try:
-            with suppress(FileExistsError):
-                folder.mkdir(mode=0o700 if folder == root else 0o777)
-        except OSError as error:
-            raise StateError(f"{folder} could not be made: {error.strerror}") from None
+        with suppress(FileExistsError):
+            folder.mkdir(mode=0o700 if folder == root else 0o777)
         sync_folder(folder.parent)
-    if not root.is_dir():
-        raise StateError(f"{root} is not a folder", hint="move it away")
 
 
 def _numbered(name: str, number: int) -> str:

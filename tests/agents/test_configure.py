@@ -250,3 +250,49 @@ def test_an_operator_in_quotes_is_a_word(command: str) -> None:
 def test_bad_table_is_explained(table: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=re.escape(message)):
         agent_from_table("w", table)
+
+
+@pytest.mark.parametrize(
+    ("table", "told"),
+    [
+        ({"command": ["t", "{promt}"]}, "has {promt}, which is no place (did you mean {prompt}?)"),
+        ({"command": ["t", "-m={Model}"]}, "has {Model}, which is no place"),
+        ({"command": ["t", "{answer-file}"], "answer": "file"}, "needs {answer_file}"),
+        ({"command": ["t", "{options}"], "edit_options": ["{shema}"]}, "did you mean {schema}?"),
+        (
+            {"command": ["t", "{options}"], "schema_options": ["--json"]},
+            "schema_options need {schema} or {schema_file}",
+        ),
+    ],
+)
+def test_a_place_that_there_is_not_is_named(table: dict[str, Any], told: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(told)):
+        made(**table)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["awk", "{print}"], ["t", "${PROMPT}"], ["sh", "-c", "f() { cat; }; f"], ["jq", "{text}"]],
+)
+def test_braces_of_another_language_are_none_of_ours(command: list[str]) -> None:
+    assert made(command=command).command == tuple(command)
+
+
+@pytest.mark.parametrize("key", ["answer_options", "edit_options", "schema_options", "command"])
+def test_a_word_for_the_command_holds_no_nul(key: str) -> None:
+    table = {"command": ["t", "{options}"], key: ["a\0b"]}
+    with pytest.raises(UsageError, match=f"agents.w.{key} must be "):
+        made(**table)
+
+
+@pytest.mark.parametrize("digits", [1_000, 5_000, 50_000])
+def test_a_number_of_thousands_of_digits_hides_nothing(digits: int) -> None:
+    from pytest_reflex.agents.answers import source, values
+
+    text = f'{{"n": {"7" * digits}, "usd": 0.5, "r": "said"}}'
+    output = Output(text, stderr=f"log\n{text}")
+    assert values(source("json:r", ("json",)), output) == ["said"]
+    assert values(source("jsonl-last:r", ("jsonl-last",)), output) == ["said"]
+    assert values(source("stderr-json:r", ("stderr-json",)), output) == ["said"]
+    assert number((source("json:usd", ("json",)),), output) == 0.5
+    assert number((source("json:n", ("json",)),), output) is None

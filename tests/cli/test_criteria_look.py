@@ -216,7 +216,7 @@ def test_alternatives_are_shown_each_as_it_will_run(
     (project / "either.yaml").write_text(text)
     told = printed(capsys, "compile", "either.yaml", "--phase", "A")
     assert "TYPE        any_of\nEITHER" in told
-    assert "SEARCH      one\nENGINE      text: the text is looked up as it stands\n" in told
+    assert "SEARCH      'one'\nENGINE      text: the text is looked up as it stands\n" in told
     assert "ARGV        two\n" in told
 
 

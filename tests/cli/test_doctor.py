@@ -104,7 +104,7 @@ BAD: dict[str, tuple[str, str]] = {
     "an agent that there is not": ('agent = "x"', "no agent named 'x'"),
     "a table that is wrong": (
         'agent = "w"\n[agents.w]\ncommand = "t"\nanswer = "xml"',
-        "pytest-reflex.toml: agents.w.answer must be stdout or",
+        "pytest-reflex.toml:4:10: agents.w.answer must be stdout or",
     ),
     "an agent that is not in use and not installed": (
         '[agents.spare]\ncommand = "no-such-tool"',

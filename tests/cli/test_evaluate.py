@@ -33,6 +33,38 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"pytest-reflex {__version__}\n"
 
 
+@pytest.mark.parametrize("name", ["big.md", "big.yaml", "big.json"])
+def test_an_artifact_that_is_too_large_is_refused_in_one_line(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Path(name).open("wb") as file:
+        file.truncate(60_000_000)
+    assert main(["evaluate", name, "--criteria", "words.yaml"]) == 5
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == (
+        f"pytest-reflex: {name} is too large: 60.0 MB, the limit is 50.0 MB "
+        "(split it, or judge a part of it)\n"
+    )
+
+
+@pytest.mark.parametrize(("limit", "status"), [("1", 5), ("2", 0)])
+def test_how_large_an_artifact_may_be_is_configured(
+    limit: str, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("big.md").write_text("MUST-HAVE\n" * 150_000)
+    monkeypatch.setenv("PYTEST_REFLEX_ARTIFACT_LIMIT", limit)
+    assert main(["evaluate", "big.md", "--criteria", "words.yaml"]) == status
+
+
+def test_a_draft_that_is_too_large_starts_no_loop(capsys: pytest.CaptureFixture[str]) -> None:
+    with Path("big.md").open("wb") as file:
+        file.truncate(60_000_000)
+    start = ["loop", "new", "task", "--criteria", "words.yaml", "--input", "big.md", "--yes"]
+    assert main(start) == 4
+    assert "big.md is too large: 60.0 MB" in capsys.readouterr().err
+
+
 def test_python_m_is_the_same_command() -> None:
     command = [sys.executable, "-m", "pytest_reflex", "--version"]
     assert subprocess.run(command, capture_output=True, check=True).stdout.startswith(

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from pytest_reflex.cli.main import main
+from pytest_reflex.model.run import Spend
+from pytest_reflex.reports.runs import status_text
 from tests.cli.terminal import Terminal
 from tests.drivers.iterate.project import Project as IterateProject
 from tests.drivers.iterate.project import left_behind
@@ -292,3 +294,21 @@ def test_the_list_is_watched_until_no_run_is_at_work(folder: Path) -> None:
             last = watch.stdout.read().strip().splitlines()[-1].split("\t")
         assert (watch.returncode, run.wait()) == (0, 0)
     assert (first[2], last[2]) == ("running", "completed")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("2026-02-06T10:00:00", "2026-02-06T10:00:00Z"),
+        ("2026-02-06T12:00:00+02:00", "2026-02-06T10:00:00Z"),
+        ("9999-12-31T23:59:59-12:00", "9999-12-31T23:59:59-12:00"),
+        ("soon", "soon"),
+        (7, "7"),
+        (None, ""),
+    ],
+)
+def test_a_time_is_shown_in_utc_and_one_that_is_none_as_it_is(text: Any, shown: str) -> None:
+    run = {"name": "r", "status": "running", "started_at": text, "seconds": None,
+           "iteration": None, "max_iterations": 0}  # fmt: skip
+    told = status_text("Run", run, spend=Spend())
+    assert ("Started: " + shown if shown else "Started") in told or not shown

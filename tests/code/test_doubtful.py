@@ -9,6 +9,8 @@ import pytest
 from pytest_reflex.model.words import Outcome
 from tests.code.judging import judge
 
+pytestmark = pytest.mark.variants
+
 SQL = "def f(db, name, table, ids):\n    "
 METHOD = "class A(B):\n    def f(self):\n"
 OPEN = "class A:\n    def f(self):\n        raise NotImplementedError\n"
@@ -75,6 +77,9 @@ FOUND = [
     ("input", SQL + "db.execute('delete from t where n = ' + name)\n", "S608"),
     ("input", SQL + "db.execute('insert into t values (1, {})'.format(name))\n", "S608"),
     ("input", SQL + "q = f'select * from t where n = {name}'\n    db.execute(q)\n", "S608"),
+    ("input", "class A:\n    q = f'select * from t where n = {n}'\ndb.execute(A.q, q)\n", "S608"),
+    ("input", SQL + "self.q = f'delete from t where n = {name}'\n    db.run(self.q)\n", "S608"),
+    ("input", SQL + "return f'delete from t where n={name}'\n\n\ndb.execute(f(1))\n", "S608"),
     ("input", "def f(age):\n    '''Words.'''\n    assert age > 0\n", "S101"),
     ("input", "def f(a, b):\n    assert b\n    assert a in ('x', 'y')\n", "S101"),
     ("input", "class A:\n    def f(self, a):\n        assert 0 <= len(a) < 3\n", "S101"),
@@ -148,3 +153,9 @@ def test_package_imports_from_itself_and_from_above(tmp_path: Path) -> None:
     assert result.outcome is Outcome.FAIL
     assert "b.py: Incompatible types in assignment" in result.message
     assert "more" not in result.message
+
+
+@pytest.mark.parametrize("text", ["from . import x\n", "from .a import b\nfrom .. import c\n"])
+def test_what_a_package_says_of_itself_is_judged_alone(text: str) -> None:
+    assert judge(text, "types", "__init__.py").outcome is Outcome.PASS
+    assert judge(text + "y: int = 'a'\n", "types", "__init__.py").outcome is Outcome.FAIL

@@ -144,6 +144,13 @@ def test_setting_of_a_key_that_repeats_is_looked_at_each_time() -> None:
     assert judge(text, {"configuration": "portability"}, "a.service").outcome is Outcome.FAIL
 
 
+@pytest.mark.parametrize(
+    "text", ['{"a": 1} /* b', '{"a": 1} /*/', '{"a": "b // c}', '{"a" 1} // b']
+)
+def test_json_with_comments_has_its_faults_too(text: str) -> None:
+    assert judge(text, {"configuration": "syntax"}, "tsconfig.json").outcome is Outcome.FAIL
+
+
 @pytest.mark.parametrize(("name", "text"), [("a.json", '{"a": 1,}'), ("artifact.md", '{"a": 1,}')])
 def test_json_of_other_tools_has_no_last_comma(name: str, text: str) -> None:
     assert judge(text, {"configuration": "syntax"}, name).outcome is Outcome.FAIL

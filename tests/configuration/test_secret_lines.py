@@ -84,3 +84,20 @@ def test_f17_two_megabytes_of_secrets_are_found_and_no_error() -> None:
     text = "".join(f"secretkey{number}: {'pwd' * 10}{number}\n" for number in range(1000))
     result = judge(text, {"configuration": "secrets"}, "a.yaml")
     assert "secretkey0 holds a secret in clear (and 999 more)" in result.message
+
+
+HOSTILE = [
+    "abcd" * 12 + "!",
+    "x" * 60 + "y",
+    "1a" * 40 + "!",
+    "://:" * 400,
+    "my-" * 300,
+    "ab12" * 40,
+]
+
+
+@pytest.mark.parametrize("value", HOSTILE, ids=lambda value: value[:4])
+def test_value_of_one_word_over_and_over_is_judged(value: str) -> None:
+    for name in ("a", "password", "api_key"):
+        result = judge(f"{name}: '{value}'\n", {"configuration": "secrets"}, "a.example.yaml")
+        assert result.outcome in (Outcome.PASS, Outcome.FAIL)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_reflex.contracts.extract import find_json
 from pytest_reflex.contracts.steps import ContractError, read_plan
 
 STEPS = ("one", "two", "three")
@@ -150,3 +151,11 @@ def test_plan_is_found_in_any_prose_without_braces(
 
 def test_the_table_is_long_enough() -> None:
     assert len(READ) + len(REFUSED) >= 60
+
+
+@pytest.mark.parametrize("text", ["[{}]", "```\n[{}]\n```", '{{"n": {}}}', 'So: {{"n": -{}}} .'])
+def test_a_number_that_is_too_long_is_told_in_words(text: str) -> None:
+    with pytest.raises(ContractError) as caught:
+        find_json(text.format("7" * 5_000), lambda value: [])
+    assert "digits, 1,000 at most" in str(caught.value)
+    assert "sys." not in str(caught.value)

@@ -96,7 +96,7 @@ OVER_A_LIMIT = [
     ("json", "[" * 100_000, "JSON nested deeper than 100"),
     ("json", "[" * 200 + "]" * 200, "JSON nested deeper than 100"),
     ("toml", "a = " + "[" * 5000, "TOML nested deeper than 100"),
-    ("json", " " * 10_000_001, "10,000,001 characters"),
+    ("json", " " * 50_000_001, "50,000,001 characters"),
 ]
 
 

@@ -19,7 +19,7 @@ from pytest_reflex.drivers.common.calls import CallsUnderWay
 from pytest_reflex.drivers.common.measure import Attempt
 from pytest_reflex.drivers.common.measure_criteria import CriteriaMeasure
 from pytest_reflex.drivers.iterate.statefile import is_driven
-from pytest_reflex.drivers.reflex.pending import Call, calls_json, lost_calls, paid_calls
+from pytest_reflex.drivers.reflex.recovering import CALLS, Call, lost_calls, paid_calls
 from pytest_reflex.host import open_host
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.judged import Cast
@@ -105,7 +105,7 @@ def test_a_vote_tells_of_its_own_calls_alone() -> None:
     played = History().planned().produced().prepared()
     after = played.events[-1].seq
     calls = [Call(Step.EVALUATE, after, one) for one in (QUESTION, QUESTION, OTHER)]
-    run = {"run_id": played.events[0].run_id, **calls_json(calls)}
+    run = {"run_id": played.events[0].run_id, CALLS: [call.to_json() for call in calls]}
     assert lost_calls(run, played.events) == calls
     played.add(EventKind.VOTE_CAST, vote(QUESTION), Step.EVALUATE)
     assert lost_calls(run, played.events) == calls[2:]

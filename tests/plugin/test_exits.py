@@ -6,7 +6,7 @@ import pytest
 
 from pytest_reflex.session.conclude import exit_status
 from pytest_reflex.verdict.gate import Gate, GateStatus
-from tests.plugin.conftest import BAD, Run, write
+from tests.plugin.conftest import BAD, GOOD, Run, write
 
 PASSED, FAILED = Gate(status=GateStatus.PASSED), Gate(status=GateStatus.FAILED)
 PARTIAL, INCOMPLETE = Gate(status=GateStatus.PARTIAL), Gate(status=GateStatus.INCOMPLETE)
@@ -35,6 +35,24 @@ PARTIAL, INCOMPLETE = Gate(status=GateStatus.PARTIAL), Gate(status=GateStatus.IN
 )
 def test_exit_status(current: int, gate: Gate | None, faults: bool, final: int) -> None:
     assert exit_status(current, gate, criteria_faults=faults) == final
+
+
+def test_an_artifact_that_is_too_large_fails_the_gate(
+    project: pytest.Pytester, run: Run, run_workers: Run
+) -> None:
+    with (project.path / "api.md").open("wb") as file:
+        file.truncate(50_000_001)
+    for result in (run(), run_workers()):
+        assert result.ret == 1
+        result.stdout.fnmatch_lines(["*api.md is too large: 50.0 MB, the limit is 50.0 MB*"])
+
+
+def test_a_larger_artifact_may_be_allowed(
+    project: pytest.Pytester, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project.path / "api.md").write_text(GOOD + "\n" * 50_000_001)
+    monkeypatch.setenv("PYTEST_REFLEX_ARTIFACT_LIMIT", "60")
+    assert run().ret == 0
 
 
 @pytest.mark.parametrize(("ci", "status"), [("", 0), ("1", 1)])

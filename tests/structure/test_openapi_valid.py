@@ -120,7 +120,7 @@ UNREADABLE = {
     "Swagger 2.0": (OLD, "this is Swagger 2.0; OpenAPI 3 is needed (line 2)"),
     "Swagger 1.2": ("swaggerVersion: '1.2'\nswagger: 1.2\n", "this is Swagger 1.2;"),
     "no YAML": ("openapi: 3.1.0\na: b: c\n", "not valid YAML: mapping values"),
-    "no API": ("info: {title: T}\n", "there is no OpenAPI document"),
+    "no JSON": ('{"openapi": "3.1.0", ', "not valid YAML: "),
 }
 
 

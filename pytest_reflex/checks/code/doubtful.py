@@ -20,7 +20,8 @@ _Place = tuple[int, int]
 
 _KEEPS = frozenset({"append", "add", "insert", "setdefault", "connect", "register", "subscribe"})
 _RUNS_SQL = re.compile(
-    r"execute\w*|executescript|raw|text|mogrify|query|read_sql\w*|exec_driver_sql|prepare|fetch\w*",
+    r"execute\w*|exec_driver_sql|raw|text|mogrify|query\w*|read_sql\w*|sql\w*|run\w*|scalars?"
+    r"|prepare|fetch\w*",
     re.IGNORECASE,
 )
 _HOLE = "\0"
@@ -132,32 +133,38 @@ def _runs_as_sql(source: Source, place: _Place) -> bool:
         if isinstance(node, ast.expr) and _at(node) == place and _HOLE in (text := _told(node)):
             if not _VALUE.search(text):
                 return False
+            names = _names_of(above)
             return _is_run(node, above) or any(
                 _is_run(use, over)
                 for use, over in _nodes(source)
-                if isinstance(use, ast.Name) and use.id in _given_names(above)
+                if isinstance(use, ast.Name | ast.Attribute) and ast.unparse(use) in names
             )
     return True
 
 
 def _is_run(node: ast.AST, above: tuple[ast.AST, ...]) -> bool:
+    """Return whether a call around an expression, or around a call of it, runs SQL."""
     for parent in reversed(above):
         if isinstance(parent, ast.stmt):
             return False
-        if isinstance(parent, ast.Call):
+        if isinstance(parent, ast.Call) and parent.func is not node:
             called = parent.func
             name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
-            return parent.func is not node and bool(_RUNS_SQL.fullmatch(name))
+            return bool(_RUNS_SQL.fullmatch(name))
+        node = parent
     return False
 
 
-def _given_names(above: tuple[ast.AST, ...]) -> set[str]:
-    """Return the names that the statement around an expression gives to it."""
+def _names_of(above: tuple[ast.AST, ...]) -> set[str]:
+    """Return by what names an expression is known from its statement on: targets, a function."""
     statement = next((node for node in reversed(above) if isinstance(node, ast.stmt)), None)
+    if isinstance(statement, ast.Return):
+        function = next((n for n in reversed(above) if isinstance(n, _Function)), None)
+        return {function.name, f"self.{function.name}"} if function else set()
     if isinstance(statement, ast.Assign):
-        return {t.id for t in statement.targets if isinstance(t, ast.Name)}
+        return {ast.unparse(target) for target in statement.targets}
     if isinstance(statement, ast.AugAssign | ast.AnnAssign):
-        return {statement.target.id} if isinstance(statement.target, ast.Name) else set()
+        return {ast.unparse(statement.target)}
     return set()
 
 

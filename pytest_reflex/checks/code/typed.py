@@ -11,6 +11,7 @@ import atexit
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -57,10 +58,10 @@ def judge(reading: Reading, context: CheckContext) -> Seen:
     """Find values that do not have the type that the code says; imports from outside are Any."""
     if why := missing("mypy"):
         return Seen(unmeasured=why)
-    files = [source.name for source in reading.sources]
+    reading = _as_module(reading)
+    below = _below(reading)
+    files = [below + source.name for source in reading.sources]
     try:
-        below = _below(reading)
-        files = [below + name for name in files]
         with laid_out(reading, below) as folder:
             _make_packages(folder, below)
             environment = {"MYPYPATH": str(folder)}
@@ -106,6 +107,13 @@ def _entries(output: bytes) -> Iterator[dict[str, Any]]:
             continue  # a word of mypy about itself
         if isinstance(entry, dict):
             yield entry
+
+
+def _as_module(reading: Reading) -> Reading:
+    """Return the reading; what a package says alone, its other modules left out, as a module."""
+    if reading.artifact.is_folder or reading.sources[0].name != "__init__.py":
+        return reading
+    return replace(reading, sources=(replace(reading.sources[0], name=_PACKAGE + ".py"),))
 
 
 def _below(reading: Reading) -> str:

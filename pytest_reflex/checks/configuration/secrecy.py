@@ -43,7 +43,7 @@ _ENCRYPTED = frozenset({"sops", "encryptedData"})
 """Tables of what is encrypted."""
 
 _SHA = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})")
-_WORD_PATH = re.compile(r"(?:[./_-]*[A-Za-z]{2,})+(?:[./_-]*\d{1,4})*")
+_WORD_PATH = re.compile(r"[./_-]*[A-Za-z]{2,}(?:[./_-]+[A-Za-z]{2,})*(?:[./_-]*\d{1,4})?")
 
 
 @dataclass(frozen=True, slots=True)

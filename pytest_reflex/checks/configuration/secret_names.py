@@ -65,7 +65,7 @@ _LEADS_ELSEWHERE = re.compile(
     |(?:file|vault|keyring|ssm|sops|cred|credentials):|ref\+|arn:|projects/[^/]+/secrets/|@Microsoft\.KeyVault
     |(?:process\.env|os\.environ|env|secrets|vars?|local|data|module|settings|config|self|this|lookup)
      [.(\[]
-    |(?!\S*://\S*:\S*@)[a-zA-Z][\w+.-]*://""",
+    |[a-zA-Z][\w+.-]*://(?![^\s/?\#@:]*:[^\s/?\#@]*@)""",
     re.VERBOSE | re.IGNORECASE,
 )
 """How a value begins that says where the secret is, and is none."""
@@ -77,7 +77,7 @@ _CLOSED = re.compile(
 )
 """How a value begins that is encrypted, or a hash."""
 
-_MASK = re.compile(r"[x*•.#?_-]{3,}|(?:x{3,}[-_.]?)+", re.IGNORECASE)
+_MASK = re.compile(r"[x*•.#?_-]{3,}", re.IGNORECASE)
 _SENTENCE = re.compile(r"\S+\s.*[?!.:…]|[A-Z]\w*(?: [a-z]\w*)+|[^\x00-\x7f]+")
 _VERSION = re.compile(r"[~^<>=v ]*\d+(?:\.(?:\d+|x|\*))+(?:[-+.\w]*)?(?: .*)?")
 _ENV_NAME = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")

@@ -69,7 +69,9 @@ def _make(params: Mapping[str, Any]) -> Judge:
         found = openapi_in(artifact)
         if isinstance(found, Report):
             # One cause, one finding: that of the aspect that asks whether there is anything.
-            return found if name == "operations" else Report(unmeasured=_reason(found))
+            return Report(
+                found.findings, unmeasured="" if name == "operations" else found.unmeasured
+            )
         reports = [aspect(document) for document in found]
         findings = [finding for report in reports for finding in report.findings]
         unmeasured = next((report.unmeasured for report in reports if report.unmeasured), "")
@@ -80,10 +82,10 @@ def _make(params: Mapping[str, Any]) -> Judge:
     return judge
 
 
-def _reason(report: Report) -> str:
-    """Return why nothing can be looked at, with the place that `operations` reports."""
-    first = report.findings[0]
-    return first.message + (f" (line {first.line})" if first.line > 1 else "")
+def _unreadable(*faults: Finding) -> Report:
+    """Return that there is a document and it cannot be read; `unmeasured` says why."""
+    line = f" (line {faults[0].line})" if faults[0].line > 1 else ""
+    return Report(faults, unmeasured=faults[0].message + line)
 
 
 def _is_about(name: str, document: ApiDocument, report: Report) -> bool:
@@ -117,14 +119,14 @@ def openapi_in(artifact: Artifact) -> list[ApiDocument] | Report:
     if not source.documents and not source.faults:
         source, around = whole_text(text, meant=True), ""
     if source.faults:
-        return Report(source.faults)
+        return _unreadable(*source.faults)
     tables = [data for data in source.documents if isinstance(data.value, dict)]
     found = [ApiDocument(data, around) for data in tables if "openapi" in data.value]
     if found:
         return found
     if old := next((data for data in tables if "swagger" in data.value), None):
         message = f"this is Swagger {old.value['swagger']}; OpenAPI 3 is needed"
-        return Report([Finding(message, old.line(("swagger",)))])
+        return _unreadable(Finding(message, old.line(("swagger",))))
     return Report([Finding("there is no OpenAPI document: the key `openapi` is not at its top", 1)])
 
 

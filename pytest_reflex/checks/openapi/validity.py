@@ -16,7 +16,7 @@ from pytest_reflex.checks.openapi.meaning import faults_in
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.extras import missing
 
-MAX_NODES = 200_000
+MAX_NODES = 1_000_000
 MAX_FINDINGS = 20
 
 

@@ -31,7 +31,7 @@ from pytest_reflex.drivers.flow.model import Node
 from pytest_reflex.drivers.flow.read import read_flow
 from pytest_reflex.drivers.flow.run_file import FlowRunFile, refuse_missing_branch
 from pytest_reflex.drivers.flow.staff import Role, Staff
-from pytest_reflex.errors import FlowError, Place, Problem, ReflexError, UsageError
+from pytest_reflex.errors import FlowError, Place, Problem, ReflexError, StateError, UsageError
 from pytest_reflex.host import agent_kinds, make_agent, open_host
 from pytest_reflex.model.steps import Askable
 from pytest_reflex.model.stop import StopReason
@@ -214,7 +214,12 @@ def _new_run(project: Path) -> str:
     """Make the folder of a new run, which nobody else has made."""
     runs = project / RUNS
     refuse_links(project, runs)
-    make_folder(runs)
+    try:
+        make_folder(runs)
+        if not runs.is_dir():
+            raise StateError(f"{runs} is not a folder", hint="move it away")
+    except OSError as error:
+        raise StateError(f"{runs} could not be made: {error.strerror}") from None
     while True:
         run_id = next_run_id(run_names(project), datetime.now(UTC))
         try:

@@ -59,10 +59,13 @@ class Commits:
         self._after: frozenset[bytes] | None = None
         self._touched: tuple[bytes, ...] = ()
         self._pending: frozenset[bytes] = frozenset()
+        self._branch = self._current_branch()
+        self._inside: frozenset[bytes] = frozenset()
 
     def before_agent(self) -> None:
         """Look at what is not committed before an iteration: that is somebody else's work."""
         self._after = None
+        self._inside = self._inside_submodules()
         others = (self._uncommitted() or frozenset()) - self._pending
         self._before = {path: self._stamp(path) for path in others}
 
@@ -79,6 +82,11 @@ class Commits:
             return Committed(problems=("Not committed: git could not say what was changed",))
         ours = sorted(self._after - self._before.keys())
         left = (_left_out(self._touched),) if self._touched else ()
+        if inside := sorted(self._inside_submodules() - self._inside):
+            left = (*left, f"Left out of the commit, inside submodules: {_listed(inside)}")
+        if (branch := self._current_branch()) != self._branch:
+            told = f"HEAD is on {one_line(branch)} now, and was on {one_line(self._branch)} before"
+            left, self._branch = (*left, told), branch
         if nested := [path for path in ours if path.endswith(b"/")]:
             ours = [path for path in ours if path not in nested]
             left = (*left, f"Left out of the commit, being repositories: {_listed(nested)}")
@@ -128,6 +136,19 @@ class Commits:
             return None
         paths = (row[3:] for row in found.stdout.split(b"\0") if row)
         return frozenset(path for path in paths if not self._is_excluded(path))
+
+    def _inside_submodules(self) -> frozenset[bytes]:
+        """Return the submodules in which something is not committed: git takes only their HEAD."""
+        if not os.path.lexists(self._top / ".gitmodules"):
+            return frozenset()
+        found = self._git("status", "--porcelain=2", "-z", "--ignore-submodules=none")
+        rows = (row.split(b" ", 8) for row in found.stdout.split(b"\0") if row[:2] == b"1 ")
+        dirty = (row[8] for row in rows if row[2][:1] == b"S" and row[2][2:] != b"..")
+        return frozenset(path for path in dirty if not self._is_excluded(path))
+
+    def _current_branch(self) -> str:
+        name = self._git("symbolic-ref", "--quiet", "--short", "HEAD").stdout.decode().strip()
+        return name or "no branch"
 
     def _is_excluded(self, path: bytes) -> bool:
         return any(path == one or path.startswith(one + b"/") for one in self._exclude)

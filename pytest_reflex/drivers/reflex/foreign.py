@@ -90,15 +90,17 @@ def adoption(folder: Path, records: Sequence[Record], *, allow_commands: bool = 
             "rules, is missing or broken",
             hint=f"put {RUN} back; or start a new loop with {ARTIFACT} as --input",
         )
+    from pytest_reflex.drivers.reflex.foreign_faults import fault_of
+
+    if fault := fault_of(run, records[-1]):
+        raise StateError(f"{path}, which another program wrote, {fault}", hint=_ADVICE)
     try:
         return _Foreign(folder, run, records, allow_commands).event()
     except ReflexError as error:
         raise StateError(f"{path}: {error.problems[0].message}", hint=_ADVICE) from None
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        raise StateError(
-            f"{path}, which another program wrote, cannot be used: {type(error).__name__}: {error}",
-            hint=_ADVICE,
-        ) from error
+        told = f"{path}, which another program wrote, is not in the form that can be taken up"
+        raise StateError(told, hint=_ADVICE) from error
 
 
 _ADVICE = "start a new loop from the artifact"

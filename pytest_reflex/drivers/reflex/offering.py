@@ -8,6 +8,7 @@ imported in the place of an installed module.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Collection, Iterable
 from importlib.metadata import packages_distributions
@@ -18,6 +19,7 @@ from pytest_reflex.model.plain import visible
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import StopReason
 from pytest_reflex.seals.manifest import Change, ChangeKind
+from pytest_reflex.seals.patterns import escaped
 from pytest_reflex.seals.project import printable
 
 OFFERED = "offered"
@@ -39,6 +41,14 @@ def offered(changes: Iterable[Change], project: Path) -> tuple[str, ...]:
     if not 0 < len(found) <= _MOST or any(one.kind is not ChangeKind.ADDED for one in found):
         return ()
     return paths if all(_is_helper(path, paths, project) for path in paths) else ()
+
+
+def allowing(changes: Iterable[Change], flag: str, most: int) -> str:
+    """Return by which flags a person allows what was changed in the project; empty for nothing."""
+    inside = [change.path for change in changes if not os.path.isabs(change.path)][:most]
+    quoted = (visible(escaped(path)).replace("'", "'\\''") for path in inside)
+    flags = " ".join(f"{flag} '{path}'" for path in quoted)
+    return f" (to allow {'them' if inside[1:] else 'it'}: {flags})" if inside else ""
 
 
 def _is_helper(path: str, new: Collection[str], project: Path) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pytest_reflex.drivers.reflex.history import claims_pass, hash_before_last_change, read_events
 from pytest_reflex.drivers.reflex.kinds import is_of_session
-from pytest_reflex.drivers.reflex.pending import with_lost_calls
+from pytest_reflex.drivers.reflex.recovering import with_lost_calls
 from pytest_reflex.drivers.reflex.statefile import (
     ARTIFACT,
     CURRENT,

@@ -9,7 +9,6 @@ since in the events that say so: a resume compares with what was last known.
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +16,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from pytest_reflex.drivers.reflex.offering import ALLOWED, OFFERED, offered
+from pytest_reflex.drivers.reflex.offering import ALLOWED, OFFERED, allowing, offered
 from pytest_reflex.drivers.reflex.steps import Done, interrupted
 from pytest_reflex.errors import PausedError, StateError
 from pytest_reflex.model.events import Event
@@ -268,11 +267,7 @@ class ProjectWatch:
         return f"modified during EVALUATE: {named(found.changes)}{hint}"
 
     def _allow(self, changes: Sequence[Change]) -> str:
-        inside = [change.path for change in changes if not os.path.isabs(change.path)]
-        if not inside:
-            return ""
-        quoted = visible(escaped(inside[0])).replace("'", "'\\''")
-        return f" (to allow it: {self._scope.flag} '{quoted}')"
+        return allowing(changes, self._scope.flag, _MOST_NAMED)
 
 
 def named(changes: Iterable[Change]) -> str:

@@ -1,24 +1,95 @@
-"""What run.json says beside the history when a run is taken up: what is ahead of it, or broken."""
+"""What run.json says beside the history when a run is taken up: what is ahead of it, what was lost.
+
+Calls of agents that are under way stand in run.json, also those for votes of a judge: a process
+that is killed leaves no event of them, and they were paid all the same.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from pytest_reflex.drivers.reflex.history import RecordedRun
 from pytest_reflex.drivers.reflex.statefile import (
     ARTIFACT,
+    CALLS,
     HISTORY,
     RUN,
     read_object,
     refuse_newer,
     tells_of,
 )
+from pytest_reflex.drivers.reflex.steps import Done, interrupted
 from pytest_reflex.errors import StateError, TamperedError, UsageError
+from pytest_reflex.model.events import Event, EventKind
+from pytest_reflex.model.run import RunState, Spend, unknown_cost
 from pytest_reflex.model.stop import RunStatus, StopReason
+from pytest_reflex.model.words import Step
 from pytest_reflex.store.aside import keep_aside
 from pytest_reflex.store.regular import read_if_regular
+
+# Of people, whatever the step is: what became of a call says another event.
+_OF_PEOPLE = (EventKind.FEEDBACK_GIVEN, EventKind.CHANGES_ACCEPTED, EventKind.RUN_EXTENDED)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call that began behind event `after`; of a vote, `vote` is the question to the judge."""
+
+    step: Step
+    after: int
+    vote: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        wire: dict[str, Any] = {"step": self.step.value, "after": self.after}
+        return wire | ({"vote": self.vote} if self.vote else {})
+
+    def is_told_by(self, event: Event) -> bool:
+        """Return whether an event says what became of it: of a vote also the end of EVALUATE."""
+        if event.kind is EventKind.VOTE_CAST:
+            return bool(self.vote) and event.payload.get("question") == self.vote
+        return event.step is self.step and event.kind not in _OF_PEOPLE
+
+
+def lost_calls(run: Mapping[str, Any], events: Sequence[Event]) -> list[Call]:
+    """Return the calls that run.json has as under way and of which no event tells."""
+    wire = run.get(CALLS) if tells_of(run, events[0].run_id) else None
+    calls = [call for one in (wire if isinstance(wire, list) else ()) for call in _calls(one)]
+    return [
+        call
+        for call in calls
+        if not any(call.is_told_by(event) for event in events if event.seq > call.after)
+    ]
+
+
+def _calls(wire: Any) -> Iterator[Call]:
+    if not isinstance(wire, Mapping):
+        return
+    step, after, vote = wire.get("step"), wire.get("after"), wire.get("vote", "")
+    if step in list(Step) and isinstance(after, int) and isinstance(vote, str):
+        yield Call(Step(step), after, vote)
+
+
+def paid_calls(calls: Iterable[Call]) -> Iterator[tuple[Done, str]]:
+    """Yield an event for the calls of each step, which were paid, with what is said of it."""
+    for step, number in Counter(call.step for call in calls).items():
+        cost = {**unknown_cost(0.0), "calls": number}
+        many = "its call counts" if number == 1 else f"its {number} calls count"
+        yield (
+            interrupted(step, cost),
+            f"{step.value} was under way when the run was killed; {many} as paid",
+        )
+
+
+def with_lost_calls(state: RunState, run: Mapping[str, Any], events: Sequence[Event]) -> RunState:
+    """Return the state of an interrupted run as it will be when somebody goes on with it."""
+    if state.status is not RunStatus.RUNNING:
+        return state
+    spend: Spend = state.spend.with_calls(unknown_cost(0.0) for _ in lost_calls(run, events))
+    return replace(state, spend=spend)
 
 
 def refuse_what_is_ahead(run: RecordedRun, written: Mapping[str, Any], torn_lines: int) -> None:

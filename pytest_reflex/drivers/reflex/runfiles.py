@@ -18,6 +18,7 @@ from typing import Any
 
 from pytest_reflex.drivers.common.control import Requests
 from pytest_reflex.drivers.common.workspace import TextFile, Workspace
+from pytest_reflex.drivers.reflex import recovering
 from pytest_reflex.drivers.reflex.fold import apply
 from pytest_reflex.drivers.reflex.foreign import adoption
 from pytest_reflex.drivers.reflex.history import (
@@ -27,13 +28,12 @@ from pytest_reflex.drivers.reflex.history import (
     read_events,
 )
 from pytest_reflex.drivers.reflex.partial import keep_in_run, with_partial
-from pytest_reflex.drivers.reflex.pending import Call, calls_json, lost_calls, paid_calls
-from pytest_reflex.drivers.reflex.recovering import keep_broken_state, refuse_what_is_ahead
 from pytest_reflex.drivers.reflex.statefile import (
     ARTIFACT,
     HISTORY,
     RUN,
     Pointer,
+    calls_json,
     change_pointer,
     dump,
     follow,
@@ -90,7 +90,7 @@ class RunFiles(RecordedRun):
         self._journal = journal
         self._written: bytes | None = None
         self._forgery, self._lock = "", RLock()
-        self._calls: list[Call] = []
+        self._calls: list[recovering.Call] = []
         self._is_named = False
         self.aside = [journal.aside] if journal.aside else []
         self.recovered = journal.recovered
@@ -122,9 +122,9 @@ class RunFiles(RecordedRun):
             events, state = read_events(journal.path, journal.records)
             files = cls(folder, journal, events, state, workspace)
             written = read_object(folder / RUN)
-            refuse_what_is_ahead(files, written, journal.torn_lines)
+            recovering.refuse_what_is_ahead(files, written, journal.torn_lines)
             if files.state.status is RunStatus.RUNNING:
-                files._calls = lost_calls(written, events)
+                files._calls = recovering.lost_calls(written, events)
             files._roll_forward()
             files._count_lost_calls()
         except BaseException:
@@ -137,7 +137,7 @@ class RunFiles(RecordedRun):
 
     def _count_lost_calls(self) -> None:
         """Have the calls in the spend that were under way when the run was killed."""
-        for done, told in list(paid_calls(self._calls)):
+        for done, told in list(recovering.paid_calls(self._calls)):
             self.commit(done)
             self.recovered = (*self.recovered, told)
 
@@ -161,13 +161,14 @@ class RunFiles(RecordedRun):
     def begin_call(self, step: Step, vote: str = "") -> None:
         """Note that an agent is asked, until an event tells of it; by any thread."""
         with self._lock:
-            self._calls.append(Call(step, self.state.last_seq, vote))
+            self._calls.append(recovering.Call(step, self.state.last_seq, vote))
             self._write_run()
 
     def unheard_votes(self) -> list[Done]:
         """Return the event, if there is one to be, for calls of a judge that no event tells of."""
         with self._lock:
-            return [done for done, _ in paid_calls(call for call in self._calls if call.vote)]
+            votes = [call for call in self._calls if call.vote]
+        return [done for done, _ in recovering.paid_calls(votes)] if votes else []
 
     def end_calls(self) -> None:
         """Note that no call is under way any more."""
@@ -261,7 +262,7 @@ class RunFiles(RecordedRun):
 
     def _write_run(self) -> None:
         self.forgery()
-        self._written = dump({**run_json(self.state), **calls_json(self._calls)})
+        self._written = dump(run_json(self.state) | calls_json(self._calls))
         replace_file(self.folder / RUN, self._written)
 
     def requests(self) -> Requests:
@@ -339,7 +340,7 @@ class RunFiles(RecordedRun):
         if self.is_foreign:
             return
         is_ahead = read_object(self.folder / RUN).get("last_seq") != self.state.last_seq
-        self.aside += keep_broken_state(self.folder, self.state.run_id)
+        self.aside += recovering.keep_broken_state(self.folder, self.state.run_id)
         if self.state.artifact_sha256 != EMPTY_SHA256:
             data = self.workspace.read()
             behind = hash_before_last_change(self._events)

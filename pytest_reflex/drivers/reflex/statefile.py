@@ -11,10 +11,10 @@ Limits: a program that does not ask for the lock may write over it; who asked lo
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from pytest_reflex.drivers.common.control import FEEDBACK, NOW, STOP, Requests
 from pytest_reflex.errors import StateError, UnreadableError
@@ -278,3 +278,13 @@ def _is_held(folder: Path) -> bool:
         return is_locked(folder / HISTORY)
     except (StateError, OSError):
         return False
+
+
+class _OnTheWire(Protocol):
+    def to_json(self) -> dict[str, Any]: ...
+
+
+def calls_json(calls: Iterable[_OnTheWire]) -> dict[str, Any]:
+    """Return the key of run.json with the calls that are under way; none where there are none."""
+    wire = [call.to_json() for call in calls]
+    return {CALLS: wire} if wire else {}

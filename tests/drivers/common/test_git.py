@@ -208,7 +208,7 @@ HOOKS_THAT_REFUSE = {
         "pre-commit", "date +%N >> one.txt; echo 'never good' >&2; exit 1", "never good",
     ),
     "it commits what is not ours": ("pre-commit", "git add -A", "secret.env"),
-    "it does not end": ("pre-commit", "sleep 60", "refused a commit: it does not end in 1 s"),
+    "it does not end": ("pre-commit", "sleep 60", "it does not end in 1 s"),
     "it asks": ("pre-commit", "read answer < /dev/tty || exit 3", "pre-commit"),
 }  # fmt: skip
 

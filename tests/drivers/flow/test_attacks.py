@@ -204,16 +204,11 @@ def test_an_answer_that_is_none_ends_the_node(stage: Stage, answer: str) -> None
 
 SENSORS = {
     "hangs": {"command": "sleep 60", "timeout": 0.2},
-    "hangs and is deaf": {"command": "trap '' TERM INT; sleep 60 & wait; sleep 60", "timeout": 0.2},
     "crashes": {"command": "kill -SEGV $$"},
     "prints no text": {"command": "printf '\\377\\000\\033[2J```\\n---\\n'; false"},
-    "never stops printing": {"command": "yes", "timeout": 0.5},
+    "never stops printing": {"command": "yes", "timeout": 0.2},
     "is not there": {"command": "no-such-program"},
     "leaves a child": {"command": "sleep 60 & false"},
-    "has a pattern without end": {
-        "command": f"printf {'a' * 40}b",
-        "target": "stdout ~ /^(a+)+$/",
-    },
 }
 
 

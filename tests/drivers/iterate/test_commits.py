@@ -314,3 +314,37 @@ def test_a_repository_within_is_left_out_and_the_rest_committed(
     assert main([*RUN, "-n", "1"]) == 0
     assert in_commit(git) == ["new.txt"]
     assert "Left out of the commit, being repositories: nested/\n" in capsys.readouterr().err
+
+
+def test_what_changed_inside_a_submodule_is_told_and_left_out(
+    git: Git, tmp_path: Path, capsys: Captured
+) -> None:
+    (tmp_path / "sub").mkdir()
+    for words in (
+        ("init", "-q", "-b", "work"),
+        ("-c", "user.name=A", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "x"),
+    ):
+        subprocess.run(["git", *words], cwd=tmp_path / "sub", check=True)
+    git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "./sub", "sub")
+    git("commit", "-q", "-a", "-m", "with a submodule")
+    script(tmp_path, "echo $PYTEST_REFLEX_ITERATION | tee -a notes.txt > sub/inside.txt")
+    git("commit", "-q", "-a", "-m", "script")
+    assert main([*RUN, "-n", "1"]) == 0
+    assert in_commit(git) == ["notes.txt"]
+    lines = told(capsys.readouterr().err)
+    assert sum("Left out of the commit, inside submodules: sub" in one for one in lines) == 1
+    main([*RUN, "-n", "1"])
+    assert "inside submodules" not in capsys.readouterr().err  # it was so before
+
+
+@pytest.mark.parametrize(
+    ("act", "now"), [("checkout -q -b side", "side"), ("checkout -q --detach", "no branch")]
+)
+def test_another_branch_than_at_the_start_is_told_once(
+    git: Git, tmp_path: Path, capsys: Captured, act: str, now: str
+) -> None:
+    script(tmp_path, f"echo x >> notes.txt; [ -e done ] || git {act}; touch done")
+    git("commit", "-q", "-a", "-m", "script")
+    assert main([*RUN, "-n", "2"]) == 0
+    lines = told(capsys.readouterr().err)
+    assert sum(f"HEAD is on {now} now, and was on work before" in one for one in lines) == 1

@@ -398,10 +398,20 @@ def test_it_is_stopped_and_told_of_like_any(foreign: Foreign, capsys: Captured) 
 BROKEN: dict[str, tuple[dict[str, Any] | str | None, str]] = {
     "run.json is gone": (None, "which has its task and its rules, is missing or broken"),
     "run.json is cut": ("{", "which has its task and its rules, is missing or broken"),
-    "it has no task": ({"task": None}, "cannot be used"),
+    "it has no task": ({"task": None}, "has None as 'task', not an object"),
+    "its task says nothing": ({"task": {}}, "has a 'task' without a 'prompt'"),
+    "its task is a text": ({"task": "say it"}, "has 'say it' as 'task', not an object"),
+    "it has no number": ({"iteration": "one"}, "has 'one' as 'iteration', not a number"),
+    "its limit is a text": ({"max_iterations": "4"}, "has no number as 'max_iterations'"),
+    "its id is a number": ({"run_id": 7}, "has 7 as 'run_id', not a text"),
+    "its rules are a list": ({"criteria": []}, "has [] as 'criteria', not an object"),
+    "its stop is a text": ({"stop": "now"}, "is not in the form that can be taken up"),
     "it has no rules": ({"criteria": {**STATE["criteria"], "rules": []}}, "there are no rules"),
-    "its phase is unknown": ({"phase": "C"}, "'C' is not a valid Level"),
-    "its status is unknown": ({"status": "paused"}, "'paused' is not a valid RunStatus"),
+    "its phase is unknown": ({"phase": "C"}, "has 'C' as 'phase', not A or B"),
+    "its status is unknown": (
+        {"status": "paused"},
+        "has 'paused' as 'status', not",
+    ),
 }
 
 

@@ -299,3 +299,17 @@ def test_a_loop_looks_where_somebody_else_is_at_work(
     evaluations = [event for event in events if event.fields.get("event") == "evaluation_done"]
     assert len(evaluations) == 2
     assert len(seen) == looks * len(evaluations)
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_every_file_that_may_be_allowed_is_in_the_hint(tmp_path: Path, number: int) -> None:
+    stage = _stage(tmp_path)
+    names = [f"conftest{at}.py" for at in range(number)]
+
+    def planting() -> None:
+        for name in names:
+            (tmp_path / name).write_text("")
+
+    detail = stage.play(Script(produce=_acting(planting)))[-1].payload["detail"]
+    flags = " ".join(f"--may-change '{name}'" for name in names)
+    assert f"(to allow {'it' if number == 1 else 'them'}: {flags})" in detail
