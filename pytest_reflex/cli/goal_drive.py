@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import click
 
 from pytest_reflex.cli.options import agent_option, events_option
 from pytest_reflex.cli.streams import give, say
+from pytest_reflex.errors import ReflexError
 
 if TYPE_CHECKING:
     from pytest_reflex.drivers.common.record_file import RunFile
@@ -192,17 +194,28 @@ def _asked(question: str) -> Answer:
 
 
 def drive(run_file: RunFile, happening: Events, place: str | None) -> int:
-    """Drive a run to its end, and say what it came to."""
-    from pytest_reflex.cli.display import takes_stdout
+    """Drive a run to its end, and say what it came to, however it ends."""
     from pytest_reflex.cli.own_driver import follow
+
+    resume = "pytest-reflex goal continue"
+    try:
+        status, _ = follow(happening, place, lambda event: "", resume=resume)
+    except ReflexError as error:
+        with suppress(ReflexError):  # its record may be what cannot be read
+            _give_result(run_file, place, error.exit_code)
+        raise
+    _give_result(run_file, place, status)
+    return status
+
+
+def _give_result(run_file: RunFile, place: str | None, status: int) -> None:
+    """Print what a run came to, where events do not have the output."""
+    from pytest_reflex.cli.display import takes_stdout
     from pytest_reflex.cli.streams import verdict
     from pytest_reflex.drivers.goal.show import final_lines
     from pytest_reflex.drivers.goal.standing import Goal
 
-    resume = "pytest-reflex goal continue"
-    status, is_interrupted = follow(happening, place, lambda event: "", resume=resume)
-    record = None if is_interrupted or takes_stdout(place) else run_file.read()
-    if record is not None and record.reason:
+    record = None if takes_stdout(place) else run_file.read()
+    if record is not None:
         with verdict(status):
             give("\n".join(final_lines(Goal.from_json(record.data), record)))
-    return status

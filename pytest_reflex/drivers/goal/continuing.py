@@ -40,7 +40,7 @@ from pytest_reflex.drivers.goal.opening import (
 from pytest_reflex.drivers.goal.rubric import score_spec
 from pytest_reflex.drivers.goal.standing import Goal, Place
 from pytest_reflex.drivers.goal.verify import as_claimed
-from pytest_reflex.errors import StateError, UsageError
+from pytest_reflex.errors import LockedError, StateError, UsageError
 from pytest_reflex.host import open_host
 from pytest_reflex.model.stop import StopReason
 
@@ -72,8 +72,13 @@ def foreign_state(project: Path) -> GoalState | None:
 
 
 def refuse_unfinished(project: Path) -> None:
-    """Raise UsageError where a goal of this project is not finished."""
+    """Raise UsageError where a goal of this project is not finished.
+
+    Raises LockedError where a process drives it.
+    """
     if run_file := unfinished(project):
+        if run_file.is_driven():
+            raise LockedError(f"{run_file.run} is driven by another process")
         hint = "pytest-reflex goal continue, or goal cancel"
         raise UsageError(f"{run_file.run} is not finished", hint=hint)
     foreign = foreign_state(project)

@@ -263,7 +263,9 @@ def test_a_goal_that_is_interrupted_holds_nobody_back(
 
     stage.deeds = [leave, work]
     assert stage.start() == ExitCode.INTERRUPTED
-    assert "go on with: pytest-reflex goal continue" in capsys.readouterr().err
+    shown = capsys.readouterr()
+    assert "go on with: pytest-reflex goal continue" in shown.err
+    assert "RESEARCH" in shown.out
     assert stage.state()["status"] == "paused"
     assert stage.state()["pause_reason"] == "interrupted; pytest-reflex goal continue"
     assert stage.met()[DONE] is False
@@ -271,10 +273,15 @@ def test_a_goal_that_is_interrupted_holds_nobody_back(
     assert [one["iteration"] for one in stage.iterations()] == [1]
 
 
-def test_a_rate_limit_leaves_a_goal_that_goes_on(stage: Stage) -> None:
+def test_a_rate_limit_leaves_a_goal_that_goes_on(
+    stage: Stage, capsys: pytest.CaptureFixture[str]
+) -> None:
     limited = Reply(text="", agent="script", error="limit reached", details={"limited": True})
     stage.deeds = [lambda stage: limited, work]
     assert stage.start() == ExitCode.PHASE_ERROR
+    shown = capsys.readouterr().out
+    assert "RESEARCH" in shown
+    assert shown.splitlines()[-1] == "Paused: interrupted; pytest-reflex goal continue"
     assert stage.goal("continue") == ExitCode.OK
     assert stage.record.spend.calls == 2
 

@@ -50,7 +50,7 @@ def test_a_goal_that_is_driven_keeps_others_out_and_is_stopped_by_cancel(
     assert is_locked(statefile.lock_path(project))
     assert main(["goal", "continue"]) == ExitCode.LOCKED
     assert "is driven by another process" in capsys.readouterr().err
-    assert main(["goal", "start", "--reversibility", "2A", SPEC]) == ExitCode.USAGE
+    assert main(["goal", "start", "--reversibility", "2A", SPEC]) == ExitCode.LOCKED
     assert main(["goal", "status", "--json"]) == ExitCode.OK
     assert json.loads(capsys.readouterr().out)["driven"] is True
     assert main(["goal", "cancel"]) == ExitCode.OK
