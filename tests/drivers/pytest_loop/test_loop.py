@@ -81,7 +81,9 @@ def test_an_agent_that_tampers_is_stopped_and_told(project: Project, capsys: Cap
     )
     assert project.play() == 1
     changed = "conftest.py was added; pytest.ini was changed; test_sums.py was changed"
-    allow = "(to allow it: --reflex-may-change 'conftest.py')"
+    named = ("conftest.py", "pytest.ini", "test_sums.py")
+    flags = " ".join(f"--reflex-may-change '{name}'" for name in named)
+    allow = f"(to allow them: {flags})"
     assert project.stop() == (
         "tampered",
         f"modified during the agent's call (REFINE): {changed} {allow}",
