@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from pytest_reflex.agents.lines import LineReader
+
 EDITS = "edits"  # in the details of an answer: times by path
 _EDITING = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
 _PATHS = ("file_path", "notebook_path")
@@ -25,19 +27,13 @@ class EditWatch:
 
     def __init__(self, beside: Callable[[bytes], object] = lambda chunk: None) -> None:
         self._beside = beside
-        self._line, self._is_long, self._seen = b"", False, False
+        self._lines, self._seen = LineReader(_LONGEST_LINE, self._look), False
         self._edits = Counter[str]()
 
     def __call__(self, chunk: bytes) -> None:
         """Take the next part of the stream."""
         self._beside(chunk)
-        *lines, rest = (self._line + chunk).split(b"\n")
-        for line in lines:
-            if not self._is_long:
-                self._look(line)
-            self._is_long = False
-        self._is_long = self._is_long or len(rest) > _LONGEST_LINE
-        self._line = b"" if self._is_long else rest
+        self._lines(chunk)
 
     @property
     def found(self) -> dict[str, int] | None:

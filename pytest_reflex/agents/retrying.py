@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from pytest_reflex.agents.answers import Output, Source, values
 from pytest_reflex.agents.limits import Mark
+from pytest_reflex.agents.lines import LineReader
 from pytest_reflex.contracts.limits import may_be_limit_notice
 from pytest_reflex.model.plain import one_line
 
@@ -30,22 +31,14 @@ class RetryWatch:
         self, marks: tuple[Mark, ...], reasons: tuple[Source, ...], tell: Callable[[str], object]
     ) -> None:
         self._marks, self._reasons, self._tell = marks, reasons, tell
-        self._line = b""
-        self._is_long = False
+        self._lines = LineReader(_LONGEST_LINE, self._look)
         self._told: set[str] = set()
         self.reason = ""
 
     def __call__(self, chunk: bytes) -> None:
         """Take the next part of the stream."""
-        if not self._marks:
-            return
-        *lines, rest = (self._line + chunk).split(b"\n")
-        for line in lines:
-            if not self._is_long:
-                self._look(line)
-            self._is_long = False
-        self._is_long = self._is_long or len(rest) > _LONGEST_LINE
-        self._line = b"" if self._is_long else rest
+        if self._marks:
+            self._lines(chunk)
 
     @property
     def is_limited(self) -> bool:

@@ -19,7 +19,7 @@ from pathlib import Path
 from pytest_reflex.drivers.common.content_hash import content_hash
 from pytest_reflex.drivers.common.git_begun import refuse_unfinished
 from pytest_reflex.drivers.common.git_command import GitCommand, text_of
-from pytest_reflex.drivers.common.git_hooks import GitError, HookError, hook_trace, refusing_hook
+from pytest_reflex.drivers.common.git_hooks import GitError, HookError, refusing_hook, tracing
 from pytest_reflex.drivers.common.git_settings import (
     OF_LFS,
     OWN_SCOPES,
@@ -248,19 +248,18 @@ class Git(GitCommand):
                     variables=variables,
                     stdin=_listed(paths),
                 )
-            with hook_trace() as (trace, told):
-                words = ("commit", "--quiet", "--allow-empty", "--cleanup=verbatim", "--file=-")
-                try:
-                    self._done(
-                        *words,
-                        variables={**variables, **trace},
-                        stdin=message.encode(),
-                        hooks=True,
-                    )
-                except GitError as error:
-                    if hook := refusing_hook(told):
-                        raise HookError(hook, error.said) from None
-                    raise
+            trace = Path(variables["GIT_INDEX_FILE"]).with_suffix(".trace")
+            try:
+                self._done(
+                    *("commit", "--quiet", "--allow-empty", "--cleanup=verbatim", "--file=-"),
+                    variables={**variables, **tracing(trace)},
+                    stdin=message.encode(),
+                    hooks=True,
+                )
+            except GitError as error:
+                if hook := refusing_hook(trace):
+                    raise HookError(hook, error.said) from None
+                raise
 
     def _hashes(self, paths: Iterable[str]) -> dict[str, str]:
         return {path: self.hash_of(path) for path in paths}
@@ -282,6 +281,7 @@ def _listed(paths: Iterable[str]) -> bytes:
 
 
 def _remove_indexes(folder: Path) -> None:
+    """Remove the private indexes, and what git wrote down beside them."""
     for path in folder.glob(f"{_INDEX}*"):
         path.unlink(missing_ok=True)
 

@@ -6,9 +6,7 @@ Promises: a failure of git itself (a lock, a signature, a full disk) is no refus
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 
 from pytest_reflex.errors import StepError
@@ -37,12 +35,9 @@ class HookError(StepError):
         )
 
 
-@contextmanager
-def hook_trace() -> Iterator[tuple[Mapping[str, str], Path]]:
-    """Yield the variables by which git writes down what it starts, and the file of that."""
-    with tempfile.TemporaryDirectory(prefix="reflex-git-", ignore_cleanup_errors=True) as folder:
-        path = Path(folder).resolve() / "trace"
-        yield {"GIT_TRACE2_EVENT": str(path), "GIT_TRACE2_EVENT_NESTING": "2"}, path
+def tracing(trace: Path) -> Mapping[str, str]:
+    """Return the variables by which git writes down in a file what it starts."""
+    return {"GIT_TRACE2_EVENT": str(trace), "GIT_TRACE2_EVENT_NESTING": "2"}
 
 
 def refusing_hook(trace: Path) -> str:
