@@ -35,7 +35,6 @@ from pytest_reflex.model.rules import Criteria
 
 MEGABYTE = 1_000_000
 SIZE_LIMIT = 50 * MEGABYTE
-ANY_SIZE = 1 << 62
 FILES_LIMIT = 20_000
 
 _CHUNK = 1 << 20

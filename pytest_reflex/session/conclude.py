@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.checks.reading import ANY_SIZE, read_artifact
+from pytest_reflex.checks.reading import read_artifact
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.results import CheckResult, Evaluation
@@ -117,9 +117,11 @@ def _read_again(one: Expected) -> Artifact | None:
     if one.id == marks.SESSION:
         return None
     try:
-        # It was held to its limit when the session read it.
         return read_artifact(
-            target.artifact, limit=ANY_SIZE, base=target.link_base, outside=target.outside
+            target.artifact,
+            limit=one.planned.limit,
+            base=target.link_base,
+            outside=target.outside,
         )
     except ArtifactError:
         return None

@@ -20,6 +20,7 @@ import pytest
 
 from pytest_reflex import hookspecs
 from pytest_reflex.checks.commands import commands_of
+from pytest_reflex.checks.reading import SIZE_LIMIT
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.checks.run import Prepared, evaluate, prepare, unsound
 from pytest_reflex.model.judged import JUDGED, Cast
@@ -200,7 +201,7 @@ class _InMemory:
         self._results = desk.results
         path = Path(os.path.abspath(self._prepared.target.artifact))
         subject_id = f"{desk.id_of_file(path)}::target"
-        desk.adopt(Subject(subject_id, self._prepared.target, self._prepared))
+        desk.adopt(Subject(subject_id, self._prepared.target, self._prepared), SIZE_LIMIT)
         desk.named[path] = subject_id
         config.pluginmanager.register(Runtime(desk))
 

@@ -35,11 +35,15 @@ FILE = "plan.json"
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """One target, the digest of its artifact as collection read it, and what was not read."""
+    """One target, the digest of its artifact as collection read it, and what was not read.
+
+    `limit` is in bytes: a larger artifact is refused, and a larger file of a folder not read.
+    """
 
     target: Target
     sha256: str
     unread: tuple[str, ...] = ()
+    limit: int = 0
 
     def check_ids(self, target_id: str) -> Iterator[tuple[str, tuple[str, int]]]:
         """Yield the node id of every expected check with its rule id and number."""
@@ -162,6 +166,7 @@ def _planned_to_json(planned: Planned, criteria: int) -> dict[str, Any]:
         "outside": target.outside,
         "sha256": planned.sha256,
         "unread": list(planned.unread),
+        "limit": planned.limit,
     }
 
 
@@ -175,7 +180,7 @@ def _planned_from_json(wire: Mapping[str, Any], sets: Sequence[Criteria]) -> Pla
         threshold=Fraction(wire["threshold"]),
         outside=wire["outside"],
     )
-    return Planned(target, wire["sha256"], tuple(wire["unread"]))
+    return Planned(target, wire["sha256"], tuple(wire["unread"]), wire["limit"])
 
 
 def _marked_to_json(rule: Rule) -> dict[str, Any]:
@@ -248,15 +253,16 @@ class Desk:
         Raises CriteriaError (a pattern that does not compile) or ArtifactError.
         """
         target = replace(target, label=self.id_of_file(target.artifact))
+        limit = registry.size_limit
         try:
-            prepared = prepare(target, registry, cancel=self.cancel)
+            prepared = prepare(target, registry, cancel=self.cancel, limit=limit)
         except TooLargeError:
             # The configuration may allow more, and is read where that matters.
             limit = self._configured_limit()
             if limit <= registry.size_limit:
                 raise
             prepared = prepare(target, registry, cancel=self.cancel, limit=limit)
-        return self.adopt(Subject(target_id, prepared.target, prepared))
+        return self.adopt(Subject(target_id, prepared.target, prepared), limit)
 
     def _configured_limit(self) -> int:
         from pytest_reflex.checks.reading import MEGABYTE
@@ -265,11 +271,11 @@ class Desk:
         limit: int = load(self.config.rootpath, {})["artifact_limit"]
         return limit * MEGABYTE
 
-    def adopt(self, subject: Subject) -> Subject:
-        """Expect the checks of a compiled target from now on."""
+    def adopt(self, subject: Subject, limit: int) -> Subject:
+        """Expect the checks of a compiled target from now on; `limit` is that of its artifact."""
         self.subjects[subject.id] = subject
         self.plan.targets[subject.id] = Planned(
-            subject.target, subject.sha256, subject.prepared.artifact.unread
+            subject.target, subject.sha256, subject.prepared.artifact.unread, limit
         )
         return subject
 
