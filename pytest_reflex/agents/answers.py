@@ -146,11 +146,11 @@ _DECODER = json.JSONDecoder(parse_int=lambda text: int(text) if len(text) < 1000
 def _document(stdout: str) -> Any:
     """Return the JSON document on stdout; what a tool prints before it on lines of its own goes."""
     try:
-        return _DECODER.decode(stdout.strip())
+        return _DECODER.decode(stdout)
     except (ValueError, RecursionError):
         start = stdout.find("\n{")
     try:
-        return _DECODER.decode(stdout[start:].strip()) if start >= 0 else None
+        return _DECODER.decode(stdout[start:]) if start >= 0 else None
     except (ValueError, RecursionError):
         return None
 
@@ -170,6 +170,6 @@ def _events(stdout: str) -> Iterator[Any]:
     for line in stdout.split("\n"):
         if line.lstrip().startswith("{"):
             try:
-                yield _DECODER.decode(line.strip())
+                yield _DECODER.decode(line)
             except (ValueError, RecursionError):
                 continue

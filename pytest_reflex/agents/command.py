@@ -49,7 +49,8 @@ NOT_STARTED, TIMED_OUT, STOPPED, BAD_EXIT = "not started", "timed out", "stopped
 MAX_ARGUMENT = 128 * 1024 - 1  # bytes; the kernel counts the closing NUL
 _TAIL = 256_000
 
-PLACES = re.compile(r"\{(prompt|prompt_file|answer_file|model|schema|schema_file)\}")
+PLACE_NAMES = ("prompt", "prompt_file", "answer_file", "model", "schema", "schema_file")
+PLACES = re.compile(rf"\{{({'|'.join(PLACE_NAMES)})\}}")
 OPTIONS = "{options}"  # an item of the command: there stand the options of the mode
 
 

@@ -6,21 +6,20 @@ import re
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Any
 
 from pytest_reflex.agents.answers import ANSWER, LOGGED, STDOUT, STRUCTURED, Source, source
-from pytest_reflex.agents.command import OPTIONS, PLACES, CommandAgent
+from pytest_reflex.agents.command import OPTIONS, PLACE_NAMES, PLACES, CommandAgent
 from pytest_reflex.agents.limits import read_marks
 from pytest_reflex.agents.patience import Patience
 from pytest_reflex.agents.presets import preset, preset_names
-from pytest_reflex.errors import UsageError, did_you_mean
+from pytest_reflex.errors import UsageError, did_you_mean, suggest
 
 __all__ = ["agent_from_table", "preset_names"]
 
 NO_PRESET = "none"
 _PLACE = re.compile(r"(?<!\$)\{(\w+)\}")
-_KNOWN = ("prompt", "prompt_file", "answer_file", "model", "schema", "schema_file", "options")
+_KNOWN = (*PLACE_NAMES, "options")
 _SCHEMAS = ("{schema}", "{schema_file}")
 _PROMPTS = ("stdin", "argument", "file")
 _OF_A_SHELL = ("|", "||", "&", "&&", ";", "<", ">", ">>", "2>", "2>&1")
@@ -184,11 +183,8 @@ def _replaced(name: str, table: Mapping[str, Any]) -> str:
 
 def _check_places(agent: CommandAgent, hint: str) -> None:
     """Hold the places in the command against how prompt and answer travel."""
+    _refuse_unknown_places(agent)
     used = {place for item in agent.words for place in PLACES.findall(item)}
-    for word in (word for item in agent.words for word in _PLACE.findall(item)):
-        if word not in _KNOWN and (meant := get_close_matches(word.lower(), _KNOWN, 1, 0.75)):
-            told = f"has {{{word}}}, which is no place"
-            raise _wrong(agent.name, "command", told, f"did you mean {{{meant[0]}}}?")
     if "model" in used and agent.model is None:
         raise _wrong(agent.name, "model", "is needed: the command has {model}")
     needs = [
@@ -201,6 +197,17 @@ def _check_places(agent: CommandAgent, hint: str) -> None:
             raise _wrong(agent.name, key, f'must be "{value}": the command has {place}', hint)
         if wanted and not there:
             raise _wrong(agent.name, "command", f'needs {place} where {key} is "{value}"', hint)
+
+
+def _refuse_unknown_places(agent: CommandAgent) -> None:
+    """Raise UsageError for what is nearly a place; other braces are of another language."""
+    from difflib import get_close_matches
+
+    unknown = {word for item in agent.words for word in _PLACE.findall(item)}.difference(_KNOWN)
+    for word in sorted(unknown):
+        if meant := get_close_matches(word.lower(), _KNOWN, 1, 0.75):
+            told = f"has {{{word}}}, which is no place"
+            raise _wrong(agent.name, "command", told, suggest(f"{{{meant[0]}}}"))
 
 
 def _check_options(agent: CommandAgent, table: Mapping[str, Any]) -> None:

@@ -44,14 +44,15 @@ def final_lines(record: Any, commits: int, here: str) -> Iterator[str]:
     """
     data = record.data
     goes_on = record.can_go_on and data["position"]["frames"]
-    is_away = goes_on and commits and here != data.get("branch", "")
+    branch = data.get("branch", "")
+    is_away = branch and goes_on and commits and here != branch
     yield ""
     yield f"{'Stopped' if record.reason else 'Interrupted'}: {record.reason or record.status}" + (
         f" ({visible(record.detail)})" if record.detail else ""
     )
     if record.spend.calls:
         yield f"Spent: {spend_text(record.spend)}"
-    if branch := data.get("branch"):
+    if branch:
         base, number = data["base"], f"{commits} commit{'' if commits == 1 else 's'}"
         yield f"Branch: {branch} (from {base}, {number})"
         if carried := data["position"].get("carried"):
@@ -61,7 +62,7 @@ def final_lines(record: Any, commits: int, here: str) -> Iterator[str]:
             yield f"Take it over: git switch {base} && git merge {branch} (or git rebase {branch})"
             yield f"Discard it: git switch {base} && git branch -D {branch}"
     if goes_on:
-        back = f"git switch {data['branch']} && " if is_away and data.get("branch") else ""
+        back = f"git switch {branch} && " if is_away else ""
         yield f"Go on: {back}pytest-reflex flow resume {record.run}"
 
 
@@ -97,11 +98,14 @@ def _in_brackets(text: str) -> str:
 
 def commit_lines(boundaries: Iterable[Any]) -> Iterator[str]:
     """Yield a run's boundaries, indented by depth: label, action and sensors."""
-    for one in boundaries:
-        states = ", ".join(f"{name} {state}" for name, state in one.sensors.items())
-        mark = {"complete": "✔", "running": "·", "open": "▸"}.get(one.status, "✘")
-        told = f"{'  ' * one.level}{mark} {one.label}  {one.action}"
-        yield f"{told}  [{states}]" if states else told
+    return map(_commit_line, boundaries)
+
+
+def _commit_line(one: Any) -> str:
+    states = ", ".join(f"{name} {state}" for name, state in one.sensors.items())
+    mark = {"complete": "✔", "running": "·", "open": "▸"}.get(one.status, "✘")
+    told = f"{'  ' * one.level}{mark} {one.label}  {one.action}"
+    return f"{told}  [{states}]" if states else told
 
 
 def run_lines(boundaries: Iterable[Any]) -> Iterator[str]:
@@ -112,4 +116,4 @@ def run_lines(boundaries: Iterable[Any]) -> Iterator[str]:
         used = ""
         if one.spent:
             used = spend_text(one.spent) if one.spent.calls else f"{one.spent.seconds:.1f} s"
-        yield f"{next(commit_lines([one]))}  {used}".rstrip()
+        yield f"{_commit_line(one)}  {used}".rstrip()

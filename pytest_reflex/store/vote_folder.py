@@ -25,6 +25,7 @@ from pytest_reflex.store.atomic import replace_file
 from pytest_reflex.store.folders import make_folder
 from pytest_reflex.store.lock import folder_lock
 from pytest_reflex.store.regular import open_regular, read_all
+from pytest_reflex.store.user_folders import is_private, place_of
 
 MOST_VOTES = 1_000
 MOST_PROJECTS = 50
@@ -33,7 +34,6 @@ MOST_BYTES = 8_000
 
 _SUFFIX = ".json"
 _ROOM = MOST_VOTES // 10  # so many go at once
-_FOREIGN = 0o022
 
 Stamp = tuple[int, int, int]
 Stamps = Mapping[str, Stamp]
@@ -43,11 +43,7 @@ def folder_of(project: Path) -> Path | None:
     """Return where votes about files of a project lie; None where that would be in the project."""
     from platformdirs import user_cache_path
 
-    root = os.path.realpath(project)
-    top = user_cache_path("pytest-reflex", appauthor=False) / "votes"
-    if Path(os.path.realpath(top)).is_relative_to(root):
-        return None
-    return top / hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
+    return place_of(project, user_cache_path("pytest-reflex", appauthor=False) / "votes")
 
 
 class VoteFolder:
@@ -58,7 +54,7 @@ class VoteFolder:
 
     def __init__(self, folder: Path, known: Stamps | None = None) -> None:
         self._folder, self._lock = folder, Lock()
-        there = _stamps(folder) if _is_private(folder) else {}
+        there = _stamps(folder) if is_private(folder) else {}
         self._known = dict(there if known is None else known)
         self._written: dict[str, Stamp] = {}
 
@@ -95,7 +91,7 @@ class VoteFolder:
         with suppress(ReflexError, OSError), self._lock:
             if is_new := not self._folder.is_dir():
                 make_folder(self._folder)
-            if not _is_private(self._folder):
+            if not is_private(self._folder):
                 return
             path = self._folder / (question + _SUFFIX)
             with folder_lock(self._folder):
@@ -143,15 +139,6 @@ def _stamps(folder: Path) -> Stamps:
 def _stamp(status: os.stat_result) -> Stamp:
     """Return what a file cannot keep where it is written: nobody sets the time of its change."""
     return status.st_ctime_ns, status.st_ino, status.st_size
-
-
-def _is_private(folder: Path) -> bool:
-    """Return whether nobody else can write in a folder, or in that around it."""
-    try:
-        found = [os.lstat(one) for one in (folder, folder.parent)]
-    except OSError:
-        return False
-    return all(one.st_uid == os.geteuid() and not one.st_mode & _FOREIGN for one in found)
 
 
 def _document(question: str, vote: Vote) -> bytes:

@@ -103,8 +103,9 @@ class Git(GitCommand):
                 )
 
     def _refuse_other_tree(self, value: str) -> None:
-        place = self.project / ".git" / value
-        if os.path.realpath(place) != os.path.realpath(self.project):
+        """Raise UsageError unless git has the files here; a linked worktree has its own place."""
+        top = self._asked("rev-parse", "--show-toplevel")
+        if top is None or os.path.realpath(top) != os.path.realpath(self.project):
             told = f"the repository's own configuration has its files in {one_line(value, 100)}"
             raise _refused(told, "git config --unset core.worktree")
 

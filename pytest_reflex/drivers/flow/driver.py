@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from pytest_reflex.contracts.extract import ContractError
@@ -178,17 +177,18 @@ class FlowDriver:
                 ),
                 self._files[node.controller].model,
             )
-            text = self._ground.read(frame.path, texts.CONTROLLER)
+            written = self._ground.read(frame.path, texts.CONTROLLER)
+            text = reply.text if written is None else written
             try:
-                decision = texts.read_decision(reply.text if text is None else text)
+                decision = texts.read_decision(text)
             except ContractError as error:
                 complaint = one_line(reply.error or str(error), 500)
                 continue
             if decision.target_met and position.carried:  # the hook has the last word
                 decision = _by_sensors(frame, position)
-                text, reply = None, replace(reply, text=texts.decision_text(decision))
-            if text is None:
-                self._ground.write(frame.path, texts.CONTROLLER, reply.text)
+                text = texts.decision_text(decision)
+            if text != written:
+                self._ground.write(frame.path, texts.CONTROLLER, text)
             return _decision(decision)
         return {"error": f"the controller gave no decision: {complaint}"}
 

@@ -82,9 +82,9 @@ def prepare(project: Path, agents: Sequence[str] = (), *, runs: bool = True) -> 
     Where nothing `runs`, no program need be installed.
     """
     path = project / FLOW_FILE
-    if os.path.lexists(path) and not path.is_file():
-        raise UsageError(f"{FLOW_FILE} is not a file", hint="put the flow there")
     if not path.is_file():
+        if os.path.lexists(path):
+            raise UsageError(f"{FLOW_FILE} is not a file", hint="put the flow there")
         raise UsageError(f"there is no {FLOW_FILE}", hint="pytest-reflex flow setup makes one")
     settings = settings_of(project)
     root, files = read_flow(path, project, deepest=settings["flow.max_depth"])

@@ -141,14 +141,15 @@ class Commits:
         """Return the submodules in which something is not committed: git takes only their HEAD."""
         if not os.path.lexists(self._top / ".gitmodules"):
             return frozenset()
-        found = self._git("status", "--porcelain=2", "-z", "--ignore-submodules=none")
+        options = ("--porcelain=2", "-z", "--no-renames", "--ignore-submodules=none")
+        found = self._git("status", *options)
         rows = (row.split(b" ", 8) for row in found.stdout.split(b"\0") if row[:2] == b"1 ")
         dirty = (row[8] for row in rows if row[2][:1] == b"S" and row[2][2:] != b"..")
         return frozenset(path for path in dirty if not self._is_excluded(path))
 
     def _current_branch(self) -> str:
-        name = self._git("symbolic-ref", "--quiet", "--short", "HEAD").stdout.decode().strip()
-        return name or "no branch"
+        name = self._git("symbolic-ref", "--quiet", "--short", "HEAD").stdout.strip()
+        return name.decode("utf-8", "replace") or "no branch"
 
     def _is_excluded(self, path: bytes) -> bool:
         return any(path == one or path.startswith(one + b"/") for one in self._exclude)

@@ -61,26 +61,24 @@ class Listener:
 
     def __call__(self, cast: Cast) -> None:
         done = Done(kind=EventKind.VOTE_CAST, step=Step.EVALUATE, payload=cast.to_json())
-        with self._lock:
-            try:
-                if self._error is None:
-                    self._commit(done)
-            except Exception as error:  # in a check it would be taken for its own
-                self._error = error
+        self._do(partial(self._commit, done))
 
     def asked(self, question: str) -> None:
         """Have it made durable that an agent is asked for a vote."""
-        with self._lock:
-            try:
-                if self._error is None:
-                    self._begin(question)
-            except Exception as error:
-                self._error = error
+        self._do(partial(self._begin, question))
 
     def end(self) -> None:
         """Raise what kept a vote from being made durable."""
         if self._error is not None:
             raise self._error
+
+    def _do(self, deed: Callable[[], object]) -> None:
+        with self._lock:
+            try:
+                if self._error is None:
+                    deed()
+            except Exception as error:  # in a check it would be taken for its own
+                self._error = error
 
 
 def paid(

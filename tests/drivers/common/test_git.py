@@ -317,6 +317,24 @@ def test_nothing_that_a_repository_names_is_run(tmp_path: Path, case: str) -> No
     assert list(elsewhere.iterdir()) == []
 
 
+def test_a_linked_worktree_has_its_files_here_whatever_the_main_one_has(tmp_path: Path) -> None:
+    folder, linked = repository(tmp_path / "own"), tmp_path / "linked"
+    git(folder, "worktree", "add", "-q", "-b", "side", str(linked))
+    git(folder, "config", "core.worktree", str(folder))  # as a submodule has it
+    assert Git(linked).tree().branch == "side"
+    (linked / "one.txt").write_text("changed\n")
+    made = Git(linked).commit("ours", ["one.txt"])
+    assert git(linked, "show", f"{made}:one.txt") == "changed\n"
+
+
+@pytest.mark.parametrize("value", ["hooks", "{parent}", "../.."])
+def test_files_that_git_has_elsewhere_are_not_committed(tmp_path: Path, value: str) -> None:
+    folder = repository(tmp_path / "own")
+    git(folder, "config", "core.worktree", value.format(parent=tmp_path))
+    with pytest.raises(UsageError, match="the repository's own configuration has its files in"):
+        Git(folder).commit("ours", ["one.txt"])
+
+
 VARIABLES = {
     "another repository": {"GIT_DIR": "{other}/.git", "GIT_WORK_TREE": "{other}"},
     "another index": {"GIT_INDEX_FILE": "{other}/.git/index"},

@@ -337,6 +337,25 @@ def test_what_changed_inside_a_submodule_is_told_and_left_out(
     assert "inside submodules" not in capsys.readouterr().err  # it was so before
 
 
+def test_a_file_with_a_number_before_its_name_is_renamed_beside_a_submodule(
+    git: Git, tmp_path: Path, capsys: Captured
+) -> None:
+    (tmp_path / ".gitmodules").touch()
+    (tmp_path / "1 intro.md").write_text("the same text\n" * 9)
+    git("add", "-A")
+    git("commit", "-q", "-m", "numbered")
+    git("mv", "1 intro.md", "2 intro.md")
+    assert main([*RUN, "-n", "1"]) == 0
+    assert in_commit(git) == ["notes.txt"]
+    assert "inside submodules" not in capsys.readouterr().err
+
+
+def test_a_branch_whose_name_is_no_text_is_one_like_any(git: Git) -> None:
+    git("checkout", "-q", "-b", os.fsdecode(b"caf\xe9"))
+    assert main([*RUN, "-n", "1"]) == 0
+    assert in_commit(git) == ["notes.txt"]
+
+
 @pytest.mark.parametrize(
     ("act", "now"), [("checkout -q -b side", "side"), ("checkout -q --detach", "no branch")]
 )
