@@ -224,17 +224,13 @@ def after_checks(
         return Decision(why=Why.MUST_NOT, detail="; ".join(found.true_ones), counts=counts)
     if not found.finished:
         return not_finished(counts, digest, most)
-    unmet = [one for one in found.criteria if not _counts_as_met(one)]
+    unmet = [one for one in found.criteria if not one.holds]
     digest = hashlib.sha256("\n".join([digest, *(one.text for one in unmet)]).encode()).hexdigest()
     if unmet or not found.criteria:
         return held(Why.UNMET, unmet_text(unmet, len(found.criteria)), counts, digest, most)
     if not state.exit_signal:
         return held(Why.NO_SIGNAL, _NO_SIGNAL, counts, digest, most)
     return Decision(why=Why.DONE, detail=found.refused, counts=replace(counts, unfinished=False))
-
-
-def _counts_as_met(one: Criterion) -> bool:
-    return one.met and one.verification is not Verification.ASSUMPTION
 
 
 def not_finished(counts: Counts, digest: str, most: int) -> Decision:

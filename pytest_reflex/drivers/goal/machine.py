@@ -99,7 +99,7 @@ def affected(goal: Goal) -> list[Criterion]:
     They are those of which it says something new; where it says nothing, those that are unmet.
     """
     found = [one for one in goal.state.criteria if one.text in goal.work.claims]
-    return found or [one for one in goal.state.criteria if not one.met]
+    return found or [one for one in goal.state.criteria if not one.holds]
 
 
 def _verified(goal: Goal, outcome: Mapping[str, Any]) -> Goal:
@@ -151,7 +151,7 @@ def with_found(one: Criterion, found: Mapping[str, Any] | None) -> Criterion:
 
 def _stepped(state: GoalState, work: Work) -> GoalState:
     """Return a state with the steps as the agent has them; one that is a criterion is measured."""
-    met = {one.text: one.met for one in state.criteria}
+    met = {one.text: one.holds for one in state.criteria}
     said = work.completed or state.completed_steps
     claimed = frozenset(said)
     # Keys of dictionaries: an agent may name any number of steps.
@@ -168,7 +168,7 @@ def _stepped(state: GoalState, work: Work) -> GoalState:
 
 def _stuck(state: GoalState, before: tuple[str, ...]) -> GoalState:
     """Return a state that counts the iterations in a row with the same criteria unmet."""
-    unmet = tuple(one.text for one in state.criteria if not one.met)
+    unmet = tuple(one.text for one in state.criteria if not one.holds)
     same = bool(unmet) and unmet == before
     return replace(state, unmet=unmet, stuck_count=state.stuck_count + 1 if same else 0)
 

@@ -100,6 +100,11 @@ class Criterion:
     evidence: str = ""
     rest: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
+    @property
+    def holds(self) -> bool:
+        """Return whether it is met, and more than assumed."""
+        return self.met and self.verification is not Verification.ASSUMPTION
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MustNot:
@@ -138,6 +143,4 @@ class GoalState:
     @property
     def all_met(self) -> bool:
         """Return whether there are criteria, and each is met and none of them assumed."""
-        return bool(self.criteria) and all(
-            one.met and one.verification is not Verification.ASSUMPTION for one in self.criteria
-        )
+        return bool(self.criteria) and all(one.holds for one in self.criteria)

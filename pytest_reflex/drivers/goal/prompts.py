@@ -11,6 +11,7 @@ from pytest_reflex.model.plain import clip
 STATE_FILE = ".loop/state.json"
 _EVIDENCE = 2_000
 _NAMED = 50
+_ASSUMED = "it is assumed, and an assumption proves nothing"
 
 
 def work_prompt(
@@ -42,7 +43,7 @@ def _parts(
 
 
 def _criterion(one: Criterion) -> str:
-    mark = "x" if one.met else " "
+    mark = "x" if one.holds else " "
     plan = one.plan
     if plan.command:
         how = f"verified by the program: `{plan.command}`"
@@ -51,7 +52,8 @@ def _criterion(one: Criterion) -> str:
         how = f"verified by the program: {plan.criteria}" + (f", {plan.rule}" if plan.rule else "")
     else:
         how = f"needs evidence: {(plan.required or Verification.OBSERVATION).value}"
-    found = "" if one.met or not one.evidence else f"\n  Last: {_indented(one.evidence)}"
+    said = _ASSUMED if one.verification is Verification.ASSUMPTION else one.evidence
+    found = "" if one.holds or not said else f"\n  Last: {_indented(said)}"
     return f"[{mark}] {one.text} ({how}){found}"
 
 

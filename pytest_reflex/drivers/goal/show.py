@@ -133,7 +133,7 @@ def _alternative(goal: Goal, record: Record) -> str:
 
 
 def _risk(goal: Goal, record: Record) -> str:
-    open_ones = [one.text for one in goal.state.criteria if not one.met]
+    open_ones = [one.text for one in goal.state.criteria if not one.holds]
     if open_ones:
         return f"not met: {clip(announce.flat(', '.join(open_ones)), 200)}"
     if goal.pause and goal.pause.reason is StopReason.CIRCUIT_BREAKER:
