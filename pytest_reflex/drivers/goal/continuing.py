@@ -53,13 +53,16 @@ Say = Callable[[str], object]
 def foreign_state(project: Path) -> GoalState | None:
     """Return the state that another program left in a project, None where there is none.
 
+    While a goal of ours is driven there is none: what stands in the file is the word of its agent.
     Raises StateError where a state file cannot be used.
     """
+    run_file = last_run(project)
+    if run_file is not None and run_file.is_driven():
+        return None
     files = LoopFiles(project)
     data = files.read_state()
     if data is None:
         return None
-    run_file = last_run(project)
     record = run_file.read() if run_file else None
     if record is None:
         return statefile.load(data, files.state)
