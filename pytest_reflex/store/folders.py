@@ -1,8 +1,9 @@
-"""The folder of a run: its name, made from the task or given, and its exclusive creation."""
+"""Folders: that of a run, by its task or a given name, made by one process alone; private ones."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import unicodedata
 from contextlib import suppress
@@ -13,6 +14,7 @@ from pytest_reflex.store.atomic import sync_folder
 
 MAX_ALIAS = 64
 _SLUG_LENGTH = 40
+_FOREIGN = 0o022
 _ALIAS = re.compile(r"[a-z0-9](?:[a-z0-9-]{1,62})[a-z0-9]")
 _DEVICES = frozenset(("con", "prn", "aux", "nul")) | {
     f"{name}{number}" for name in ("com", "lpt") for number in range(10)
@@ -89,6 +91,15 @@ def make_folder(root: Path) -> None:
         with suppress(FileExistsError):
             folder.mkdir(mode=0o700 if folder == root else 0o777)
         sync_folder(folder.parent)
+
+
+def is_private(folder: Path) -> bool:
+    """Return whether nobody else can write in a folder, or in that around it."""
+    try:
+        found = [os.lstat(one) for one in (folder, folder.parent)]
+    except OSError:
+        return False
+    return all(one.st_uid == os.geteuid() and not one.st_mode & _FOREIGN for one in found)
 
 
 def _numbered(name: str, number: int) -> str:

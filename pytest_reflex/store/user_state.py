@@ -17,12 +17,11 @@ from typing import Any
 
 from pytest_reflex.errors import StateError
 from pytest_reflex.store.atomic import replace_file
-from pytest_reflex.store.folders import make_folder
+from pytest_reflex.store.folders import is_private, make_folder
 from pytest_reflex.store.lock import folder_lock
 from pytest_reflex.store.regular import read_if_regular
 
 _LONGEST = 4_000_000
-_FOREIGN = 0o022
 _PROJECT = "project"
 
 
@@ -40,7 +39,7 @@ class UserFile:
 
     def read(self) -> dict[str, Any]:
         """Return what was written last, empty where there is nothing to rely on."""
-        if self.path is None or not _is_private(self.path.parent):
+        if self.path is None or not is_private(self.path.parent):
             return {}
         try:
             data = read_if_regular(self.path, _LONGEST)
@@ -65,7 +64,7 @@ class UserFile:
                 make_folder(one)
         except OSError as error:
             raise StateError(f"{folder} could not be made: {error.strerror}") from None
-        if not _is_private(folder):
+        if not is_private(folder):
             raise StateError(
                 f"others can write in {folder}", hint=f"chmod go-w {folder} {folder.parent}"
             )
@@ -77,12 +76,3 @@ class UserFile:
 
 def _bytes(wire: Mapping[str, Any]) -> bytes:
     return (json.dumps(wire, indent=1) + "\n").encode("ascii")
-
-
-def _is_private(folder: Path) -> bool:
-    """Return whether nobody else can write in a folder, or in that around it."""
-    try:
-        found = [os.lstat(one) for one in (folder, folder.parent)]
-    except OSError:
-        return False
-    return all(one.st_uid == os.geteuid() and not one.st_mode & _FOREIGN for one in found)

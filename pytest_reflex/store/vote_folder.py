@@ -22,7 +22,7 @@ from typing import Any
 from pytest_reflex.errors import ReflexError
 from pytest_reflex.model.judged import Ruling, Vote
 from pytest_reflex.store.atomic import replace_file
-from pytest_reflex.store.folders import make_folder
+from pytest_reflex.store.folders import is_private, make_folder
 from pytest_reflex.store.lock import folder_lock
 from pytest_reflex.store.regular import open_regular, read_all
 
@@ -33,7 +33,6 @@ MOST_BYTES = 8_000
 
 _SUFFIX = ".json"
 _ROOM = MOST_VOTES // 10  # so many go at once
-_FOREIGN = 0o022
 
 Stamp = tuple[int, int, int]
 Stamps = Mapping[str, Stamp]
@@ -58,7 +57,7 @@ class VoteFolder:
 
     def __init__(self, folder: Path, known: Stamps | None = None) -> None:
         self._folder, self._lock = folder, Lock()
-        there = _stamps(folder) if _is_private(folder) else {}
+        there = _stamps(folder) if is_private(folder) else {}
         self._known = dict(there if known is None else known)
         self._written: dict[str, Stamp] = {}
 
@@ -95,7 +94,7 @@ class VoteFolder:
         with suppress(ReflexError, OSError), self._lock:
             if is_new := not self._folder.is_dir():
                 make_folder(self._folder)
-            if not _is_private(self._folder):
+            if not is_private(self._folder):
                 return
             path = self._folder / (question + _SUFFIX)
             with folder_lock(self._folder):
@@ -143,15 +142,6 @@ def _stamps(folder: Path) -> Stamps:
 def _stamp(status: os.stat_result) -> Stamp:
     """Return what a file cannot keep where it is written: nobody sets the time of its change."""
     return status.st_ctime_ns, status.st_ino, status.st_size
-
-
-def _is_private(folder: Path) -> bool:
-    """Return whether nobody else can write in a folder, or in that around it."""
-    try:
-        found = [os.lstat(one) for one in (folder, folder.parent)]
-    except OSError:
-        return False
-    return all(one.st_uid == os.geteuid() and not one.st_mode & _FOREIGN for one in found)
 
 
 def _document(question: str, vote: Vote) -> bytes:
