@@ -87,7 +87,7 @@ def refuse_unfinished(project: Path) -> None:
     foreign = foreign_state(project)
     if foreign is not None and foreign.status in _ACTIVE:
         raise UsageError(
-            f"{statefile.FOLDER}/state.json has a goal of another program",
+            f"{statefile.STATE_FILE} has a goal of another program",
             hint="pytest-reflex goal continue takes it over, goal cancel removes it",
         )
 
@@ -170,8 +170,7 @@ def _approved(
     if yes:
         return approve(state, project, registry, say)
     approvals = Approvals.load(project)
-    plans = [*(one.plan for one in state.criteria), *(one.plan for one in state.must_not)]
-    for one in approvals.missing(plans, registry):
+    for one in approvals.missing(state.started, registry):
         say(f"not run unless it is approved (goal continue --yes): {one.text}")
     return approvals
 
@@ -180,7 +179,7 @@ def _adopted(state: GoalState, project: Path, agent: str, say: Say) -> RunFile:
     """Return the files of a run made of what another program left."""
     if not state.spec.strip() or not state.criteria:
         hint = "pytest-reflex goal start SPEC"
-        raise UsageError(f"{statefile.FOLDER}/state.json has no spec or no criteria", hint=hint)
+        raise UsageError(f"{statefile.STATE_FILE} has no spec or no criteria", hint=hint)
     reversibility = reversibility_of(state.spec)
     if reversibility is Reversibility.ONE_WAY:
         raise UsageError(
@@ -226,7 +225,7 @@ def _adopted(state: GoalState, project: Path, agent: str, say: Say) -> RunFile:
     )
     with run_file.own(say) as file:
         file.save(record)
-    say(f"{statefile.FOLDER}/state.json of another program is taken over as {run_file.run}")
+    say(f"{statefile.STATE_FILE} of another program is taken over as {run_file.run}")
     return run_file
 
 
@@ -251,7 +250,7 @@ def cancel(project: Path, *, keeps: bool, say: Say) -> str:
 
     The state file goes, or says `cancelled` where the user `keeps` it; one that is no JSON goes.
     """
-    files, name = LoopFiles(project), f"{statefile.FOLDER}/{statefile.STATE_NAME}"
+    files, name = LoopFiles(project), statefile.STATE_FILE
     try:
         foreign = foreign_state(project)
     except StateError as error:

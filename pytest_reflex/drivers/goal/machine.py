@@ -15,13 +15,18 @@ from dataclasses import replace
 from typing import Any
 
 from pytest_reflex.drivers.common.drive import Stop
-from pytest_reflex.drivers.goal.model import Criterion, GoalState, Reversibility, Verification
+from pytest_reflex.drivers.goal.model import (
+    MOST_STUCK,
+    Criterion,
+    GoalState,
+    Reversibility,
+    Verification,
+)
 from pytest_reflex.drivers.goal.standing import Answer, Goal, Pause, Place, Work
 from pytest_reflex.drivers.goal.verdict import Verdict, verdict_of
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.stop import StopReason
 
-MOST_STUCK = 5
 MOST_ERRORS = 3
 MOST_EDITS = 5
 _CHANGING = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)?")
