@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from tests.faults.driven import wait_until
 
 
 @pytest.fixture
-def driven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> subprocess.Popen[str]:
+def driven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[subprocess.Popen[str]]:
     """A process that drives a goal whose tool is at work."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "user-state"))
     folder = tmp_path / "project"
@@ -40,8 +41,12 @@ def driven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> subprocess.Popen[
         text=True,
         start_new_session=True,
     )
-    wait_until((folder / "held").exists)
-    return process
+    with process:
+        try:
+            wait_until((folder / "held").exists)
+            yield process
+        finally:
+            process.terminate()  # where the test has not come to its end
 
 
 @pytest.mark.parametrize("said", [{}, {"spec": "Fix another thing"}, {"spec": 7}], ids=str)
