@@ -81,14 +81,13 @@ def _to_approve(options: HookOptions) -> tuple[Approvals, tuple[Runnable, ...]]:
     from pytest_reflex.drivers.goal.model import Plan
 
     project = Path.cwd()
-    plans = []
+    plans: tuple[Plan, ...] = ()
     if options.criteria:
-        plans.append(Plan(criteria=options.criteria, artifact=options.artifact))
+        plans = (Plan(criteria=options.criteria, artifact=options.artifact),)
     elif seen := read_state(project):
-        state = seen[1]
-        plans += [one.plan for one in state.criteria] + [one.plan for one in state.must_not]
+        plans = seen[1].started
     approvals = Approvals.load(project)
-    return approvals, approvals.missing([plan for plan in plans if plan.runs], built_in())
+    return approvals, approvals.missing(plans, built_in())
 
 
 def _write(path: Path, options: HookOptions, then: str) -> None:

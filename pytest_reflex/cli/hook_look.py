@@ -58,7 +58,7 @@ def _goal() -> dict[str, Any] | None:
     from pytest_reflex.drivers.goal import statefile
     from pytest_reflex.drivers.goal.approvals import Approvals
     from pytest_reflex.drivers.goal.hook import read_state
-    from pytest_reflex.drivers.goal.hook_decision import read_counts
+    from pytest_reflex.drivers.goal.hook_decision import owner_of, read_counts
 
     project = Path.cwd()
     path = str(statefile.state_path(project))
@@ -69,14 +69,13 @@ def _goal() -> dict[str, Any] | None:
     if seen is None:
         return None
     state = seen[1]
-    counts = read_counts(state.hook)
     approvals, registry = Approvals.load(project), built_in()
     criteria = []
     for one in state.criteria:
         row: dict[str, Any] = {"text": one.text, "claimed": one.met, "verified_by": ""}
         try:
             refused = approvals.missing([one.plan], registry) if one.plan.runs else ()
-            row["verified_by"] = one.plan.command or one.plan.criteria
+            row["verified_by"] = one.plan.criteria or one.plan.command
             row["not_approved"] = [runnable.text for runnable in refused]
         except ReflexError as error:
             row["error"] = str(error)
@@ -85,8 +84,8 @@ def _goal() -> dict[str, Any] | None:
         "path": path,
         "status": state.status.value,
         "exit_signal": state.exit_signal,
-        "session": state.id or counts.session,
-        "held": counts.blocks,
+        "session": owner_of(state),
+        "held": read_counts(state.hook).blocks,
         "last": state.hook.get("last"),
         "criteria": criteria,
         "must_not": [{"text": one.text, "checked": one.plan.runs} for one in state.must_not],
@@ -166,8 +165,14 @@ def _payload(name: str | None) -> bytes:
 
 def _owner() -> str:
     """Return the session that the goal in this folder belongs to, empty for none."""
-    goal = _goal()
-    return str(goal.get("session", "")) if goal else ""
+    from pytest_reflex.drivers.goal.hook import read_state
+    from pytest_reflex.drivers.goal.hook_decision import owner_of
+
+    try:
+        seen = read_state(Path.cwd())
+    except ReflexError:
+        return ""
+    return owner_of(seen[1]) if seen else ""
 
 
 @click.command(short_help="Forget the session of a goal, and how often it was held.")

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from pytest_reflex.drivers.goal.cues import MOST
 from pytest_reflex.drivers.goal.model import GoalState, Shape, Workflow
 from pytest_reflex.drivers.goal.rubric import Rubric
+from pytest_reflex.drivers.goal.statefile import STATE_FILE
 from pytest_reflex.model.plain import visible, visible_json
 
 UNKNOWN = "unknown"
-STATE_FILE = ".loop/state.json"
 DISCLOSURE = f"Writing state to {STATE_FILE}. Delete after session? [Y/n]"
 NO_CONFIRMATION = "proceed without confirmation"
 """What answers a gate and each one after it."""

@@ -102,6 +102,7 @@ _ALONE = words(
     """
 )
 _OPTION = re.compile(r"\s--?[A-Za-z]")
+_NOTHING = re.compile(r"(?:none|n/?a|tbd|todo|unknown|implied|-|\?|nothing|open)\W*", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +167,11 @@ def parts_of(spec: str) -> Iterator[Part]:
         for sentence in [body] if mark else _SENTENCE_END.split(body):
             if plain := sentence.strip().rstrip(".;").strip():
                 yield Part(plain, section, bool(mark), numbered)
+
+
+def states_nothing(text: str) -> bool:
+    """Return whether a text stands for the lack of one, such as `none` or `tbd`."""
+    return _NOTHING.fullmatch(text) is not None
 
 
 def comparisons(text: str) -> Iterator[Comparison]:

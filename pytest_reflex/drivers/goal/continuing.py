@@ -53,13 +53,16 @@ Say = Callable[[str], object]
 def foreign_state(project: Path) -> GoalState | None:
     """Return the state that another program left in a project, None where there is none.
 
+    While a goal of ours is driven there is none: what stands in the file is the word of its agent.
     Raises StateError where a state file cannot be used.
     """
+    run_file = last_run(project)
+    if run_file is not None and run_file.is_driven():
+        return None
     files = LoopFiles(project)
     data = files.read_state()
     if data is None:
         return None
-    run_file = last_run(project)
     record = run_file.read() if run_file else None
     if record is None:
         return statefile.load(data, files.state)
@@ -84,7 +87,7 @@ def refuse_unfinished(project: Path) -> None:
     foreign = foreign_state(project)
     if foreign is not None and foreign.status in _ACTIVE:
         raise UsageError(
-            f"{statefile.FOLDER}/state.json has a goal of another program",
+            f"{statefile.STATE_FILE} has a goal of another program",
             hint="pytest-reflex goal continue takes it over, goal cancel removes it",
         )
 
@@ -167,8 +170,7 @@ def _approved(
     if yes:
         return approve(state, project, registry, say)
     approvals = Approvals.load(project)
-    plans = [*(one.plan for one in state.criteria), *(one.plan for one in state.must_not)]
-    for one in approvals.missing(plans, registry):
+    for one in approvals.missing(state.started, registry):
         say(f"not run unless it is approved (goal continue --yes): {one.text}")
     return approvals
 
@@ -177,7 +179,7 @@ def _adopted(state: GoalState, project: Path, agent: str, say: Say) -> RunFile:
     """Return the files of a run made of what another program left."""
     if not state.spec.strip() or not state.criteria:
         hint = "pytest-reflex goal start SPEC"
-        raise UsageError(f"{statefile.FOLDER}/state.json has no spec or no criteria", hint=hint)
+        raise UsageError(f"{statefile.STATE_FILE} has no spec or no criteria", hint=hint)
     reversibility = reversibility_of(state.spec)
     if reversibility is Reversibility.ONE_WAY:
         raise UsageError(
@@ -223,7 +225,7 @@ def _adopted(state: GoalState, project: Path, agent: str, say: Say) -> RunFile:
     )
     with run_file.own(say) as file:
         file.save(record)
-    say(f"{statefile.FOLDER}/state.json of another program is taken over as {run_file.run}")
+    say(f"{statefile.STATE_FILE} of another program is taken over as {run_file.run}")
     return run_file
 
 
@@ -248,7 +250,7 @@ def cancel(project: Path, *, keeps: bool, say: Say) -> str:
 
     The state file goes, or says `cancelled` where the user `keeps` it; one that is no JSON goes.
     """
-    files, name = LoopFiles(project), f"{statefile.FOLDER}/{statefile.STATE_NAME}"
+    files, name = LoopFiles(project), statefile.STATE_FILE
     try:
         foreign = foreign_state(project)
     except StateError as error:

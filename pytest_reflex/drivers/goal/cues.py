@@ -12,6 +12,7 @@ from pytest_reflex.drivers.goal.claims import (
     commands,
     comparisons,
     measures,
+    states_nothing,
     words,
 )
 from pytest_reflex.model.plain import one_line
@@ -30,7 +31,6 @@ class Dimension(StrEnum):
     DONE = "done"
 
 
-_NOTHING = re.compile(r"(?:none|n/?a|tbd|todo|unknown|implied|-|\?|nothing|open)\W*", re.I)
 _VERBS = re.compile(
     r"\b(?:make|add|implement|create|build|write|fix|repair|debug|improve|optimi[sz]e|speed"
     r" up|reduce|"
@@ -107,11 +107,7 @@ _PROOFS: Mapping[str, re.Pattern[str]] = {
         r"|errors?|ok)|no lint",
         re.I,
     ),
-    "types": re.compile(
-        r"\b(?:mypy|pyright|tsc|type[- ]?checks?)\b[^.;]{0,20}\b(?:clean"
-        r"|pass\w*|errors?|ok)?",
-        re.I,
-    ),
+    "types": re.compile(r"\b(?:mypy|pyright|tsc|type[- ]?checks?)\b", re.I),
     "coverage": re.compile(r"\bcoverage\b", re.I),
     "manual check": re.compile(r"\b(?:manual(?:ly)?|qa|screenshots?|smoke test|by hand)\b", re.I),
     "benchmark": re.compile(r"\b(?:benchmarks?|load test|profil(?:e|er|ing))\b", re.I),
@@ -144,7 +140,7 @@ def _quoted(text: str) -> str:
 
 
 def _stated(parts: list[Part], section: str) -> list[Part]:
-    return [one for one in parts if one.section == section and not _NOTHING.fullmatch(one.text)]
+    return [one for one in parts if one.section == section and not states_nothing(one.text)]
 
 
 def _objects(text: str, left_out: frozenset[str] = frozenset()) -> list[str]:
@@ -171,7 +167,7 @@ def _outcome(parts: list[Part]) -> Scored:
         if seen := _OBSERVABLE.search(one.text):
             return 2, f"a result that can be seen: {_quoted(seen[0])}"
     for one in about:
-        goal = one.section == "outcome" and not _NOTHING.fullmatch(one.text)
+        goal = one.section == "outcome" and not states_nothing(one.text)
         if (goal or _VERBS.search(one.text)) and (_objects(one.text) or code_of(one.text)):
             return 1, f"a direction without a measure: {_quoted(one.text)}"
     return 0, "nothing says what is different afterwards"

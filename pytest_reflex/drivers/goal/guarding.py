@@ -15,7 +15,7 @@ from pytest_reflex.drivers.common.measure_criteria import CriteriaMeasure
 from pytest_reflex.drivers.common.protection import Relied
 from pytest_reflex.drivers.common.record import RUNNING, Record
 from pytest_reflex.drivers.goal.held_tests import held_tests
-from pytest_reflex.drivers.goal.model import GoalState, Plan
+from pytest_reflex.drivers.goal.model import GoalState
 from pytest_reflex.drivers.goal.scope import may_change, tests_may_change
 from pytest_reflex.drivers.goal.standing import Place
 from pytest_reflex.errors import LockedError, StateError
@@ -34,7 +34,7 @@ def relied_by(
 
     What the spec has changed is left out.
     """
-    plans = list(_plans(state))
+    plans = state.started
     run = [one.command for one in plans if one.command]
     changed = may_change(state.spec, run, project)
     held = [] if tests_may_change(state.spec) else held_tests(run, project)
@@ -44,12 +44,11 @@ def relied_by(
         if plan.command:
             command = CommandMeasure(plan.command, folder=project, timeout=1, runs=False)
             commands.append(command.argv)
-        elif plan.criteria:
+        else:
             artifacts = (plan.artifact,) if plan.artifact else ()
             criteria = CriteriaMeasure(plan.criteria, artifacts, project=project, registry=registry)
             held += criteria.files
-            commands += [tuple(one) for one in criteria.commands if not isinstance(one, str)]
-            commands += [one for one in criteria.commands if isinstance(one, str)]
+            commands += [one if isinstance(one, str) else tuple(one) for one in criteria.commands]
             judged += artifacts or [
                 escaped(path.relative_to(project)) for path in criteria.judged_now()
             ]
@@ -64,12 +63,6 @@ def relied_by(
     kept = {path: sections for path, sections in found.files.items() if is_held(path)}
     kept |= {os.path.abspath(path): () for path in (project / SETTINGS, *files)}
     return replace(found, files=kept, programs=frozenset(filter(is_held, found.programs)))
-
-
-def _plans(state: GoalState) -> Iterable[Plan]:
-    plans = [one.plan for one in state.criteria] + [one.plan for one in state.must_not]
-    unlike = {(one.command, one.criteria, one.artifact): one for one in plans if one.runs}
-    return unlike.values()
 
 
 def kept_of(

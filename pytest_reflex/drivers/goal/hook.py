@@ -8,6 +8,7 @@ Limits: what another program writes in the moment between our last look and our 
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -35,7 +36,6 @@ PROJECT = "CLAUDE_PROJECT_DIR"
 KIND = "hook"
 NO_PLACE = "the user's state folder cannot be written"
 _SESSIONS = 100
-_LONGEST = 2_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,10 +96,10 @@ def _on_goal(payload: Payload, project: Path, options: HookOptions) -> Decision:
         return Decision(why=Why.NO_STATE)
     wire, state = seen
     record = SessionCounts(project, "a goal", payload.session)
-    counts = replace(table.read_counts(state.hook), session=payload.session)
-    if state.hook.get("session") not in ("", None, payload.session):
-        counts = Counts(session=payload.session)
-    counts = counts.merged(record.read())
+    counts = table.read_counts(state.hook)
+    if counts.session not in ("", payload.session):
+        counts = Counts()
+    counts = replace(counts, session=payload.session).merged(record.read())
     driven = _is_driven(project)
     decision = table.before_checks(payload, state, counts, driven=driven, most=options.most)
     if decision is None:
@@ -117,7 +117,7 @@ def read_state(project: Path) -> tuple[dict[str, Any], GoalState] | None:
     """Return the object in a project's state file and what it means, None where there is none."""
     path = statefile.state_path(project)
     refuse_links(path.parent, path)
-    data = read_if_regular(path, _LONGEST)
+    data = read_if_regular(path, statefile.LONGEST)
     if data is None:
         return None
     wire = statefile.read_object(data, path)
@@ -133,8 +133,7 @@ def _is_driven(project: Path) -> bool:
 
 def check_goal(state: GoalState, project: Path, seconds: float) -> Findings:
     """Return what is found of the criteria of a state, and of what must not be, in some seconds."""
-    plans = [one.plan for one in state.criteria] + [one.plan for one in state.must_not]
-    if not any(plan.runs for plan in plans):
+    if not state.started:
         return Findings(criteria=state.criteria)
     from pytest_reflex.checks.registry import built_in
     from pytest_reflex.drivers.common.measure import Attempt
@@ -143,7 +142,7 @@ def check_goal(state: GoalState, project: Path, seconds: float) -> Findings:
 
     attempt = Attempt()
     verifier = Verifier(approvals=Approvals.load(project), registry=built_in(), timeout=seconds)
-    refused = refused_of(plans, verifier)
+    refused = refused_of(state.started, verifier)
     with ended_after(seconds, attempt.cancel.set):
         true_ones = verifier.true_ones(state.must_not, attempt)
         criteria = verifier.verify(() if true_ones else state.criteria, attempt)
@@ -170,7 +169,7 @@ def _kept(decision: Decision, project: Path, payload: Payload, record: SessionCo
     Counts in the state file alone hold once in a turn: its agent may write the file anew each time.
     """
     assert decision.counts is not None
-    session, noted = payload.session, None
+    noted = None
     try:
         # Whose goal is reached begins anew with the next one.
         is_done = decision.why is Why.DONE
@@ -182,8 +181,7 @@ def _kept(decision: Decision, project: Path, payload: Payload, record: SessionCo
             seen = read_state(project)
             if seen is None:
                 return Decision(why=Why.NO_STATE)
-            owner = seen[1].id or table.read_counts(seen[1].hook).session
-            if owner not in ("", session):
+            if table.owner_of(seen[1]) not in ("", payload.session):
                 return Decision(why=Why.OTHER_SESSION)
             write_hook(path, {**seen[1].hook, **wire_of(decision)})
     except ReflexError as error:
@@ -199,10 +197,7 @@ def wire_of(decision: Decision) -> dict[str, Any]:
     counts = decision.counts or Counts()
     return {
         "session": counts.session,
-        "blocks": counts.blocks,
-        "equal": counts.equal,
-        "state": counts.state,
-        "unfinished": counts.unfinished,
+        **counts.to_json(),
         "last": {
             "decision": "block" if decision.blocks else "allow",
             "why": decision.why.value,
@@ -220,12 +215,12 @@ def write_hook(path: Path, hook: Mapping[str, Any] | None) -> None:
     from pytest_reflex.documents.lines import DataSyntaxError
     from pytest_reflex.drivers.goal.json_text import set_key, without_entry
 
-    data = read_if_regular(path, _LONGEST)
+    data = read_if_regular(path, statefile.LONGEST)
     if data is None:
         raise StateError(f"{path} is gone")
     statefile.read_object(data, path)
-    mark, text = ("\ufeff", data.decode("utf-8-sig")) if data[:3] == b"\xef\xbb\xbf" else ("", "")
-    text = text or data.decode()
+    mark = "\ufeff" if data.startswith(codecs.BOM_UTF8) else ""
+    text = data.decode("utf-8-sig")
     try:
         root = read_json(text)
     except DataSyntaxError as error:
@@ -260,12 +255,7 @@ class SessionCounts:
         try:
             with self._file.changing() as wire:
                 wire.pop(self._key, None)
-                wire[self._key] = {
-                    "blocks": counts.blocks,
-                    "equal": counts.equal,
-                    "state": counts.state,
-                    "unfinished": counts.unfinished,
-                }
+                wire[self._key] = counts.to_json()
                 for old in list(wire)[:-_SESSIONS]:
                     del wire[old]
         except StateError:

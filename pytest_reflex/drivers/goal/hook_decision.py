@@ -11,17 +11,22 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from pytest_reflex.drivers.goal.model import Criterion, GoalState, GoalStatus, Verification
+from pytest_reflex.drivers.goal.model import (
+    MOST_STUCK,
+    Criterion,
+    GoalState,
+    GoalStatus,
+    Verification,
+)
 from pytest_reflex.model.plain import clip, one_line, visible
 
 MOST_BLOCKS = 8
 """As many as Claude Code obeys in a row: at the next one it ends a turn without an answer."""
 MOST_EQUAL = 5
-MOST_STUCK = 5
 LONGEST_REASON = 2_000
 _EVIDENCE = 300
 _LISTED = 8
@@ -89,6 +94,15 @@ class Counts:
     state: str = ""
     unfinished: bool = False
 
+    def to_json(self) -> dict[str, Any]:
+        """Return what is counted; whose it is says the place in which it lies."""
+        return {
+            "blocks": self.blocks,
+            "equal": self.equal,
+            "state": self.state,
+            "unfinished": self.unfinished,
+        }
+
     def merged(self, other: Counts) -> Counts:
         """Return the higher of two counts of one session; another session has none of ours."""
         if other.session != self.session:
@@ -122,7 +136,7 @@ class Decision:
     why: Why
     reason: str = ""
     detail: str = ""
-    counts: Counts | None = field(default=None)
+    counts: Counts | None = None
 
     @property
     def blocks(self) -> bool:
@@ -190,6 +204,11 @@ def read_counts(wire: Mapping[str, Any]) -> Counts:
     )
 
 
+def owner_of(state: GoalState) -> str:
+    """Return the session that a goal belongs to, empty for none."""
+    return state.id or read_counts(state.hook).session
+
+
 def before_checks(
     payload: Payload, state: GoalState, counts: Counts, *, driven: bool, most: int = MOST_BLOCKS
 ) -> Decision | None:
@@ -200,8 +219,7 @@ def before_checks(
         return Decision(why=Why.ENDED)
     if state.status is GoalStatus.PAUSED:
         return Decision(why=Why.PAUSED, detail=state.pause_reason)
-    owner = state.id or read_counts(state.hook).session
-    if owner not in ("", payload.session):
+    if owner_of(state) not in ("", payload.session):
         return Decision(why=Why.OTHER_SESSION)
     if state.stuck_count >= MOST_STUCK:
         unmet = ", ".join(state.unmet)
@@ -224,17 +242,13 @@ def after_checks(
         return Decision(why=Why.MUST_NOT, detail="; ".join(found.true_ones), counts=counts)
     if not found.finished:
         return not_finished(counts, digest, most)
-    unmet = [one for one in found.criteria if not _counts_as_met(one)]
+    unmet = [one for one in found.criteria if not one.holds]
     digest = hashlib.sha256("\n".join([digest, *(one.text for one in unmet)]).encode()).hexdigest()
     if unmet or not found.criteria:
         return held(Why.UNMET, unmet_text(unmet, len(found.criteria)), counts, digest, most)
     if not state.exit_signal:
         return held(Why.NO_SIGNAL, _NO_SIGNAL, counts, digest, most)
     return Decision(why=Why.DONE, detail=found.refused, counts=replace(counts, unfinished=False))
-
-
-def _counts_as_met(one: Criterion) -> bool:
-    return one.met and one.verification is not Verification.ASSUMPTION
 
 
 def not_finished(counts: Counts, digest: str, most: int) -> Decision:

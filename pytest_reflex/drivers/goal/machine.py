@@ -15,13 +15,18 @@ from dataclasses import replace
 from typing import Any
 
 from pytest_reflex.drivers.common.drive import Stop
-from pytest_reflex.drivers.goal.model import Criterion, GoalState, Reversibility, Verification
+from pytest_reflex.drivers.goal.model import (
+    MOST_STUCK,
+    Criterion,
+    GoalState,
+    Reversibility,
+    Verification,
+)
 from pytest_reflex.drivers.goal.standing import Answer, Goal, Pause, Place, Work
 from pytest_reflex.drivers.goal.verdict import Verdict, verdict_of
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.stop import StopReason
 
-MOST_STUCK = 5
 MOST_ERRORS = 3
 MOST_EDITS = 5
 _CHANGING = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)?")
@@ -99,7 +104,7 @@ def affected(goal: Goal) -> list[Criterion]:
     They are those of which it says something new; where it says nothing, those that are unmet.
     """
     found = [one for one in goal.state.criteria if one.text in goal.work.claims]
-    return found or [one for one in goal.state.criteria if not one.met]
+    return found or [one for one in goal.state.criteria if not one.holds]
 
 
 def _verified(goal: Goal, outcome: Mapping[str, Any]) -> Goal:
@@ -151,7 +156,7 @@ def with_found(one: Criterion, found: Mapping[str, Any] | None) -> Criterion:
 
 def _stepped(state: GoalState, work: Work) -> GoalState:
     """Return a state with the steps as the agent has them; one that is a criterion is measured."""
-    met = {one.text: one.met for one in state.criteria}
+    met = {one.text: one.holds for one in state.criteria}
     said = work.completed or state.completed_steps
     claimed = frozenset(said)
     # Keys of dictionaries: an agent may name any number of steps.
@@ -168,7 +173,7 @@ def _stepped(state: GoalState, work: Work) -> GoalState:
 
 def _stuck(state: GoalState, before: tuple[str, ...]) -> GoalState:
     """Return a state that counts the iterations in a row with the same criteria unmet."""
-    unmet = tuple(one.text for one in state.criteria if not one.met)
+    unmet = tuple(one.text for one in state.criteria if not one.holds)
     same = bool(unmet) and unmet == before
     return replace(state, unmet=unmet, stuck_count=state.stuck_count + 1 if same else 0)
 

@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+MOST_STUCK = 5
+"""Iterations in a row with the same criteria unmet, behind which the circuit is open."""
+
 
 class Verification(StrEnum):
     """How a criterion was proven, from the strongest to the weakest.
@@ -69,8 +72,8 @@ class Plan:
 
     `command` is a text for a shell: exit status 0 passes, or, with `compare` (such as
     ``p95 < 100 ms``), the number that it prints. `criteria` and `artifact` are a criteria file and
-    what it is held against, `rule` one rule of it. `required` is the kind of evidence that is
-    asked for.
+    what it is held against, `rule` one rule of it; they come before a command. `required` is the
+    kind of evidence that is asked for.
     """
 
     command: str = ""
@@ -84,6 +87,22 @@ class Plan:
     def runs(self) -> bool:
         """Return whether the program itself can verify it."""
         return bool(self.command or self.criteria)
+
+    @property
+    def started(self) -> Plan:
+        """Return what is started for it: the same for plans that look at its outcome otherwise."""
+        if self.criteria:
+            return Plan(criteria=self.criteria, artifact=self.artifact)
+        return Plan(command=self.command)
+
+    @property
+    def shown(self) -> str:
+        """Return what the program verifies it by, in words; empty where it cannot."""
+        if self.criteria:
+            return ", ".join(filter(None, (self.criteria, self.rule, self.artifact)))
+        if self.command:
+            return f"`{self.command}`" + (f", {self.compare}" if self.compare else "")
+        return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +118,11 @@ class Criterion:
     verification: Verification | None = None
     evidence: str = ""
     rest: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def holds(self) -> bool:
+        """Return whether it is met, and more than assumed."""
+        return self.met and self.verification is not Verification.ASSUMPTION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +162,10 @@ class GoalState:
     @property
     def all_met(self) -> bool:
         """Return whether there are criteria, and each is met and none of them assumed."""
-        return bool(self.criteria) and all(
-            one.met and one.verification is not Verification.ASSUMPTION for one in self.criteria
-        )
+        return bool(self.criteria) and all(one.holds for one in self.criteria)
+
+    @property
+    def started(self) -> tuple[Plan, ...]:
+        """Return what is started to verify its criteria and what must not be, each once."""
+        plans = [one.plan for one in self.criteria] + [one.plan for one in self.must_not]
+        return tuple(dict.fromkeys(plan.started for plan in plans if plan.runs))

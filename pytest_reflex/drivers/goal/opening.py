@@ -192,9 +192,8 @@ def driver_of(
 
 def approve(state: GoalState, project: Path, registry: Registry, say: Say) -> Approvals:
     """Return the approvals with all that a goal runs, which a person has just begun."""
-    plans = [*(one.plan for one in state.criteria), *(one.plan for one in state.must_not)]
     approvals = Approvals.load(project)
-    missing = approvals.missing(plans, registry)
+    missing = approvals.missing(state.started, registry)
     try:
         return approvals.record(missing)
     except StateError as error:

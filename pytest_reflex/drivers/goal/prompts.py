@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator
 
 from pytest_reflex.drivers.goal.model import Criterion, Verification
 from pytest_reflex.drivers.goal.standing import Goal
+from pytest_reflex.drivers.goal.statefile import STATE_FILE
 from pytest_reflex.model.plain import clip
 
-STATE_FILE = ".loop/state.json"
 _EVIDENCE = 2_000
 _NAMED = 50
+_ASSUMED = "it is assumed, and an assumption proves nothing"
 
 
 def work_prompt(
@@ -42,16 +43,12 @@ def _parts(
 
 
 def _criterion(one: Criterion) -> str:
-    mark = "x" if one.met else " "
-    plan = one.plan
-    if plan.command:
-        how = f"verified by the program: `{plan.command}`"
-        how += f", {plan.compare}" if plan.compare else ""
-    elif plan.criteria:
-        how = f"verified by the program: {plan.criteria}" + (f", {plan.rule}" if plan.rule else "")
-    else:
-        how = f"needs evidence: {(plan.required or Verification.OBSERVATION).value}"
-    found = "" if one.met or not one.evidence else f"\n  Last: {_indented(one.evidence)}"
+    mark = "x" if one.holds else " "
+    how = f"needs evidence: {(one.plan.required or Verification.OBSERVATION).value}"
+    if one.plan.runs:
+        how = f"verified by the program: {one.plan.shown}"
+    said = _ASSUMED if one.verification is Verification.ASSUMPTION else one.evidence
+    found = "" if one.holds or not said else f"\n  Last: {_indented(said)}"
     return f"[{mark}] {one.text} ({how}){found}"
 
 

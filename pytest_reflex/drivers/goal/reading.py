@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from pytest_reflex.drivers.goal import statefile
+from pytest_reflex.drivers.goal.claims import states_nothing
 from pytest_reflex.drivers.goal.model import GoalState
 from pytest_reflex.drivers.goal.standing import Claim, Work
 from pytest_reflex.errors import StateError
@@ -130,5 +131,6 @@ def _block_of(answer: str) -> _Block:
         key, _, value = line.partition(":")
         if _KEY.fullmatch(key.strip()):
             rows.append((key.strip(), value.strip()))
-    broken = tuple(value for key, value in rows if key == "MUST_NOT" and value)
+    reported = (value for key, value in rows if key == "MUST_NOT" and value)
+    broken = tuple(value for value in reported if not states_nothing(value))
     return _Block(dict(rows), broken)

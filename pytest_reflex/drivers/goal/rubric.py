@@ -26,7 +26,6 @@ class Source(StrEnum):
 
     CUES = "cues"
     FLAG = "flag"
-    AGENT = "agent"
 
 
 QUESTIONS: Mapping[Dimension, str] = {
@@ -91,29 +90,20 @@ class Rubric:
         }
 
 
-def score_spec(
-    spec: str, given: Mapping[Dimension, int] | None = None, source: Source = Source.FLAG
-) -> Rubric:
-    """Return the rubric of a spec; points that a `source` gave stand in for those by cues."""
+def score_spec(spec: str, given: Mapping[Dimension, int] | None = None) -> Rubric:
+    """Return the rubric of a spec; points that a person has given stand in for those by cues."""
     parts = list(parts_of(spec))
-    return Rubric(tuple(_score(one, parts, given or {}, source) for one in Dimension))
+    return Rubric(tuple(_score(one, parts, given or {}) for one in Dimension))
 
 
-def _score(
-    dimension: Dimension, parts: list[Part], given: Mapping[Dimension, int], source: Source
-) -> Score:
+def _score(dimension: Dimension, parts: list[Part], given: Mapping[Dimension, int]) -> Score:
     if dimension in given:
-        points, reason = given[dimension], _GIVEN_BY[source]
-        return Score(dimension=dimension, points=points, reason=reason, source=source)
+        reason = "given on the command line"
+        return Score(
+            dimension=dimension, points=given[dimension], reason=reason, source=Source.FLAG
+        )
     points, reason = RULES[dimension](parts)
     return Score(dimension=dimension, points=points, reason=reason)
-
-
-_GIVEN_BY = {
-    Source.CUES: "given",
-    Source.FLAG: "given on the command line",
-    Source.AGENT: "given by the agent",
-}
 
 
 def parse_scores(texts: Iterable[str]) -> dict[Dimension, int]:

@@ -11,6 +11,7 @@ from pytest_reflex.drivers.goal import announce
 from pytest_reflex.drivers.goal.loop_files import continue_command, status_of
 from pytest_reflex.drivers.goal.model import Criterion, GoalStatus, Verification
 from pytest_reflex.drivers.goal.standing import Goal, Place
+from pytest_reflex.drivers.goal.statefile import STATE_FILE
 from pytest_reflex.drivers.goal.verdict import Verdict, proof_of, verdict_box, verdict_of
 from pytest_reflex.model.plain import clip, one_line
 from pytest_reflex.model.stop import ENDS, StopReason
@@ -21,12 +22,8 @@ NOT_MONITORED = "edits of files: not monitored, this agent does not report them"
 
 def how(one: Criterion) -> str:
     """Return how a criterion is verified, in words."""
-    plan = one.plan
-    if plan.command:
-        return f"`{plan.command}`" + (f", {plan.compare}" if plan.compare else "")
-    if plan.criteria:
-        return ", ".join(filter(None, (plan.criteria, plan.rule, plan.artifact)))
-    return f"by evidence ({(plan.required or Verification.OBSERVATION).value})"
+    wanted = one.plan.required or Verification.OBSERVATION
+    return one.plan.shown or f"by evidence ({wanted.value})"
 
 
 def checklist(goal: Goal) -> Iterator[str]:
@@ -46,7 +43,7 @@ def checklist(goal: Goal) -> Iterator[str]:
         checked = f": {way}" if must_not.plan.runs else " (not checked: only a report can tell)"
         yield f"    must not become true: {announce.flat(must_not.text)}{checked}"
     yield f"✓ Steps: {len(goal.state.steps)}"
-    yield f"✓ State: {announce.STATE_FILE}"
+    yield f"✓ State: {STATE_FILE}"
 
 
 def lines_of(event: DriverEvent, goal: Goal, record: Record) -> list[str]:
@@ -133,7 +130,7 @@ def _alternative(goal: Goal, record: Record) -> str:
 
 
 def _risk(goal: Goal, record: Record) -> str:
-    open_ones = [one.text for one in goal.state.criteria if not one.met]
+    open_ones = [one.text for one in goal.state.criteria if not one.holds]
     if open_ones:
         return f"not met: {clip(announce.flat(', '.join(open_ones)), 200)}"
     if goal.pause and goal.pause.reason is StopReason.CIRCUIT_BREAKER:

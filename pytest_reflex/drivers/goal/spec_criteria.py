@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import re
 
-from pytest_reflex.drivers.goal.claims import Part, commands, measures, parts_of
+from pytest_reflex.drivers.goal.claims import Part, commands, measures, parts_of, states_nothing
 from pytest_reflex.drivers.goal.model import Criterion, Plan, Verification
 
 _CRITERIA_SECTIONS = ("success", "done")
 _NO_CRITERIA = ("constraints", "steps")
-_NOTHING = re.compile(r"(?:none|n/?a|tbd|todo|unknown|implied|-|\?|nothing)\W*", re.I)
 # A command that has to fail, or that must not be run, verifies nothing by its exit status.
 _REVERSED = re.compile(
     r"\b(?:fails?|non-?zero|exits? (?:with )?(?:status |code )?[1-9]|finds nothing|no longer"
@@ -46,7 +45,7 @@ def criteria_of(spec: str) -> tuple[Criterion, ...]:
     found: dict[str, Criterion] = {}
     for part in parts_of(spec):
         text = _stated(part)
-        if text and not _NOTHING.fullmatch(text):
+        if text and not states_nothing(text):
             found.setdefault(text, Criterion(text=text, plan=plan_of(text)))
     return tuple(found.values())
 

@@ -131,7 +131,7 @@ class Goal:
     @property
     def step(self) -> str:
         """Return what is worked on next: the first step that remains, or criterion unmet."""
-        open_ones = [one.text for one in self.state.criteria if not one.met]
+        open_ones = [one.text for one in self.state.criteria if not one.holds]
         left = [*self.state.remaining_steps, *open_ones, "signal the end"]
         return left[0]
 

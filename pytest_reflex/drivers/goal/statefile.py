@@ -27,11 +27,13 @@ from pytest_reflex.model.plain import one_line
 
 FOLDER = ".loop"
 STATE_NAME = "state.json"
+STATE_FILE = f"{FOLDER}/{STATE_NAME}"
 LOCK_NAME = "state.lock"
 """The file whose lock the goal loop holds while it drives a project."""
 HOOK = "hook"
 _OWN, _PLANS, _BREAKER, _REQUIRED = "goal", "plans", "circuitBreaker", "required"
-_LONGEST = 2_000_000  # bytes
+LONGEST = 2_000_000
+"""Bytes of a state file."""
 _TEXTS = ("command", "compare", "criteria", "artifact", "rule")
 _ENTRY = ("met", "verification", _REQUIRED, "evidence", *_TEXTS)
 _KEYS = (
@@ -61,8 +63,8 @@ def read_object(data: bytes, path: Path | str) -> dict[str, Any]:
 
     place = Place(str(path))
     try:
-        if len(data) > _LONGEST:
-            raise ValueError(f"{len(data):,} bytes, the limit is {_LONGEST:,}")
+        if len(data) > LONGEST:
+            raise ValueError(f"{len(data):,} bytes, the limit is {LONGEST:,}")
         wire = parse_json(data.decode("utf-8-sig"))
     except json.JSONDecodeError as error:
         place = Place(str(path), error.lineno, error.colno)

@@ -92,9 +92,9 @@ class Verifier:
 def refused_of(plans: Iterable[Plan], verifier: Verifier) -> str:
     """Return which of some plans are not run because nobody approved them, empty for none."""
     refused: dict[str, None] = {}
-    for plan in plans:
+    for plan in dict.fromkeys(one.started for one in plans if one.runs):
         try:
-            missing = verifier.approvals.missing([plan], verifier.registry) if plan.runs else ()
+            missing = verifier.approvals.missing([plan], verifier.registry)
         except ReflexError:
             continue  # what cannot be read is not met, and says so itself
         refused |= dict.fromkeys(one_line(describe_refusal(missing), EVIDENCE) for _ in missing[:1])
@@ -106,7 +106,7 @@ def with_measurement(criterion: Criterion, found: Measurement) -> Criterion:
     if found.status is MeasurementStatus.NOT_MEASURED:
         return replace(as_claimed(criterion), evidence=found.summary)
     verification = Verification.EXECUTION_OUTPUT
-    if criterion.plan.command and criterion.plan.compare:
+    if criterion.plan.compare and not criterion.plan.criteria:
         verification = Verification.MEASUREMENT
     return replace(
         criterion, met=found.passed, verification=verification, evidence=evidence_of(found)

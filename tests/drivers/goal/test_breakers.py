@@ -34,6 +34,28 @@ def test_the_count_begins_anew_where_the_set_changes(stage: Stage) -> None:
     assert [one["stuckCount"] for one in stage.iterations()] == [0, 1, 0, 1, 0, 1]
 
 
+@pytest.mark.parametrize("text", [DONE, GATE, "the page renders"])
+def test_what_is_only_assumed_is_said_to_be_unmet_and_opens_the_circuit(
+    stage: Stage, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    shape = "criteria:\n- the page renders\nverification:\n- the page renders: assumption\n"
+    if text == "the page renders":
+        stage.write(".loop/shape/SHAPE.md", shape)
+
+    def assume(stage: Stage) -> None:
+        work(stage)
+        assumed = {"met": True, "verification": "assumption", "evidence": "should be"}
+        stage.say(claims={text: assumed}, exits=True)
+
+    stage.deeds = [assume]
+    assert stage.start() == ExitCode.CIRCUIT_BREAKER
+    assert f"the same criteria stay unmet (5 times): {text}" in paused(stage)
+    assert f"- [ ] {text} (" in stage.prompts[1]
+    assert "  Last: it is assumed, and an assumption proves nothing" in stage.prompts[1]
+    assert "Now: signal the end" not in stage.prompts[1]
+    assert f"Risk: not met: {text}" in capsys.readouterr().out
+
+
 def test_the_same_error_three_times_asks_for_help(stage: Stage) -> None:
     numbers = iter(range(100))
     stage.deeds = [

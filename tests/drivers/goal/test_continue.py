@@ -12,6 +12,7 @@ from pytest_reflex.drivers.goal.approvals import Approvals
 from pytest_reflex.drivers.goal.model import Plan
 from pytest_reflex.errors import ExitCode
 from pytest_reflex.model.steps import Reply
+from tests.drivers.flow.stage import repository
 from tests.drivers.goal.stage import ALPHA, BETA, DONE, GATE, SPEC, STATE, Stage, claim, work
 
 
@@ -150,13 +151,7 @@ FOREIGN = {
 def foreign(stage: Stage) -> Stage:
     """A project with a state file that another program wrote."""
     stage.write(str(STATE), json.dumps(FOREIGN))
-    import subprocess
-
-    for words in (
-        ("init", "-q", "-b", "main"), ("config", "user.name", "T"), ("config", "user.email", "t@e"),
-        ("add", "."), ("commit", "-qm", "first"),
-    ):  # fmt: skip
-        subprocess.run(["git", *words], cwd=stage.folder, check=True)
+    repository(stage.folder, {})
     return stage
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,13 +46,17 @@ def driven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[subproce
             wait_until((folder / "held").exists)
             yield process
         finally:
-            process.kill()
+            process.terminate()  # where the test has not come to its end
 
 
+@pytest.mark.parametrize("said", [{}, {"spec": "Fix another thing"}, {"spec": 7}], ids=str)
 def test_a_goal_that_is_driven_keeps_others_out_and_is_stopped_by_cancel(
-    driven: subprocess.Popen[str], capsys: pytest.CaptureFixture[str]
+    driven: subprocess.Popen[str], capsys: pytest.CaptureFixture[str], said: dict[str, Any]
 ) -> None:
+    """Whatever its agent has written into the state file meanwhile."""
     project = Path.cwd()
+    path = statefile.state_path(project)
+    path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), **said}), "utf-8")
     assert is_locked(statefile.lock_path(project))
     assert main(["goal", "continue"]) == ExitCode.LOCKED
     assert "is driven by another process" in capsys.readouterr().err

@@ -126,13 +126,18 @@ def test_who_says_no_is_not_asked_again_until_it_is_continued(project: Path) -> 
     assert (project / ".loop/state.json").exists()
 
 
-def test_an_answer_that_is_no_text_is_no_yes(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    data = io.TextIOWrapper(io.BytesIO(b"\n\xff\xfe\n"), "utf-8", "strict")
+def answer(monkeypatch: pytest.MonkeyPatch, said: bytes) -> None:
+    """Have a terminal answer the gates, a line for each."""
+    data = io.TextIOWrapper(io.BytesIO(said), "utf-8", "strict")
     data.isatty = lambda: True  # type: ignore[method-assign]
     data._CHUNK_SIZE = 1  # type: ignore[attr-defined]
     monkeypatch.setattr(sys, "stdin", data)
+
+
+def test_an_answer_that_is_no_text_is_no_yes(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer(monkeypatch, b"\n\xff\xfe\n")
     assert stage.start(*COLLEAGUE) == ExitCode.WAITING
     assert "G1 was answered with no" in capsys.readouterr().out
     assert not stage.prompts
@@ -145,10 +150,20 @@ def test_a_tool_is_asked_nothing_on_a_terminal(project: Path) -> None:
     assert (project / ".loop/state.json").exists()
 
 
-def test_done_that_a_person_does_not_confirm_is_worked_on(stage: Stage) -> None:
+def test_done_that_a_person_does_not_confirm_is_worked_on(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     stage.deeds = [work]
     stage.start(*COLLEAGUE)
     stage.goal("continue")
     assert stage.standing.at == "G3"
     assert stage.met()[ALPHA]
     assert stage.state()["status"] == "paused"
+    answer(monkeypatch, b"n\ny\n")
+    capsys.readouterr()
+    assert stage.goal("continue") == ExitCode.WAITING
+    assert "G3 was answered with no" in capsys.readouterr().out
+    assert stage.state()["exit_signal"] is False
+    assert len(stage.prompts) == 1
+    assert stage.goal("continue") == ExitCode.OK
+    assert len(stage.prompts) == 2

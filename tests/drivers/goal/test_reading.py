@@ -54,3 +54,18 @@ def test_the_last_whole_block_counts(answer: str, met: list[str], exits: bool) -
 )
 def test_an_answer_of_any_size_is_read_in_a_time_that_grows_with_it(text: str) -> None:
     assert claimed(text) == ([], False)
+
+
+@pytest.mark.parametrize(
+    ("rows", "broken"),
+    [
+        (["MUST_NOT: it leaks"], ("it leaks",)),
+        (["MUST_NOT: it leaks", "MUST_NOT: none", "MUST_NOT: nothing works"],
+         ("it leaks", "nothing works")),
+        *(([f"MUST_NOT: {word}"], ()) for word in ("none", "None.", "N/A", "-", "nothing", "")),
+    ],
+)  # fmt: skip
+def test_who_reports_nothing_that_must_not_be_breaks_nothing(
+    rows: list[str], broken: tuple[str, ...]
+) -> None:
+    assert work_of(STATE, statefile.dump(STATE), block(*rows)).broken == broken

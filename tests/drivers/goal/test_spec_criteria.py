@@ -51,6 +51,7 @@ def test_items_under_success_and_done_are_criteria() -> None:
         ),
         ("Fix it; `make test` passes", ["`make test` passes"]),
         ("Success: none", []),
+        ("Success: open", []),
         ("Acceptance criteria:\n* one\n* two\n* one", ["one", "two"]),
         ("**Done when:** the docs build", ["the docs build"]),
         ("1. run `make test` until it passes\n2. rest", []),

@@ -13,6 +13,7 @@ import pytest
 from pytest_reflex.drivers.goal.verdict import Verdict
 from pytest_reflex.errors import ExitCode
 from pytest_reflex.model.steps import Reply
+from tests.drivers.flow.stage import repository
 from tests.drivers.goal.stage import (
     ALPHA,
     BETA,
@@ -478,11 +479,7 @@ def test_a_checkpoint_is_made_before_each_iteration(
     stage.deeds = [lambda stage: stage.add("more"), work]
     assert stage.start("--reversibility", "2B") == ExitCode.USAGE
     assert "this is no git repository" in capsys.readouterr().err
-    for words in (
-        ("init", "-q", "-b", "main"), ("config", "user.name", "T"), ("config", "user.email", "t@e"),
-        ("add", "."), ("commit", "-qm", "first"),
-    ):  # fmt: skip
-        subprocess.run(["git", *words], cwd=stage.folder, check=True)
+    repository(stage.folder, {})
     assert stage.start("--reversibility", "2B") == ExitCode.OK
 
     def notes(number: int) -> str:

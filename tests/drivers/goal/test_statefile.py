@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -166,11 +167,8 @@ states = st.builds(
 def test_what_was_written_is_read_again(
     state: GoalState, verification: Verification | None
 ) -> None:
-    from dataclasses import replace
-
-    given = (verification or Verification.CLAIM) if verification else None
     proven = tuple(
-        replace(one, verification=given or (Verification.CLAIM if one.met else None))
+        replace(one, verification=verification or (Verification.CLAIM if one.met else None))
         for one in state.criteria
     )
     state = replace(state, criteria=proven)
