@@ -1,4 +1,4 @@
-"""Folders: that of a run, by its task or a given name, made by one process alone; private ones."""
+"""The folder of a run: its name, made from the task or given, and its exclusive creation."""
 
 from __future__ import annotations
 
