@@ -17,6 +17,8 @@ from pytest_reflex.checks.code.sources import Source
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Place = tuple[int, int]
 """Line and column, both from 1."""
+_Placed = tuple[ast.AST, tuple[ast.AST, ...]]
+"""A node, and those above it."""
 
 _KEEPS = frozenset({"append", "add", "insert", "setdefault", "connect", "register", "subscribe"})
 _RUNS_SQL = re.compile(
@@ -133,12 +135,8 @@ def _runs_as_sql(source: Source, place: _Place) -> bool:
         if isinstance(node, ast.expr) and _at(node) == place and _HOLE in (text := _told(node)):
             if not _VALUE.search(text):
                 return False
-            names = _names_of(above)
-            return _is_run(node, above) or any(
-                _is_run(use, over)
-                for use, over in _nodes(source)
-                if isinstance(use, ast.Name | ast.Attribute) and ast.unparse(use) in names
-            )
+            uses = (use for name in _names_of(above) for use in _uses(source).get(name, ()))
+            return _is_run(node, above) or any(_is_run(use, over) for use, over in uses)
     return True
 
 
@@ -195,11 +193,21 @@ def _holds(node: ast.expr | ast.stmt, place: _Place) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _nodes(source: Source) -> list[tuple[ast.AST, tuple[ast.AST, ...]]]:
+def _uses(source: Source) -> dict[str, list[_Placed]]:
+    """Return the names and attributes of a file by how they are written."""
+    found: dict[str, list[_Placed]] = {}
+    for node, above in _nodes(source):
+        if isinstance(node, ast.Name | ast.Attribute):
+            found.setdefault(ast.unparse(node), []).append((node, above))
+    return found
+
+
+@lru_cache(maxsize=8)
+def _nodes(source: Source) -> list[_Placed]:
     """Return every node with those above it, outer ones first."""
     assert source.tree is not None
-    found: list[tuple[ast.AST, tuple[ast.AST, ...]]] = []
-    stack: list[tuple[ast.AST, tuple[ast.AST, ...]]] = [(source.tree, ())]
+    found: list[_Placed] = []
+    stack: list[_Placed] = [(source.tree, ())]
     while stack:
         node, above = stack.pop()
         found.append((node, above))
