@@ -13,10 +13,11 @@ from functools import lru_cache
 from pathlib import PurePath
 
 from pytest_reflex.checks.code.sources import Source
+from pytest_reflex.documents.lines import bare
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Place = tuple[int, int]
-"""Line and column, both from 1."""
+"""Line and column, both from 1; the column in bytes."""
 _Placed = tuple[ast.AST, tuple[ast.AST, ...]]
 """A node, and those above it."""
 
@@ -39,7 +40,15 @@ _BRACES = re.compile(r"\{\{|\}\}|\{[^{}]*\}")
 def is_fault(code: str, source: Source, place: _Place) -> bool:
     """Return whether a finding of ruff is a fault in its place; of other rules it always is one."""
     judge = _JUDGES.get(code)
-    return judge is None or source.tree is None or judge(source, place)
+    return judge is None or source.tree is None or judge(source, _in_bytes(source, place))
+
+
+def _in_bytes(source: Source, place: _Place) -> _Place:
+    """Return a place of ruff, which counts characters, as the syntax tree has it: in bytes."""
+    line, column = place
+    lines = bare(source.text)
+    before = lines[line - 1][: column - 1] if 0 < line <= len(lines) else ""
+    return line, len(before.encode()) + 1
 
 
 def _checks_an_input(source: Source, place: _Place) -> bool:
