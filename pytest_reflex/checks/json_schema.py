@@ -13,7 +13,7 @@ from typing import Any
 from pytest_reflex.checks.data_path import LANGUAGE
 from pytest_reflex.checks.data_source import data_in
 from pytest_reflex.checks.finding import Finding, Report
-from pytest_reflex.checks.options import REQUIRED, Kind
+from pytest_reflex.checks.options import REQUIRED, TEXT, Kind
 from pytest_reflex.checks.reading import read_artifact
 from pytest_reflex.checks.schema.usable import LONGEST, asks_for_nothing, schema_text
 from pytest_reflex.checks.structure_kind import Judge, StructureKind
@@ -115,7 +115,7 @@ KIND = StructureKind(
     value=Kind(
         "a schema, or the path of its file seen from the criteria",
         lambda value: isinstance(value, Mapping | bool) or (isinstance(value, str) and value != ""),
-        schema={"anyOf": [{"type": ["object", "boolean"]}, {"type": "string", "minLength": 1}]},
+        schema={"anyOf": [{"type": ["object", "boolean"]}, TEXT.schema]},
     ).means("the schema itself, or a JSON, YAML or TOML file that holds it", REQUIRED),
     beside={"block": LANGUAGE},
     whole=True,

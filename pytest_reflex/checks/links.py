@@ -26,9 +26,9 @@ PARTS = {
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//")
 # {#id}, { #id .class }, {: #id } and {id="id"}, on a heading or on what follows it; (id)= stands
 # above one.
-_OWN_ID = re.compile(
-    r"""\{:?\s*(?:[^{}#]*\s)?(?:\#|id=["']?)([\w:.-]+)[^{}]*\}|^\(([\w:.-]+)\)=\s*$""", re.MULTILINE
-)
+_ATTRIBUTES = re.compile(r"\{:?([^{}]*+)\}")
+_ID_IN_THEM = re.compile(r"""(?:^|\s)(?:\#|id=["']?)([\w:.-]+)""")
+_ID_ABOVE = re.compile(r"^\(([\w:.-]+)\)=\s*$", re.MULTILINE)
 # Text of other files is put in here, and headings with it.
 _INCLUDES = re.compile(r"--8<--|\{%-?\s*include|\{\{\s*#include|^[`:]{3,}\{include\}", re.MULTILINE)
 # [text][label] that is still text after parsing; x[0][1] and footnotes are something else.
@@ -97,7 +97,7 @@ def slugs(document: markdown.Markdown) -> set[str]:
     found: set[str] = set()
     counts: dict[str, int] = {}
     for text, _ in document.spoken():
-        found |= {(own[1] or own[2]).lower() for own in _OWN_ID.finditer(text)}
+        found |= {own.lower() for own in _own_ids(text)}
     headings = sorted([*document.headings, *document.html_headings], key=lambda h: h.line)
     for heading in headings:
         slug = slug_of(heading.anchor_text)
@@ -105,6 +105,13 @@ def slugs(document: markdown.Markdown) -> set[str]:
         counts[slug] = number + 1
         found.add(f"{slug}-{number}" if number else slug)
     return found
+
+
+def _own_ids(text: str) -> Iterator[str]:
+    for attributes in _ATTRIBUTES.finditer(text):
+        if own := _ID_IN_THEM.search(attributes[1]):
+            yield own[1]
+    yield from _ID_ABOVE.findall(text)
 
 
 def slug_of(title: str) -> str:

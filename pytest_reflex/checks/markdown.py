@@ -59,7 +59,10 @@ _HTML_LINK = re.compile(
     r"""<(a|img|source|video|iframe)\s[^<>]*?\b(?:href|src)\s*=\s*("[^"]*"|'[^']*'|[^\s"'<>]+)""",
     re.IGNORECASE,
 )
-_HTML_HEADING = re.compile(r"<h([1-6])(?:\s[^<>]*)?>(?:(.*?)</h\1\s*>)?", re.IGNORECASE | re.DOTALL)
+# What a heading holds ends before the next one, so that no text is read twice.
+_HTML_HEADING = re.compile(
+    r"<h([1-6])(?:\s[^<>]*)?>(?:((?:[^<]++|<(?!/?h[1-6][\s>]))*+)</h\1\s*>)?", re.IGNORECASE
+)
 _TAG = re.compile(r"<[^<>]*>")
 _HTML_ANCHOR = re.compile(r"""<[a-z][^<>]*?\s(?:id|name)\s*=\s*["']?([^"'\s<>]+)""", re.IGNORECASE)
 
@@ -150,10 +153,8 @@ class Markdown:
             elif inside and child.content:
                 link = found[inside - 1]
                 found[inside - 1] = replace(link, text=link.text + _visible(child))
-        for html, line in self.html:
-            for match in _HTML_LINK.finditer(html):
-                at = line + html.count("\n", 0, match.start())
-                found.append(Link(match[2].strip("\"'"), at, image=match[1].lower() != "a"))
+        for match, line in self._in_html(_HTML_LINK):
+            found.append(Link(match[2].strip("\"'"), line, image=match[1].lower() != "a"))
         return found
 
     @cached_property
@@ -173,15 +174,18 @@ class Markdown:
     def html_headings(self) -> list[Heading]:
         """Headings that are written as raw HTML."""
         return [
-            Heading(
-                "",
-                int(match[1]),
-                line + html.count("\n", 0, match.start()),
-                anchor_text=unescape(_TAG.sub("", match[2] or "")),
-            )
-            for html, line in self.html
-            for match in _HTML_HEADING.finditer(html)
+            Heading("", int(match[1]), line, anchor_text=unescape(_TAG.sub("", match[2] or "")))
+            for match, line in self._in_html(_HTML_HEADING)
         ]
+
+    def _in_html(self, pattern: re.Pattern[str]) -> Iterator[tuple[re.Match[str], int]]:
+        """Yield what a pattern finds in raw HTML, with its line."""
+        for html, line in self.html:
+            counted = 0
+            for match in pattern.finditer(html):
+                line += html.count("\n", counted, match.start())
+                counted = match.start()
+                yield match, line
 
     @property
     def references(self) -> dict[str, Any]:

@@ -191,6 +191,7 @@ def settle(
     Raises CriteriaError with every problem found.
     """
     params: dict[str, Any] = {}
+    above = (within,) if within else ()
     found = list(problems_of(spec, kinds, required, within=within))
     for key, value in spec.params.items():
         name = variable_name(value)
@@ -200,14 +201,12 @@ def settle(
         if name not in variables:
             message = f"{key} names the variable {name!r}, which is not set"
             hint = did_you_mean(name, variables) if variables else "set it under vars:"
-            path = (within, key) if within else (key,)
-            found.append(Problem(message=message, place=spec.place, hint=hint, path=path))
+            found.append(Problem(message=message, place=spec.place, hint=hint, path=(*above, key)))
             continue
         params[key] = _converted(variables[name], kinds[key])
         if not kinds[key].fits(params[key]):
-            path = (within, key) if within else (key,)
             named = f"{key} (variable {name!r})"
-            found.append(_unfit(spec, named, params[key], kinds[key], path))
+            found.append(_unfit(spec, named, params[key], kinds[key], (*above, key)))
     if found:
         raise CriteriaError(found)
     return params

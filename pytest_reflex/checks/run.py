@@ -173,9 +173,8 @@ def prepare(
     """Return everything that the checks of a target need.
 
     Setting `cancel` ends the commands that run. `limit` is the largest artifact in bytes (0: as the
-    registry has it). Raises
-    CriteriaError with every check that cannot be compiled, and ArtifactError where the artifact
-    cannot be read.
+    registry has it). Raises CriteriaError with every check that cannot be compiled, and
+    ArtifactError where the artifact cannot be read.
     """
     target = replace(target, criteria=with_judged(target.criteria, registry))
     criteria = target.criteria

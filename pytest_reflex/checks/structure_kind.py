@@ -34,9 +34,9 @@ class StructureKind:
     `beside` are keys that may stand next to it in the check. `make` gets all of them in one
     mapping, the settled value under `key` where it is no table and the author's words for the check
     under `expected`, and returns the judge; it raises ValueError, the message a sentence about the
-    parameters, where they cannot be used. `whole`
-    where the keys of a table are not ours: the table as it is stands under `key`. `forbids` returns
-    whether settled parameters say what must not be there: of a folder, in none of its files.
+    parameters, where they cannot be used. `whole` where the keys of a table are not ours: the table
+    as it is stands under `key`. `forbids` returns whether settled parameters say what must not be
+    there: of a folder, in none of its files.
     """
 
     key: str

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 Schema = dict[str, Any]
 
-TEXT: Schema = {"type": "string", "minLength": 1}
 VARIABLE: Schema = {"$ref": "#/$defs/variable"}
 
 _TYPES: dict[type, Schema] = {

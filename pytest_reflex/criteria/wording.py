@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pytest_reflex.errors import did_you_mean, nearest_word
+from pytest_reflex.errors import did_you_mean, nearest_word, suggest
 
 _LONGEST_SHOWN = 60
 _MOST_SHOWN = 12
@@ -18,8 +18,9 @@ def quoted(text: str) -> str:
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return a hint for an unknown word: the nearest known one, all where they are few, or none."""
     words = tuple(known)
-    near = nearest_word(shortened(word), words)
-    return did_you_mean(shortened(word), words) if near or 0 < len(words) <= _MOST_SHOWN else ""
+    if 0 < len(words) <= _MOST_SHOWN:
+        return did_you_mean(shortened(word), words)
+    return suggest(nearest_word(shortened(word), words))
 
 
 def shortened(word: str) -> str:

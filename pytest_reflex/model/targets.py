@@ -116,7 +116,10 @@ class CheckType(Protocol):
     """A kind of check, registered under `name` through `pytest_reflex_register_checks`.
 
     `in_process` is True where a check is quick and starts no process of the user's: such checks
-    X"""
+    are never worth a worker and use the short item protocol. A kind that starts processes says
+    which, as a `CommandCheckType`. One that has `parameters`, kinds of values by their keys, brings
+    them into the schema for editors.
+    """
 
     name: str
     in_process: bool

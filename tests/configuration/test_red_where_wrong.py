@@ -198,6 +198,21 @@ def test_author_says_what_a_file_is(kind: str, outcome: Outcome) -> None:
     assert "one of auto, plain" in problems({**params, "kind": "nginx"})[0].message
 
 
+@pytest.mark.parametrize("kind", ["compose", "workflow"])
+@pytest.mark.parametrize("text", ["- a\n- b\n", "- a\n---\njobs: {}\n", "[{services: {}}]\n"])
+def test_list_is_no_file_of_a_kind(kind: str, text: str) -> None:
+    for aspect in sorted(set(ASPECTS) - {"syntax"}):
+        result = judge(text, {"configuration": aspect, "kind": kind}, "a.yaml")
+        wanted = Outcome.FAIL if aspect == "required" else Outcome.NOT_MEASURED
+        assert result.outcome is wanted
+
+
+@pytest.mark.parametrize("needs", ["3", "{b: 1}", "[b]", "true"])
+def test_need_of_a_job_that_is_no_name_is_found(needs: str) -> None:
+    text = f"on: push\njobs: {{a: {{runs-on: x, needs: {needs}, steps: [{{run: make}}]}}}}\n"
+    assert judge(text, {"configuration": "required"}, "ci.yml").outcome is Outcome.FAIL
+
+
 WARNED = [
     ("defaults", "a.toml", 'labels = ["update"]\n[a]\nb = 1\n'),
     ("defaults", "a.yaml", "hooks:\n- id: x\n  args: [tests, --fix]\n"),

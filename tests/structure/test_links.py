@@ -121,6 +121,20 @@ def test_anchor_that_the_forge_does_not_make_is_dead(text: str, anchor: str) -> 
     assert result.message == f"the anchor #{anchor} leads to no heading"
 
 
+HOSTILE = {
+    "headings in HTML without an end": "<div>\n" + "<h1>" * 60_000 + "\n</div>\n\n[x](#y)",
+    "blanks in a brace": "{" + " " * 90_000 + "x\n\n[x](#y)",
+    "a long id in a brace": "{#" + "a" * 90_000 + "\n\n[x](#y)",
+    "many ids in a brace": "{ " + "id=a " * 60_000 + "\n\n[x](#y)",
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_text_of_beginnings_without_an_end_is_judged(text: str) -> None:
+    result = judge(text, {"links": {"anchors": True}})
+    assert result.message == "the anchor #y leads to no heading"
+
+
 def test_slugs_are_those_of_the_forge() -> None:
     document = markdown.parse("# A `b` C++\n\n## A_b-c (d)\n\n## A_b-c (d)\n\n## 🎉 Done\n")
     assert slugs(document) == {"a-b-c", "a_b-c-d", "a_b-c-d-1", "-done"}

@@ -13,10 +13,13 @@ from functools import lru_cache
 from pathlib import PurePath
 
 from pytest_reflex.checks.code.sources import Source
+from pytest_reflex.documents.lines import bare
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Place = tuple[int, int]
-"""Line and column, both from 1."""
+"""Line and column, both from 1; the column in bytes."""
+_Placed = tuple[ast.AST, tuple[ast.AST, ...]]
+"""A node, and those above it."""
 
 _KEEPS = frozenset({"append", "add", "insert", "setdefault", "connect", "register", "subscribe"})
 _RUNS_SQL = re.compile(
@@ -37,7 +40,15 @@ _BRACES = re.compile(r"\{\{|\}\}|\{[^{}]*\}")
 def is_fault(code: str, source: Source, place: _Place) -> bool:
     """Return whether a finding of ruff is a fault in its place; of other rules it always is one."""
     judge = _JUDGES.get(code)
-    return judge is None or source.tree is None or judge(source, place)
+    return judge is None or source.tree is None or judge(source, _in_bytes(source, place))
+
+
+def _in_bytes(source: Source, place: _Place) -> _Place:
+    """Return a place of ruff, which counts characters, as the syntax tree has it: in bytes."""
+    line, column = place
+    lines = bare(source.text)
+    before = lines[line - 1][: column - 1] if 0 < line <= len(lines) else ""
+    return line, len(before.encode()) + 1
 
 
 def _checks_an_input(source: Source, place: _Place) -> bool:
@@ -133,12 +144,8 @@ def _runs_as_sql(source: Source, place: _Place) -> bool:
         if isinstance(node, ast.expr) and _at(node) == place and _HOLE in (text := _told(node)):
             if not _VALUE.search(text):
                 return False
-            names = _names_of(above)
-            return _is_run(node, above) or any(
-                _is_run(use, over)
-                for use, over in _nodes(source)
-                if isinstance(use, ast.Name | ast.Attribute) and ast.unparse(use) in names
-            )
+            uses = (use for name in _names_of(above) for use in _uses(source).get(name, ()))
+            return _is_run(node, above) or any(_is_run(use, over) for use, over in uses)
     return True
 
 
@@ -195,11 +202,21 @@ def _holds(node: ast.expr | ast.stmt, place: _Place) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _nodes(source: Source) -> list[tuple[ast.AST, tuple[ast.AST, ...]]]:
+def _uses(source: Source) -> dict[str, list[_Placed]]:
+    """Return the names and attributes of a file by how they are written."""
+    found: dict[str, list[_Placed]] = {}
+    for node, above in _nodes(source):
+        if isinstance(node, ast.Name | ast.Attribute):
+            found.setdefault(ast.unparse(node), []).append((node, above))
+    return found
+
+
+@lru_cache(maxsize=8)
+def _nodes(source: Source) -> list[_Placed]:
     """Return every node with those above it, outer ones first."""
     assert source.tree is not None
-    found: list[tuple[ast.AST, tuple[ast.AST, ...]]] = []
-    stack: list[tuple[ast.AST, tuple[ast.AST, ...]]] = [(source.tree, ())]
+    found: list[_Placed] = []
+    stack: list[_Placed] = [(source.tree, ())]
     while stack:
         node, above = stack.pop()
         found.append((node, above))

@@ -50,6 +50,10 @@ _ELSEWHERE = {
 is mostly right, or the name is not the user's.
 """
 
+_AS_JSON = (
+    *("check", "--isolated", "--no-cache", "--no-respect-gitignore", "--quiet"),
+    *("--output-format", "json"),
+)
 _GIVEN = '["get_ipython", "reveal_type"]'
 """Names that a shell or a type checker gives."""
 
@@ -64,11 +68,9 @@ def command(params: Mapping[str, Any]) -> CheckCommand:
 
 
 def _arguments(params: Mapping[str, Any]) -> list[str]:
-    length = params["line_length"]
-    arguments = ["check", "--isolated", "--no-cache", "--no-respect-gitignore", "--quiet"]
-    arguments += ["--output-format", "json", "--config", f"line-length={length}"]
-    arguments += ["--config", f"builtins={_GIVEN}"]
-    return [*arguments, "--select", ",".join(SELECTED[params["aspect"]]), "."]
+    length, selected = params["line_length"], ",".join(SELECTED[params["aspect"]])
+    config = ["--config", f"line-length={length}", "--config", f"builtins={_GIVEN}"]
+    return [*_AS_JSON, *config, "--select", selected, "."]
 
 
 def judge(reading: Reading, context: CheckContext) -> Seen:
@@ -93,15 +95,7 @@ def newer(reading: Reading, context: CheckContext) -> frozenset[str]:
     try:
         with laid_out(reading) as folder:
             for version in _NEWEST:
-                arguments = [
-                    "check",
-                    "--isolated",
-                    "--no-cache",
-                    "--no-respect-gitignore",
-                    "--quiet",
-                ]
-                arguments += ["--output-format", "json", "--select", "E9"]
-                arguments += ["--target-version", version, "."]
+                arguments = [*_AS_JSON, "--select", "E9", "--target-version", version, "."]
                 finished = run_module("ruff", arguments, reading, context, folder)
                 if finished.returncode in (0, 1):
                     root = folder.resolve()

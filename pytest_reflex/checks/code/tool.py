@@ -31,7 +31,6 @@ def laid_out(reading: Reading, below: str = "") -> Iterator[Path]:
     """Yield a folder that holds copies of the Python files, and nothing that could configure.
 
     They lie in `below`, a relative path.
-
     The time of a copy is made of its content: a tool that remembers a file by its size and second
     does not take a new text for the one it knows.
     """

@@ -16,7 +16,7 @@ from pytest_reflex.checks.configuration.required import required
 from pytest_reflex.checks.configuration.secrecy import secrets
 from pytest_reflex.checks.configuration.variables import variables
 from pytest_reflex.checks.finding import Report
-from pytest_reflex.checks.options import POSITIVE, REQUIRED, Kind, one_of
+from pytest_reflex.checks.options import POSITIVE, REQUIRED, Kind, one_of, word_of
 from pytest_reflex.checks.structure_kind import Judge, StructureKind
 from pytest_reflex.documents import paths
 from pytest_reflex.model.artifact import Artifact
@@ -105,9 +105,7 @@ KIND = StructureKind(
         "the aspect that is looked at", REQUIRED
     ),
     beside={
-        "kind": Kind(
-            f"one of {AUTO}, {', '.join(KINDS)}", lambda value: value in (AUTO, *KINDS)
-        ).means(
+        "kind": word_of((AUTO, *KINDS)).means(
             "what the file is for; `plain` where no more is known than its format", f"`{AUTO}`"
         ),
         "paths": Kind(

@@ -94,12 +94,16 @@ class ConfigFile:
         return bool(_LOCALE_NAME.fullmatch(self.name) or alone)
 
     @property
+    def top(self) -> dict[str, Any]:
+        """The settings of the first document; none where it is a list."""
+        top = self.documents[0].value
+        return top if isinstance(top, dict) else {}
+
+    @property
     def missing_part(self) -> str:
         """The key without which there is nothing in a file of its kind; empty where it is there."""
-        top = self.documents[0].value
         parts = _ESSENTIAL.get(self.meaning, ())
-        has_one = not parts or (isinstance(top, dict) and any(top.get(part) for part in parts))
-        return "" if has_one else parts[0]
+        return "" if not parts or any(self.top.get(part) for part in parts) else parts[0]
 
     def settings(self) -> Iterator[Setting]:
         """Yield every setting in the order of the file."""

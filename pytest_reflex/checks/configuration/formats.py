@@ -122,13 +122,10 @@ def _named(artifact: Artifact, name: str) -> Format | None:
 def _sniffed(text: str) -> Format:
     lines = [line for line in bare(text) if line.strip() and line.strip()[0] not in "#;"]
     first = lines[0] if lines else ""
-    if _LIKE_JSON.match(text) or _reads(text, "json"):
-        return Format.JSON if without_comments(text) == text else Format.JSONC
-    if (clean := without_comments(text)) != text and _LIKE_JSON.match(clean):
-        return Format.JSONC
-    if _HEADER.match(first):
-        return Format.TOML if _reads(text, "toml") else Format.INI
-    if "=" in first and any(map(_HEADER.match, lines)):
+    clean = without_comments(text)
+    if _LIKE_JSON.match(clean) or _reads(text, "json"):
+        return Format.JSON if clean == text else Format.JSONC
+    if _HEADER.match(first) or ("=" in first and any(map(_HEADER.match, lines))):
         return Format.TOML if _reads(text, "toml") else Format.INI
     if _ASSIGNMENT.match(first):
         return Format.ENV

@@ -78,11 +78,10 @@ def _of_services(config: ConfigFile) -> Iterator[Finding]:
 
 
 def _of_workflow(config: ConfigFile) -> Iterator[Finding]:
-    document = config.documents[0]
-    top = document.value
+    document, top = config.documents[0], config.top
     if _is_all(top.get("permissions")):
         yield Finding("permissions: write-all", document.line(("permissions",)))
-    is_called = called_only(config)
+    is_called = _is_called_only(config)
     for _, name, job in config.tables("jobs"):
         if _is_all(job.get("permissions")):
             message = f"the job {name!r} has permissions: write-all"
@@ -92,9 +91,9 @@ def _of_workflow(config: ConfigFile) -> Iterator[Finding]:
             yield Finding(message, document.line(("jobs", name)))
 
 
-def called_only(config: ConfigFile) -> bool:
+def _is_called_only(config: ConfigFile) -> bool:
     """Return whether a workflow is only called by others, whose permissions it has."""
-    events = config.documents[0].value.get("on")
+    events = config.top.get("on")
     names = [events] if isinstance(events, str) else events
     return isinstance(names, list | dict) and list(names) == ["workflow_call"]
 

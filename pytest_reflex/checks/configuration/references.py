@@ -25,7 +25,7 @@ def undefined(config: ConfigFile) -> Iterator[Finding]:
 
 
 def _of_compose(config: ConfigFile) -> Iterator[Finding]:
-    top = config.documents[0].value
+    top = config.top
     if "include" in top:
         return  # what it names may stand in the other files
     services = _keys(top.get("services"))
@@ -57,8 +57,7 @@ def _used(part: str, value: Any) -> Iterator[str]:
 
 
 def _of_workflow(config: ConfigFile) -> Iterator[Finding]:
-    top = config.documents[0].value
-    jobs = _keys(top.get("jobs"))
+    jobs = _keys(config.top.get("jobs"))
     for document, name, job in config.tables("jobs"):
         needs = set(_names(job.get("needs")))
         for other in sorted(needs - jobs):
@@ -88,7 +87,8 @@ def _strings(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...
 def _names(value: Any) -> list[str]:
     if isinstance(value, str):
         return [value]
-    return [item for item in value if isinstance(item, str)] if value else []
+    items = value if isinstance(value, list | dict) else ()
+    return [item for item in items if isinstance(item, str)]
 
 
 def _keys(value: Any) -> set[str]:

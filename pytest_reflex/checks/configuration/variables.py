@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from io import StringIO
 from typing import Any
 
 from pytest_reflex.checks.configuration.comments import comment_texts
@@ -57,11 +56,12 @@ def _names_in(value: Any, config: ConfigFile) -> set[str]:
 def _beside(config: ConfigFile) -> set[str]:
     path = config.folder / ".env" if config.folder else None
     try:
-        with open(path, encoding="utf-8") if path and path.is_file() else StringIO() as file:
-            text = file.read(_LARGEST)
+        if path is None or not path.is_file():
+            return set()
+        with path.open(encoding="utf-8") as file:
+            return set(_ASSIGNED.findall(file.read(_LARGEST)))
     except (OSError, UnicodeDecodeError):
         return set()
-    return set(_ASSIGNED.findall(text))
 
 
 def _taken(config: ConfigFile) -> Iterator[tuple[str, int]]:

@@ -12,6 +12,7 @@ from typing import Any, cast
 from urllib.parse import quote
 
 from pytest_reflex.checks.openapi.document import Pointer, Spot
+from pytest_reflex.contracts.validate import pointer
 
 Fault = tuple[str, Pointer]
 
@@ -70,11 +71,7 @@ class Defaults:
         value, table = schema.table["default"], schema.table
         if (value is None and table.get("nullable") is True) or _plainly_fits(value, table):
             return
-        where = "/".join(
-            quote(str(step).replace("~", "~0").replace("/", "~1"), safe="~$")
-            for step in schema.pointer
-        )
-        validator = self._values({"$ref": f"{_URI}#/{where}"})
+        validator = self._values({"$ref": f"{_URI}#{quote(pointer(schema.pointer), safe='/~$')}"})
         for error in validator.iter_errors(value):
             message, path = fault_of(error)
             yield f"the default does not fit: {message}", path

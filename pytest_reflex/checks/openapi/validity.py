@@ -13,6 +13,7 @@ from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.checks.openapi.defaults import fault_of
 from pytest_reflex.checks.openapi.document import ApiDocument, Pointer, Spot
 from pytest_reflex.checks.openapi.meaning import faults_in
+from pytest_reflex.contracts.validate import pointer
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.extras import missing
 
@@ -100,5 +101,4 @@ def _errors(api: ApiDocument, version: str) -> Iterator[Finding]:
 
 
 def _placed(api: ApiDocument, message: str, path: Pointer) -> Finding:
-    where = "/".join(str(step).replace("~", "~0").replace("/", "~1") for step in path)
-    return Finding(f"#/{where}: {message}", api.data.line(path))
+    return Finding(f"#{pointer(path) or '/'}: {message}", api.data.line(path))

@@ -6,22 +6,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_reflex.checks.command_run import COMMAND_KINDS
-from pytest_reflex.checks.options import COUNT, FLAG, REQUIRED, TEXT, Kind, one_of
+from pytest_reflex.checks.options import COUNT, FLAG, REQUIRED, TEXT, Kind, one_of, whole_number
 from pytest_reflex.checks.reported.counting import ALL, IGNORE
 from pytest_reflex.checks.reported.finding import LEVELS
 from pytest_reflex.checks.reported.forms import FORMS, TELLING, is_fields
 from pytest_reflex.checks.reported.json_report import FIELDS
 
 STREAMS = ("stdout", "stderr")
-_STATUS = {"type": "integer", "minimum": 0, "maximum": 255}
-
-
-def _is_status(value: Any) -> bool:
-    return COUNT.fits(value) and bool(value <= 255)
+_STATUS = whole_number(0, 255, "an exit status")
 
 
 def _is_statuses(value: Any) -> bool:
-    return isinstance(value, list | tuple) and bool(value) and all(map(_is_status, value))
+    return isinstance(value, list | tuple) and bool(value) and all(map(_STATUS.fits, value))
 
 
 def _is_limits(value: Any) -> bool:
@@ -63,7 +59,7 @@ KINDS = {
     "ran": Kind(
         "a list of exit statuses from 0 to 255",
         _is_statuses,
-        schema={"type": "array", "items": _STATUS, "minItems": 1},
+        schema={"type": "array", "items": _STATUS.schema, "minItems": 1},
     ).means("the exit statuses that mean that the tool did its work", "`[0, 1]`"),
     "levels": _LEVELS.means("what a word of the tool for a level means", "known words"),
     "rules": _LEVELS.means("what globs of rule ids mean; the first that fits wins"),
