@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from pytest_reflex.checks.reading import MEGABYTE, SIZE_LIMIT
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.checks.run import prepare
 from pytest_reflex.errors import Problem, TooLargeError
@@ -43,7 +44,7 @@ class Planned:
     target: Target
     sha256: str
     unread: tuple[str, ...] = ()
-    limit: int = 0
+    limit: int = SIZE_LIMIT
 
     def check_ids(self, target_id: str) -> Iterator[tuple[str, tuple[str, int]]]:
         """Yield the node id of every expected check with its rule id and number."""
@@ -265,7 +266,6 @@ class Desk:
         return self.adopt(Subject(target_id, prepared.target, prepared), limit)
 
     def _configured_limit(self) -> int:
-        from pytest_reflex.checks.reading import MEGABYTE
         from pytest_reflex.settings import load
 
         limit: int = load(self.config.rootpath, {})["artifact_limit"]
