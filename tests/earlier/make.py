@@ -2,74 +2,181 @@
 
 CHECKOUT is a checkout of the earlier code with its own ``.venv`` (``make .venv/dev-ready``). What
 its runs leave is written to ``data/NAME``, a folder for each. Files outside the project of which a
-history holds hashes (the interpreter's, installed packages) are taken out: they are those of one
-machine, and a resume elsewhere would rightly find them gone. The sums and links of the lines are
-made anew then; no other byte is changed.
+history or a snapshot holds hashes (the interpreter's, installed packages, programs) are taken out:
+they are those of one machine, and a resume elsewhere would rightly find them gone. The sums and
+links of the lines are made anew then; no other byte is changed.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.earlier.projects import DATA, HOME, NOTHING, keep, rewrite, write_inputs
-
-_NEW = ("-m", "pytest_reflex", "loop", "new", "say it", "--alias", "run", "--criteria")
-LOOP = (*_NEW, "words.yaml", "--yes", "--record", "calls.jsonl")
-ITERATE = ("-m", "pytest_reflex", "iterate", "run", "build", "-n", "4")
-SESSION = (
-    *("-m", "pytest", "-p", "pytest_reflex.plugin", "-p", "no:cacheprovider"),
-    *("--reflex-loop", "--reflex-artifact=sums.py", "--reflex-yes"),
+from tests.earlier.inputs import PAYLOAD
+from tests.earlier.projects import (
+    CHAINED,
+    DATA,
+    GIT,
+    HOME,
+    NOTHING,
+    USER,
+    keep,
+    rewrite,
+    write_inputs,
 )
+
+Argv = tuple[str, ...]
+_REFLEX = ("-m", "pytest_reflex")
+_NEW = (*_REFLEX, "loop", "new", "say it", "--alias", "run", "--criteria")
+LOOP = (*_NEW, "words.yaml", "--yes", "--record", "calls.jsonl")
+ITERATE = (*_REFLEX, "iterate", "run", "build", "-n", "4")
+_PYTEST = ("-m", "pytest", "-p", "pytest_reflex.plugin", "-p", "no:cacheprovider")
+SESSION = (*_PYTEST, "--reflex-loop", "--reflex-artifact=sums.py", "--reflex-yes")
+FLOW = (*_REFLEX, "flow", "run", "close all points")
+GOAL = (*_REFLEX, "goal", "start", "spec.md", "--yes")
+HOOK = (*_REFLEX, "hook", "stop")
+OWN = ("own.py", "run", "first", "--var", "command=! grep OPEN note.txt")
+_EVALUATE = (*_REFLEX, "evaluate")
+JUDGED = (*_EVALUATE, "reply.md", "--criteria", "tone.yaml", "--judge", "jury")
+_REPLY = ("--input", "reply.md", "--judge", "jury", "--max-iterations", "1")
+_WORDS = ("draft.md", "--criteria", "words.yaml", "--json")
 _KILLED = -9
-# name: (project, arguments, environment, exit status)
-RUNS: Mapping[str, tuple[str, tuple[str, ...], Mapping[str, str], int]] = {
-    "loop-finished": ("loop", LOOP, {}, 0),
-    "loop-killed-in-refine": ("loop", LOOP, {"KILL_AT": "4"}, _KILLED),
-    "loop-killed-after-iteration": ("loop", LOOP, {"KILL_AT": "5"}, _KILLED),
-    "loop-waiting": ("loop", (*LOOP, "--max-iterations", "1"), {}, 6),
-    "iterate-finished": ("iterate", ITERATE, {"FAIL": "2"}, 0),
-    "iterate-killed": ("iterate", ITERATE, {"FAIL": "2", "KILL_AT": "3"}, _KILLED),
-    "iterate-interrupted": (
-        "iterate",
-        ITERATE,
-        {"FAIL": "2", "KILL_AT": "3", "KILL_BY": "TERM"},
-        143,
+
+
+@dataclass(frozen=True)
+class Made:
+    """How a run is made: commands, each with its exit status and perhaps a file for its output.
+
+    `git` kills the driver before or behind the commit of that number.
+    """
+
+    project: str
+    commands: tuple[tuple[Argv, int] | tuple[Argv, int, str], ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    git: str = ""
+    beside: Mapping[str, str] = field(default_factory=dict)
+
+
+def _made(project: str, argv: Argv, status: int = 0, **environment: str) -> Made:
+    return Made(project, ((argv, status),), environment)
+
+
+RUNS: Mapping[str, Made] = {
+    "loop-finished": _made("loop", LOOP),
+    "loop-killed-in-refine": _made("loop", LOOP, _KILLED, KILL_AT="4"),
+    "loop-killed-after-iteration": _made("loop", LOOP, _KILLED, KILL_AT="5"),
+    "loop-waiting": _made("loop", (*LOOP, "--max-iterations", "1"), 6),
+    "loop-with-events": _made("loop", (*LOOP, "--events", "events.jsonl"), _KILLED, KILL_AT="5"),
+    "iterate-finished": _made("iterate", ITERATE, FAIL="2"),
+    "iterate-killed": _made("iterate", ITERATE, _KILLED, FAIL="2", KILL_AT="3"),
+    "iterate-interrupted": _made("iterate", ITERATE, 143, FAIL="2", KILL_AT="3", KILL_BY="TERM"),
+    "iterate-aborted": _made("iterate", ITERATE, 16, FAIL="123"),
+    "session-finished": _made("session", SESSION),
+    "session-killed": _made("session", SESSION, _KILLED, KILL_AT="2"),
+    "flow-finished": _made("flow", FLOW),
+    "flow-killed-in-act": _made("flow", FLOW, _KILLED, KILL_AT="3"),
+    "flow-killed-before-commit": Made("flow", ((FLOW, _KILLED),), git="before 3"),
+    "flow-killed-behind-commit": Made("flow", ((FLOW, _KILLED),), git="behind 3"),
+    "flow-out-of-budget": _made("flow", (*FLOW, "--budget", "calls=4"), 8),
+    "flow-without-git": _made("flow", (*FLOW, "--no-git"), _KILLED, KILL_AT="3"),
+    "goal-finished": _made("goal", GOAL),
+    "goal-killed": _made("goal", GOAL, _KILLED, KILL_AT="2"),
+    "goal-interrupted": _made("goal", GOAL, 143, KILL_AT="2", KILL_BY="TERM"),
+    "goal-at-its-limit": _made("goal", (*GOAL, "--max-iterations", "1"), 6),
+    "goal-with-open-breaker": _made("goal", GOAL, 15, FAIL="1"),
+    "goal-held-twice": Made("goal", ((GOAL, _KILLED), (HOOK, 0), (HOOK, 0)), {"KILL_AT": "2"}),
+    "own-finished": _made("own", OWN),
+    "own-killed": _made("own", OWN, _KILLED, KILL_AT="2"),
+    "own-out-of-budget": _made("own", (*OWN, "--budget", "calls=1"), 8),
+    "judged-votes": Made("judged", (((*JUDGED, "--json"), 1, "report.json"),)),
+    "judged-loop-finished": _made("judged", (*_NEW, "tone.yaml", "--yes", *_REPLY), 6),
+    "judged-loop-killed": Made(
+        "judged", (((*_NEW, "tone.yaml", "--yes", *_REPLY), _KILLED),), beside={"kill": "2"}
     ),
-    "iterate-aborted": ("iterate", ITERATE, {"FAIL": "123"}, 16),
-    "session-finished": ("session", SESSION, {}, 0),
-    "session-killed": ("session", SESSION, {"KILL_AT": "2"}, _KILLED),
+    "reported": Made(
+        "reported",
+        (
+            ((*_EVALUATE, *_WORDS), 1, "report.json"),
+            ((*_PYTEST, "--reflex-json", "session.json", "--junitxml", "junit.xml"), 1),
+            ((*_REFLEX, "critique", *_WORDS, "--evaluation", "report.json"), 0, "issues.json"),
+            ((*_REFLEX, "criteria", "compile", "words.yaml", "--json"), 0, "plan.json"),
+        ),
+    ),
 }
+# Stands in for git, and kills who has it make the commit whose number it is told.
+_GIT = """\
+#!/bin/sh
+case " $* " in
+*" commit "*)
+    echo x >> {folder}/commits
+    if [ "$(wc -l < {folder}/commits)" -eq {number} ]; then
+        [ {when} = before ] || {git} "$@"
+        kill -KILL $PPID
+        exit 1
+    fi
+    ;;
+esac
+exec {git} "$@"
+"""
 
 
-def main(checkout: Path, name: str) -> None:
-    for run, (kind, arguments, environment, status) in RUNS.items():
-        with tempfile.TemporaryDirectory() as folder:
-            project = Path(folder) / "project"
-            write_inputs(kind, project)
-            given = {**_environment(), **NOTHING, "CALLS": f"{folder}/calls", **environment}
-            python = checkout.absolute() / ".venv/bin/python"
-            done = subprocess.run(
-                [python, *arguments], cwd=project, env=given, capture_output=True, text=True
-            )
-            if done.returncode != status:
-                raise SystemExit(f"{run}: exit {done.returncode}\n{done.stdout}\n{done.stderr}")
-            for journal in (*project.rglob("history.jsonl"), *project.rglob("calls.jsonl")):
-                named = journal.read_text("utf-8").replace(folder, HOME)
-                journal.write_text(named, encoding="utf-8")
-                rewrite(journal, _inside)
-            for state in project.glob(".rooda/state/*.json"):
-                found = json.loads(state.read_text("utf-8").replace(folder, HOME))
-                state.write_text(json.dumps(_inside(found, but=HOME), indent=2) + "\n")
-            keep(project, DATA / name / run)
-            if folder in "".join(p.read_text() for p in (DATA / name / run).rglob("*.*")):
-                raise SystemExit(f"{run}: it holds the name of its folder")
+def main(checkout: Path, name: str, chosen: list[str]) -> None:
+    for run, made in RUNS.items():
+        if not chosen or any(run.startswith(one) for one in chosen):
+            with tempfile.TemporaryDirectory() as folder:
+                _make(run, made, Path(folder), checkout.absolute(), DATA / name / run)
+
+
+def _make(run: str, made: Made, folder: Path, checkout: Path, kept: Path) -> None:
+    project = folder / "project"
+    write_inputs(made.project, project)
+    for name, text in made.beside.items():
+        (folder / name).write_text(text)
+    given = {**_environment(folder, made.git), **NOTHING, "CALLS": f"{folder}/calls"}
+    for command in made.commands:
+        argv, status = command[:2]
+        done = subprocess.run(
+            [checkout / ".venv/bin/python", *argv],
+            cwd=project,
+            env={**given, "PYTHONPATH": str(checkout), **made.environment},
+            input=PAYLOAD if argv == HOOK else "",
+            capture_output=True,
+            text=True,
+        )
+        if done.returncode != status:
+            raise SystemExit(f"{run}: exit {done.returncode}\n{done.stdout}\n{done.stderr}")
+        if len(command) == 3:
+            (project / command[2]).write_text(done.stdout)
+    _leave_the_machine_out(folder, project)
+    keep(made.project, project, kept)
+    texts = "".join(p.read_text() for p in kept.rglob("*") if p.is_file())
+    if found := [one for one in (str(folder), str(checkout), sys.prefix) if one in texts]:
+        raise SystemExit(f"{run}: it names {found}")
+
+
+def _leave_the_machine_out(folder: Path, project: Path) -> None:
+    """Have nothing in the files that belongs to the machine on which they were made."""
+    for journal in (path for name in CHAINED for path in project.rglob(name)):
+        named = journal.read_text("utf-8").replace(str(folder), HOME)
+        journal.write_text(named, encoding="utf-8")
+        rewrite(journal, _inside)
+    for shown in project.glob(".ai-factory/**/run.json"):
+        shown.write_text(shown.read_text("utf-8").replace(str(folder), HOME), encoding="utf-8")
+    states = (".rooda/state/*.json", ".pytest-reflex/**/*.json")
+    users = (f"{one}/**/*.json" for one in USER.values())
+    for pattern in (*(f"project/{one}" for one in states), *users):
+        for state in folder.glob(pattern):
+            text = state.read_text("utf-8").replace(str(folder), HOME)
+            form = {"indent": 2} if text.startswith("{\n") else {}
+            state.write_text(json.dumps(_inside(json.loads(text), but=HOME), **form) + "\n")
 
 
 def _inside(value: Any, *, but: str = "") -> Any:
@@ -86,11 +193,20 @@ def _inside(value: Any, *, but: str = "") -> Any:
     return value
 
 
-def _environment() -> dict[str, str]:
+def _environment(folder: Path, killing: str) -> dict[str, str]:
     left = ("PATH", "HOME", "LANG")
     found = {key: os.environ[key] for key in left if key in os.environ}
-    return {**found, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "XDG_CONFIG_HOME": os.devnull}
+    found |= {key: str(folder / name) for key, name in USER.items()}
+    if killing:
+        when, number = killing.split()
+        program = folder / "bin/git"
+        program.parent.mkdir()
+        real = shutil.which("git")
+        program.write_text(_GIT.format(folder=folder, when=when, number=number, git=real))
+        program.chmod(0o755)
+        found["PATH"] = f"{program.parent}:{found['PATH']}"
+    return {**found, **GIT, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "XDG_CONFIG_HOME": os.devnull}
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2])
+    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3:])

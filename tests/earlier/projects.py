@@ -1,146 +1,143 @@
-"""The projects in which runs of earlier code were made, and where what they left is kept.
+"""Where what earlier code left is kept, and how a project is made of it again.
 
-The agents write nothing into a project. They note their calls in the file that CALLS names, and
-end the driver (by KILL_BY, which is KILL) at the call whose number KILL_AT has; FAIL names
-iterations that fail.
+A file is kept where it differs from what the project was made with, and from the last commit; the
+history of a repository as ``git fast-export`` prints it. Folders of the person who ran it, which
+lie beside the project, are kept too.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest_reflex
 from pytest_reflex.store.lines import NO_LINE, digest_of, encode
+from pytest_reflex.store.user_folders import place_of
+from tests.earlier.inputs import INPUTS, REPOSITORIES
 
 HOME = "/earlier"
 """What the folder of a project is called in what is kept; snapshots get the real one again."""
 NOTHING = {"CALLS": "", "KILL_AT": "", "KILL_BY": "", "FAIL": ""}
 DATA = Path(__file__).parent / "data"
-_COUNTED = """\
-prompt=$(cat)
-[ -z "$CALLS" ] || echo "${PYTEST_REFLEX_STEP:-$PYTEST_REFLEX_ITERATION}" >> "$CALLS"
-if [ -n "$KILL_AT" ] && [ "$(wc -l < "$CALLS")" -eq "$KILL_AT" ]; then
-    kill "-${KILL_BY:-KILL}" $PPID
-    exec sleep 30
-fi
-"""
-_LOOP_AGENT = """\
-issue() {
-    printf '{"issues": [{"rule_id": "%s", "problem": "p",' "$1"
-    printf ' "fix_instruction": "f", "expected_effect": "e"}]}\\n'
-}
-case $prompt in
-*"Uno. Dos."*) text="Uno. Dos." better="Uno. Dos." ;;
-*"Uno."*) text="Uno." better="Uno. Dos." ;;
-*) text="Nothing yet." better="Uno." ;;
-esac
-case $prompt in *a.x.one*) rule=a.x.one ;; *) rule=b.x.two ;; esac
-case $PYTEST_REFLEX_STEP in
-PLAN) echo '{"plan": ["say one", "say two", "look again"]}' ;;
-PRODUCE) echo "$text" ;;
-CRITIQUE) issue $rule ;;
-REFINE) echo "$better" ;;
-esac
-"""
-_CRITERIA = """\
-name: words
-rules:
-  - {id: a.x.one, description: says it, severity: fail, check: {type: content, search: "^Uno[.]"}}
-  - {id: b.x.two, description: says that, severity: fail, check: {type: content, search: "Dos[.]"}}
-"""
-_SCRIPT = """\
-[agents.script]
-command = ["sh", "agent.sh"]
-timeout = 60
-env = ["CALLS", "KILL_AT", "KILL_BY", "FAIL"]
-"""
-_LOOP_CONFIG = f'agent = "script"\n[loop]\nevaluator = "core"\n{_SCRIPT}'
-_ITERATE_CONFIG = (
-    '[iterate]\nagent = "script"\nunchanged = 0\n'
-    f'[iterate.gates.there]\ncommand = "test -e kept.txt"\n{_SCRIPT}'
-)
-_ITERATE_AGENT = """\
-case "$FAIL" in *"$PYTEST_REFLEX_ITERATION"*) echo boom >&2; exit 1 ;; esac
-echo "did it"
-"""
-_SESSION_CONFIG = f'agent = "script"\n[loop]\nrecord = "calls.jsonl"\n{_SCRIPT}'
-CODE = "def add(a, b):\n    return a - b\n"
-RIGHT = CODE.replace("-", "+")
-_TESTS = """\
-import pytest
-from sums import add
-
-@pytest.mark.reflex_rule(id="a.sums.add")
-def test_add():
-    assert add(1, 2) == 3
-"""
-# The second answer is right.
-_SESSION_AGENT = """\
-case $prompt in
-*"return a * b"*) sign="+" ;;
-*) sign="*" ;;
-esac
-printf '{"files": [{"path": "sums.py", \
-"text": "def add(a, b):\\\\n    return a %s b\\\\n"}]}\\n' "$sign"
-"""
-INPUTS = {
-    "loop": {
-        "agent.sh": _COUNTED + _LOOP_AGENT,
-        "words.yaml": _CRITERIA,
-        "pytest-reflex.toml": _LOOP_CONFIG,
-    },
-    "iterate": {
-        "agent.sh": _COUNTED + _ITERATE_AGENT,
-        "pytest-reflex.toml": _ITERATE_CONFIG,
-        "kept.txt": "kept\n",
-    },
-    "session": {
-        "agent.sh": _COUNTED + _SESSION_AGENT,
-        "pytest-reflex.toml": _SESSION_CONFIG,
-        "pytest.ini": "[pytest]\n",
-        "sums.py": CODE,
-        "test_sums.py": _TESTS,
-    },
-}
+USER = {"XDG_STATE_HOME": "user-state", "XDG_CACHE_HOME": "user-cache"}
+"""Folders of the person, by the variables that name them."""
+CHAINED = ("history.jsonl", "calls.jsonl")
+"""Files whose lines hold hashes of each other."""
 # Kept under names that no tool takes for its own.
-_KEPT_AS = {".ai-factory": "ai-factory", ".rooda": "rooda", "sums.py": "sums.py.txt"}
-_NOT_KEPT = (".gitignore", "__pycache__", ".pytest_cache")
+_KEPT_AS = {
+    **{name: name[1:] for name in (".ai-factory", ".rooda", ".pytest-reflex", ".loop", ".ai-loop")},
+    **{name: name[1:] for name in (".gitignore", ".claude")},
+    "sums.py": "sums.py.txt",
+}
+_NAMES = {name: original for original, name in _KEPT_AS.items()}
+_NOT_KEPT = {"__pycache__", ".pytest_cache", ".git"}
+_HISTORY, _BRANCH, _OWNER = "git-history", "git-branch", "PROJECT"
+_LONG_AGO = 1_700_000_000
+_WHEN = "2026-11-29T12:00:00+00:00"
+GIT = {
+    **{f"GIT_{who}_NAME": "Tester" for who in ("AUTHOR", "COMMITTER")},
+    **{f"GIT_{who}_EMAIL": "tester@example.org" for who in ("AUTHOR", "COMMITTER")},
+    **{f"GIT_{who}_DATE": _WHEN for who in ("AUTHOR", "COMMITTER")},
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+}
+"""Who commits, and when: equal commits have equal ids."""
 
 
-def write_inputs(kind: str, folder: Path) -> None:
+def versions_with(kind: str) -> list[str]:
+    """Return the versions of which there are runs of a kind."""
+    return sorted({path.parent.name for path in DATA.glob(f"*/{kind}*")})
+
+
+def calls_after(project: Path) -> list[str]:
+    """Return whom the agent was asked for since earlier code left the project."""
+    path = project.parent / "calls"
+    return path.read_text().split() if path.exists() else []
+
+
+def git(project: Path, *words: str, given: bytes | None = None) -> bytes:
+    """Return what git prints in a project."""
+    environment = {**os.environ, **GIT}
+    argv = ["git", *words]
+    ran = subprocess.run(
+        argv, cwd=project, env=environment, input=given, stdout=subprocess.PIPE, check=True
+    )
+    return ran.stdout
+
+
+def write_inputs(kind: str, folder: Path, *, commit: bool = True) -> None:
     """Make the project of a kind of driver, without any run."""
-    folder.mkdir(parents=True, exist_ok=True)
     for name, text in INPUTS[kind].items():
-        (folder / name).write_text(text, encoding="utf-8")
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        if text.startswith("#!"):  # votes are kept by the time of a program
+            path.chmod(0o755)
+            os.utime(path, (_LONG_AGO, _LONG_AGO))
+    if kind in REPOSITORIES:
+        git(folder, "init", "--quiet", "--initial-branch", "main", "--template", "")
+    if kind in REPOSITORIES and commit:
+        git(folder, "add", "--all")
+        git(folder, "commit", "--quiet", "--message", "first")
 
 
-def keep(project: Path, kept: Path) -> None:
+def keep(kind: str, project: Path, kept: Path) -> None:
     """Copy what a run has left in a project, and what it has changed there."""
     shutil.rmtree(kept, ignore_errors=True)
     for path in _files(project):
         name = path.relative_to(project)
-        if str(name) not in set().union(*INPUTS.values()) - {"sums.py"}:
-            to = kept / _KEPT_AS.get(name.parts[0], name.parts[0]) / Path(*name.parts[1:])
-            to.parent.mkdir(parents=True, exist_ok=True)
-            to.write_bytes(path.read_bytes())
+        if not _is_known(kind, project, name):
+            _copy(path, kept / Path(*(_KEPT_AS.get(part, part) for part in name.parts)))
+    for folder in USER.values():
+        top = project.parent / folder / "pytest-reflex"
+        for path in _files(top):
+            own = place_of(project, Path()) or Path()
+            name = Path(str(path.relative_to(top)).replace(own.name, _OWNER))
+            _copy(path, kept / folder / name)
+    if kind in REPOSITORIES:
+        (kept / _HISTORY).write_bytes(git(project, "fast-export", "--all"))
+        (kept / _BRANCH).write_bytes(git(project, "symbolic-ref", "HEAD"))
+
+
+def _is_known(kind: str, project: Path, name: Path) -> bool:
+    """Return whether a file is as the project was made, or as it was committed."""
+    data = (project / name).read_bytes()
+    if kind not in REPOSITORIES:
+        return INPUTS[kind].get(str(name), "").encode() == data and str(name) in INPUTS[kind]
+    argv = ["git", "cat-file", "blob", f"HEAD:{name}"]
+    ran = subprocess.run(argv, cwd=project, capture_output=True)
+    return ran.returncode == 0 and ran.stdout == data
+
+
+def _copy(path: Path, to: Path) -> None:
+    to.parent.mkdir(parents=True, exist_ok=True)
+    to.write_bytes(path.read_bytes())
 
 
 def bring_back(kind: str, kept: Path, project: Path) -> Path:
     """Make a project in which a run has been; return it."""
-    names = {name: original for original, name in _KEPT_AS.items()}
-    write_inputs(kind, project)
+    write_inputs(kind, project, commit=False)
+    if kind in REPOSITORIES:
+        git(project, "fast-import", "--quiet", given=(kept / _HISTORY).read_bytes())
+        git(project, "symbolic-ref", "HEAD", (kept / _BRANCH).read_text().strip())
+        git(project, "reset", "--quiet", "--hard")
     for path in _files(kept):
         name = path.relative_to(kept)
-        to = project / names.get(name.parts[0], name.parts[0]) / Path(*name.parts[1:])
-        to.parent.mkdir(parents=True, exist_ok=True)
-        data = path.read_bytes()
-        if to.match(".rooda/state/*.json"):
-            data = data.replace(HOME.encode(), str(project.parent).encode())
-        to.write_bytes(data)
+        if name.parts[0] not in (_HISTORY, _BRANCH):
+            to = _place(project, name)
+            to.parent.mkdir(parents=True, exist_ok=True)
+            data = path.read_bytes()
+            if to.suffix == ".json":
+                data = data.replace(HOME.encode(), str(project.parent).encode())
+            to.write_bytes(data)
+    for folder in USER.values():  # what others can write counts for nothing
+        for one in (project.parent / folder).rglob("*"):
+            one.chmod(0o700 if one.is_dir() else 0o600)
     if kind == "session":
         # Held are files outside the project that are no installed packages: with an editable
         # installation our own are.
@@ -148,6 +145,16 @@ def bring_back(kind: str, kept: Path, project: Path) -> Path:
         for history in project.rglob("history.jsonl"):
             rewrite(history, lambda value: _with_ours(value, ours))
     return project
+
+
+def _place(project: Path, name: Path) -> Path:
+    """Return where a file that is kept belongs."""
+    if name.parts[0] not in USER.values():
+        return project / Path(*(_NAMES.get(part, part) for part in name.parts))
+    own = place_of(project, Path()) or Path()
+    folder, *rest = name.parts
+    below = Path(*(part.replace(_OWNER, own.name) for part in rest))
+    return project.parent / folder / "pytest-reflex" / below
 
 
 def rewrite(journal: Path, change: Callable[[Any], Any]) -> None:
@@ -171,5 +178,5 @@ def _with_ours(value: Any, ours: list[str]) -> Any:
 
 def _files(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.rglob("*")):
-        if path.is_file() and not set(path.parts) & set(_NOT_KEPT):
+        if path.is_file() and not set(path.relative_to(folder).parts) & _NOT_KEPT:
             yield path

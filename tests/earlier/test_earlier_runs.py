@@ -6,63 +6,23 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pytest_reflex.cli.main import main
+from tests.earlier.conftest import BringBack, Told
+from tests.earlier.inputs import CODE, RIGHT
 from tests.earlier.make import SESSION
-from tests.earlier.projects import CODE, DATA, NOTHING, RIGHT, bring_back, write_inputs
+from tests.earlier.projects import calls_after, versions_with, write_inputs
 
-pytestmark = pytest.mark.variants
+pytestmark = [
+    pytest.mark.variants,
+    pytest.mark.parametrize("earlier", versions_with("loop"), indirect=True),
+]
 
-VERSIONS = sorted(path.name for path in DATA.iterdir())
-BringBack = Callable[[str], Path]
 CALLS_OF_LOOP = ["PLAN", "PRODUCE", "CRITIQUE", "REFINE"] * 2 + ["PLAN", "PRODUCE"]
 ALIAS = "make-the-tests-pass"
-
-
-@pytest.fixture(params=VERSIONS)
-def earlier(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> BringBack:
-    """Return a function that enters the project in which a run of earlier code was made."""
-    for name, value in {**NOTHING, "CALLS": str(tmp_path / "calls")}.items():
-        monkeypatch.setenv(name, value)
-    for name in ("CI", "PYTEST_ADDOPTS", "PYTHONDONTWRITEBYTECODE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-
-    def bring(name: str) -> Path:
-        kind = name.partition("-")[0]
-        project = bring_back(kind, DATA / request.param / name, tmp_path / name)
-        monkeypatch.chdir(project)
-        return project
-
-    return bring
-
-
-@pytest.fixture
-def told(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """Return a function that runs a command and returns what it printed."""
-
-    def run(*argv: str, status: int = 0) -> str:
-        capsys.readouterr()
-        assert main(list(argv)) == status, capsys.readouterr().err
-        return capsys.readouterr().out
-
-    return run
-
-
-Told = Callable[..., str]
-
-
-def calls_after(project: Path) -> list[str]:
-    """Return whom the agent was asked for since earlier code left the project."""
-    path = project.parent / "calls"
-    return path.read_text().split() if path.exists() else []
 
 
 def stable(told: Told, name: str = "run") -> list[dict[str, Any]]:
