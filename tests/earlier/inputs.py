@@ -111,11 +111,11 @@ _FLOW = {
     **_NODE,
     "id": "outer",
     "actuator": {"strategy": "composite", "child": _INNER},
-    "termination": {"max_iterations": 3},
+    "termination": {"max_iterations": 2},
 }
 FLOW = {
     "agent.sh": _FLOW_AGENT,
-    "note.txt": "OPEN 1\nOPEN 2\n",
+    "note.txt": "OPEN 1\n",
     "pytest-reflex.toml": f'agent = "script"\n{_SCRIPT}',
     _PLAN: "---\nname: plan\n---\nDecide.\n",
     _ACT: "---\nname: act\n---\nAct.\n",

@@ -85,7 +85,7 @@ RUNS: Mapping[str, Made] = {
     "flow-killed-in-act": _made("flow", FLOW, _KILLED, KILL_AT="3"),
     "flow-killed-before-commit": Made("flow", ((FLOW, _KILLED),), git="before 3"),
     "flow-killed-behind-commit": Made("flow", ((FLOW, _KILLED),), git="behind 3"),
-    "flow-out-of-budget": _made("flow", (*FLOW, "--budget", "calls=4"), 8),
+    "flow-out-of-budget": _made("flow", (*FLOW, "--budget", "calls=2"), 8),
     "flow-without-git": _made("flow", (*FLOW, "--no-git"), _KILLED, KILL_AT="3"),
     "goal-finished": _made("goal", GOAL),
     "goal-killed": _made("goal", GOAL, _KILLED, KILL_AT="2"),
