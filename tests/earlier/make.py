@@ -9,6 +9,7 @@ links of the lines are made anew then; no other byte is changed.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -46,7 +47,11 @@ HOOK = (*_REFLEX, "hook", "stop")
 OWN = ("own.py", "run", "first", "--var", "command=! grep OPEN note.txt")
 _EVALUATE = (*_REFLEX, "evaluate")
 JUDGED = (*_EVALUATE, "reply.md", "--criteria", "tone.yaml", "--judge", "jury")
-_REPLY = ("--input", "reply.md", "--judge", "jury", "--max-iterations", "1")
+JUDGED_LOOP = (
+    *(*_NEW, "tone.yaml", "--yes", "--record", "calls.jsonl", "--input", "reply.md"),
+    *("--judge", "jury", "--max-iterations", "1"),
+)
+SAID = "Keep the last line."
 _WORDS = ("draft.md", "--criteria", "words.yaml", "--json")
 _KILLED = -9
 
@@ -75,6 +80,19 @@ RUNS: Mapping[str, Made] = {
     "loop-killed-after-iteration": _made("loop", LOOP, _KILLED, KILL_AT="5"),
     "loop-waiting": _made("loop", (*LOOP, "--max-iterations", "1"), 6),
     "loop-with-events": _made("loop", (*LOOP, "--events", "events.jsonl"), _KILLED, KILL_AT="5"),
+    "loop-with-feedback": Made(
+        "loop",
+        ((LOOP, _KILLED), ((*_REFLEX, "loop", "feedback", "run", SAID, "--wait", "0"), 0)),
+        {"KILL_AT": "3"},
+    ),
+    "iterate-with-feedback": Made(
+        "iterate",
+        (
+            (ITERATE, _KILLED),
+            ((*_REFLEX, "iterate", "feedback", "build", SAID, "--wait", "0"), 0),
+        ),
+        {"KILL_AT": "3"},
+    ),
     "iterate-finished": _made("iterate", ITERATE, FAIL="2"),
     "iterate-killed": _made("iterate", ITERATE, _KILLED, FAIL="2", KILL_AT="3"),
     "iterate-interrupted": _made("iterate", ITERATE, 143, FAIL="2", KILL_AT="3", KILL_BY="TERM"),
@@ -93,21 +111,28 @@ RUNS: Mapping[str, Made] = {
     "goal-at-its-limit": _made("goal", (*GOAL, "--max-iterations", "1"), 6),
     "goal-with-open-breaker": _made("goal", GOAL, 15, FAIL="1"),
     "goal-held-twice": Made("goal", ((GOAL, _KILLED), (HOOK, 0), (HOOK, 0)), {"KILL_AT": "2"}),
+    "goal-with-hook-installed": Made(
+        "goal",
+        ((GOAL, _KILLED), ((*_REFLEX, "hook", "install", "--yes"), 0)),
+        {"KILL_AT": "2"},
+    ),
+    "own-with-feedback": Made(
+        "own",
+        ((OWN, _KILLED), (("own.py", "feedback", "first", SAID, "--wait", "0"), 0)),
+        {"KILL_AT": "2"},
+    ),
     "own-finished": _made("own", OWN),
     "own-killed": _made("own", OWN, _KILLED, KILL_AT="2"),
     "own-out-of-budget": _made("own", (*OWN, "--budget", "calls=1"), 8),
     "judged-votes": Made("judged", (((*JUDGED, "--json"), 1, "report.json"),)),
-    "judged-loop-finished": _made("judged", (*_NEW, "tone.yaml", "--yes", *_REPLY), 6),
-    "judged-loop-killed": Made(
-        "judged", (((*_NEW, "tone.yaml", "--yes", *_REPLY), _KILLED),), beside={"kill": "2"}
-    ),
+    "judged-loop-finished": _made("judged", JUDGED_LOOP, 6),
+    "judged-loop-killed": Made("judged", ((JUDGED_LOOP, _KILLED),), beside={"kill": "2"}),
     "reported": Made(
         "reported",
         (
             ((*_EVALUATE, *_WORDS), 1, "report.json"),
-            ((*_PYTEST, "--reflex-json", "session.json", "--junitxml", "junit.xml"), 1),
+            ((*_PYTEST, "--reflex-json", "session.json"), 1),
             ((*_REFLEX, "critique", *_WORDS, "--evaluation", "report.json"), 0, "issues.json"),
-            ((*_REFLEX, "criteria", "compile", "words.yaml", "--json"), 0, "plan.json"),
         ),
     ),
 }
@@ -132,7 +157,7 @@ def main(checkout: Path, name: str, chosen: list[str]) -> None:
     for run, made in RUNS.items():
         if not chosen or any(run.startswith(one) for one in chosen):
             with tempfile.TemporaryDirectory() as folder:
-                _make(run, made, Path(folder), checkout.absolute(), DATA / name / run)
+                _make(run, made, Path(folder), checkout.resolve(), DATA / name / run)
 
 
 def _make(run: str, made: Made, folder: Path, checkout: Path, kept: Path) -> None:
@@ -156,6 +181,7 @@ def _make(run: str, made: Made, folder: Path, checkout: Path, kept: Path) -> Non
         if len(command) == 3:
             (project / command[2]).write_text(done.stdout)
     _leave_the_machine_out(folder, project)
+    _say_who_installed(folder, project, checkout)
     keep(made.project, project, kept)
     texts = "".join(p.read_text() for p in kept.rglob("*") if p.is_file())
     if found := [one for one in (str(folder), str(checkout), sys.prefix) if one in texts]:
@@ -168,6 +194,9 @@ def _leave_the_machine_out(folder: Path, project: Path) -> None:
         named = journal.read_text("utf-8").replace(str(folder), HOME)
         journal.write_text(named, encoding="utf-8")
         rewrite(journal, _inside)
+    for log in project.glob("events.jsonl"):
+        lines = log.read_text("utf-8").replace(str(folder), HOME).splitlines()
+        log.write_text("".join(json.dumps(_inside(json.loads(one))) + "\n" for one in lines))
     for shown in project.glob(".ai-factory/**/run.json"):
         shown.write_text(shown.read_text("utf-8").replace(str(folder), HOME), encoding="utf-8")
     states = (".rooda/state/*.json", ".pytest-reflex/**/*.json")
@@ -175,8 +204,20 @@ def _leave_the_machine_out(folder: Path, project: Path) -> None:
     for pattern in (*(f"project/{one}" for one in states), *users):
         for state in folder.glob(pattern):
             text = state.read_text("utf-8").replace(str(folder), HOME)
-            form = {"indent": 2} if text.startswith("{\n") else {}
-            state.write_text(json.dumps(_inside(json.loads(text), but=HOME), **form) + "\n")
+            indent = 2 if text.startswith("{\n") else None
+            state.write_text(json.dumps(_inside(json.loads(text), but=HOME), indent=indent) + "\n")
+
+
+def _say_who_installed(folder: Path, project: Path, checkout: Path) -> None:
+    """Have the settings of a client name a program of no machine, and their sum fit."""
+    settings = project / ".claude/settings.json"
+    if settings.exists():
+        text = settings.read_text("utf-8").replace(str(checkout), HOME)
+        settings.write_text(text, encoding="utf-8")
+        (kept,) = folder.glob(f"{USER['XDG_STATE_HOME']}/**/installed/*.json")
+        found = json.loads(kept.read_text("utf-8"))
+        found[settings.name]["after"] = hashlib.sha256(text.encode()).hexdigest()
+        kept.write_text(json.dumps(found, indent=2) + "\n")
 
 
 def _inside(value: Any, *, but: str = "") -> Any:

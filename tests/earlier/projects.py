@@ -26,6 +26,8 @@ NOTHING = {"CALLS": "", "KILL_AT": "", "KILL_BY": "", "FAIL": ""}
 DATA = Path(__file__).parent / "data"
 USER = {"XDG_STATE_HOME": "user-state", "XDG_CACHE_HOME": "user-cache"}
 """Folders of the person, by the variables that name them."""
+AS_WRITTEN = ("settings.json",)
+"""Files of whose bytes a sum is kept elsewhere."""
 CHAINED = ("history.jsonl", "calls.jsonl")
 """Files whose lines hold hashes of each other."""
 # Kept under names that no tool takes for its own.
@@ -36,7 +38,7 @@ _KEPT_AS = {
 }
 _NAMES = {name: original for original, name in _KEPT_AS.items()}
 _NOT_KEPT = {"__pycache__", ".pytest_cache", ".git"}
-_HISTORY, _BRANCH, _OWNER = "git-history", "git-branch", "PROJECT"
+_HISTORY, _BRANCH = "git-history", "git-branch"
 _LONG_AGO = 1_700_000_000
 _WHEN = "2026-11-29T12:00:00+00:00"
 GIT = {
@@ -96,9 +98,10 @@ def keep(kind: str, project: Path, kept: Path) -> None:
     for folder in USER.values():
         top = project.parent / folder / "pytest-reflex"
         for path in _files(top):
-            own = place_of(project, Path()) or Path()
-            name = Path(str(path.relative_to(top)).replace(own.name, _OWNER))
-            _copy(path, kept / folder / name)
+            below = str(path.relative_to(top))
+            for theirs, owner in _owners(project).items():
+                below = below.replace(theirs, owner)
+            _copy(path, kept / folder / below)
     if kind in REPOSITORIES:
         (kept / _HISTORY).write_bytes(git(project, "fast-export", "--all"))
         (kept / _BRANCH).write_bytes(git(project, "symbolic-ref", "HEAD"))
@@ -132,7 +135,7 @@ def bring_back(kind: str, kept: Path, project: Path) -> Path:
             to = _place(project, name)
             to.parent.mkdir(parents=True, exist_ok=True)
             data = path.read_bytes()
-            if to.suffix == ".json":
+            if to.suffix == ".json" and to.name not in AS_WRITTEN:
                 data = data.replace(HOME.encode(), str(project.parent).encode())
             to.write_bytes(data)
     for folder in USER.values():  # what others can write counts for nothing
@@ -151,10 +154,17 @@ def _place(project: Path, name: Path) -> Path:
     """Return where a file that is kept belongs."""
     if name.parts[0] not in USER.values():
         return project / Path(*(_NAMES.get(part, part) for part in name.parts))
-    own = place_of(project, Path()) or Path()
     folder, *rest = name.parts
-    below = Path(*(part.replace(_OWNER, own.name) for part in rest))
+    below = "/".join(rest)
+    for theirs, owner in _owners(project).items():
+        below = below.replace(owner, theirs)
     return project.parent / folder / "pytest-reflex" / below
+
+
+def _owners(project: Path) -> dict[str, str]:
+    """Return how a person's folders name what belongs to a project, and how it is kept."""
+    owners = {"SETTINGS": project / ".claude", "PROJECT": project}
+    return {str(place_of(folder, Path())): owner for owner, folder in owners.items()}
 
 
 def rewrite(journal: Path, change: Callable[[Any], Any]) -> None:

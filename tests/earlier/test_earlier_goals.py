@@ -83,6 +83,15 @@ def test_an_earlier_goal_is_worked_on_to_its_end(earlier: BringBack, told: Told,
     assert len(checkpoints.split()) == len(numbers)
 
 
+def test_an_earlier_entry_of_the_hook_is_taken_out(earlier: BringBack, told: Told) -> None:
+    project = earlier("goal-with-hook-installed")
+    settings = project / ".claude/settings.json"
+    shown = json.dumps(json.loads(told("hook", "status", "--json")))
+    assert "pytest-reflex hook stop --timeout 60" in shown
+    told("hook", "install", "--undo")
+    assert not settings.exists()  # there was none before
+
+
 def test_an_earlier_hook_goes_on_counting(
     earlier: BringBack, told: Told, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:

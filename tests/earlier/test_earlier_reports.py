@@ -13,8 +13,9 @@ import pytest
 from pytest_reflex.cli import own_driver
 from pytest_reflex.contracts.validate import problems
 from tests.earlier.conftest import BringBack, Told
+from tests.earlier.make import JUDGED_LOOP, SAID
 from tests.earlier.own import UntilGreen
-from tests.earlier.projects import DATA, calls_after, versions_with
+from tests.earlier.projects import DATA, calls_after, versions_with, write_inputs
 
 pytestmark = pytest.mark.variants
 
@@ -25,7 +26,7 @@ DOCUMENTS = {
     "report.json": "report",
     "session.json": "report",
     "issues.json": "critique",
-    "rooda/state/*.json": "iteration-state",
+    "rooda/state/build.json": "iteration-state",
 }
 LINES = {"history.jsonl": "event", "rooda/log/build/*.jsonl": "iteration-log"}
 
@@ -117,7 +118,7 @@ def test_an_earlier_event_log_is_continued(earlier: BringBack, told: Told) -> No
     told("loop", "resume", "run", "--quiet", "--events", "events.jsonl")
     after = log.read_text("utf-8")
     assert after.startswith(before)
-    events = [json.loads(line) for line in after.splitlines()]
+    events = _events(log)
     new = [json.loads(line) for line in after.removeprefix(before).splitlines()]
     assert (new[0]["kind"], new[0]["fields"]["resumed"]) == ("started", True)
     assert (new[-1]["kind"], new[-1]["fields"]["reason"]) == ("stopped", "threshold_reached")
@@ -170,6 +171,64 @@ def test_an_earlier_loop_asks_for_the_votes_alone_that_it_has_not(
     for key in ("status", "iteration", "last_score", "artifact"):
         assert resumed[key] == unbroken[key]
     assert resumed["spend"]["calls"] == 3  # the one that was under way, too
+
+
+@JUDGED
+def test_an_earlier_recording_with_votes_is_replayed(
+    earlier: BringBack, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = earlier("judged-loop-finished")
+    before = json.loads(told("loop", "history", "run", "--stable").splitlines()[-2])
+    folder = project.parent / "again"
+    write_inputs("judged", folder)
+    monkeypatch.chdir(folder)
+    argv = [one for one in JUDGED_LOOP[4:] if one not in ("--record", "calls.jsonl")]
+    recording = str(project / "calls.jsonl")
+    told("loop", "new", *argv, "--replay", recording, "--quiet", status=6)
+    after = json.loads(told("loop", "history", "run", "--stable").splitlines()[-2])
+    assert (after["event"], after["payload"]["score"]) == (
+        before["event"],
+        before["payload"]["score"],
+    )
+    assert calls_after(project) == []
+
+
+@pytest.mark.parametrize("earlier", versions_with("loop-with-feedback"), indirect=True)
+def test_what_people_had_said_in_an_earlier_loop_is_heeded(earlier: BringBack, told: Told) -> None:
+    earlier("loop-with-feedback")
+    told("loop", "resume", "run", "--quiet")
+    calls = [json.loads(line) for line in Path("calls.jsonl").read_text("utf-8").splitlines()]
+    critiques = [SAID in one["prompt"] for one in calls[1:] if one["step"] == "CRITIQUE"]
+    assert critiques == [True, False]
+
+
+@pytest.mark.parametrize("earlier", versions_with("iterate-with-feedback"), indirect=True)
+def test_what_people_had_said_in_an_earlier_iteration_loop_is_heeded(
+    earlier: BringBack, told: Told
+) -> None:
+    project = earlier("iterate-with-feedback")
+    told("iterate", "resume", "build", "--events", "../events.jsonl")
+    events = _events(project.parent / "events.jsonl")
+    heard = [one["iteration"] for one in events if one["fields"].get("decision") == "feedback"]
+    assert heard == [2]
+    assert not list(project.glob(".rooda/state/*control*"))
+
+
+@pytest.mark.parametrize("earlier", versions_with("own-with-feedback"), indirect=True)
+def test_what_people_had_said_in_an_earlier_run_of_an_own_driver_is_heeded(
+    earlier: BringBack,
+) -> None:
+    project = earlier("own-with-feedback")
+    argv = ["resume", "first", "--events", "../events.jsonl"]
+    assert own_driver.main(UntilGreen(), argv) == 0
+    events = _events(project.parent / "events.jsonl")
+    heard = [one["fields"]["count"] for one in events if one["kind"] == "decided"]
+    assert heard == [1]
+    assert calls_after(project) == ["fix", "fix"]
+
+
+def _events(log: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in log.read_text("utf-8").splitlines()]
 
 
 OWN = pytest.mark.parametrize("earlier", versions_with("own"), indirect=True)
