@@ -241,6 +241,13 @@ _REPORTED = {
     "pytest-reflex.toml": _LOOP_CONFIG,
 }
 
+# Files that are written for people, and read ever after.
+_WRITTEN = {
+    "words.yaml": _CRITERIA,
+    "draft.md": "# Words\n\nUno. Dos.\n\n## Usage\n\n```sh\nsay uno\n```\n",
+    "pytest-reflex.toml": 'agent = "script"\n[agents.script]\ncommand = ["sh", "agent.sh"]\n',
+}
+
 INPUTS = {
     "loop": {
         "agent.sh": _COUNTED + _LOOP_AGENT,
@@ -264,6 +271,7 @@ INPUTS = {
     "own": _OWN,
     "judged": _JUDGED,
     "reported": _REPORTED,
+    "written": _WRITTEN,
 }
 REPOSITORIES = ("flow", "goal")
 """Kinds whose projects are repositories of git."""

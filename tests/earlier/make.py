@@ -45,6 +45,7 @@ FLOW = (*_REFLEX, "flow", "run", "close all points")
 GOAL = (*_REFLEX, "goal", "start", "spec.md", "--yes")
 HOOK = (*_REFLEX, "hook", "stop")
 OWN = ("own.py", "run", "first", "--var", "command=! grep OPEN note.txt")
+_CRITERIA = (*_REFLEX, "criteria")
 _EVALUATE = (*_REFLEX, "evaluate")
 JUDGED = (*_EVALUATE, "reply.md", "--criteria", "tone.yaml", "--judge", "jury")
 JUDGED_LOOP = (
@@ -104,6 +105,12 @@ RUNS: Mapping[str, Made] = {
     "flow-killed-before-commit": Made("flow", ((FLOW, _KILLED),), git="before 3"),
     "flow-killed-behind-commit": Made("flow", ((FLOW, _KILLED),), git="behind 3"),
     "flow-out-of-budget": _made("flow", (*FLOW, "--budget", "calls=2"), 8),
+    "flow-beside-unsaved": Made(
+        "flow",
+        (((*FLOW[:-1], "--allow-dirty", FLOW[-1]), _KILLED),),
+        {"KILL_AT": "3"},
+        beside={"project/mine.txt": "Not saved.\n"},
+    ),
     "flow-without-git": _made("flow", (*FLOW, "--no-git"), _KILLED, KILL_AT="3"),
     "goal-finished": _made("goal", GOAL),
     "goal-killed": _made("goal", GOAL, _KILLED, KILL_AT="2"),
@@ -127,6 +134,16 @@ RUNS: Mapping[str, Made] = {
     "judged-votes": Made("judged", (((*JUDGED, "--json"), 1, "report.json"),)),
     "judged-loop-finished": _made("judged", JUDGED_LOOP, 6),
     "judged-loop-killed": Made("judged", ((JUDGED_LOOP, _KILLED),), beside={"kill": "2"}),
+    "written": Made(
+        "written",
+        (
+            ((*_REFLEX, "flow", "setup", "--from", "red-to-green", "--command", "true"), 0),
+            ((*_CRITERIA, "new", "letter", "--no-schema"), 0),
+            ((*_CRITERIA, "new", "found.yaml", "--no-schema", "--from-document", "draft.md"), 0),
+            ((*_CRITERIA, "normalize", "words.yaml", "--json"), 0, "normal.json"),
+            ((*_CRITERIA, "normalize", "words.yaml"), 0, "normal.yaml"),
+        ),
+    ),
     "reported": Made(
         "reported",
         (

@@ -24,6 +24,7 @@ FLOWS: dict[str, tuple[str, bool, int, tuple[str, ...]]] = {
     "flow-killed-in-act": ("running", True, 2, ()),
     "flow-killed-before-commit": ("running", True, 3, ()),
     "flow-killed-behind-commit": ("running", True, 3, ()),
+    "flow-beside-unsaved": ("running", True, 2, ()),
     "flow-out-of-budget": ("stopped", False, 2, ("--budget", "calls=+20")),
     "flow-without-git": ("running", True, 2, ()),
 }
@@ -72,4 +73,5 @@ def test_an_earlier_flow_is_resumed_to_its_end(earlier: BringBack, told: Told, n
         assert said == [line for line in unbroken if line.startswith("ai-loop[")]
     else:
         assert commits(project) == unbroken
-        assert git(project, "status", "--porcelain", "--untracked-files=all") == b""
+        unsaved = b"?? mine.txt\n" if name == "flow-beside-unsaved" else b""
+        assert git(project, "status", "--porcelain", "--untracked-files=all") == unsaved

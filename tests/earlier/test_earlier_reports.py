@@ -90,6 +90,21 @@ def _figures(report: dict[str, Any]) -> list[Any]:
     ]
 
 
+@pytest.mark.parametrize("earlier", versions_with("written"), indirect=True)
+def test_files_that_earlier_code_wrote_for_people_are_read(earlier: BringBack, told: Told) -> None:
+    project = earlier("written")
+    before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
+    assert told("flow", "check").endswith("The flow can be run.\n")
+    assert "wrote" not in told("flow", "setup")
+    told("criteria", "lint", "letter.yaml")
+    told("criteria", "test", "letter.yaml")
+    told("evaluate", "draft.md", "--criteria", "found.yaml")
+    files = ("words.yaml", "normal.yaml", "normal.json")
+    normal = [told("criteria", "normalize", name) for name in files]
+    assert normal == [normal[0]] * 3
+    assert before == {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
+
+
 @REPORTED
 def test_the_rules_of_an_earlier_run_are_used_once_more(earlier: BringBack, told: Told) -> None:
     project = earlier("loop-finished")
