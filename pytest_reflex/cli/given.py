@@ -60,9 +60,14 @@ ARTIFACT = GivenPath("no artifact was named: the name is empty")
 
 
 def refuse_repeated(command: click.Command, context: click.Context, arguments: list[str]) -> None:
-    """Raise UsageError where an option of judging is given twice: the last would win."""
-    parser = command.make_parser(context)
-    _, _, order = parser.parse_args(list(arguments))
+    """Raise UsageError where an option of judging is given twice: the last would win.
+
+    Words that do not parse are left to the command: it may read some of them in its own way.
+    """
+    try:
+        _, _, order = command.make_parser(context).parse_args(list(arguments))
+    except click.UsageError:
+        return
     for parameter, times in Counter(order).items():
         if times > 1 and parameter.name in _JUDGING and _takes_one(parameter):
             raise UsageError(

@@ -130,6 +130,21 @@ def test_a_change_of_unsaved_work_is_committed_where_it_is_included(stage: Stage
     assert "?? other.md" in stage.git("status", "--porcelain")
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("close all points", "--allow-dirty"),
+        ("--allow-dirty", "close all points"),
+        ("--no-git", "close all points", "--allow-dirty"),
+    ],
+)
+def test_the_option_without_a_value_stands_anywhere(stage: Stage, words: tuple[str, ...]) -> None:
+    stage.flow(node("only", controller=BUILTIN))
+    mine = stage.write("draft.md", "mine\n")
+    assert main(["flow", "run", *words]) == 0
+    assert mine.read_text() == "mine\n"
+
+
 @pytest.mark.parametrize("flag", ["--allow-dirty=all", "--allow-dirty="])
 def test_another_value_is_refused(
     stage: Stage, capsys: pytest.CaptureFixture[str], flag: str
