@@ -115,19 +115,34 @@ def examples() -> list[object]:
     return found
 
 
-def test_make_test_fixes_examples_and_order() -> None:
+def told_by_make_test(*variables: str) -> str:
+    """Return the commands of `make test`."""
     # A `make test SEED=2` that runs this hands its variables on.
     own = ("MAKEFLAGS", "MAKEOVERRIDES", "MFLAGS", "SEED", "SHARE", "WORKERS")
-    told = subprocess.run(
-        ["make", "-n", "-o", ".venv/dev-ready", "test"],
+    return subprocess.run(
+        ["make", "-n", "-o", ".venv/dev-ready", "test", *variables],
         cwd=ROOT,
         env={name: value for name, value in os.environ.items() if name not in own},
         capture_output=True,
         text=True,
     ).stdout
+
+
+def test_make_test_fixes_examples_and_order() -> None:
+    told = told_by_make_test()
     for option in ("--dist loadfile", "--hypothesis-profile=gate", "--randomly-seed=1"):
         assert option in told
-    assert "--share=1/5" in told
+    assert "--share=3/5" in told_by_make_test("SHARE=3/5")
+
+
+def test_each_share_has_commits_and_seeds() -> None:
+    assert told_by_make_test() == told_by_make_test()
+    by_seed = [told_by_make_test(f"SEED={seed}") for seed in range(1, 6)]
+    by_commit = [told_by_make_test(f"COMMIT=00000{digit}0") for digit in "abcde"]
+    for found in by_seed, by_commit:
+        shares = re.findall(r"--share=(\d/5)", "\n".join(found))
+        assert sorted(shares) == ["1/5", "2/5", "3/5", "4/5", "5/5"]
+    assert re.search(r"--share=[1-5]/5 ", told_by_make_test("COMMIT="))  # no repository
 
 
 TABLE = """\
