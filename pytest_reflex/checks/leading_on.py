@@ -15,14 +15,15 @@ _COMMAND = re.compile(
        cpanm?|helm|asdf|mise|poetry|pdm|hatch|rye|pixi|npm|pnpm|yarn|bun|deno|vcpkg|mix|stack|cabal|
        nix-env|uv|krew|code)\s+(?:\S+\s+){0,2}?(?:install|--install-extension|-i|i|add|get|require)\s
     |(?:npx|uvx|bunx)\s+\S|(?:pnpm|yarn)\s+dlx\b|pipx\s+run\b|(?:docker|podman)\s+(?:pull|run)\b
-    |pacman\s+-S|make\s+install\b|(?:curl|wget|iwr|irm)\b[^\n]*(?:install|\|\s*(?:ba|z)?sh\b)
+    |pacman\s+-S|make\s+install\b|(?:curl|wget|iwr|irm)\b[^\n]{0,200}?(?:install|\|\s*(?:ba|z)?sh\b)
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
 _DECLARATION = re.compile(
-    r"""\[.*dependencies.*\]|"(?:dev|peer)?dependencies"\s*:|<dependency>|<packagereference"""
-    r"""|^\s*(?:implementation|testImplementation)[\s(]+["']|^\s*gem\s+["']|^\s*-?\s*uses:\s+\S+@"""
-    r"""|^\s*-\s+repo:\s+\S+|<script\s[^>]*\bsrc=""",
+    r"""^[ \t]*\[[\w.-]*dependencies[\w.-]*\]|"(?:dev|peer)?dependencies"\s*:|<dependency>"""
+    r"""|<packagereference|^[ \t]*(?:implementation|testImplementation)[ \t(]+["']"""
+    r"""|^[ \t]*gem\s+["']|^[ \t]*(?:-[ \t]+)?uses:\s+\S+@|^[ \t]*-[ \t]+repo:\s+\S"""
+    r"""|<script\s[^<>]{0,200}\bsrc=""",
     re.IGNORECASE | re.MULTILINE,
 )
 """How a project says that it needs a package, an action or a hook."""
