@@ -9,7 +9,7 @@ SECONDS ?= 900
 # More than there are cores: many tests wait for processes that they started.
 WORKERS ?= 4
 
-.PHONY: help demo test fuzz matrix coverage lint bench faults bench-rules mutants real-claude real-codex real-model changelog clean
+.PHONY: help demo test fuzz matrix coverage lint bench faults bench-rules corpus mutants real-claude real-codex real-model changelog clean
 
 help: ## show this page
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -73,6 +73,13 @@ bench: $(VENV)/dev-ready ## print the benchmarks as ratios and write them to ben
 bench-rules: $(VENV)/dev-ready ## judge good and broken documents by the stock templates, and publish what each rule caught
 	@$(BIN)/python -m benchmarks.rules
 
+$(VENV)/corpus-ready: $(VENV)/dev-ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group corpus
+	@touch $@
+
+corpus: $(VENV)/corpus-ready ## judge documents of published packages by the stock templates; print what changed and publish the table (needs npm; ONLY="flask pino": some; ACCEPT=1: write the judgements anew)
+	@$(BIN)/python -m benchmarks.corpus $(if $(ACCEPT),--accept) $(ONLY)
+
 faults: $(VENV)/dev-ready ## print the whole scorecard of faults (long; NAMES="races zoo": some figures)
 	$(BIN)/python -m tests.faults $(NAMES)
 
@@ -107,4 +114,4 @@ changelog: $(VENV)/dev-ready ## show what the next release says
 	@$(BIN)/python -m towncrier build --draft --version next
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) .nox .demo .real .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis .mutants
+	rm -rf $(VENV) .nox .demo .real .corpus .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis .mutants

@@ -41,12 +41,13 @@ def rendered(tallies: Iterable[Tally]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def put(page: str, table: str) -> str:
+def put(page: str, table: str, name: str = "bench-rules") -> str:
     """Return the page with the table between its marks; raises ValueError where they are gone."""
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
+    first, last = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"
+    before, begin, rest = page.partition(first)
+    _, end, after = rest.partition(last)
     if not begin or not end:
-        raise ValueError(f"the page has no {BEGIN.strip()} ... {END.strip()}")
+        raise ValueError(f"the page has no {first.strip()} ... {last.strip()}")
     return f"{before}{begin}\n{table}\n{end}{after}"
 
 
