@@ -40,7 +40,9 @@ KINDS = {
     "section": TEXT.means(
         "look only under this Markdown heading; `## Usage` asks for the level too", "all of it"
     ),
-    "block": TEXT.means("look only in fenced blocks of this language", "all of it"),
+    "block": TEXT.means(
+        "look only in fenced blocks of this language, or with `front-matter` in that", "all of it"
+    ),
     "raw": FLAG.means(
         "keep the byte-order mark and line ends, which are else dropped and made `\\n`", "`false`"
     ),
@@ -60,8 +62,7 @@ class ContentCheck:
 
     def problems(self, spec: CheckSpec) -> Iterable[Problem]:
         yield from problems_of(spec, KINDS)
-        if "min_count" in spec.params or "max_count" in spec.params:
-            yield from _contradictions(spec, spec.params)
+        yield from _contradictions(spec, spec.params)
 
     def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
         params = settled(spec, variables)
@@ -207,6 +208,9 @@ def _contradictions(spec: CheckSpec, params: Mapping[str, Any]) -> Iterator[Prob
     if isinstance(least, int) and isinstance(most, int) and least > most:
         message = f"min_count is {least}, more than max_count, which is {most}"
         yield Problem(message=message, place=spec.place, path=("min_count",))
+    if params.get("block") == "front-matter" and "section" in params:
+        message = "section does not go with block: front-matter, which stands before all sections"
+        yield Problem(message=message, place=spec.place, path=("section",))
     if least == 0 and most is None:
         message = "min_count 0 holds for every text, so that the check cannot fail"
         yield Problem(message=message, place=spec.place, path=("min_count",))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from pytest_reflex.checks.data_source import data_in
+from pytest_reflex.checks.data_source import FRONT_MATTER, data_in, nothing_found
 from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.checks.options import COUNT, FLAG, REQUIRED, TEXT, Kind, nearest_of, word_of
 from pytest_reflex.checks.structure_kind import Judge, ParameterError, StructureKind
@@ -28,10 +28,12 @@ TYPES: dict[str, Callable[[Any], bool]] = {
     "map": lambda value: isinstance(value, dict),
     "null": lambda value: value is None,
 }
-_LANGUAGES = ("json", "yaml", "toml")
+_LANGUAGES = ("json", "yaml", "toml", FRONT_MATTER)
 LANGUAGE = Kind(
-    "json, yaml or toml", lambda value: value in _LANGUAGES, schema={"enum": list(_LANGUAGES)}
-).means("look in fenced blocks of this language", "by the file's ending")
+    "json, yaml, toml or front-matter",
+    lambda value: value in _LANGUAGES,
+    schema={"enum": list(_LANGUAGES)},
+).means("look in fenced blocks of this language, or in the front matter", "by the file's ending")
 _OTHER_WORDS = {
     **dict.fromkeys(("object", "dict", "mapping", "table"), "map"),
     **dict.fromkeys(("array", "sequence", "tuple"), "list"),
@@ -70,8 +72,10 @@ class _Wanted:
     def judge(self, artifact: Artifact, context: CheckContext) -> Report:
         source = data_in(artifact, self.language)
         if not source.documents:
-            what = self.language.upper() if self.language else "JSON, YAML or TOML"
-            return Report(source.faults or [Finding(f"there is no {what} in it")])
+            absent = nothing_found(self.language)
+            if self.language == FRONT_MATTER and not (self.exists or source.faults):
+                return Report((), absent.message)
+            return Report(source.faults or [absent])
         if not self.exists and source.faults:
             return Report(source.faults)
         reports = [self._in(document, context) for document in source.documents]

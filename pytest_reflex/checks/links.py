@@ -19,7 +19,7 @@ from pytest_reflex.model.targets import CheckContext
 PARTS = {
     "targets": "files and images with a relative path exist, seen from where the artifact belongs",
     "anchors": "`#anchor` leads to a heading, by the slugs that GitHub makes, or to an `id`",
-    "references": "`[text][label]` has a definition",
+    "references": "`[text][label]` has a definition; a name of code such as `a.b` is let through",
 }
 """What may be asked of links, with its meaning."""
 
@@ -35,7 +35,8 @@ _INCLUDES = re.compile(r"--8<--|\{%-?\s*include|\{\{\s*#include|^[`:]{3,}\{inclu
 _UNDEFINED = re.compile(r"(?<![\w\])])\[([^\[\]]+)\]\[([^\[\]]*)\]")
 _OF_THE_PAGE = ("top", "readme")  # GitHub gives them to the page and to what it shows of a folder
 _KEPT = frozenset(("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Pc"))
-_NO_LABEL = re.compile(r"\^.*|\W*\d*\W*")
+# Names of code are resolved by what makes a site of the page: [Page][tool.pages.Page].
+_NO_LABEL = re.compile(r"\^.*|\W*\d*\W*|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?:\(\))?")
 
 
 def _make(params: Mapping[str, Any]) -> Judge:

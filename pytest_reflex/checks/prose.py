@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_reflex.checks import markdown
 from pytest_reflex.checks.finding import Finding, Report
-from pytest_reflex.checks.options import COUNT, FLAG, Kind
+from pytest_reflex.checks.options import COUNT, FALSE, FLAG, Kind
 from pytest_reflex.checks.placeholder import lone_tag, placeholder_in
 from pytest_reflex.checks.structure_kind import Judge, StructureKind
 from pytest_reflex.model.artifact import Artifact
@@ -22,7 +22,6 @@ _AVERAGE = Kind(
     float,
     schema={"type": "number", "exclusiveMinimum": 0},
 )
-_FALSE = Kind("false", lambda value: value is False, schema={"const": False})
 
 Sentence = tuple[int, int, str]
 """(words, line of the paragraph, text)"""
@@ -175,7 +174,7 @@ KIND = StructureKind(
             "words of one paragraph before the first heading of level 2, or directly under it"
         ),
         "one_style": FLAG.means("one bullet, one kind of fence, one kind of heading", "`false`"),
-        "placeholders": _FALSE.means(
+        "placeholders": FALSE.means(
             "`false`: no `TODO`, `TBD`, `FIXME`, `XXX`, no pseudo-Latin outside code"
         ),
     },

@@ -34,6 +34,7 @@ KINDS = {
     "headings": "headings",
     "links": "links",
     "tables": "tables",
+    "releases": "releases",
     "count": "counted",
     "openapi": "openapi",
     "code_blocks": "code_blocks",
