@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 from pytest_reflex.checks.data_source import FRONT_MATTER, data_in, nothing_found
 from pytest_reflex.checks.finding import Finding, Report
+from pytest_reflex.checks.one_list import LIST_KINDS, Item, list_findings
 from pytest_reflex.checks.options import COUNT, FLAG, REQUIRED, TEXT, Kind, nearest_of, word_of
-from pytest_reflex.checks.structure_kind import Judge, ParameterError, StructureKind
+from pytest_reflex.checks.selection import ACROSS
+from pytest_reflex.checks.structure_kind import Judge, JudgeTogether, ParameterError, StructureKind
 from pytest_reflex.documents import paths
 from pytest_reflex.documents.data import Data
 from pytest_reflex.errors import ArtifactError
@@ -68,6 +70,7 @@ class _Wanted:
     type: str | None
     pattern: Pattern | None
     equals: tuple[Any, ...]
+    list_params: Mapping[str, Any]
 
     def judge(self, artifact: Artifact, context: CheckContext) -> Report:
         source = data_in(artifact, self.language)
@@ -83,21 +86,64 @@ class _Wanted:
             return next((r for r in reports if r.findings), reports[0])
         return next((r for r in reports if not r.findings), reports[0])
 
+    def together(
+        self, folder: Artifact, files: Sequence[Artifact], context: CheckContext
+    ) -> Report:
+        """Judge the values in all files as one list."""
+        values: list[Item] = []
+        findings: list[Finding] = []
+        fitting = 0
+        for file in files:
+            name = file.name if folder.is_folder else ""
+            source = data_in(file, self.language)
+            faults = list(source.faults)
+            found = [(document, f) for document in source.documents for f in self._found(document)]
+            if not self.exists:
+                faults += self._forbidden(found)
+            elif self.every and not found:
+                few = [self._too_few(document, 0) for document in source.documents[:1]]
+                faults += few or ([] if faults else [nothing_found(self.language)])
+            elif self.every:
+                faults += [gap for document in source.documents for gap in self._gaps(document)]
+            for document, f in found if self.exists else ():
+                line = document.line(f.path)
+                values.append(Item(f.value, name, line))
+                if message := self._complaint(f, context):
+                    faults.append(Finding(message, line))
+                else:
+                    fitting += 1
+            findings += [replace(fault, file=name) for fault in faults]
+            self._bound(len(values))
+        findings = [] if self.some and fitting >= self.least else findings
+        if self.exists and len(values) < self.least and not findings:
+            findings.append(self._few(len(values), 0))
+        findings += list_findings(values, self.list_params)
+        return Report(findings, f"{self.path} leads to {len(values)} values")
+
+    def _found(self, document: Data) -> list[paths.Found]:
+        return list(islice(paths.find(document.value, self.steps), MAX_VALUES + 1))
+
+    def _forbidden(self, found: Sequence[tuple[Data, paths.Found]]) -> list[Finding]:
+        shown = self.path or "the document"
+        return [
+            Finding(f"{shown} must not be there", document.line(f.path))
+            for document, f in found[:_PLACED]
+        ]
+
+    def _bound(self, count: int) -> None:
+        if count > MAX_VALUES:
+            raise ArtifactError(
+                f"{self.path or 'the document'} leads to more than {MAX_VALUES:,} values: "
+                "too many to look at each",
+                hint="ask for a part of them, or use json_schema",
+            )
+
     def _in(self, document: Data, context: CheckContext) -> Report:
-        found = []
-        for value in paths.find(document.value, self.steps):
-            found.append(value)
-            if len(found) > MAX_VALUES:
-                break
+        found = self._found(document)
         shown = self.path or "the document"
         if not self.exists:
-            return Report(
-                [
-                    Finding(f"{shown} must not be there", document.line(f.path))
-                    for f in found[:_PLACED]
-                ],
-                f"{shown} is not there",
-            )
+            forbidden = self._forbidden([(document, f) for f in found])
+            return Report(forbidden, f"{shown} is not there")
         if len(found) < self.least:
             return Report([self._too_few(document, len(found))])
         wrong: list[Finding] = list(self._gaps(document)) if self.every else []
@@ -110,15 +156,17 @@ class _Wanted:
                 fitting += 1
         if self.some and fitting >= self.least:
             return Report((), f"{fitting} of {len(found)} values at {shown} are as wanted")
-        if not wrong and len(found) > MAX_VALUES:
-            raise ArtifactError(
-                f"{shown} leads to more than {MAX_VALUES:,} values: too many to look at each",
-                hint="ask for a part of them, or use json_schema",
-            )
+        if not wrong:
+            self._bound(len(found))
+        if any(self.list_params.values()):
+            values = [Item(f.value, "", document.line(f.path)) for f in found]
+            wrong += list_findings(values, self.list_params)
         return Report(wrong, self._summary(found))
 
     def _too_few(self, document: Data, count: int) -> Finding:
-        line = document.line(self.steps)
+        return self._few(count, document.line(self.steps))
+
+    def _few(self, count: int, line: int) -> Finding:
         if count or self.least > 1:
             return Finding(
                 f"{self.path} leads to {count} values, at least {self.least} are wanted", line
@@ -152,6 +200,14 @@ class _Wanted:
 
 
 def _make(params: Mapping[str, Any]) -> Judge:
+    return _wanted(params).judge
+
+
+def _together(params: Mapping[str, Any]) -> JudgeTogether:
+    return _wanted(params).together
+
+
+def _wanted(params: Mapping[str, Any]) -> _Wanted:
     try:
         steps = paths.parse(params["path"])
     except paths.PathSyntaxError as error:
@@ -159,7 +215,8 @@ def _make(params: Mapping[str, Any]) -> Judge:
     if steps and steps[0] == "$" and params["path"][0] == "$":
         raise ValueError('a path starts in the document: leave out $; a key of that name is "$"')
     exists = params.get("exists", True)
-    asked = [k for k in ("equals", "matches", "value_type", "min_count", "some") if k in params]
+    others = ("equals", "matches", "value_type", "min_count", "some", *LIST_KINDS)
+    asked = [key for key in others if key in params]
     if not exists and asked:
         raise ParameterError("exists", f"exists: false does not go with {asked[0]}")
     if params.get("min_count") == 0:
@@ -178,7 +235,8 @@ def _make(params: Mapping[str, Any]) -> Judge:
         type=params.get("value_type"),
         pattern=compile_pattern(matches, key="matches") if matches is not None else None,
         equals=(params["equals"],) if "equals" in params else (),
-    ).judge
+        list_params={key: params.get(key, False) for key in LIST_KINDS},
+    )
 
 
 def same(found: Any, wanted: Any) -> bool:
@@ -228,6 +286,11 @@ KIND = StructureKind(
         "min_count": COUNT.means(
             "there are at least so many values, of all that `*` stands for", "1"
         ),
+        **LIST_KINDS,
+        "across": ACROSS,
         "block": LANGUAGE,
     },
+    together="the values of all files are one list, and each file has one; with `min_count` or "
+    "`some` it is enough that there are so many in all",
+    make_together=_together,
 )
