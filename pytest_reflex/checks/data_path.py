@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -124,9 +125,8 @@ class _Wanted:
         return list(islice(paths.find(document.value, self.steps), MAX_VALUES + 1))
 
     def _forbidden(self, found: Sequence[tuple[Data, paths.Found]]) -> list[Finding]:
-        shown = self.path or "the document"
         return [
-            Finding(f"{shown} must not be there", document.line(f.path))
+            Finding(f"{_where(f)} must not be there", document.line(f.path))
             for document, f in found[:_PLACED]
         ]
 
@@ -158,6 +158,7 @@ class _Wanted:
             return Report((), f"{fitting} of {len(found)} values at {shown} are as wanted")
         if not wrong:
             self._bound(len(found))
+        wrong.sort(key=lambda finding: finding.line or sys.maxsize)
         if any(self.list_params.values()):
             values = [Item(f.value, "", document.line(f.path)) for f in found]
             wrong += list_findings(values, self.list_params)
@@ -179,7 +180,7 @@ class _Wanted:
             yield Finding(f"{paths.render(path)} is not there", document.line(path))
 
     def _complaint(self, found: paths.Found, context: CheckContext) -> str:
-        where = paths.render(found.path) or "the document"
+        where = _where(found)
         if self.type and not TYPES[self.type](found.value):
             return f"{where} is {_shown(found.value)}, not of type {self.type}"
         if self.equals and not same(found.value, self.equals[0]):
@@ -195,7 +196,7 @@ class _Wanted:
 
     def _summary(self, found: Sequence[paths.Found]) -> str:
         if len(found) == 1:
-            return f"{paths.render(found[0].path) or 'the document'} is {_shown(found[0].value)}"
+            return f"{_where(found[0])} is {_shown(found[0].value)}"
         return f"{self.path} leads to {len(found)} values"
 
 
@@ -248,6 +249,10 @@ def same(found: Any, wanted: Any) -> bool:
     if isinstance(found, dict) and isinstance(wanted, Mapping):
         return found.keys() == wanted.keys() and all(same(found[k], wanted[k]) for k in found)
     return bool(found == wanted)
+
+
+def _where(found: paths.Found) -> str:
+    return paths.render(found.path) or "the document"
 
 
 def _spelt(value: Any) -> str:
