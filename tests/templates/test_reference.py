@@ -78,6 +78,15 @@ def test_template_is_described_as_it_is(name: str) -> None:
     assert f"Thresholds: {a:g} at A, {b:g} at B." in part
 
 
+@pytest.mark.parametrize("name", [name for name in RULES if name != "guide"])
+def test_page_says_what_no_rule_of_a_template_sees(name: str) -> None:
+    part = PAGE.split(f"\n## {name}\n")[1].split("\n## ")[0]
+    table = part.split("| rule | it does not see | false alarms known so far |\n")[1]
+    rows = re.findall(r"^\| `([ab]\.[\w.-]+)` \| [^|]{9,} \| [^|]{9,} \|$", table, re.MULTILINE)
+    inherited = set() if name == "base" else RULES[PARENTS.get(name, "base")].keys()
+    assert RULES[name].keys() - inherited <= set(rows) <= RULES[name].keys()
+
+
 @pytest.mark.parametrize("name", RULES)
 def test_variables_of_a_template_are_described(name: str) -> None:
     part = PAGE.split(f"\n## {name}\n")[1].split("\n## ")[0]
