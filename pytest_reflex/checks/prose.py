@@ -109,7 +109,7 @@ def _opening(document: markdown.Markdown, params: Mapping[str, Any]) -> Report:
 
 
 def _placeholders(document: markdown.Markdown, params: Mapping[str, Any]) -> Report:
-    texts = list(document.spoken())
+    texts = [(_without_remarks(text), line) for text, line in document.spoken()]
     tags = [lone_tag(text) for text, _ in texts]
     # A section of plans is called so, and a list of tags names several.
     planned = {s.line for s in document.sections if document.text[s.start : s.end].strip()}
@@ -120,6 +120,12 @@ def _placeholders(document: markdown.Markdown, params: Mapping[str, Any]) -> Rep
         and not (tags[index] and (line in planned or _is_named_beside(index, tags)))
     ]
     return Report(findings, "no placeholders")
+
+
+def _without_remarks(text: str) -> str:
+    """Return a text without the comments of MDX, which nobody is shown."""
+    first, *others = text.split("{/*")
+    return first + "".join(other.partition("*/}")[2] for other in others)
 
 
 def _is_named_beside(index: int, tags: list[str]) -> bool:
