@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pytest_reflex.checks.excerpt import Part, lines_at
 from pytest_reflex.checks.options import FLAG, REQUIRED, TEXT, problems_of, settle, whole_number
 from pytest_reflex.checks.parts import MissingPart, parts_of
-from pytest_reflex.checks.selection import FILE_KINDS, over_files
+from pytest_reflex.checks.selection import ACROSS, FILE_KINDS, as_one, over_files
 from pytest_reflex.errors import ArtifactError, CriteriaError, Place, Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import one_line
@@ -40,12 +40,16 @@ KINDS = {
     "section": TEXT.means(
         "look only under this Markdown heading; `## Usage` asks for the level too", "all of it"
     ),
-    "block": TEXT.means("look only in fenced blocks of this language", "all of it"),
+    "block": TEXT.means(
+        "look only in fenced blocks of this language, or with `front-matter` in that", "all of it"
+    ),
     "raw": FLAG.means(
         "keep the byte-order mark and line ends, which are else dropped and made `\\n`", "`false`"
     ),
+    "across": ACROSS,
     **FILE_KINDS,
 }
+TOGETHER = "what is counted are the matches in all files"
 
 # Counting goes a little beyond what decides, so that the message can give the true number.
 _COUNTED_BEYOND = 1000
@@ -60,8 +64,7 @@ class ContentCheck:
 
     def problems(self, spec: CheckSpec) -> Iterable[Problem]:
         yield from problems_of(spec, KINDS)
-        if "min_count" in spec.params or "max_count" in spec.params:
-            yield from _contradictions(spec, spec.params)
+        yield from _contradictions(spec, spec.params)
 
     def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
         params = settled(spec, variables)
@@ -76,6 +79,10 @@ class ContentCheck:
         )
         files = params.get("files")
         patterns = (files,) if isinstance(files, str) else files and tuple(files)
+        if params["across"]:
+            return lambda artifact, context: as_one(
+                artifact, patterns, lambda chosen: search.together(artifact, chosen, context)
+            )
         each, negative = params["each"], search.most is not None
         return lambda artifact, context: over_files(
             artifact,
@@ -92,7 +99,7 @@ def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
     if found := list(_contradictions(spec, params)):
         raise CriteriaError(found)
     counted = {} if params.get("negate") else {"min_count": 0 if "max_count" in params else 1}
-    flags = dict.fromkeys(("literal", "negate", "ignore_case", "raw", "each"), False)
+    flags = dict.fromkeys(("literal", "negate", "ignore_case", "raw", "each", "across"), False)
     return {**flags, **counted, **params}
 
 
@@ -107,17 +114,38 @@ class _Search:
     raw: bool
 
     def judge(self, artifact: Artifact, context: CheckContext) -> CheckResult:
+        return self.together(artifact, (artifact,), context)
+
+    def together(
+        self, folder: Artifact, files: Sequence[Artifact], context: CheckContext
+    ) -> CheckResult:
+        """Judge the matches in all the files, which are one or lie in the folder."""
+        parts: list[Part] = []
+        owners: dict[int, Artifact] = {}
+        absent = ""
         try:
-            text = artifact.raw_text if self.raw else artifact.text
-            parts = parts_of(text, self.section, self.block)
+            for file in files:
+                try:
+                    own = parts_of(
+                        file.raw_text if self.raw else file.text, self.section, self.block
+                    )
+                except MissingPart as missing:
+                    absent = str(missing)
+                    continue
+                parts += own
+                owners |= {id(part): file for part in own}
             found = list(self._hits(parts, context.pattern_seconds))
-        except MissingPart as missing:
-            # Nothing can be said to be absent from a place that is not there.
-            outcome = Outcome.FAIL if self.most is None else Outcome.ERROR
-            return CheckResult(outcome=outcome, message=str(missing))
         except (ArtifactError, SearchError) as error:
             return CheckResult(outcome=Outcome.ERROR, message=str(error))
-        return self._verdict(artifact, parts, found)
+        if not parts:
+            # Nothing can be said to be absent from a place that is not there.
+            outcome = Outcome.FAIL if self.most is None else Outcome.ERROR
+            return CheckResult(outcome=outcome, message=absent)
+        if not found or files == (folder,):
+            return self._verdict(folder.name, parts, found)
+        first = owners[id(found[0][0])].name
+        result = self._verdict(f"{folder.name}/{first}", parts, found)
+        return replace(result, message=f"{first}: {result.message}")
 
     @property
     def _limit(self) -> int:
@@ -139,7 +167,7 @@ class _Search:
                 return
 
     def _verdict(
-        self, artifact: Artifact, parts: list[Part], found: list[tuple[Part, Spans]]
+        self, name: str, parts: list[Part], found: list[tuple[Part, Spans]]
     ) -> CheckResult:
         count = sum(len(spans) for _, spans in found)
         passed = self.least <= count or self.most == 0
@@ -155,7 +183,7 @@ class _Search:
             outcome=outcome,
             message=self._counted(count, line) + ("" if passed else self._complaint()),
             evidence=lines_at(part, [start for start, _ in spans]),
-            location=Place(artifact.name, line, column),
+            location=Place(name, line, column),
         )
 
     def _counted(self, count: int, line: int) -> str:
@@ -207,6 +235,12 @@ def _contradictions(spec: CheckSpec, params: Mapping[str, Any]) -> Iterator[Prob
     if isinstance(least, int) and isinstance(most, int) and least > most:
         message = f"min_count is {least}, more than max_count, which is {most}"
         yield Problem(message=message, place=spec.place, path=("min_count",))
+    if params.get("block") == "front-matter" and "section" in params:
+        message = "section does not go with block: front-matter, which stands before all sections"
+        yield Problem(message=message, place=spec.place, path=("section",))
+    if params.get("across") is True and params.get("each") is True:
+        message = "each does not go with across: true"
+        yield Problem(message=message, place=spec.place, path=("each",))
     if least == 0 and most is None:
         message = "min_count 0 holds for every text, so that the check cannot fail"
         yield Problem(message=message, place=spec.place, path=("min_count",))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pytest_reflex.checks import markdown
 from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.checks.options import COUNT, Kind
-from pytest_reflex.checks.structure_kind import Judge, ParameterError, StructureKind
+from pytest_reflex.checks.selection import ACROSS
+from pytest_reflex.checks.structure_kind import Judge, JudgeTogether, ParameterError, StructureKind
 from pytest_reflex.checks.tables import tables_of
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.targets import CheckContext
@@ -85,30 +86,40 @@ _BOUND = Kind(
 
 
 def _make(params: Mapping[str, Any]) -> Judge:
+    together = _together(params)
+    return lambda artifact, context: together(artifact, (artifact,), context)
+
+
+def _together(params: Mapping[str, Any]) -> JudgeTogether:
     bounds = {key: _bounds(key, params[key]) for key in PARTS if key in params}
     if not bounds:
         raise ValueError("it asks for nothing, so that it cannot fail")
 
-    def judge(artifact: Artifact, context: CheckContext) -> Report:
-        document = markdown.of(artifact)
+    def judge(folder: Artifact, files: Sequence[Artifact], context: CheckContext) -> Report:
+        places: dict[str, list[tuple[str, int]]] = {key: [] for key in bounds}
+        for file in files:
+            document = markdown.of(file)
+            name = file.name if folder.is_folder else ""
+            for key, found in places.items():
+                found += [(name, line) for line in PARTS[key].lines(document)]
         findings: list[Finding] = []
-        told = []
         for key, (least, most) in bounds.items():
-            part = PARTS[key]
-            lines = part.lines(document)
-            told.append(f"{len(lines)} {part.name}")
-            findings += _wrong(part.name, lines, least, most)
+            findings += _wrong(PARTS[key].name, places[key], least, most)
+        told = (f"{len(found)} {PARTS[key].name}" for key, found in places.items())
         return Report(findings, ", ".join(told))
 
     return judge
 
 
-def _wrong(name: str, lines: list[int], least: int, most: int | None) -> Iterator[Finding]:
-    count = len(lines)
+def _wrong(
+    name: str, places: list[tuple[str, int]], least: int, most: int | None
+) -> Iterator[Finding]:
+    count = len(places)
     if count < least:
         yield Finding(f"{count} {name}, at least {least} are wanted")
     if most is not None and count > most:
-        yield Finding(f"{count} {name}, at most {most} are wanted", lines[most])
+        file, line = places[most]
+        yield Finding(f"{count} {name}, at most {most} are wanted", line, file=file)
 
 
 def _bounds(key: str, value: Any) -> tuple[int, int | None]:
@@ -132,5 +143,8 @@ KIND = StructureKind(
     key="count",
     make=_make,
     forbids=_forbids,
+    together="what is counted is what all files have",
+    make_together=_together,
+    beside={"across": ACROSS},
     inside={key: _BOUND.means(f"how many there are: {part.help}") for key, part in PARTS.items()},
 )

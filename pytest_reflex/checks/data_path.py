@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from pytest_reflex.checks.data_source import data_in
+from pytest_reflex.checks.data_source import FRONT_MATTER, data_in, nothing_found
 from pytest_reflex.checks.finding import Finding, Report
+from pytest_reflex.checks.one_list import LIST_KINDS, Item, list_findings
 from pytest_reflex.checks.options import COUNT, FLAG, REQUIRED, TEXT, Kind, nearest_of, word_of
-from pytest_reflex.checks.structure_kind import Judge, ParameterError, StructureKind
+from pytest_reflex.checks.selection import ACROSS
+from pytest_reflex.checks.structure_kind import Judge, JudgeTogether, ParameterError, StructureKind
 from pytest_reflex.documents import paths
 from pytest_reflex.documents.data import Data
 from pytest_reflex.errors import ArtifactError
@@ -28,10 +31,12 @@ TYPES: dict[str, Callable[[Any], bool]] = {
     "map": lambda value: isinstance(value, dict),
     "null": lambda value: value is None,
 }
-_LANGUAGES = ("json", "yaml", "toml")
+_LANGUAGES = ("json", "yaml", "toml", FRONT_MATTER)
 LANGUAGE = Kind(
-    "json, yaml or toml", lambda value: value in _LANGUAGES, schema={"enum": list(_LANGUAGES)}
-).means("look in fenced blocks of this language", "by the file's ending")
+    "json, yaml, toml or front-matter",
+    lambda value: value in _LANGUAGES,
+    schema={"enum": list(_LANGUAGES)},
+).means("look in fenced blocks of this language, or in the front matter", "by the file's ending")
 _OTHER_WORDS = {
     **dict.fromkeys(("object", "dict", "mapping", "table"), "map"),
     **dict.fromkeys(("array", "sequence", "tuple"), "list"),
@@ -66,12 +71,15 @@ class _Wanted:
     type: str | None
     pattern: Pattern | None
     equals: tuple[Any, ...]
+    list_params: Mapping[str, Any]
 
     def judge(self, artifact: Artifact, context: CheckContext) -> Report:
         source = data_in(artifact, self.language)
         if not source.documents:
-            what = self.language.upper() if self.language else "JSON, YAML or TOML"
-            return Report(source.faults or [Finding(f"there is no {what} in it")])
+            absent = nothing_found(self.language)
+            if self.language == FRONT_MATTER and not (self.exists or source.faults):
+                return Report((), absent.message)
+            return Report(source.faults or [absent])
         if not self.exists and source.faults:
             return Report(source.faults)
         reports = [self._in(document, context) for document in source.documents]
@@ -79,21 +87,63 @@ class _Wanted:
             return next((r for r in reports if r.findings), reports[0])
         return next((r for r in reports if not r.findings), reports[0])
 
+    def together(
+        self, folder: Artifact, files: Sequence[Artifact], context: CheckContext
+    ) -> Report:
+        """Judge the values in all files as one list."""
+        values: list[Item] = []
+        findings: list[Finding] = []
+        fitting = 0
+        for file in files:
+            name = file.name if folder.is_folder else ""
+            source = data_in(file, self.language)
+            faults = list(source.faults)
+            found = [(document, f) for document in source.documents for f in self._found(document)]
+            if not self.exists:
+                faults += self._forbidden(found)
+            elif self.every and not found:
+                few = [self._too_few(document, 0) for document in source.documents[:1]]
+                faults += few or ([] if faults else [nothing_found(self.language)])
+            elif self.every:
+                faults += [gap for document in source.documents for gap in self._gaps(document)]
+            for document, f in found if self.exists else ():
+                line = document.line(f.path)
+                values.append(Item(f.value, name, line))
+                if message := self._complaint(f, context):
+                    faults.append(Finding(message, line))
+                else:
+                    fitting += 1
+            findings += [replace(fault, file=name) for fault in faults]
+            self._bound(len(values))
+        findings = [] if self.some and fitting >= self.least else findings
+        if self.exists and len(values) < self.least and not findings:
+            findings.append(self._few(len(values), 0))
+        findings += list_findings(values, self.list_params)
+        return Report(findings, f"{self.path} leads to {len(values)} values")
+
+    def _found(self, document: Data) -> list[paths.Found]:
+        return list(islice(paths.find(document.value, self.steps), MAX_VALUES + 1))
+
+    def _forbidden(self, found: Sequence[tuple[Data, paths.Found]]) -> list[Finding]:
+        return [
+            Finding(f"{_where(f)} must not be there", document.line(f.path))
+            for document, f in found[:_PLACED]
+        ]
+
+    def _bound(self, count: int) -> None:
+        if count > MAX_VALUES:
+            raise ArtifactError(
+                f"{self.path or 'the document'} leads to more than {MAX_VALUES:,} values: "
+                "too many to look at each",
+                hint="ask for a part of them, or use json_schema",
+            )
+
     def _in(self, document: Data, context: CheckContext) -> Report:
-        found = []
-        for value in paths.find(document.value, self.steps):
-            found.append(value)
-            if len(found) > MAX_VALUES:
-                break
+        found = self._found(document)
         shown = self.path or "the document"
         if not self.exists:
-            return Report(
-                [
-                    Finding(f"{shown} must not be there", document.line(f.path))
-                    for f in found[:_PLACED]
-                ],
-                f"{shown} is not there",
-            )
+            forbidden = self._forbidden([(document, f) for f in found])
+            return Report(forbidden, f"{shown} is not there")
         if len(found) < self.least:
             return Report([self._too_few(document, len(found))])
         wrong: list[Finding] = list(self._gaps(document)) if self.every else []
@@ -106,15 +156,18 @@ class _Wanted:
                 fitting += 1
         if self.some and fitting >= self.least:
             return Report((), f"{fitting} of {len(found)} values at {shown} are as wanted")
-        if not wrong and len(found) > MAX_VALUES:
-            raise ArtifactError(
-                f"{shown} leads to more than {MAX_VALUES:,} values: too many to look at each",
-                hint="ask for a part of them, or use json_schema",
-            )
+        if not wrong:
+            self._bound(len(found))
+        wrong.sort(key=lambda finding: finding.line or sys.maxsize)
+        if any(self.list_params.values()):
+            values = [Item(f.value, "", document.line(f.path)) for f in found]
+            wrong += list_findings(values, self.list_params)
         return Report(wrong, self._summary(found))
 
     def _too_few(self, document: Data, count: int) -> Finding:
-        line = document.line(self.steps)
+        return self._few(count, document.line(self.steps))
+
+    def _few(self, count: int, line: int) -> Finding:
         if count or self.least > 1:
             return Finding(
                 f"{self.path} leads to {count} values, at least {self.least} are wanted", line
@@ -127,7 +180,7 @@ class _Wanted:
             yield Finding(f"{paths.render(path)} is not there", document.line(path))
 
     def _complaint(self, found: paths.Found, context: CheckContext) -> str:
-        where = paths.render(found.path) or "the document"
+        where = _where(found)
         if self.type and not TYPES[self.type](found.value):
             return f"{where} is {_shown(found.value)}, not of type {self.type}"
         if self.equals and not same(found.value, self.equals[0]):
@@ -143,11 +196,19 @@ class _Wanted:
 
     def _summary(self, found: Sequence[paths.Found]) -> str:
         if len(found) == 1:
-            return f"{paths.render(found[0].path) or 'the document'} is {_shown(found[0].value)}"
+            return f"{_where(found[0])} is {_shown(found[0].value)}"
         return f"{self.path} leads to {len(found)} values"
 
 
 def _make(params: Mapping[str, Any]) -> Judge:
+    return _wanted(params).judge
+
+
+def _together(params: Mapping[str, Any]) -> JudgeTogether:
+    return _wanted(params).together
+
+
+def _wanted(params: Mapping[str, Any]) -> _Wanted:
     try:
         steps = paths.parse(params["path"])
     except paths.PathSyntaxError as error:
@@ -155,7 +216,8 @@ def _make(params: Mapping[str, Any]) -> Judge:
     if steps and steps[0] == "$" and params["path"][0] == "$":
         raise ValueError('a path starts in the document: leave out $; a key of that name is "$"')
     exists = params.get("exists", True)
-    asked = [k for k in ("equals", "matches", "value_type", "min_count", "some") if k in params]
+    others = ("equals", "matches", "value_type", "min_count", "some", *LIST_KINDS)
+    asked = [key for key in others if key in params]
     if not exists and asked:
         raise ParameterError("exists", f"exists: false does not go with {asked[0]}")
     if params.get("min_count") == 0:
@@ -174,7 +236,8 @@ def _make(params: Mapping[str, Any]) -> Judge:
         type=params.get("value_type"),
         pattern=compile_pattern(matches, key="matches") if matches is not None else None,
         equals=(params["equals"],) if "equals" in params else (),
-    ).judge
+        list_params={key: params.get(key, False) for key in LIST_KINDS},
+    )
 
 
 def same(found: Any, wanted: Any) -> bool:
@@ -186,6 +249,10 @@ def same(found: Any, wanted: Any) -> bool:
     if isinstance(found, dict) and isinstance(wanted, Mapping):
         return found.keys() == wanted.keys() and all(same(found[k], wanted[k]) for k in found)
     return bool(found == wanted)
+
+
+def _where(found: paths.Found) -> str:
+    return paths.render(found.path) or "the document"
 
 
 def _spelt(value: Any) -> str:
@@ -224,6 +291,11 @@ KIND = StructureKind(
         "min_count": COUNT.means(
             "there are at least so many values, of all that `*` stands for", "1"
         ),
+        **LIST_KINDS,
+        "across": ACROSS,
         "block": LANGUAGE,
     },
+    together="the values of all files are one list, and each file has one; with `min_count` or "
+    "`some` it is enough that there are so many in all",
+    make_together=_together,
 )

@@ -11,7 +11,11 @@ from pytest_reflex.checks import markdown
 from pytest_reflex.checks.finding import Finding
 from pytest_reflex.documents.data import LANGUAGES, Data, read_data
 from pytest_reflex.documents.lines import DataSyntaxError
+from pytest_reflex.documents.outline import front_matter
 from pytest_reflex.model.artifact import Artifact
+
+FRONT_MATTER = "front-matter"
+"""What `block` says where the data is neither the whole text nor in a fenced block."""
 
 _LIKE_JSON = re.compile(r"\s*(?:\{|\[\s*[\"{\[\d\]])")
 
@@ -27,10 +31,13 @@ class Source:
 def data_in(artifact: Artifact, language: str | None = None) -> Source:
     """Return the data of an artifact.
 
-    With `language` (json, yaml, toml): the fenced blocks of that language. Else the whole text in
-    the language of the file's ending; of any other file, the whole text if it is JSON or YAML and
-    holds a map or a list, and otherwise the fenced blocks of every data language.
+    With `language` (json, yaml, toml): the fenced blocks of that language; with FRONT_MATTER: what
+    stands before the text. Else the whole text in the language of the file's ending; of any other
+    file, the whole text if it is JSON or YAML and holds a map or a list, and otherwise the fenced
+    blocks of every data language.
     """
+    if language == FRONT_MATTER:
+        return before_text(artifact.text)
     if language is not None:
         return blocks_in(artifact.text, lambda block: LANGUAGES.get(block.language) == language)
     named = LANGUAGES.get(PurePath(artifact.name).suffix.lower().removeprefix("."))
@@ -43,6 +50,26 @@ def data_in(artifact: Artifact, language: str | None = None) -> Source:
     if fenced.documents or fenced.faults:
         return fenced
     return whole_text(artifact.text, meant=bool(_LIKE_JSON.match(artifact.text)))
+
+
+def nothing_found(language: str | None) -> Finding:
+    """Return the fault of an artifact without data."""
+    if language == FRONT_MATTER:
+        return Finding("there is no front matter", 1)
+    return Finding(f"there is no {language.upper() if language else 'JSON, YAML or TOML'} in it")
+
+
+def before_text(text: str) -> Source:
+    """Return the front matter of a text: YAML between `---`, TOML between `+++`, JSON in braces."""
+    found = front_matter(text)
+    if found is None:
+        return Source()
+    if not found.closed and found.language != "json":
+        return Source(faults=(Finding("the front matter that begins here does not end", 1),))
+    source = _read(found.text, found.language, found.first + 1)
+    if source.faults or any(document.value is not None for document in source.documents):
+        return source
+    return Source((Data({}, found.language, found.text, found.first + 1),))  # empty YAML is a null
 
 
 def whole_text(text: str, *, meant: bool = False) -> Source:

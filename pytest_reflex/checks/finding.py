@@ -17,11 +17,15 @@ LONGEST_MESSAGE = 200
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One fault in one line; `line` and `column` are 1-based, 0 where there is no place."""
+    """One fault in one line; `line` and `column` are 1-based, 0 where there is no place.
+
+    `file` is the one of a folder that it is in.
+    """
 
     message: str
     line: int = 0
     column: int = 0
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,20 +48,28 @@ def result_of(report: Report, artifact: Artifact, expected: str = "") -> CheckRe
         )
     if not report.findings:
         return CheckResult(outcome=Outcome.PASS, message=_cut(report.summary), expected=expected)
-    first = next((found for found in report.findings if found.line), report.findings[0])
+    placed = (found for found in report.findings if found.line or found.file)
+    first = next(placed, report.findings[0])
     more = len(report.findings) - 1
     return CheckResult(
         outcome=Outcome.FAIL,
         message=_cut(report.findings[0].message) + (f" (and {more} more)" if more else ""),
         expected=expected,
         evidence=_listed(report.findings),
-        location=Place(artifact.name, first.line, first.column),
+        location=_place(first, artifact),
     )
+
+
+def _place(found: Finding, artifact: Artifact) -> Place:
+    path = f"{artifact.name}/{found.file}" if found.file else artifact.name
+    return Place(path, found.line, found.column)
 
 
 def _listed(findings: Sequence[Finding]) -> str:
     lines = [
-        (f"line {found.line}: " if found.line else "") + _cut(found.message)
+        (f"{found.file}: " if found.file else "")
+        + (f"line {found.line}: " if found.line else "")
+        + _cut(found.message)
         for found in findings[:SHOWN]
     ]
     if len(findings) > SHOWN:

@@ -29,6 +29,7 @@ _INCLUDE_LINE = re.compile(
 """A line in whose place the text of another file is put."""
 
 _OF_YAML = re.compile(r":(?:\s|$)|^[ \t]*-\s|[\[{]|^[ \t]*[%&*!|>?]", re.MULTILINE)
+_CUT_ALONE = re.compile(rf"^([ \t]*){_CUT}[ \t]*$", re.MULTILINE)
 _TEMPLATE_LINE = re.compile(r"^[ \t]*(?:\{%.*%\}|\{\{.*\}\}|<%.*%>)[ \t]*$", re.MULTILINE)
 _TEMPLATE = re.compile(r"\$?\{\{.*?\}\}|<%.*?%>|\{%.*?%\}")
 _JSON_PART = re.compile(
@@ -163,6 +164,7 @@ def _python_readings(text: str) -> Iterator[str]:
     plain = _PYTHON_PART.sub(put, text)
     if cut:
         yield _PYTHON_PART.sub(lambda part: part["text"] or "...", text)  # … for ...
+        yield _CUT_ALONE.sub(r"\1...,", text)  # both a statement and an item of a list
         yield _COMMAS.sub(",", re.sub(r"([(\[{]\s*),", r"\1", plain))
         yield f"_(\n{plain.strip().strip(',')}\n)"
     if plain.rstrip().endswith(","):

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,7 +14,7 @@ from pytest_reflex.checks import markdown
 from pytest_reflex.checks.code_examples import SHELLS, usage_lines
 from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.checks.leading_on import installing_lines, pages_lines
-from pytest_reflex.checks.options import COUNT, FLAG, TEXTS
+from pytest_reflex.checks.options import COUNT, FALSE, FLAG, TEXTS
 from pytest_reflex.checks.structure_kind import Judge, ParameterError, StructureKind
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import one_line
@@ -60,7 +60,8 @@ def _make(params: Mapping[str, Any]) -> Judge:
     for key in ("filled", "leads", "linked", *_STAND_FOR):
         if params.get(key) and not required:
             raise ParameterError(key, f"{key} needs headings under required")
-    if not any(params.get(key) for key in ("required", "levels", "single_title", "min_count")):
+    asked = any(params.get(key) for key in ("required", "min_count", *_FLAGS))
+    if not asked and "empty" not in params:
         raise ValueError("it asks for nothing, so that it cannot fail")
 
     def judge(artifact: Artifact, context: CheckContext) -> Report:
@@ -72,6 +73,10 @@ def _make(params: Mapping[str, Any]) -> Judge:
             reports.append(Report(list(_titles(visible)), "one title"))
         if params.get("levels"):
             reports.append(Report(list(_skipped(visible)), "no level is skipped"))
+        if params.get("unique"):
+            reports.append(Report(list(repeated(visible)), "no heading is there twice"))
+        if params.get("empty") is False:
+            reports.append(Report(list(_empty(document, visible)), "no heading is empty"))
         if least := params.get("min_count"):
             few = [Finding(f"{len(visible)} headings, at least {least} are wanted")]
             shown = f"{len(visible)} headings"
@@ -190,10 +195,36 @@ def _skipped(found: Sequence[markdown.Heading]) -> Iterator[Finding]:
             )
 
 
+def repeated(found: Sequence[markdown.Heading | markdown.Section]) -> Iterator[Finding]:
+    """Find a heading that says the same as another one beside it; raw HTML has no title here."""
+    above: list[tuple[int, dict[str, int]]] = [(0, {})]
+    for heading in found:
+        while above[-1][0] >= heading.level:
+            above.pop()
+        beside, title = above[-1][1], " ".join(heading.title.split())
+        if title and title in beside:
+            message = f"a second heading {one_line(heading.title, 60)!r}, "
+            yield Finding(f"{message}the first is in line {beside[title]}", heading.line)
+        beside.setdefault(title, heading.line)
+        above.append((heading.level, {}))
+
+
+def _empty(document: markdown.Markdown, found: Sequence[markdown.Heading]) -> Iterator[Finding]:
+    """Find a heading under which there is neither a text nor a deeper heading."""
+    lines = document.text.split("\n")
+    for heading, below in zip_longest(found, found[1:]):
+        rest = lines[heading.line + heading.setext : below.line - 1 if below else None]
+        if (below is None or below.level <= heading.level) and not any(map(str.strip, rest)):
+            title = one_line(heading.title, 60)
+            yield Finding(f"there is nothing under the heading {title!r}", heading.line)
+
+
+_FLAGS = ("single_title", "levels", "unique")
+
 KIND = StructureKind(
     key="headings",
     make=_make,
-    forbids=lambda params: any(params.get(key) for key in ("single_title", "levels")),
+    forbids=lambda params: "empty" in params or any(params.get(key) for key in _FLAGS),
     inside={
         "required": TEXTS.means(
             "these headings are there: a title, or a pattern between slashes; case does not count"
@@ -225,6 +256,10 @@ KIND = StructureKind(
         "levels": FLAG.means(
             "no heading is more than one level below the one before it", "`false`"
         ),
+        "unique": FLAG.means(
+            "no two headings under the same heading say the same; case counts", "`false`"
+        ),
+        "empty": FALSE.means("`false`: there is text or a deeper heading under each of them"),
         "min_count": COUNT.means("there are at least so many headings", "0"),
     },
 )

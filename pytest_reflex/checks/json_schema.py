@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from pytest_reflex.checks.data_path import LANGUAGE
-from pytest_reflex.checks.data_source import data_in
+from pytest_reflex.checks.data_source import data_in, nothing_found
 from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.checks.options import REQUIRED, TEXT, Kind
 from pytest_reflex.checks.reading import read_artifact
@@ -41,8 +41,7 @@ def _make(params: Mapping[str, Any]) -> Judge:
     def judge(artifact: Artifact, context: CheckContext) -> Report:
         source = data_in(artifact, language)
         if not source.documents and not source.faults:
-            what = language.upper() if language else "JSON, YAML or TOML"
-            return Report([Finding(f"there is no {what} in it")])
+            return Report([nothing_found(language)])
         found = [*source.faults]
         for document in source.documents:
             faults = _faults(document, schema, artifact)
@@ -73,6 +72,8 @@ def _in_artifact(artifact: Artifact, document: Data, line: int, column: int) -> 
         return column
     whole = artifact.text.split("\n")[line - 1 : line]
     own = document.text.split("\n")[line - document.first_line]
+    if not own:
+        return column
     return column + len(whole[0]) - len(own) if whole and whole[0].endswith(own) else 0
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -13,15 +14,16 @@ from urllib.parse import unquote
 from pytest_reflex.checks import markdown
 from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.checks.generated import Generator, generator_of
-from pytest_reflex.checks.options import COUNT, FLAG, Kind
-from pytest_reflex.checks.structure_kind import Judge, StructureKind
+from pytest_reflex.checks.options import COUNT, FLAG, TEXT, Kind
+from pytest_reflex.checks.selection import ACROSS
+from pytest_reflex.checks.structure_kind import Judge, JudgeTogether, ParameterError, StructureKind
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.targets import CheckContext
 
 PARTS = {
     "targets": "files and images with a relative path exist, seen from where the artifact belongs",
     "anchors": "`#anchor` leads to a heading, by the slugs that GitHub makes, or to an `id`",
-    "references": "`[text][label]` has a definition",
+    "references": "`[text][label]` has a definition; a name of code such as `a.b` is let through",
 }
 """What may be asked of links, with its meaning."""
 
@@ -49,6 +51,8 @@ _OBJECT = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 def _make(params: Mapping[str, Any]) -> Judge:
     asked = dict.fromkeys(PARTS, True) if params.get("links") else params
     least = params.get("min_count", 0)
+    if "index" in params:
+        raise ParameterError("index", "index is about several files: say across: true beside it")
     if not least and not any(asked.get(part) for part in PARTS):
         raise ValueError("it asks for nothing, so that it cannot fail")
 
@@ -86,6 +90,46 @@ def _is_resolved(label: str, builder: Generator) -> bool:
     """Return whether a generator may know a label that the page does not define."""
     in_a_site = builder is not Generator.NONE and not any(map(str.isspace, label))
     return in_a_site or bool(_OBJECT.fullmatch(label))
+
+
+def _together(params: Mapping[str, Any]) -> JudgeTogether:
+    for key in ("links", *PARTS, "min_count"):
+        if params.get(key):
+            raise ParameterError(key, f"{key} is about each file: make a check of its own for it")
+    if "index" not in params:
+        raise ValueError("with across: true it needs index, the file that links to the others")
+    name = posixpath.normpath(params["index"])
+
+    def judge(folder: Artifact, files: Sequence[Artifact], context: CheckContext) -> Report:
+        index = next((file for file in folder.select(("*",)) if file.name == name), None)
+        if index is None:
+            return Report([Finding(f"there is no index {name}")])
+        linked = set(_files_linked(index))
+        findings = [
+            Finding(f"{name} does not link to {file.name}", 1, file=file.name)
+            for file in files
+            if file.name != name and not linked & _names_of(file.name)
+        ]
+        return Report(findings, f"all are linked from {name}")
+
+    return judge
+
+
+def _files_linked(index: Artifact) -> Iterator[str]:
+    """Yield where the links of a file lead, as seen from its folder."""
+    for link in markdown.of(index).links:
+        target = link.target.strip()
+        if target and not _SCHEME.match(target):
+            path = unquote(re.split(r"[?#]", target, maxsplit=1)[0])
+            seen_from = "" if path.startswith("/") else posixpath.dirname(index.name)
+            yield posixpath.normpath(posixpath.join(seen_from, path.lstrip("/")))
+
+
+def _names_of(name: str) -> set[str]:
+    """Return what a link to a file may say: its name, that of the page, or that of its folder."""
+    stem, _ = posixpath.splitext(name)
+    folder, page = posixpath.split(stem)
+    return {name, stem, folder or "."} if page.lower() in ("index", "readme") else {name, stem}
 
 
 def _missing_targets(document: markdown.Markdown, artifact: Artifact) -> Iterator[Finding]:
@@ -179,5 +223,11 @@ KIND = StructureKind(
     inside={
         **{part: FLAG.means(words, "`false`") for part, words in PARTS.items()},
         "min_count": COUNT.means("there are at least so many links; images do not count", "0"),
+        "index": TEXT.means(
+            "with `across`: this file, seen from the folder, links to each of the others"
+        ),
     },
+    beside={"across": ACROSS},
+    together="each file but `index` is linked from it",
+    make_together=_together,
 )

@@ -125,6 +125,7 @@ FLAG = Kind(
     _flag_from,
     schema={"type": "boolean"},
 )
+FALSE = Kind("false", lambda value: value is False, schema={"const": False})
 COUNT = Kind("a whole number >= 0", _is_count, int, schema={"type": "integer", "minimum": 0})
 POSITIVE = Kind(
     "a whole number above 0",

@@ -14,8 +14,11 @@ def parts_of(text: str, section: str = "", block: str = "") -> list[Part]:
     """Return the whole text, or what lies under the headings `section`, or the blocks in it.
 
     Headings are compared without regard to case and blanks; `## Usage` asks for the level too.
-    `block` is the language of fenced blocks. Raises MissingPart where there is none.
+    `block` is the language of fenced blocks, or `front-matter`. Raises MissingPart where there is
+    none.
     """
+    if block == "front-matter" and not section:
+        return [_front_matter(text)]
     parts = _sections(text, section) if section else [Part(text)]
     return _blocks(parts, block) if block else parts
 
@@ -51,6 +54,17 @@ def _blocks(parts: list[Part], language: str) -> list[Part]:
     if not found:
         raise MissingPart(f"there is no fenced block of the language {one_line(language, 60)}")
     return found
+
+
+def _front_matter(text: str) -> Part:
+    from pytest_reflex.documents.outline import front_matter
+
+    found = front_matter(text)
+    if found is None:
+        raise MissingPart("there is no front matter")
+    if not found.closed:
+        raise MissingPart("the front matter that begins in line 1 does not end")
+    return Part(found.text, found.first + 1)
 
 
 def _heading(wanted: str) -> tuple[int, str]:

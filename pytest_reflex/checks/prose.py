@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_reflex.checks import markdown
 from pytest_reflex.checks.finding import Finding, Report
-from pytest_reflex.checks.options import COUNT, FLAG, Kind
+from pytest_reflex.checks.options import COUNT, FALSE, FLAG, Kind
 from pytest_reflex.checks.placeholder import lone_tag, placeholder_in
 from pytest_reflex.checks.structure_kind import Judge, StructureKind
 from pytest_reflex.model.artifact import Artifact
@@ -22,7 +22,6 @@ _AVERAGE = Kind(
     float,
     schema={"type": "number", "exclusiveMinimum": 0},
 )
-_FALSE = Kind("false", lambda value: value is False, schema={"const": False})
 
 Sentence = tuple[int, int, str]
 """(words, line of the paragraph, text)"""
@@ -110,7 +109,7 @@ def _opening(document: markdown.Markdown, params: Mapping[str, Any]) -> Report:
 
 
 def _placeholders(document: markdown.Markdown, params: Mapping[str, Any]) -> Report:
-    texts = list(document.spoken())
+    texts = [(_without_remarks(text), line) for text, line in document.spoken()]
     tags = [lone_tag(text) for text, _ in texts]
     # A section of plans is called so, and a list of tags names several.
     planned = {s.line for s in document.sections if document.text[s.start : s.end].strip()}
@@ -121,6 +120,12 @@ def _placeholders(document: markdown.Markdown, params: Mapping[str, Any]) -> Rep
         and not (tags[index] and (line in planned or _is_named_beside(index, tags)))
     ]
     return Report(findings, "no placeholders")
+
+
+def _without_remarks(text: str) -> str:
+    """Return a text without the comments of MDX, which nobody is shown."""
+    first, *others = text.split("{/*")
+    return first + "".join(other.partition("*/}")[2] for other in others)
 
 
 def _is_named_beside(index: int, tags: list[str]) -> bool:
@@ -175,7 +180,7 @@ KIND = StructureKind(
             "words of one paragraph before the first heading of level 2, or directly under it"
         ),
         "one_style": FLAG.means("one bullet, one kind of fence, one kind of heading", "`false`"),
-        "placeholders": _FALSE.means(
+        "placeholders": FALSE.means(
             "`false`: no `TODO`, `TBD`, `FIXME`, `XXX`, no pseudo-Latin outside code"
         ),
     },

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import Enum
 
@@ -19,6 +19,8 @@ FILE_KINDS = {
     "each": FLAG.means("of a folder: all of the files have to pass, not just one", "`false`"),
 }
 """The parameters that say which files of a folder a check is about."""
+ACROSS = FLAG.means("of a folder: the files are looked at together, as one", "`false`")
+"""The parameter `across`, of the kinds that have a meaning for it."""
 
 
 class Scope(Enum):
@@ -34,6 +36,7 @@ class Scope(Enum):
         "every file passes; `error` where there is none",
         "all files",
     )
+    TOGETHER = ("says `across: true`", "the files pass as one", "all files")
 
     def __init__(self, asks: str, passes: str, without: str) -> None:
         self.asks, self.passes, self.without = asks, passes, without
@@ -90,6 +93,27 @@ def over_files(
     told = _told(artifact, *decided, len(results), len(files), each)
     violated = each and told.outcome is Outcome.FAIL
     return over_all_of(artifact, patterns, told, each=each, violated=violated)
+
+
+def as_one(
+    artifact: Artifact,
+    patterns: tuple[str, ...] | None,
+    judge: Callable[[Sequence[Artifact]], CheckResult],
+) -> CheckResult:
+    """Judge a file, or the files of a folder that match one of the globs, together (`across`)."""
+    patterns = patterns or ("*",)
+    files = artifact.select(patterns)
+    if not files:
+        message = f"no file of {artifact.name} matches {one_line(', '.join(patterns))}"
+        found = CheckResult(outcome=Outcome.FAIL, message=message)
+        return over_all_of(artifact, patterns, found, each=True)
+    result = judge(files)
+    if len(files) > 1 and result.outcome is Outcome.PASS:
+        checked = f"{len(files)} of {len(files)} files checked"
+        message = f"{result.message} ({checked})" if result.message else checked
+        result = replace(result, message=message)
+    violated = result.outcome is Outcome.FAIL
+    return over_all_of(artifact, patterns, result, each=True, violated=violated)
 
 
 def over_all_of(

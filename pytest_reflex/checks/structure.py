@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
-from pytest_reflex.checks.finding import result_of
+from pytest_reflex.checks.finding import Report, result_of
 from pytest_reflex.checks.options import Kind, problems_of, settle, variable_name
-from pytest_reflex.checks.selection import FILE_KINDS, over_files
-from pytest_reflex.checks.structure_kind import Judge, ParameterError, StructureKind
+from pytest_reflex.checks.selection import FILE_KINDS, as_one, over_files
+from pytest_reflex.checks.structure_kind import ParameterError, StructureKind
 from pytest_reflex.errors import (
     ArtifactError,
     CriteriaError,
@@ -34,7 +34,9 @@ KINDS = {
     "headings": "headings",
     "links": "links",
     "tables": "tables",
+    "releases": "releases",
     "count": "counted",
+    "names": "names",
     "openapi": "openapi",
     "code_blocks": "code_blocks",
     "prose": "prose",
@@ -82,10 +84,16 @@ class StructureCheck:
         judge = _made(spec, kind, {**params, "expected": spec.expected})
         files = params.get("files")
         patterns = (files,) if isinstance(files, str) else files and tuple(files)
+        if params.get("across"):
+            return lambda artifact, context: as_one(
+                artifact,
+                patterns,
+                lambda chosen: _judged(partial(judge, artifact, chosen), artifact, context),
+            )
         return lambda artifact, context: over_files(
             artifact,
             patterns,
-            lambda file: _judged(judge, file, context),
+            lambda file: _judged(partial(judge, file), file, context),
             each=params["each"],
             negative=kind.forbids(params),
         )
@@ -114,16 +122,23 @@ def forbids(spec: CheckSpec, variables: Mapping[str, Any]) -> bool:
     return kind.forbids(params)
 
 
-def _judged(judge: Judge, artifact: Artifact, context: CheckContext) -> CheckResult:
+def _judged(
+    judge: Callable[[CheckContext], Report], artifact: Artifact, context: CheckContext
+) -> CheckResult:
     try:
-        return result_of(judge(artifact, context), artifact)
+        return result_of(judge(context), artifact)
     except (ArtifactError, SearchError) as error:
         return CheckResult(outcome=Outcome.ERROR, message=str(error))
 
 
-def _made(spec: CheckSpec, kind: StructureKind, params: Mapping[str, Any]) -> Judge:
+def _made(spec: CheckSpec, kind: StructureKind, params: Mapping[str, Any]) -> Callable[..., Report]:
+    """Return the judge of a file; with `across`, that of all the files together."""
     try:
-        return kind.make(params)
+        if not params.get("across") or kind.make_together is None:
+            return kind.make(params)
+        if params.get("each"):
+            raise ParameterError("each", "each does not go with across: true")
+        return kind.make_together(params)
     except ValueError as error:
         message = f"{kind.key}: {error}"
         key = error.key if isinstance(error, ParameterError) else kind.key

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,8 @@ from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.targets import CheckContext
 
 Judge = Callable[[Artifact, CheckContext], Report]
+JudgeTogether = Callable[[Artifact, Sequence[Artifact], CheckContext], Report]
+"""Judges the chosen files of an artifact as one; the artifact is a folder, or the only file."""
 
 
 class ParameterError(ValueError):
@@ -36,7 +38,8 @@ class StructureKind:
     under `expected`, and returns the judge; it raises ValueError, the message a sentence about the
     parameters, where they cannot be used. `whole` where the keys of a table are not ours: the table
     as it is stands under `key`. `forbids` returns whether settled parameters say what must not be
-    there: of a folder, in none of its files.
+    there: of a folder, in none of its files. A kind that has `across` beside its key says with
+    `together` what its files are as one, and `make_together` returns the judge of that.
     """
 
     key: str
@@ -46,3 +49,5 @@ class StructureKind:
     beside: Mapping[str, Kind] = field(default_factory=dict)
     whole: bool = False
     forbids: Callable[[Mapping[str, Any]], bool] = _forbids_nothing
+    together: str = ""
+    make_together: Callable[[Mapping[str, Any]], JudgeTogether] | None = None

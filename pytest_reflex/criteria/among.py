@@ -42,7 +42,10 @@ def among_good(
 def asks_of_all(checks: Iterable[CheckSpec], variables: Mapping[str, Any]) -> bool:
     """Return whether each of the checks that choose files asks something of all of them."""
     choosing = [spec for spec in checks if "files" in spec.params]
-    return all(s.params.get("each") is True or forbids(s, variables) for s in choosing)
+    return all(
+        s.params.get("each") is True or s.params.get("across") is True or forbids(s, variables)
+        for s in choosing
+    )
 
 
 def _others(globs: Sequence[str], seed: Seed) -> bool:

@@ -16,7 +16,7 @@ from typing import Any
 from pytest_reflex.criteria.planting import Mutant, flawed
 from pytest_reflex.documents.data import read_data
 from pytest_reflex.documents.lines import DataSyntaxError, split
-from pytest_reflex.documents.outline import outline
+from pytest_reflex.documents.outline import front_matter, outline
 from pytest_reflex.documents.paths import PathSyntaxError, find, parse
 from pytest_reflex.errors import ArtifactError
 
@@ -153,6 +153,11 @@ def _pieces(text: str) -> Iterator[tuple[int, int, Any]]:
     if isinstance(whole, dict | list):
         yield 0, len(split(text)), whole
         return
+    before = front_matter(text)
+    if before and before.closed and before.language != "toml":
+        value = _data(before.text, before.language)
+        if isinstance(value, dict):
+            yield before.first, before.last, value
     for fence in outline(text).fences[:MOST_PARTS]:
         language = {"yml": "yaml"}.get(fence.language, fence.language)
         value = _data(fence.text, language) if language in ("json", "yaml") else None

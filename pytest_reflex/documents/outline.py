@@ -28,6 +28,7 @@ _FRONT_MATTER = {
     "{": re.compile(r"\{[ \t]*\n(?:.*\n)*?\}[ \t]*(?:\n|\Z)"),
 }
 """The forms of front matter, by the character that each begins with."""
+_OPENING = re.compile(r"(?:---|\+\+\+|\{)[ \t]*(?:\n|\Z)")
 
 
 class Tokens(NamedTuple):
@@ -53,6 +54,41 @@ def inline_tokens(text: str, environment: dict[str, Any]) -> list[Token]:
     found: list[Token] = []
     _parser().inline.parse(text, _parser(), environment, found)
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """What stands before a document: `text` are the lines from `first` to `last` (exclusive).
+
+    `language` is yaml, toml or json; the marks of the first two are not part of it. `closed` is
+    False where the second mark is missing: then all of the document is in it.
+    """
+
+    language: str
+    text: str
+    first: int
+    last: int
+    closed: bool = True
+
+
+_LANGUAGES = {"-": "yaml", "+": "toml", "{": "json"}
+
+
+def front_matter(text: str) -> FrontMatter | None:
+    """Return the front matter of a text, read or not; None where it does not begin with any.
+
+    Here a brace alone in the first line begins one, whether or not it is JSON in the end.
+    """
+    clean = _LINE_END.sub("\n", text)
+    opening = _OPENING.match(clean)
+    if opening is None:
+        return None
+    marks = 0 if clean[0] == "{" else 1
+    match = _FRONT_MATTER[clean[0]].match(clean)
+    whole = (match[0] if match else clean).removesuffix("\n").split("\n")
+    last = len(whole) - (marks if match else 0)
+    inside = "".join(f"{line}\n" for line in whole[marks:last])
+    return FrontMatter(_LANGUAGES[clean[0]], inside, marks, last, match is not None)
 
 
 def front_matter_lines(text: str) -> int:

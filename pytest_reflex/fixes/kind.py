@@ -29,7 +29,9 @@ class Field:
         if not _has_type(value, self.type):
             return f"must be {_WORDS[self.type]}, not {value!r}"
         if self.choices and value not in self.choices:
-            return f"must be {' or '.join(self.choices)}, not {value!r}"
+            *most, last = self.choices
+            words = f"{', '.join(most)} or {last}" if most else last
+            return f"must be {words}, not {value!r}"
         return "is empty" if self.filled and not value.strip() else ""
 
 

@@ -19,7 +19,7 @@ from pytest_reflex.documents.paths import (
 from pytest_reflex.fixes.edit import Edit, nested
 from pytest_reflex.fixes.json_edit import set_in_json
 from pytest_reflex.fixes.kind import Fault, Field, FixError, Kind, Params
-from pytest_reflex.fixes.structured import Structured, choose
+from pytest_reflex.fixes.structured import FRONT_MATTER, Structured, choose
 from pytest_reflex.fixes.yaml_edit import set_in_yaml
 
 
@@ -130,7 +130,7 @@ KIND = Kind(
     fields={
         "path": Field(str, required=True, filled=True),
         "value": Field(object, required=True),
-        "block": Field(str, choices=("yaml", "json")),
+        "block": Field(str, choices=("yaml", "json", FRONT_MATTER)),
         "contains": Field(str, filled=True),
     },
     apply=apply,

@@ -1,4 +1,4 @@
-"""The YAML or JSON text that a fix means: the whole document, or one fenced block of it."""
+"""The YAML or JSON text that a fix means: the whole document, front matter, or a fenced block."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from pytest_reflex.documents.data import LANGUAGES
 from pytest_reflex.documents.data_tree import looks_like_data, read_tree, top_keys, whole_tree
 from pytest_reflex.documents.lines import DataSyntaxError, View, split
 from pytest_reflex.documents.nodes import Node, NodeKind, descend
-from pytest_reflex.documents.outline import Fence, outline
+from pytest_reflex.documents.outline import Fence, front_matter, outline
 from pytest_reflex.fixes.kind import FixError
 
+FRONT_MATTER = "front-matter"
 _NEXT_DOCUMENT = re.compile(r"^---(?:[ \t\r].*)?$", re.MULTILINE)
 
 
@@ -36,6 +37,8 @@ class Structured:
 
 def choose(document: str, steps: tuple[Any, ...], block: str | None, contains: str) -> Structured:
     """Return the text that a path is meant for; raises FixError where there is none."""
+    if block == FRONT_MATTER:
+        return _before_text(document)
     if block is None and (whole := _whole(document, steps)):
         return whole
     wrong: list[str] = []
@@ -53,6 +56,22 @@ def choose(document: str, steps: tuple[Any, ...], block: str | None, contains: s
     holding = f" holding {contains!r}" if contains else ""
     reason = f": {wrong[0]}" if wrong else ""
     raise FixError(f"set: there is no {kind} block{holding} that can be read{reason}")
+
+
+def _before_text(document: str) -> Structured:
+    found = front_matter(document)
+    if found is None or not found.closed:
+        raise FixError("set: there is no front matter" + (" that ends" if found else ""))
+    if found.language == "toml":
+        raise FixError("set: the front matter is TOML, which this fix does not write: take replace")
+    view, is_json = View(document, found.first, found.last), found.language == "json"
+    try:
+        root = read_tree(view.text, is_json=is_json)
+    except DataSyntaxError as error:
+        raise FixError(f"set: the front matter cannot be read: {error}") from None
+    if root is None or root.kind is not NodeKind.MAP:
+        raise FixError("set: the front matter is empty or no map: take insert_text")
+    return Structured(view, root, is_json)
 
 
 def _other_data(document: str) -> str:

@@ -154,5 +154,5 @@ def test_limits_and_options_are_printed_with_their_defaults(
     }  # fmt: skip
     assert printed["a.x.either"]["one_of"][0]["options"] == {
         "literal": False, "negate": False, "ignore_case": False, "raw": False, "each": False,
-        "min_count": 1,
+        "across": False, "min_count": 1,
     }  # fmt: skip

@@ -386,9 +386,10 @@ def test_bytes_of_a_folder_are_judged_as_they_are(tmp_path: Path) -> None:
     assert (proof.proof, proof.failed_on) == (Proof.PROVED, ("the empty artifact",))
 
 
-@pytest.mark.parametrize(
-    "name", ["base", "api-spec", "code", "configuration", "documentation", "guide"]
-)
+STOCK = "base api-spec code configuration documentation guide reference changelog adr"
+
+
+@pytest.mark.parametrize("name", STOCK.split())
 def test_no_rule_of_a_stock_template_is_vacuous(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -29,9 +29,18 @@ _MARKED = re.compile(r"(<!-- table: ([\w ]+) -->\n\n)(?:\|.*\n)*")
 
 def tables() -> dict[str, str]:
     """Return every table by its name: a type, `structure KIND`, and either with ` choices`."""
-    scopes = ((scope.asks, scope.passes, scope.without) for scope in Scope)
+    scopes = [(scope.asks, scope.passes, scope.without) for scope in Scope]
+    meanings = {"content": content.TOGETHER}
+    meanings |= {key: structure.kind_of(key).together for key in structure.KINDS}
+    together = Scope.TOGETHER
+    scopes += [
+        (f"{together.asks}, with `{key}`", f"{together.passes}: {meaning}", together.without)
+        for key, meaning in meanings.items()
+        if meaning
+    ]
+    scopes.remove((together.asks, together.passes, together.without))
     head = ("a check that", "passes where", "without `files`, it looks at")
-    found = {"folder scopes": _table(head, scopes)}
+    found = {"folder scopes": _table(head, iter(scopes))}
     for name, kinds in TYPES.items():
         found[name] = options_table(kinds)
         for key, kind in kinds.items():

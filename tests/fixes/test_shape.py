@@ -112,7 +112,7 @@ def test_several_faults_are_told_at_once() -> None:
     found = problems(Fix(kind="set", params={"pth": "a", "block": "toml"}))
     assert [problem.message for problem in found] == [
         "set has no parameter 'pth'",
-        "set: block must be yaml or json, not 'toml'",
+        "set: block must be yaml, json or front-matter, not 'toml'",
         "set needs path",
         "set needs value",
     ]

@@ -83,6 +83,7 @@ FRAGMENTS = [
     ("toml", "name = ...\n[b]\n# ...\n"),
     ("python", "app = App(title='x', ...)\nrun(app, ..., port=1)\n"),
     ("python", "{'a': 1, ...}\n"),
+    ("python", "def f():\n    ...\n\nroutes = [\n    ...\n    Route('/a'),\n]\n"),
     ("python", '    ... "name": item.name ...\n'),
     ("python", "x = 1\n…\nprint(x)\n"),
     ("python", '"name": "x",\n"items": [1],\n'),

@@ -22,6 +22,7 @@ GOOD = [
     "# Größe\n\n[to](#größe)",
     "[a][b] [b][] [b]\n\n[b]: https://example.org",
     "`[a][b]` and x[0][1] and [^1][^2] and \\[a][b]",
+    "[Page][tool.pages.Page] [`open`][tool.open] [shut][tool.Door.shut()]",
     "[ ] todo\n\n> [!NOTE]\n> text",
     '<img src="pic one.png"> <a href="https://x.y">z</a>',
     "<!-- [a](nowhere.md) <img src='nowhere.png'> -->",
@@ -50,6 +51,8 @@ BAD = [
     ("# A\n\n[b](#b)", "the anchor #b leads to no heading", 3),
     ("a\n[text][label]", "the reference [label] is not defined", 2),
     ("[text][]", "the reference [text] is not defined", 1),
+    ("[text][two.words and more]", "the reference [two.words and more] is not defined", 1),
+    ("[text][1.2]", "the reference [1.2] is not", 1),
     ("![alt][pic]", "the reference [pic] is not defined", 1),
 ]
 

@@ -26,7 +26,7 @@ REFUSED: dict[str, dict[str, Any]] = {
     "links must be true, or a table": {"links": False},
     "prose must be a table with keys of max_average": {"prose": True},
     "value_type must be one of string, integer": {"path": "a", "value_type": "text"},
-    "block must be json, yaml or toml": {"path": "a", "block": "xml"},
+    "block must be json, yaml, toml or front-matter": {"path": "a", "block": "xml"},
     "path: column 3 of 'a..b'": {"path": "a..b"},
     "exists: false does not go with equals": {"path": "a", "exists": False, "equals": 1},
     "min_count 0 holds always": {"path": "a", "min_count": 0},

@@ -17,7 +17,10 @@ from pytest_reflex.model.words import Outcome
 from tests.templates.evaluating import evaluated
 
 CORPUS = Path(__file__).parent / "corpus"
-TEMPLATES = ("api-spec", "code", "configuration", "documentation")
+TEMPLATES = (
+    *("api-spec", "code", "configuration"),
+    *("documentation", "reference", "changelog", "adr"),
+)
 _WITHOUT = {
     "fences": re.compile(r"^```\w*\n.*?^```\n\n?", re.MULTILINE | re.DOTALL),
     "comments": re.compile(r"^[;#].*\n", re.MULTILINE),

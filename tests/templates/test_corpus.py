@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.templates.planted import Defect, defects, good_documents, red_rules
-from tests.templates.test_stock import RULES
+from tests.templates.test_stock import PARENTS, RULES
 
 pytestmark = pytest.mark.variants
 
@@ -29,8 +29,7 @@ def test_planted_fault_is_caught_by_its_rule_and_no_other(defect: Defect) -> Non
 def test_every_rule_has_a_fault_to_catch() -> None:
     for template, rules in RULES.items():
         planted = {d.rule for d in defects() if d.document.startswith(f"{template}/")}
-        parent = "documentation" if template == "guide" else "base"
-        own = rules.keys() - RULES[parent].keys()
+        own = rules.keys() - RULES[PARENTS.get(template, "base")].keys()
         assert own <= planted, own - planted
 
 

@@ -17,7 +17,7 @@ from pytest_reflex.checks.registry import built_in
 from pytest_reflex.checks.structure import COMMON, KINDS, kind_of
 from pytest_reflex.documents.data import read_data
 from pytest_reflex.model.rules import CheckSpec
-from tests.templates.test_stock import RULES, TEMPLATES, THRESHOLDS
+from tests.templates.test_stock import PARENTS, RULES, TEMPLATES, THRESHOLDS
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 CHECKS = (FOLDER / "checks.md").read_text("utf-8")
@@ -71,20 +71,31 @@ def test_option_is_described(word: str) -> None:
 def test_template_is_described_as_it_is(name: str) -> None:
     part = PAGE.split(f"\n## {name}\n")[1].split("\n## ")[0]
     rows = dict(re.findall(r"^\| `([ab]\.[\w.-]+)` \| (\w+) \|", part, re.MULTILINE))
-    parent = {"base": {}, "guide": RULES["documentation"]}.get(name, RULES["base"])
+    parent = {} if name == "base" else RULES[PARENTS.get(name, "base")]
     inherited = {rule: severity for rule, severity in parent.items() if rule in RULES[name]}
     assert rows | inherited == RULES[name]
     a, b = (float(Fraction(text)) for text in THRESHOLDS[name].split())
     assert f"Thresholds: {a:g} at A, {b:g} at B." in part
 
 
+@pytest.mark.parametrize("name", [name for name in RULES if name != "guide"])
+def test_page_says_what_no_rule_of_a_template_sees(name: str) -> None:
+    part = PAGE.split(f"\n## {name}\n")[1].split("\n## ")[0]
+    table = part.split("| rule | it does not see | false alarms known so far |\n")[1]
+    rows = re.findall(r"^\| `([ab]\.[\w.-]+)` \| [^|]{9,} \| [^|]{9,} \|$", table, re.MULTILINE)
+    inherited = set() if name == "base" else RULES[PARENTS.get(name, "base")].keys()
+    assert RULES[name].keys() - inherited <= set(rows) <= RULES[name].keys()
+
+
 @pytest.mark.parametrize("name", RULES)
 def test_variables_of_a_template_are_described(name: str) -> None:
     part = PAGE.split(f"\n## {name}\n")[1].split("\n## ")[0]
     rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", part, re.MULTILINE))
-    if name == "guide":
-        assert TEMPLATES[name].vars == TEMPLATES["documentation"].vars
+    if name in PARENTS and not rows:
+        assert TEMPLATES[name].vars == TEMPLATES[PARENTS[name]].vars
         return
-    assert rows.keys() == TEMPLATES[name].vars.keys()
-    numbers = {key: str(v) for key, v in TEMPLATES[name].vars.items() if isinstance(v, int)}
+    inherited = TEMPLATES[PARENTS[name]].vars if name in PARENTS else {}
+    assert rows.keys() | inherited.keys() == TEMPLATES[name].vars.keys()
+    own = {key: v for key, v in TEMPLATES[name].vars.items() if inherited.get(key) != v}
+    numbers = {key: str(v) for key, v in own.items() if isinstance(v, int)}
     assert numbers.items() <= rows.items()

@@ -1,0 +1,84 @@
+"""Values of one file or of several as one list: no value twice, and numbers without gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from pytest_reflex.checks.finding import Finding
+from pytest_reflex.checks.options import FLAG, Kind
+
+LIST_KINDS: dict[str, Kind] = {
+    "unique": FLAG.means("no value is there twice; `007` is `7`", "`false`"),
+    "consecutive": FLAG.means("the values are whole numbers without a gap", "`false`"),
+}
+"""What may be asked of a list, with its meaning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One value and where it stands; `file` is the one of a folder, or empty."""
+
+    value: Any
+    file: str = ""
+    line: int = 0
+    column: int = 0
+
+    @property
+    def number(self) -> int | None:
+        """The whole number that the value is, or is written as."""
+        if isinstance(self.value, str):
+            return int(self.value) if self.value.isascii() and self.value.isdigit() else None
+        whole = isinstance(self.value, int) and not isinstance(self.value, bool)
+        return self.value if whole else None
+
+    @property
+    def place(self) -> str:
+        """Where the value stands, for a message about another one."""
+        line = f"line {self.line}" if self.line else ""
+        return f"{self.file}:{self.line}" if self.file and line else self.file or line
+
+    def finding(self, message: str) -> Finding:
+        return Finding(message, self.line, self.column, file=self.file)
+
+
+def list_findings(items: Sequence[Item], params: Mapping[str, Any]) -> Iterator[Finding]:
+    """Yield what is not as the parameters of LIST_KINDS ask for."""
+    if params.get("unique"):
+        yield from _repeated(items)
+    if params.get("consecutive"):
+        yield from _gaps(items)
+
+
+def _repeated(items: Sequence[Item]) -> Iterator[Finding]:
+    first: dict[Any, Item] = {}
+    for item in items:
+        # true is not 1, and 1 is 01.
+        known = first.setdefault(_key(item), item)
+        if known is not item:
+            yield item.finding(f"{_shown(item)} is there twice, first in {known.place}")
+
+
+def _gaps(items: Sequence[Item]) -> Iterator[Finding]:
+    numbers = [(item.number, item) for item in items]
+    for number, item in numbers:
+        if number is None:
+            yield item.finding(f"{_shown(item)} is no whole number")
+    placed = {number: item for number, item in reversed(numbers) if number is not None}
+    for before, after in pairwise(sorted(placed)):
+        if after - before > 1:
+            missing = f"{before + 1}" if after - before == 2 else f"{before + 1} to {after - 1}"
+            where = f"between {_shown(placed[before])} in {placed[before].place} and "
+            yield placed[after].finding(f"{missing} is missing, {where}{_shown(placed[after])}")
+
+
+def _key(item: Item) -> Any:
+    number = item.number
+    return ("number", number) if number is not None else (type(item.value).__name__, _shown(item))
+
+
+def _shown(item: Item) -> str:
+    text = item.value if isinstance(item.value, str) else repr(item.value)
+    return text if len(text) <= 60 else text[:57] + "..."
