@@ -98,6 +98,10 @@ def compile_checks(criteria: Criteria, level: Level, registry: Registry) -> dict
             try:
                 run = registry.get(spec.type).compile(spec, criteria.vars)
                 runs_later = starts_process(spec, criteria.vars, registry)
+                if rule.when:
+                    from pytest_reflex.checks.conditions import only_when
+
+                    run = only_when(rule.when, run, criteria.vars, registry)
                 run = discreet(run, None if runs_later else known)
                 if rule.level in ACTIVE_LEVELS[level]:
                     compiled[rule.id, index] = run
@@ -117,6 +121,7 @@ def compile_checks(criteria: Criteria, level: Level, registry: Registry) -> dict
 
 __all__ = ["Key", "Prepared", "compile_checks", "evaluate", "prepare", "run_one", "unsound"]
 
+_HARMLESS = (Outcome.PASS, Outcome.NOT_APPLICABLE)
 VARIABLE_PREFIX = "PYTEST_REFLEX_VAR_"
 
 
@@ -153,7 +158,7 @@ class Prepared:
     def _is_blocked(self) -> bool:
         """Return whether nobody is to be asked: a free check keeps the gate from passing."""
         return self.waits and any(
-            outcome is not Outcome.PASS and self.rules[rule_id].severity is Severity.FAIL
+            outcome not in _HARMLESS and self.rules[rule_id].severity is Severity.FAIL
             for (rule_id, _), outcome in list(self.outcomes.items())
         )
 
@@ -233,6 +238,9 @@ def run_one(prepared: Prepared, rule_id: str, index: int) -> CheckResult:
     context = prepared.context if in_process else prepared.told_of(rule_id)
     result = guarded(prepared.checks[key], prepared.artifact, context)
     if not in_process and (message := _disturbed(prepared)):
+        result = replace(result, outcome=Outcome.ERROR, message=message)
+    if result.outcome is Outcome.NOT_APPLICABLE and not prepared.rules[rule_id].when:
+        message = "a check cannot say that its rule is not applicable: `when` of the rule does"
         result = replace(result, outcome=Outcome.ERROR, message=message)
     if key not in prepared.paid:
         prepared.outcomes[key] = result.outcome

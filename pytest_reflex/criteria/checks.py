@@ -37,18 +37,27 @@ _NO_PARAMETERS = frozenset({"type", "expected", "rule_id"})
 
 
 def finish_check(
-    table: Table, faults: Faults, rule_id: str, variables: Mapping[str, Any], registry: Registry
+    table: Table,
+    faults: Faults,
+    rule_id: str,
+    variables: Mapping[str, Any],
+    registry: Registry,
+    *,
+    kind: str = "",
 ) -> CheckSpec:
-    """Return the check; what is wrong with it is noted in `faults`."""
+    """Return the check; what is wrong with it is noted in `faults`.
+
+    `kind` is its type where the table does not say it.
+    """
     if ALTERNATIVES in table and table.get("type", ALTERNATIVES) == ALTERNATIVES:
         return _any_of(table, faults, rule_id, variables, registry)
     before = len(faults.found)
-    kind = table.get("type")
-    known = type(kind) is str and kind in registry
-    if not known:
+    named = kind or table.get("type")
+    known = type(named) is str and named in registry
+    if not (known or kind):
         _refuse_type(table, faults, rule_id, registry)
     spec = _LooseSpec()
-    spec.type = kind
+    spec.type = named
     spec.params = _params(table, faults, rule_id, variables)
     spec.expected = text_at(table, "expected", faults, rule_id)
     spec.place = faults.place(table.spot)
@@ -60,7 +69,7 @@ def finish_check(
     if known and len(faults.found) == before:
         made, problems = _looked_at(made, registry.get(made.type))
         for problem in problems:
-            _note(problem, table, faults, rule_id)
+            note_problem(problem, table, faults, rule_id)
     return made
 
 
@@ -148,7 +157,7 @@ def _params(
     return params
 
 
-def _note(problem: Problem, table: Table, faults: Faults, rule_id: str) -> None:
+def note_problem(problem: Problem, table: Table, faults: Faults, rule_id: str) -> None:
     """Note what a check type found, at the parameter that it is about."""
     named = named_parameter(problem, table)
     shown = as_in_file(problem, named.value, named.spot, faults)

@@ -21,9 +21,8 @@ from pytest_reflex.criteria.templates import find_template, is_shared
 from pytest_reflex.criteria.values import settle_variables
 from pytest_reflex.criteria.wording import quoted
 from pytest_reflex.errors import CriteriaError, Place, Problem
-from pytest_reflex.model.rules import Criteria, Rule
+from pytest_reflex.model.rules import Criteria, Rule, cannot_fail
 from pytest_reflex.model.words import Level
-from pytest_reflex.verdict.score import cannot_fail
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry

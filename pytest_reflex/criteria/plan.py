@@ -51,7 +51,12 @@ def _checks(
     criteria: Criteria, level: Level, registry: Registry, root: Path
 ) -> Iterator[dict[str, Any]]:
     for rule in with_judged(criteria, registry).active(level):
-        head = {"rule": rule.id, "severity": rule.severity.value, "weight": number(rule.weight)}
+        head: dict[str, Any] = {"rule": rule.id, "severity": rule.severity.value}
+        head["weight"] = number(rule.weight)
+        if rule.when:
+            from pytest_reflex.checks.conditions import words
+
+            head["when"] = list(map(words, rule.when))
         if not rule.checks:
             yield {**head, "check": None, "type": None, "prose": rule.prose}
         for index, spec in enumerate(rule.checks):

@@ -76,7 +76,7 @@ def finish(
     rule.level = level_of(rule_id)
     rule.description = rule.severity = rule.weight = None
     rule.prose = rule.hint = rule.why = ""
-    rule.checks = rule.fixes = ()
+    rule.checks = rule.fixes = rule.when = ()
     rule.samples = _NO_SAMPLES
     for part in (draft,) if draft.base is None else draft.parts():
         _read_keys(part.table, part.faults, rule_id, rule)
@@ -94,6 +94,11 @@ def finish(
             None, [finish_fix(t, faults, rule_id, variables, commands) for t, faults in rule.fixes]
         )
     )
+    if rule.when:
+        from pytest_reflex.criteria.conditions import finish_condition
+
+        conditions = (finish_condition(t, f, rule_id, variables, registry) for t, f in rule.when)
+        rule.when = tuple(filter(None, conditions))
     for table, faults in written:
         note_bad_patterns(table, faults, rule_id, variables)
     rule.place = draft.faults.place(draft.table.spot)

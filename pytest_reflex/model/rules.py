@@ -45,6 +45,32 @@ class CheckSpec:
         return cls(type=wire["type"], params=params, expected=wire.get("expected", ""))
 
 
+NOT = "not"
+"""The key of a condition that is the opposite of another one."""
+
+CONDITIONS = {"path": "structure", "search": "content", "file": "file"}
+"""The keys of which a condition has one, each with the type of check that decides it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """What has to hold for a rule to apply: that a check passes; with `negated`, that it fails."""
+
+    check: CheckSpec
+    negated: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        params = dict(self.check.params)
+        return {NOT: params} if self.negated else params
+
+    @classmethod
+    def from_json(cls, wire: Mapping[str, Any]) -> Condition:
+        negated = NOT in wire
+        params = wire[NOT] if negated else wire
+        kind = next(CONDITIONS[key] for key in CONDITIONS if key in params)
+        return cls(check=CheckSpec(type=kind, params=params), negated=negated)
+
+
 FORMAT = "format"
 """The kind of fix that runs a program; it has to be called safe to be applied unasked."""
 
@@ -75,7 +101,10 @@ def safe_by_default(kind: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """What must hold. `checks` is empty where PREPARE or a judge has to turn `prose` into one."""
+    """What must hold. `checks` is empty where PREPARE or a judge has to turn `prose` into one.
+
+    Where one of the conditions in `when` does not hold, the rule is not applicable.
+    """
 
     id: str
     description: str
@@ -87,6 +116,7 @@ class Rule:
     fixes: tuple[Fix, ...] = ()
     hint: str = ""
     why: str = ""
+    when: tuple[Condition, ...] = ()
     samples: Mapping[str, Sequence[Sample]] = field(default_factory=dict)
     place: Place | None = None
 
@@ -110,6 +140,8 @@ class Rule:
             wire["hint"] = self.hint
         if self.why:
             wire["why"] = self.why
+        if self.when:
+            wire["when"] = [condition.to_json() for condition in self.when]
         return wire
 
     @classmethod
@@ -126,6 +158,7 @@ class Rule:
             fixes=tuple(Fix.from_json(fix) for fix in wire.get("fix", ())),
             hint=wire.get("hint", ""),
             why=wire.get("why", ""),
+            when=tuple(Condition.from_json(one) for one in wire.get("when", ())),
         )
 
 
@@ -190,6 +223,13 @@ class Criteria:
             vars=wire.get("vars", {}),
             commands=wire.get("commands", {}),
         )
+
+
+def cannot_fail(rules: Sequence[Rule], threshold: Fraction) -> bool:
+    """Return whether nothing in this set can fail the gate, so that passing would mean nothing."""
+    if any(rule.severity is Severity.FAIL for rule in rules):
+        return False
+    return threshold == 0 or not any(rule.weight for rule in rules)
 
 
 def exact(value: int | float | str) -> Fraction:

@@ -80,6 +80,7 @@ def rule_text(traced: Traced, rule: Rule) -> str:
         ("SEVERITY", f"{rule.severity.value}: {_MEANING[rule.severity]}"),
         ("WEIGHT", f"{plain(rule.weight)}{share}"),
         ("PHASE", f"{rule.level.value}: {_active(rule.level)}"),
+        *_conditions(rule),
         *_checks(rule),
         *([("HINT", rule.hint)] if rule.hint else []),
         *(("FIX", _fix(fix.to_json())) for fix in rule.fixes),
@@ -119,6 +120,7 @@ def kinds_of(rule: Rule) -> str:
 def _planned(check: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     number_ = "" if check["check"] is None else f" #{check['check']}"
     yield "RULE", f"{check['rule']}{number_} ({check['severity']}, weight {check['weight']})"
+    yield from (("ONLY WHEN", condition) for condition in check.get("when", ()))
     if check["type"] is None:
         yield "RUNS", "nothing: an agent that prepares checks is needed"
         return
@@ -160,6 +162,13 @@ def _looked_for(what: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key in ("options", "parameters"):
         if what.get(key):
             yield key.upper(), _inline(what[key])
+
+
+def _conditions(rule: Rule) -> Iterator[tuple[str, str]]:
+    if rule.when:
+        from pytest_reflex.checks.conditions import words
+
+        yield from (("ONLY WHEN", words(condition)) for condition in rule.when)
 
 
 def _checks(rule: Rule) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,20 @@
+"""Rules that do not count for an evaluation, in lines for people, each with a label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.results import Evaluation
+
+_LONGEST = 400
+
+
+def out_of_score(evaluation: Evaluation, *, listed: int) -> Iterator[tuple[str, str]]:
+    """Yield the rules that do not apply, those for the same reason together."""
+    reasons: dict[str, list[str]] = {}
+    for row in evaluation.not_applicable:
+        reasons.setdefault(one_line(row.message, _LONGEST), []).append(row.rule.id)
+    for reason, ids in reasons.items():
+        more = f" and {len(ids) - listed} more" if len(ids) > listed else ""
+        yield "N/A", f"not applicable ({reason}): {', '.join(ids[:listed])}{more}"
