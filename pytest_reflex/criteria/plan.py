@@ -24,6 +24,7 @@ def plan(criteria: Criteria, level: Level, registry: Registry, root: Path) -> di
     Raises CriteriaError with every check that cannot be compiled, those of other levels included.
     """
     compile_checks(criteria, level, registry)
+    off = [one.to_json() for one in criteria.switched_off]
     return {
         "criteria": criteria.name,
         "version": criteria.version,
@@ -31,6 +32,7 @@ def plan(criteria: Criteria, level: Level, registry: Registry, root: Path) -> di
         "phase": level.value,
         "threshold": number(criteria.thresholds[level]),
         "variables": {VARIABLE_PREFIX + name.upper(): v for name, v in criteria.vars.items()},
+        **({"switched_off": off} if off else {}),
         "checks": list(_checks(criteria, level, registry, root)),
         "formatters": list(_formatters(criteria, level, root)),
     }

@@ -28,6 +28,8 @@ from pytest_reflex.model.rules import FORMAT, Fix, safe_by_default
 from pytest_reflex.model.words import Level, Severity
 
 _SEVERITIES = {word.value: word for word in Severity}
+OFF = "off"
+"""What an override gives as a severity to do without an inherited rule."""
 _MEANT = {
     **dict.fromkeys(("error", "critical", "major", "blocker", "high", "must"), Severity.FAIL),
     **dict.fromkeys(("warning", "minor", "medium", "should"), Severity.WARN),
@@ -58,6 +60,9 @@ def _why(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
 
 def _severity(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
     value = table["severity"]
+    if value == OFF:
+        rule.severity = None
+        return
     if type(value) is not str or value not in _SEVERITIES:
         other = _MEANT.get(value.lower()) if type(value) is str else None
         hint = f"did you mean {other}?" if other else ""

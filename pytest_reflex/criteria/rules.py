@@ -16,7 +16,7 @@ from pytest_reflex.criteria.fields import refuse_text
 from pytest_reflex.criteria.ids import is_id, level_of, what_is_wrong
 from pytest_reflex.criteria.loose import twin_of
 from pytest_reflex.criteria.nodes import Table
-from pytest_reflex.criteria.rule_keys import READERS, finish_fix
+from pytest_reflex.criteria.rule_keys import OFF, READERS, finish_fix
 from pytest_reflex.criteria.usable import note_bad_patterns
 from pytest_reflex.criteria.wording import nearest, quoted
 from pytest_reflex.errors import Place
@@ -52,6 +52,14 @@ class Draft:
         """Return what was said, the first to speak first."""
         return (*self.base.parts(), self) if self.base else (self,)
 
+    def switched_off(self) -> Place | None:
+        """Return where the rule is switched off; None where the last word is another severity."""
+        said = (part for part in reversed(self.parts()) if "severity" in part.table)
+        last = next(said, None)
+        if last is None or last.table["severity"] != OFF:
+            return None
+        return last.faults.place(last.table.at("severity"))
+
     def origins(self) -> list[Place]:
         """Return where it was said, the first place first."""
         return [part.faults.place(part.table.spot) for part in self.parts()]
@@ -65,6 +73,12 @@ def read_rule(table: Table, faults: Faults) -> Draft | None:
     _refuse_id(table, faults)
     _read_keys(table, faults, "", _LooseRule())
     return None
+
+
+def look_at(draft: Draft) -> None:
+    """Note what is wrong with the keys of a rule that is not finished, since it is switched off."""
+    for part in draft.parts():
+        _read_keys(part.table, part.faults, draft.id, _LooseRule())
 
 
 def finish(
@@ -81,7 +95,8 @@ def finish(
     for part in (draft,) if draft.base is None else draft.parts():
         _read_keys(part.table, part.faults, rule_id, rule)
     if rule.level is None or rule.severity is None or rule.description is None:
-        _note_missing(draft, rule)
+        if draft.table.get("severity") != OFF:  # it was told what is wrong with that
+            _note_missing(draft, rule)
         return None
     if rule.weight is None:
         rule.weight = _WEIGHTS[rule.severity]

@@ -18,7 +18,7 @@ from pytest_reflex.criteria.kind_schemas import (
     samples_schema,
 )
 from pytest_reflex.criteria.load import INLINE_KEYS, SUITE_KEYS, TEMPLATE_KEYS
-from pytest_reflex.criteria.rule_keys import READERS
+from pytest_reflex.criteria.rule_keys import OFF, READERS
 from pytest_reflex.errors import UsageError, did_you_mean
 from pytest_reflex.model.rules import ALTERNATIVES, NOT
 from pytest_reflex.model.words import Level, Severity
@@ -103,7 +103,8 @@ def _has_inline() -> Schema:
 
 
 def _whole_rules() -> Schema:
-    items: Schema = {"required": ["description", "severity"]}
+    own: Schema = {"severity": {"enum": [one.value for one in Severity]}}
+    items: Schema = {"required": ["description", "severity"], "properties": own}
     own_phase = {"properties": {"id": {"pattern": rf"^[ab]\.{_PART}\.{_PART}$"}}}
     items["anyOf"] = [{"required": ["phase"]}, own_phase]
     return {"required": ["rules"], "properties": {"rules": {"items": items}}}
@@ -193,7 +194,10 @@ def _rule() -> Schema:
     filled: Schema = {"type": "string", "pattern": r"\S"}
     keys: dict[str, Any] = {
         "description": {**filled, "description": "one sentence that says what must hold"},
-        "severity": {"enum": [one.value for one in Severity]},
+        "severity": {
+            "description": "off is for an override, and switches the inherited rule off",
+            "enum": [*(one.value for one in Severity), OFF],
+        },
         "weight": {"type": "number", "minimum": 0, "description": "default 2, 1, 0 by severity"},
         "phase": {"enum": [one.value for one in Level]},
         "check": {"anyOf": [filled, {"$ref": "#/$defs/check"}, {**checks, "minItems": 1}]},

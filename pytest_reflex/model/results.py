@@ -10,7 +10,7 @@ from typing import Any
 from pytest_reflex.errors import Place
 from pytest_reflex.model.judged import NAMING, Ballot
 from pytest_reflex.model.left_out import LeftOut
-from pytest_reflex.model.rules import Rule, cannot_fail, exact, floored, number
+from pytest_reflex.model.rules import Rule, SwitchedOff, cannot_fail, exact, floored, number
 from pytest_reflex.model.words import Level, Outcome, Severity
 
 SCHEMA_VERSION = 1
@@ -140,7 +140,8 @@ class Evaluation:
 
     Built by `verdict.score.judge` only, so that `score` and `passed` always follow from `results`.
     `unsound` says why the evaluation as a whole cannot pass (the artifact changed while it ran);
-    `left_out` is what a folder holds that was not read with it.
+    `left_out` is what a folder holds that was not read with it, and `switched_off` are the
+    inherited rules that its criteria do without.
     """
 
     criteria: str
@@ -154,6 +155,7 @@ class Evaluation:
     passed: bool
     unsound: str = ""
     left_out: tuple[LeftOut, ...] = ()
+    switched_off: tuple[SwitchedOff, ...] = ()
 
     @property
     def artifact_hash(self) -> str:
@@ -246,6 +248,8 @@ class Evaluation:
             wire["unsound"] = self.unsound
         if self.left_out:
             wire["left_out"] = [one.to_json() for one in self.left_out]
+        if self.switched_off:
+            wire["switched_off"] = [one.to_json() for one in self.switched_off]
         return wire
 
 
@@ -287,4 +291,5 @@ def evaluation_from_json(wire: Mapping[str, Any], rules: Mapping[str, Rule]) -> 
         passed=wire["passed"],
         unsound=wire.get("unsound", ""),
         left_out=tuple(LeftOut.from_json(one) for one in wire.get("left_out", ())),
+        switched_off=tuple(map(SwitchedOff.from_json, wire.get("switched_off", ()))),
     )

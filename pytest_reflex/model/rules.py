@@ -162,9 +162,31 @@ class Rule:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class SwitchedOff:
+    """An inherited rule to which an override gives `severity: off`, and where it does."""
+
+    id: str
+    place: Place
+
+    def __str__(self) -> str:
+        return f"{self.id} ({self.place.path}:{self.place.line})"
+
+    def to_json(self) -> dict[str, Any]:
+        path, line, column = self.place
+        return {"id": self.id, "location": {"path": path, "line": line, "column": column}}
+
+    @classmethod
+    def from_json(cls, wire: Mapping[str, Any]) -> SwitchedOff:
+        return cls(wire["id"], Place(**wire["location"]))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Criteria:
-    """A named, versioned set of rules with a threshold per level."""
+    """A named, versioned set of rules with a threshold per level.
+
+    The rules that were `switched_off` are not among its rules.
+    """
 
     name: str
     version: int
@@ -173,6 +195,7 @@ class Criteria:
     vars: Mapping[str, Any] = field(default_factory=dict)
     commands: Mapping[str, Any] = field(default_factory=dict)
     source: str = field(default="", compare=False)
+    switched_off: tuple[SwitchedOff, ...] = ()
 
     def active(self, level: Level) -> tuple[Rule, ...]:
         """Return the rules that count at `level`, in the order of the file."""
@@ -210,6 +233,8 @@ class Criteria:
             wire["vars"] = dict(self.vars)
         if self.commands:
             wire["commands"] = dict(self.commands)
+        if self.switched_off:
+            wire["switched_off"] = [one.to_json() for one in self.switched_off]
         return wire
 
     @classmethod
@@ -222,6 +247,7 @@ class Criteria:
             rules=tuple(Rule.from_json(rule) for rule in wire["rules"]),
             vars=wire.get("vars", {}),
             commands=wire.get("commands", {}),
+            switched_off=tuple(map(SwitchedOff.from_json, wire.get("switched_off", ()))),
         )
 
 

@@ -12,9 +12,10 @@ from pytest_reflex.checks.in_words import in_words
 from pytest_reflex.criteria.catalog import Listed
 from pytest_reflex.criteria.origins import Saying, Traced
 from pytest_reflex.model.plain import one_line, visible
-from pytest_reflex.model.rules import Criteria, Rule, number
+from pytest_reflex.model.rules import Criteria, Rule, SwitchedOff, number
 from pytest_reflex.model.samples import Sample
 from pytest_reflex.model.words import Level, Severity
+from pytest_reflex.reports.out_of_score import switched_off_line
 from pytest_reflex.reports.tables import text_table
 from pytest_reflex.reports.votes import asked
 from pytest_reflex.verdict.figures import plain
@@ -36,7 +37,7 @@ def catalog_text(templates: Iterable[Listed]) -> str:
             one_line(one.name),
             str(one.criteria.version),
             thresholds(one.criteria),
-            str(len(one.criteria.rules)),
+            _count(one.criteria),
             one_line(one.origin),
         )
         for one in found
@@ -45,6 +46,11 @@ def catalog_text(templates: Iterable[Listed]) -> str:
     broken = [f"{one.name}: {one.problem}" for one in found if not one.criteria]
     table = text_table(("template", "version", "thresholds", "rules", "from"), rows)
     return "\n".join([table, *(["", *map(visible, broken)] if broken else [])])
+
+
+def _count(criteria: Criteria) -> str:
+    off = len(criteria.switched_off)
+    return str(len(criteria.rules)) + (f" ({off} off)" if off else "")
 
 
 def rules_text(criteria: Criteria) -> str:
@@ -56,6 +62,8 @@ def rules_text(criteria: Criteria) -> str:
     if criteria.vars:
         shown = (f"{name} = {json.dumps(value)}" for name, value in criteria.vars.items())
         head.append(("VARIABLES", ", ".join(shown)))
+    if off := switched_off_line(criteria.switched_off):
+        head.append(("OFF", off))
     rows = [
         (
             rule.id,
@@ -96,6 +104,7 @@ def plan_text(plan: Mapping[str, Any]) -> str:
         ("CRITERIA", f"{plan['criteria']} version {plan['version']}, phase {plan['phase']}"),
         ("THRESHOLD", str(plan["threshold"])),
         *(("VARIABLE", f"{name}={_inline(value)}") for name, value in plan["variables"].items()),
+        *([("OFF", _off(off))] if (off := plan.get("switched_off")) else []),
     ]
     lines = list(_page(head))
     for check in plan["checks"]:
@@ -105,6 +114,10 @@ def plan_text(plan: Mapping[str, Any]) -> str:
         head = [("FIX", f"of {formatter['rule']}, {when}")]
         lines += ["", *_page([*head, *_started({**formatter, "retries": 0})])]
     return "\n".join(lines)
+
+
+def _off(rows: Iterable[Mapping[str, Any]]) -> str:
+    return switched_off_line([SwitchedOff.from_json(one) for one in rows])
 
 
 def thresholds(criteria: Criteria) -> str:

@@ -12,6 +12,7 @@ from pytest_reflex.model.rules import Rule, cannot_fail
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Outcome, Severity
 
+UNDECIDED = "no rule that can fail the gate is applicable"
 Results = Mapping[tuple[str, int], CheckResult]
 
 # The worst thing that happened to any check of a rule decides what the rule came to.
@@ -58,6 +59,7 @@ def judge(
         passed=not unsound and gate(score, target.bar, rows),
         unsound=unsound,
         left_out=left_out,
+        switched_off=target.criteria.switched_off,
     )
 
 
@@ -86,12 +88,9 @@ def score_of(results: Iterable[RuleResult]) -> Fraction:
 def gate(score: Fraction, threshold: Fraction, results: Sequence[RuleResult]) -> bool:
     """Return whether the evaluation passes: threshold met, no blocker, something to judge."""
     blocked = any(row.unmet and row.rule.severity is Severity.FAIL for row in results)
-    return (
-        bool(results) and score >= threshold and not blocked and not _undecided(threshold, results)
-    )
-
-
-UNDECIDED = "no rule that can fail the gate is applicable"
+    if _undecided(threshold, results):
+        return False
+    return bool(results) and score >= threshold and not blocked
 
 
 def _undecided(threshold: Fraction, results: Sequence[RuleResult]) -> bool:
