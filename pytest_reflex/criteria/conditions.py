@@ -25,6 +25,7 @@ _FOREIGN = {
     "type": "leave it out: the key says what is looked at",
     "expected": "leave it out: a condition is no finding",
     "rule_id": "leave it out",
+    "group": "leave it out: a condition starts nothing",
 }
 
 

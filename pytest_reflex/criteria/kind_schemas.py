@@ -57,7 +57,7 @@ def condition_schemas() -> list[Schema]:
     content = {key: _parameter(kind) for key, kind in CONTENT.items()}
     file = {key: _parameter(kind) for key, kind in FILE.parameters.items()}
     path = _structure("structure", "path")["properties"]
-    path = {key: one for key, one in path.items() if key not in _OF_CHECKS}
+    path = {key: one for key, one in path.items() if key not in OF_CHECKS}
     return [_object(path, ["path"]), _object(content, ["search"]), _object(file, ["file"])]
 
 
@@ -109,16 +109,22 @@ def _structure(name: str, key: str) -> Schema:
     return _closed(name, properties, [key])
 
 
-_OF_CHECKS: dict[str, Schema] = {
+OF_CHECKS: dict[str, Schema] = {
     "type": {},
     "expected": {"type": "string", "description": "what is wanted, for readers"},
     "rule_id": {"type": "string"},
+    "group": {
+        "type": "string",
+        "pattern": r"^\w[\w.-]*$",
+        "maxLength": 100,
+        "description": "checks of one group never run beside each other",
+    },
 }
 
 
 def _closed(name: str, properties: Mapping[str, Schema], required: list[str]) -> Schema:
     """Return the schema of a check that has these parameters and no others."""
-    common = {**_OF_CHECKS, "type": {"const": name}}
+    common = {**OF_CHECKS, "type": {"const": name}}
     return _object({**common, **properties}, ["type", *required])
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from pytest_reflex.checks.commands import starts_process
 from pytest_reflex.checks.judged import with_judged
 from pytest_reflex.checks.planned import planned
-from pytest_reflex.checks.run import VARIABLE_PREFIX, compile_checks
+from pytest_reflex.checks.run import compile_checks
 from pytest_reflex.criteria.formatting import formatters_of
-from pytest_reflex.model.rules import Criteria, number
+from pytest_reflex.model.rules import VARIABLE_PREFIX, Criteria, number
 from pytest_reflex.model.words import Level
 
 if TYPE_CHECKING:
@@ -64,4 +64,5 @@ def _checks(
         for index, spec in enumerate(rule.checks):
             what = planned(spec, rule, criteria.vars, root, registry)
             in_process = not starts_process(spec, criteria.vars, registry)
-            yield {**head, "check": index, "in_process": in_process, **what}
+            group = {"groups": list(spec.groups)} if spec.groups else {}
+            yield {**head, "check": index, "in_process": in_process, **group, **what}

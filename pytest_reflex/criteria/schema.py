@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.criteria.kind_schemas import (
+    OF_CHECKS,
     Schema,
     check_schemas,
     condition_schemas,
@@ -151,9 +152,8 @@ def _definitions(registry: Registry) -> dict[str, Schema]:
     either: Schema = {
         "type": "object",
         "properties": {
+            **OF_CHECKS,
             "type": {"const": ALTERNATIVES},
-            "expected": {"type": "string"},
-            "rule_id": {"type": "string"},
             ALTERNATIVES: {"type": "array", "minItems": 2, "items": {"$ref": "#/$defs/check"}},
         },
         "required": [ALTERNATIVES],

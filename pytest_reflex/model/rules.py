@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from pytest_reflex.errors import Place
+from pytest_reflex.errors import CriteriaError, Place
 from pytest_reflex.model.samples import Sample
 from pytest_reflex.model.words import ACTIVE_LEVELS, Level, Severity
 
@@ -15,17 +16,30 @@ ALTERNATIVES = "any_of"
 """The type of a check that is a list of checks, of which one has to pass; and its only key."""
 
 
+NO_PARAMETERS = frozenset({"type", "expected", "rule_id", "group"})
+"""The keys that a check of any type may have."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckSpec:
     """One concrete check of a rule, as written: a type, its parameters, and prose for people.
 
-    `params` holds every key of the check but `type`, `expected` and `rule_id`.
+    `params` holds every key of the check but `type`, `expected`, `group` and `rule_id`. Checks of
+    one `group` never run beside each other.
     """
 
     type: str
     params: Mapping[str, Any]
     expected: str = ""
     place: Place | None = None
+    group: str = ""
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The groups of this check and of its alternatives, sorted."""
+        if self.type == ALTERNATIVES:
+            return tuple(sorted({one.group for one in (self, *self.alternatives)} - {""}))
+        return (self.group,) if self.group else ()
 
     @property
     def alternatives(self) -> tuple[CheckSpec, ...]:
@@ -37,12 +51,18 @@ class CheckSpec:
         wire: dict[str, Any] = {"type": self.type, **self.params}
         if self.expected:
             wire["expected"] = self.expected
+        if self.group:
+            wire["group"] = self.group
         return wire
 
     @classmethod
     def from_json(cls, wire: Mapping[str, Any]) -> CheckSpec:
-        params = {k: v for k, v in wire.items() if k not in ("type", "expected", "rule_id")}
-        return cls(type=wire["type"], params=params, expected=wire.get("expected", ""))
+        return cls(
+            type=wire["type"],
+            params={key: value for key, value in wire.items() if key not in NO_PARAMETERS},
+            expected=wire.get("expected", ""),
+            group=wire.get("group", ""),
+        )
 
 
 NOT = "not"
@@ -249,6 +269,26 @@ class Criteria:
             commands=wire.get("commands", {}),
             switched_off=tuple(map(SwitchedOff.from_json, wire.get("switched_off", ()))),
         )
+
+
+VARIABLE_PREFIX = "PYTEST_REFLEX_VAR_"
+
+
+def environment_of(variables: Mapping[str, Any]) -> dict[str, str]:
+    """Return variables of criteria as environment variables for commands; raises CriteriaError."""
+    found: dict[str, str] = {}
+    for name, value in variables.items():
+        variable = VARIABLE_PREFIX + name.upper()
+        if variable in found:
+            raise CriteriaError(
+                f"two variables differ only in case: {name!r}",
+                hint="rename one: commands see them in upper case",
+            )
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        if "\0" in text:
+            raise CriteriaError(f"the variable {name!r} holds a NUL byte")
+        found[variable] = text
+    return found
 
 
 def cannot_fail(rules: Sequence[Rule], threshold: Fraction) -> bool:

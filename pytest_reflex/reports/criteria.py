@@ -142,6 +142,8 @@ def _planned(check: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _runs(check: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "TYPE", check["type"]
+    if "groups" in check:
+        yield "GROUP", f"{', '.join(check['groups'])}: never beside other checks of it"
     for alternative in check.get("one_of", ()):
         yield "EITHER", "passes, if another does not"
         yield from _runs(alternative)
@@ -187,6 +189,8 @@ def _conditions(rule: Rule) -> Iterator[tuple[str, str]]:
 def _checks(rule: Rule) -> Iterator[tuple[str, str]]:
     for spec in rule.checks:
         yield "CHECK", in_words(spec) + (f" (wanted: {spec.expected})" if spec.expected else "")
+        if spec.groups:
+            yield "GROUP", ", ".join(spec.groups)
     if rule.prose:
         yield "CHECK", f"{rule.prose} (prose: an agent makes checks of it)"
 
