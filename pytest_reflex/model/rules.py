@@ -87,8 +87,8 @@ class Condition:
     def from_json(cls, wire: Mapping[str, Any]) -> Condition:
         negated = NOT in wire
         params = wire[NOT] if negated else wire
-        kind = next(CONDITIONS[key] for key in CONDITIONS if key in params)
-        return cls(check=CheckSpec(type=kind, params=params), negated=negated)
+        key = next((key for key in CONDITIONS if key in params), "")
+        return cls(check=CheckSpec(type=CONDITIONS[key], params=params), negated=negated)
 
 
 FORMAT = "format"

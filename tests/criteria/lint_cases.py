@@ -734,17 +734,17 @@ WARNINGS: dict[str, tuple[str, str, str]] = {
     ),
     "always-applies": (
         rules(whole(when="{file: '**'}")),
-        "10:11",
+        "9:11",
         "'file **' holds for every artifact",
     ),
     "never-applies": (
         rules(whole(when="[{file: a.md}, {not: {file: a.md}}]")),
-        "10:26",
+        "9:26",
         "'not file a.md' is the opposite of another condition",
     ),
     "decided-check": (
         rules(whole(when="{search: '^# '}")),
-        "10:11",
+        "9:11",
         "a check asks for what 'search ^# ' has decided already: it can never fail",
     ),
     "never-found": (
