@@ -179,14 +179,14 @@ def is_judged(spec: CheckSpec) -> bool:
     return any(each.type == JUDGED for each in spec.alternatives or (spec,))
 
 
-def with_judged(criteria: Criteria, registry: Registry) -> Criteria:
+def with_judged(criteria: Criteria, registry: Registry, *, conditional: bool = False) -> Criteria:
     """Return criteria whose rules without a check are judged, where there is a judge.
 
-    Those with a condition in any case: whether they apply takes no judge.
+    With `conditional` those with conditions in any case: whether they apply takes no judge.
     """
     if JUDGED not in registry or all(rule.checks for rule in criteria.rules):
         return criteria
-    if registry.judge is None and not any(rule.when for rule in criteria.rules):
+    if registry.judge is None and not (conditional and any(rule.when for rule in criteria.rules)):
         return criteria
     rules = tuple(
         rule

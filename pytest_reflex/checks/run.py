@@ -198,7 +198,7 @@ def prepare(
     registry has it). `groups` gives the locks that a session shares. Raises CriteriaError with
     every check that cannot be compiled, and ArtifactError where the artifact cannot be read.
     """
-    target = replace(target, criteria=with_judged(target.criteria, registry))
+    target = replace(target, criteria=with_judged(target.criteria, registry, conditional=True))
     criteria = target.criteria
     specs = {(r.id, index): spec for r in target.rules for index, spec in enumerate(r.checks)}
     checks = compile_checks(criteria, target.level, registry)

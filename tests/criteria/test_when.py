@@ -129,7 +129,9 @@ def test_an_extending_file_lays_its_own_over_it(tmp_path: Path, line: str, wire:
 def test_a_rule_without_a_check_is_asked_about_only_where_it_applies(tmp_path: Path) -> None:
     """It has a check by which that is known, whether anybody judges or not."""
     plain, conditional = rule(check="prose"), rule("a.own", phase="A", check="p", when="{file: x}")
-    criteria = with_judged(load(tmp_path, rules(plain, conditional)), REGISTRY)
+    given = load(tmp_path, rules(plain, conditional))
+    assert with_judged(given, REGISTRY) is given
+    criteria = with_judged(given, REGISTRY, conditional=True)
     assert [[spec.type for spec in one.checks] for one in criteria.rules] == [[], ["judged"]]
 
 
