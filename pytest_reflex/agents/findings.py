@@ -26,6 +26,7 @@ _SESSION = "session"
 SEVERITIES = """\
 Severity fail: the rule has to pass. warn: it counts for the score. info: it is only reported."""
 _UNMEASURED = "These were not measured, and so did not pass:"
+_NOT_APPLICABLE = "These do not apply to it as it is (see `Only when`), and so do not count:"
 _UNCHECKED = "These are not checked yet (new, or fixed just now):"
 _NOW = ("These do not pass now:", "These pass now; keep them so:")
 _BEFORE = (
@@ -47,6 +48,9 @@ def rules_text(rules: Sequence[Rule], evaluation: Evaluation | None, *, is_older
         _UNMEASURED: [rule for rule in rules if outcomes.get(rule.id) is Outcome.NOT_MEASURED],
         "These are not checked yet (new, or fixed just now):": [
             rule for rule in rules if rule.id not in outcomes
+        ],
+        _NOT_APPLICABLE: [
+            rule for rule in rules if outcomes.get(rule.id) is Outcome.NOT_APPLICABLE
         ],
         passing: [rule for rule in rules if outcomes.get(rule.id) is Outcome.PASS],
     }
@@ -90,6 +94,10 @@ def _rule(rule: Rule, *, is_passing: bool) -> str:
     check = "; ".join(filter(None, map(words_of, rule.checks))) if rule.checks else rule.prose
     if check and check != rule.description:
         lines.append(f"  Check: {_said(check, 2)}")
+    if rule.when:
+        from pytest_reflex.checks.conditions import words
+
+        lines.append(f"  Only when: {_said('; and '.join(map(words, rule.when)), 2)}")
     if rule.hint and not is_passing:
         lines.append(f"  Hint: {_said(rule.hint)}")
     return "\n".join(lines)

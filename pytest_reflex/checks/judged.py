@@ -179,15 +179,18 @@ def is_judged(spec: CheckSpec) -> bool:
     return any(each.type == JUDGED for each in spec.alternatives or (spec,))
 
 
-def with_judged(criteria: Criteria, registry: Registry) -> Criteria:
-    """Return criteria whose rules without a check are judged, where there is a judge."""
-    if registry.judge is None or JUDGED not in registry:
+def with_judged(criteria: Criteria, registry: Registry, *, conditional: bool = False) -> Criteria:
+    """Return criteria whose rules without a check are judged, where there is a judge.
+
+    With `conditional` those with conditions in any case: whether they apply takes no judge.
+    """
+    if JUDGED not in registry or all(rule.checks for rule in criteria.rules):
         return criteria
-    if all(rule.checks for rule in criteria.rules):
+    if registry.judge is None and not (conditional and any(rule.when for rule in criteria.rules)):
         return criteria
     rules = tuple(
         rule
-        if rule.checks
+        if rule.checks or not (registry.judge or rule.when)
         else replace(rule, checks=(CheckSpec(type=JUDGED, params={}, place=rule.place),))
         for rule in criteria.rules
     )

@@ -7,13 +7,12 @@ criteria stayed as they were.
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Event
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pytest_reflex.checks.blocks_folder import BlocksFolder
 from pytest_reflex.checks.commands import starts_process
@@ -23,18 +22,21 @@ from pytest_reflex.checks.purse import Purse
 from pytest_reflex.checks.reading import Watch, files_of_rules, read_artifact, watches
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.checks.remembered import Remembered
-from pytest_reflex.errors import ArtifactError, CriteriaError, Problem
+from pytest_reflex.errors import ArtifactError, CriteriaError, Problem, StateError
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.judged import Ballot, Judge, JudgeWhen
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult, Evaluation
-from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
+from pytest_reflex.model.rules import CheckSpec, Criteria, Rule, environment_of
 from pytest_reflex.model.targets import CheckContext, RunCheck, Target
 from pytest_reflex.model.words import ACTIVE_LEVELS, Level, Outcome, Severity
 from pytest_reflex.process.deadline import Cancel
 from pytest_reflex.process.pool import Pool
 from pytest_reflex.process.secrecy import hide, hide_ends, own_secrets
 from pytest_reflex.verdict.score import judge
+
+if TYPE_CHECKING:
+    from pytest_reflex.checks.groups import Groups
 
 
 def discreet(run: RunCheck, known: Mapping[str, str] | None = None) -> RunCheck:
@@ -98,6 +100,10 @@ def compile_checks(criteria: Criteria, level: Level, registry: Registry) -> dict
             try:
                 run = registry.get(spec.type).compile(spec, criteria.vars)
                 runs_later = starts_process(spec, criteria.vars, registry)
+                if rule.when:
+                    from pytest_reflex.checks.conditions import only_when
+
+                    run = only_when(rule.when, run, criteria.vars, registry)
                 run = discreet(run, None if runs_later else known)
                 if rule.level in ACTIVE_LEVELS[level]:
                     compiled[rule.id, index] = run
@@ -115,9 +121,12 @@ def compile_checks(criteria: Criteria, level: Level, registry: Registry) -> dict
     return compiled
 
 
-__all__ = ["Key", "Prepared", "compile_checks", "evaluate", "prepare", "run_one", "unsound"]
+__all__ = [
+    *("VARIABLE_PREFIX", "Key", "Prepared", "compile_checks", "evaluate", "prepare", "run_one"),
+    "unsound",
+]
 
-VARIABLE_PREFIX = "PYTEST_REFLEX_VAR_"
+_HARMLESS = (Outcome.PASS, Outcome.NOT_APPLICABLE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +136,7 @@ class Prepared:
     Where a judge is configured, the rules of the target that have no check have a judged one.
     `paid` are the checks that ask it: they come last. If `waits`, nobody is asked where one of the
     others blocks the gate; `outcomes` are what those came to, the last time that each was run.
+    `groups` keeps checks of one group apart, where there are any.
     """
 
     target: Target
@@ -141,6 +151,7 @@ class Prepared:
     paid: frozenset[Key] = frozenset()
     waits: bool = False
     outcomes: dict[Key, Outcome] = field(default_factory=dict)
+    groups: Groups | None = None
 
     def in_process(self, rule_id: str, index: int) -> bool:
         """Whether a check is quick and starts no process of the user's."""
@@ -153,7 +164,7 @@ class Prepared:
     def _is_blocked(self) -> bool:
         """Return whether nobody is to be asked: a free check keeps the gate from passing."""
         return self.waits and any(
-            outcome is not Outcome.PASS and self.rules[rule_id].severity is Severity.FAIL
+            outcome not in _HARMLESS and self.rules[rule_id].severity is Severity.FAIL
             for (rule_id, _), outcome in list(self.outcomes.items())
         )
 
@@ -167,16 +178,27 @@ class Prepared:
             self.context.blocks.close()
 
 
+def _own_groups() -> Groups:
+    from pytest_reflex.checks.groups import Groups
+
+    return Groups()
+
+
 def prepare(
-    target: Target, registry: Registry, *, cancel: Event | None = None, limit: int = 0
+    target: Target,
+    registry: Registry,
+    *,
+    cancel: Event | None = None,
+    limit: int = 0,
+    groups: Callable[[], Groups] = _own_groups,
 ) -> Prepared:
     """Return everything that the checks of a target need.
 
     Setting `cancel` ends the commands that run. `limit` is the largest artifact in bytes (0: as the
-    registry has it). Raises CriteriaError with every check that cannot be compiled, and
-    ArtifactError where the artifact cannot be read.
+    registry has it). `groups` gives the locks that a session shares. Raises CriteriaError with
+    every check that cannot be compiled, and ArtifactError where the artifact cannot be read.
     """
-    target = replace(target, criteria=with_judged(target.criteria, registry))
+    target = replace(target, criteria=with_judged(target.criteria, registry, conditional=True))
     criteria = target.criteria
     specs = {(r.id, index): spec for r in target.rules for index, spec in enumerate(r.checks)}
     checks = compile_checks(criteria, target.level, registry)
@@ -191,7 +213,7 @@ def prepare(
     jury = _judge(registry, target)
     context = CheckContext(
         root=target.root,
-        environment={**_variables(criteria), **target.environment},
+        environment={**environment_of(criteria.vars), **target.environment},
         cancel=cancel,
         blocks=BlocksFolder(artifact) if starting else None,
         judge=jury,
@@ -208,6 +230,7 @@ def prepare(
         watches=watches(artifact, files_of_rules(criteria) if starting else ()),
         paid=frozenset(key for key, spec in specs.items() if jury and is_judged(spec)),
         waits=jury is not None and registry.judge_when is JudgeWhen.NO_BLOCKERS,
+        groups=groups() if any(spec.groups for spec in specs.values()) else None,
     )
 
 
@@ -228,11 +251,26 @@ def run_one(prepared: Prepared, rule_id: str, index: int) -> CheckResult:
     the criteria could not judge either.
     """
     key = (rule_id, index)
+    names = prepared.specs[key].groups
+    if prepared.groups is None or not names:
+        return _run(prepared, key)
+    try:
+        with prepared.groups.held(names, prepared.context.cancel or Event()):
+            return _run(prepared, key)
+    except StateError as error:
+        return CheckResult(outcome=Outcome.ERROR, message=error.problems[0].message)
+
+
+def _run(prepared: Prepared, key: Key) -> CheckResult:
+    rule_id = key[0]
     started = time.perf_counter()
     in_process = prepared.in_process(*key)
     context = prepared.context if in_process else prepared.told_of(rule_id)
     result = guarded(prepared.checks[key], prepared.artifact, context)
     if not in_process and (message := _disturbed(prepared)):
+        result = replace(result, outcome=Outcome.ERROR, message=message)
+    if result.outcome is Outcome.NOT_APPLICABLE and not prepared.rules[rule_id].when:
+        message = "a check cannot say that its rule is not applicable: `when` of the rule does"
         result = replace(result, outcome=Outcome.ERROR, message=message)
     if key not in prepared.paid:
         prepared.outcomes[key] = result.outcome
@@ -299,23 +337,3 @@ def unsound(prepared: Prepared) -> str:
     """Return why no verdict of this target can be trusted; empty where nothing speaks for that."""
     name = prepared.changed()
     return f"{one_line(name)} changed while it was being judged" if name else ""
-
-
-def _variables(criteria: Criteria) -> dict[str, str]:
-    """Return the variables of the criteria as environment variables for commands."""
-    found: dict[str, str] = {}
-    for name, value in criteria.vars.items():
-        variable = VARIABLE_PREFIX + name.upper()
-        if variable in found:
-            raise CriteriaError(
-                f"two variables differ only in case: {name!r}",
-                hint="rename one: commands see them in upper case",
-            )
-        found[variable] = _as_text(value)
-        if "\0" in found[variable]:
-            raise CriteriaError(f"the variable {name!r} holds a NUL byte")
-    return found
-
-
-def _as_text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

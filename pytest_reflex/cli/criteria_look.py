@@ -54,6 +54,9 @@ def traced(reference: str, variables: tuple[str, ...], registry: Registry) -> Tr
 def rule_called(rule_id: str, criteria: Criteria) -> Rule:
     """Return the rule of that id; raises UsageError where there is none."""
     rule = criteria.rule(rule_id)
+    if off := next((one for one in criteria.switched_off if one.id == rule_id), None):
+        hint = "give it a severity to switch it on"
+        raise UsageError(f"a rule is switched off: {off}", hint=hint)
     if rule is None:
         hint = did_you_mean(rule_id, [one.id for one in criteria.rules])
         raise UsageError(f"{criteria.name} has no rule {rule_id!r}", hint=hint)

@@ -177,7 +177,7 @@ def _follow(judging: Judging, render: Renderer, *, as_json: bool) -> None:
 def status_of(evaluations: Iterable[Evaluation]) -> int:
     """Return the exit status of some evaluations: all must pass."""
     found = list(evaluations)
-    if not any(evaluation.measured for evaluation in found):
+    if not any(one.measured and one.decides for one in found):
         return ExitCode.NOTHING_MEASURED
     return ExitCode.OK if all(e.passed for e in found) else ExitCode.GATE_FAILED
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from pytest_reflex.checks.conditions import FILE
+from pytest_reflex.checks.content import KINDS as CONTENT
 from pytest_reflex.checks.options import REQUIRED, Kind
 from pytest_reflex.checks.structure import COMMON, KINDS, StructureCheck, kind_of
 from pytest_reflex.criteria.sample_keys import KINDS as KINDS_OF_SAMPLES
@@ -48,6 +50,15 @@ def check_schemas(check_type: CheckType) -> list[Schema]:
         return [{"properties": {"type": {"const": name}}, "required": ["type"]}]
     needed = [key for key, kind in kinds.items() if kind.default == REQUIRED]
     return [_closed(name, {key: _parameter(kind) for key, kind in kinds.items()}, needed)]
+
+
+def condition_schemas() -> list[Schema]:
+    """Return a schema for each form of a condition: a check without its type."""
+    content = {key: _parameter(kind) for key, kind in CONTENT.items()}
+    file = {key: _parameter(kind) for key, kind in FILE.parameters.items()}
+    path = _structure("structure", "path")["properties"]
+    path = {key: one for key, one in path.items() if key not in OF_CHECKS}
+    return [_object(path, ["path"]), _object(content, ["search"]), _object(file, ["file"])]
 
 
 def fix_schema() -> Schema:
@@ -98,13 +109,22 @@ def _structure(name: str, key: str) -> Schema:
     return _closed(name, properties, [key])
 
 
+OF_CHECKS: dict[str, Schema] = {
+    "type": {},
+    "expected": {"type": "string", "description": "what is wanted, for readers"},
+    "rule_id": {"type": "string"},
+    "group": {
+        "type": "string",
+        "pattern": r"^\w[\w.-]*$",
+        "maxLength": 100,
+        "description": "checks of one group never run beside each other",
+    },
+}
+
+
 def _closed(name: str, properties: Mapping[str, Schema], required: list[str]) -> Schema:
     """Return the schema of a check that has these parameters and no others."""
-    common: dict[str, Schema] = {
-        "type": {"const": name},
-        "expected": {"type": "string", "description": "what is wanted, for readers"},
-        "rule_id": {"type": "string"},
-    }
+    common = {**OF_CHECKS, "type": {"const": name}}
     return _object({**common, **properties}, ["type", *required])
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from pytest_reflex.checks.commands import starts_process
 from pytest_reflex.checks.judged import with_judged
 from pytest_reflex.checks.planned import planned
-from pytest_reflex.checks.run import VARIABLE_PREFIX, compile_checks
+from pytest_reflex.checks.run import compile_checks
 from pytest_reflex.criteria.formatting import formatters_of
-from pytest_reflex.model.rules import Criteria, number
+from pytest_reflex.model.rules import VARIABLE_PREFIX, Criteria, number
 from pytest_reflex.model.words import Level
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ def plan(criteria: Criteria, level: Level, registry: Registry, root: Path) -> di
     Raises CriteriaError with every check that cannot be compiled, those of other levels included.
     """
     compile_checks(criteria, level, registry)
+    off = [one.to_json() for one in criteria.switched_off]
     return {
         "criteria": criteria.name,
         "version": criteria.version,
@@ -31,6 +32,7 @@ def plan(criteria: Criteria, level: Level, registry: Registry, root: Path) -> di
         "phase": level.value,
         "threshold": number(criteria.thresholds[level]),
         "variables": {VARIABLE_PREFIX + name.upper(): v for name, v in criteria.vars.items()},
+        **({"switched_off": off} if off else {}),
         "checks": list(_checks(criteria, level, registry, root)),
         "formatters": list(_formatters(criteria, level, root)),
     }
@@ -51,10 +53,16 @@ def _checks(
     criteria: Criteria, level: Level, registry: Registry, root: Path
 ) -> Iterator[dict[str, Any]]:
     for rule in with_judged(criteria, registry).active(level):
-        head = {"rule": rule.id, "severity": rule.severity.value, "weight": number(rule.weight)}
+        head: dict[str, Any] = {"rule": rule.id, "severity": rule.severity.value}
+        head["weight"] = number(rule.weight)
+        if rule.when:
+            from pytest_reflex.checks.conditions import words
+
+            head["when"] = list(map(words, rule.when))
         if not rule.checks:
             yield {**head, "check": None, "type": None, "prose": rule.prose}
         for index, spec in enumerate(rule.checks):
             what = planned(spec, rule, criteria.vars, root, registry)
             in_process = not starts_process(spec, criteria.vars, registry)
-            yield {**head, "check": index, "in_process": in_process, **what}
+            group = {"groups": list(spec.groups)} if spec.groups else {}
+            yield {**head, "check": index, "in_process": in_process, **group, **what}

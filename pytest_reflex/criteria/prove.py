@@ -19,7 +19,7 @@ from pytest_reflex.criteria.mutants import Spans, grown, mutants
 from pytest_reflex.criteria.patterns_of import forbids, globs_of, matched, plants
 from pytest_reflex.criteria.planting import Mutant
 from pytest_reflex.criteria.proof import ADVICE, MEANING, Proof, RuleProof
-from pytest_reflex.criteria.samples import NAME, judge_sample, judge_text, passes
+from pytest_reflex.criteria.samples import NAME, applies, judge_sample, judge_text, passes
 from pytest_reflex.criteria.seeds import (
     MOST_FILES,
     Seed,
@@ -49,6 +49,7 @@ MOST_TRIES = 160
 """Texts that one rule is tried on at most; half of them for rules that start a process."""
 MOST_BYTES = 1_000_000
 """The size of an artifact of which many mutants are made."""
+_NEVER = "its conditions hold for nothing that it was tried on"
 EMPTY = "the empty artifact"
 """What proves a check last of all: that something has to be there is all that it shows."""
 
@@ -101,7 +102,7 @@ class Prover:
             is_absence=trial.is_absence,
             failed_on=tuple(next(told) if may else None for may in runnable),
             tried=trial.tried,
-            message=trial.message,
+            message=trial.message if trial.applied else _NEVER,
             cut=trial.cut,
             among=trial.among,
         )
@@ -134,6 +135,7 @@ class _Trial:
     failed_on: list[str] = field(default_factory=list)
     empty: Outcome | None = None
     tried: int = 0
+    applied: bool = False
     growing: Seed | None = None
     message: str = ""
     cut: bool = False
@@ -145,6 +147,7 @@ class _Trial:
         self.failed_on = [""] * len(self.rule.checks)
         at_empty = self._judge(self._empty())
         self.empty = _outcome(at_empty)
+        self.applied = applies(at_empty)
         self.message = next((r.message for r in at_empty if r.outcome is not Outcome.PASS), "")
         variables, registry = self.prover.criteria.vars, self.prover.registry
         quick = not any(starts_process(s, variables, registry) for s in self.rule.checks)
@@ -180,7 +183,7 @@ class _Trial:
 
     @property
     def proof(self) -> Proof:
-        if self.empty is not Outcome.FAIL and not self.is_absence:
+        if self.empty not in (Outcome.FAIL, Outcome.NOT_APPLICABLE) and not self.is_absence:
             return Proof.UNCLEAR
         if self.among is Outcome.PASS and asks_of_all(self.rule.checks, self.prover.criteria.vars):
             return Proof.VACUOUS
@@ -190,7 +193,7 @@ class _Trial:
             return Proof.UNPROVEN
         # What was planted into nothing was a try as well: only a rule of absence passes there.
         has_tries = self.growing is not None or self._samples("bad")
-        return Proof.VACUOUS if has_tries else Proof.UNPROVEN
+        return Proof.VACUOUS if has_tries and self.applied else Proof.UNPROVEN
 
     def _samples(self, kind: str) -> Sequence[Sample]:
         return self.rule.samples.get(kind, ())
@@ -234,6 +237,7 @@ class _Trial:
     def _try(self, seed: Seed) -> None:
         self.tried += 1
         results = self._judge(seed)
+        self.applied = self.applied or applies(results)
         self._note(seed.what, results)
         if self.bad is None and _outcome(results) is Outcome.FAIL:
             self.bad = seed

@@ -8,7 +8,7 @@ nothing, whichever way the sample was meant.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -40,6 +40,7 @@ class Verdict(StrEnum):
     NOISY = "noisy"
     MISSING = "missing"
     UNCLEAR = "unclear"
+    NOT_APPLICABLE = "not applicable"
     NOT_ASKED = "not asked"
     NONE = "none"
 
@@ -50,10 +51,11 @@ MEANING = {
     Verdict.NOISY: "a good sample fails",
     Verdict.MISSING: "a bad sample passes",
     Verdict.UNCLEAR: "a check could not judge",
+    Verdict.NOT_APPLICABLE: "the condition of the rule does not hold, so that it shows nothing",
     Verdict.NOT_ASKED: "an agent judges the rule, and none was named (--judge NAME)",
     Verdict.NONE: "there are no samples",
 }
-BROKEN = (Verdict.UNCLEAR, Verdict.NOISY, Verdict.MISSING)
+BROKEN = (Verdict.UNCLEAR, Verdict.NOISY, Verdict.MISSING, Verdict.NOT_APPLICABLE)
 """The verdicts that speak against a rule, the worst first."""
 
 
@@ -217,7 +219,7 @@ def _tried(
                 )
                 continue
             results = judge_sample(criteria, rule, sample, registry, root, folder)
-            verdict = _verdict(kind, passes(results))
+            verdict = _verdict(kind, results)
             mended = None
             if verdict is Verdict.REPORTED and can_be_tried(rule, sample):
                 mended = mends(
@@ -241,7 +243,15 @@ def _tried(
             )
 
 
-def _verdict(kind: str, passed: bool | None) -> Verdict:
+def applies(results: Iterable[CheckResult]) -> bool:
+    """Return whether the conditions of a rule hold by what its checks say."""
+    return any(result.outcome is not Outcome.NOT_APPLICABLE for result in results)
+
+
+def _verdict(kind: str, results: Sequence[CheckResult]) -> Verdict:
+    passed = passes(results)
+    if results and not applies(results):
+        return Verdict.NOT_APPLICABLE
     if passed is None:
         return Verdict.UNCLEAR
     if kind == "good":

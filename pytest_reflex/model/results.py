@@ -10,7 +10,7 @@ from typing import Any
 from pytest_reflex.errors import Place
 from pytest_reflex.model.judged import NAMING, Ballot
 from pytest_reflex.model.left_out import LeftOut
-from pytest_reflex.model.rules import Rule, exact, floored, number
+from pytest_reflex.model.rules import Rule, SwitchedOff, cannot_fail, exact, floored, number
 from pytest_reflex.model.words import Level, Outcome, Severity
 
 SCHEMA_VERSION = 1
@@ -84,6 +84,16 @@ class RuleResult:
         return self.outcome is Outcome.PASS
 
     @property
+    def applicable(self) -> bool:
+        """Whether it counts: its conditions hold, or it has none."""
+        return self.outcome is not Outcome.NOT_APPLICABLE
+
+    @property
+    def unmet(self) -> bool:
+        """Whether it counts, and did not pass."""
+        return self.applicable and not self.passed
+
+    @property
     def not_asked(self) -> bool:
         """Whether all that is missing is a judge who was not asked, since rules had failed."""
         missing = [c for c in self.checks if c.outcome is Outcome.NOT_MEASURED]
@@ -105,9 +115,10 @@ class RuleResult:
 
     def to_json(self) -> dict[str, Any]:
         check = self.decisive
+        unmet = self.rule.severity if self.applicable else self.outcome
         wire: dict[str, Any] = {
             "id": self.rule.id,
-            "verdict": "pass" if self.passed else self.rule.severity.value,
+            "verdict": "pass" if self.passed else unmet.value,
             "details": self.message,
             "outcome": self.outcome.value,
             "severity": self.rule.severity.value,
@@ -129,7 +140,8 @@ class Evaluation:
 
     Built by `verdict.score.judge` only, so that `score` and `passed` always follow from `results`.
     `unsound` says why the evaluation as a whole cannot pass (the artifact changed while it ran);
-    `left_out` is what a folder holds that was not read with it.
+    `left_out` is what a folder holds that was not read with it, and `switched_off` are the
+    inherited rules that its criteria do without.
     """
 
     criteria: str
@@ -143,6 +155,7 @@ class Evaluation:
     passed: bool
     unsound: str = ""
     left_out: tuple[LeftOut, ...] = ()
+    switched_off: tuple[SwitchedOff, ...] = ()
 
     @property
     def artifact_hash(self) -> str:
@@ -163,6 +176,23 @@ class Evaluation:
         return tuple(row for row in (*self.failed, *self.warnings) if not row.not_asked)
 
     @property
+    def applicable(self) -> tuple[RuleResult, ...]:
+        """The rules that count."""
+        return tuple(row for row in self.results if row.applicable)
+
+    @property
+    def not_applicable(self) -> tuple[RuleResult, ...]:
+        """The rules whose conditions do not hold: they count for nothing."""
+        return tuple(row for row in self.results if not row.applicable)
+
+    @property
+    def decides(self) -> bool:
+        """Whether a rule that counts can fail the gate; else nothing that matters was measured."""
+        if not self.not_applicable:
+            return True
+        return not cannot_fail([row.rule for row in self.applicable], self.threshold)
+
+    @property
     def measured(self) -> int:
         """Number of rules that a check judged (pass or fail)."""
         return sum(r.outcome in (Outcome.PASS, Outcome.FAIL) for r in self.results)
@@ -181,13 +211,15 @@ class Evaluation:
     def complete(self) -> bool:
         """Whether every rule that counts reported: an error is a report, a lost rule is none.
 
-        A judge who was not asked is not missed: other rules have decided.
+        A judge who was not asked is not missed: other rules have decided. Where no rule applies
+        that can fail the gate, nothing is complete.
         """
         rows = (r for r in self.results if r.rule.severity is not Severity.INFO)
-        return all(r.outcome is not Outcome.NOT_MEASURED or r.not_asked for r in rows)
+        reported = all(r.outcome is not Outcome.NOT_MEASURED or r.not_asked for r in rows)
+        return reported and self.decides
 
     def _not_passed(self, severity: Severity) -> tuple[RuleResult, ...]:
-        return tuple(r for r in self.results if not r.passed and r.rule.severity is severity)
+        return tuple(r for r in self.results if r.unmet and r.rule.severity is severity)
 
     def to_json(self) -> dict[str, Any]:
         """Return the wire form of seed 001 with the keys that SPEC section 3 adds."""
@@ -208,12 +240,16 @@ class Evaluation:
             "warnings": [_short(result) for result in self.warnings],
             "rule_results": [result.to_json() for result in self.results],
         }
+        if self.not_applicable:
+            wire["not_applicable"] = len(self.not_applicable)
         if self.judged:
             wire["judged"] = self.judged
         if self.unsound:
             wire["unsound"] = self.unsound
         if self.left_out:
             wire["left_out"] = [one.to_json() for one in self.left_out]
+        if self.switched_off:
+            wire["switched_off"] = [one.to_json() for one in self.switched_off]
         return wire
 
 
@@ -255,4 +291,5 @@ def evaluation_from_json(wire: Mapping[str, Any], rules: Mapping[str, Rule]) -> 
         passed=wire["passed"],
         unsound=wire.get("unsound", ""),
         left_out=tuple(LeftOut.from_json(one) for one in wire.get("left_out", ())),
+        switched_off=tuple(map(SwitchedOff.from_json, wire.get("switched_off", ()))),
     )

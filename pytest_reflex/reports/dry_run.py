@@ -10,6 +10,7 @@ from typing import Any
 from pytest_reflex.checks.askings import Asking
 from pytest_reflex.model.plain import one_line, visible
 from pytest_reflex.model.preview import CommandPreview, PromptTokens, StepPreview
+from pytest_reflex.model.rules import Rule
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.targets import CheckCommand
 from pytest_reflex.model.words import Step
@@ -230,11 +231,25 @@ def _evaluate(dry: DryRun) -> list[str]:
     checks = sum(len(rule.checks) for rule in rules)
     counts = f"rules: {len(rules)}, checks: {checks}, of them commands: {len(dry.commands)}"
     lines = [f"{RULER} EVALUATE | {counts} {RULER}"]
+    lines += _conditions(rules)
     lines += [f"Folder: {visible(dry.cwd)}"] if dry.commands else []
     lines += [_told(dry, *each) for each in dry.commands]
     for asking, tokens in dry.askings:
         lines += _asking(asking, tokens)
     return lines
+
+
+def _conditions(rules: Iterable[Rule]) -> list[str]:
+    """Return the rules that only count where their conditions hold."""
+    conditional = [rule for rule in rules if rule.when]
+    if not conditional:
+        return []
+    from pytest_reflex.checks.conditions import words
+
+    return [
+        f"{rule.id}: only when {visible('; and '.join(map(words, rule.when)))}"
+        for rule in conditional
+    ]
 
 
 def _fixes(dry: DryRun) -> list[str]:

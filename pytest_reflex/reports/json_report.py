@@ -49,7 +49,7 @@ def report_document(
 def render(evaluations: Sequence[Evaluation]) -> str:
     """Return the document of some evaluations as text (the reporter `json`)."""
     gate = gate_over([Judged(evaluation=one) for one in evaluations])
-    measured = any(one.measured for one in evaluations)
+    measured = any(one.measured and one.decides for one in evaluations)
     status = 0 if gate.passed else 1 if measured else 5
     return to_text(report_document(evaluations, gate=gate, exit_status=status))
 

@@ -13,7 +13,7 @@ from pytest_reflex.reports.tables import text_table
 
 WIDTH = 80
 _INDENT = " " * 4
-_OUTCOMES = {Outcome.PASS: "passes", Outcome.FAIL: "fails"}
+_OUTCOMES = {Outcome.PASS: "passes", Outcome.FAIL: "fails", Outcome.NOT_APPLICABLE: "n/a"}
 
 
 def proof_text(proofs: Sequence[RuleProof], *, widest: int = 44) -> str:
@@ -54,6 +54,8 @@ def _detail(one: RuleProof) -> Iterator[str]:
         return
     place = f" ({one.rule.place})" if one.rule.place else ""
     said = f"; it said: {one_line(one.message, 120)}" if one.proof is Proof.UNCLEAR else ""
+    if one.proof is Proof.UNPROVEN and one.rule.when and one.message:
+        said = f": {one_line(one.message, 120)}"
     yield ""
     head = f"{one.rule.id} is {one.proof}: {MEANING[one.proof]}{said}{place}"
     yield from textwrap.wrap(head, WIDTH, break_on_hyphens=False)

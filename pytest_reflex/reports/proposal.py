@@ -44,6 +44,7 @@ def proposal_text(
         (
             f"Success criteria: {visible(criteria.name)} v{criteria.version} (thresholds: {bars})",
             table,
+            *([off] if (off := _off(criteria)) else []),
             f"Max iterations: {limits.max_iterations}",
             f"Budget: {_budget(limits.budget)}" + _uncapped(limits.wall_time),
             f"Agents: {_agents(agents)}",
@@ -52,6 +53,11 @@ def proposal_text(
             "",
         )
     )
+
+
+def _off(criteria: Criteria) -> str:
+    rules = ", ".join(map(str, criteria.switched_off))
+    return f"Switched off: {visible(rules)}" if rules else ""
 
 
 def allowed_lines(may_change: Iterable[str], unprotected: Iterable[str]) -> list[str]:

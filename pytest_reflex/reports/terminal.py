@@ -9,12 +9,14 @@ from typing import Any
 from pytest_reflex.model.plain import one_line, visible
 from pytest_reflex.model.results import LEFT_CHILDREN, CheckResult, Evaluation, RuleResult
 from pytest_reflex.model.words import Outcome, Severity
+from pytest_reflex.reports.distance import distance
 from pytest_reflex.reports.left_out import LABEL as LEFT_OUT
 from pytest_reflex.reports.left_out import left_out_lines
 from pytest_reflex.reports.next_step import next_step
+from pytest_reflex.reports.out_of_score import out_of_score
 from pytest_reflex.reports.tables import text_table
 from pytest_reflex.reports.votes import votes_told
-from pytest_reflex.verdict.figures import arithmetic, gap, plain, shown_score
+from pytest_reflex.verdict.figures import arithmetic, plain, shown_score
 from pytest_reflex.verdict.gate import Decision, GateStatus, Judged
 
 WIDTH = 80
@@ -96,6 +98,8 @@ def evaluation_lines(
     for label, tone, rows in _groups(evaluation):
         page.rules(label, rows, tone)
     page.unmeasured(evaluation.results)
+    for label, text in out_of_score(evaluation, listed=limit):
+        page.add(label, text, tone="faint")
     page.left_children(evaluation.results)
     if verbose:
         page.passed(evaluation.results)
@@ -112,18 +116,6 @@ def figures(evaluation: Evaluation) -> str:
     return (
         f"score {score} = {arithmetic(evaluation)} of the weight, "
         f"threshold {plain(evaluation.threshold)}"
-    )
-
-
-def distance(evaluation: Evaluation) -> str:
-    """Return gap, blockers and progress in one sentence (seed 000, distance to success)."""
-    passed = sum(row.passed for row in evaluation.results)
-    unasked = sum(row.not_asked for row in evaluation.results)
-    blockers = sum(not row.not_asked for row in evaluation.failed)
-    return (
-        f"gap {gap(evaluation)}, {blockers} blocking rule{'' if blockers == 1 else 's'}, "
-        f"{passed} of {len(evaluation.results)} rules pass"
-        + (f", {unasked} not asked" if unasked else "")
     )
 
 
@@ -265,7 +257,7 @@ def decision_lines(
 def _has_news(judged: Judged, left_out: bool) -> bool:
     one = judged.evaluation
     unread = any(left_out or each.is_unchecked for each in one.left_out)
-    return any(not row.passed for row in one.results) or bool(judged.reason) or unread
+    return any(row.unmet for row in one.results) or bool(judged.reason) or unread
 
 
 def overview(judged: Sequence[Judged]) -> list[str]:

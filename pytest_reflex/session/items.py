@@ -119,6 +119,12 @@ def _row(name: str, text: str) -> str:
     return "\n".join((blank if n else label) + line.rstrip() for n, line in enumerate(lines))
 
 
+def fails(rule: Rule, result: CheckResult) -> bool:
+    """Return whether the item of a check is red: what does not apply is skipped."""
+    harmless = (Outcome.PASS, Outcome.NOT_APPLICABLE)
+    return result.outcome not in harmless and rule.severity is Severity.FAIL
+
+
 class NotPassedError(Exception):
     """A check of severity fail did not pass; the item holds its result."""
 
@@ -180,8 +186,10 @@ class CheckItem(pytest.Item):
 
     def runtest(self) -> None:
         result = self.judge()
-        if result.outcome is not Outcome.PASS and self.rule.severity is Severity.FAIL:
+        if fails(self.rule, result):
             raise NotPassedError(result.message)
+        if result.outcome is Outcome.NOT_APPLICABLE:
+            raise pytest.skip.Exception(result.message)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         if isinstance(excinfo.value, NotPassedError):
@@ -192,6 +200,12 @@ class CheckItem(pytest.Item):
         """Return the failure text of the last run."""
         assert self.outcome is not None
         return explain(self.rule, self.index, self.outcome)
+
+    def skipped(self, result: CheckResult) -> tuple[str, int, str]:
+        """Return what a report says of a check that does not apply: file, line and reason."""
+        path, line, _ = self.reportinfo()
+        reason = f"Skipped: not applicable: {one_line(result.message, _WIDEST)}"
+        return str(path), (line or 0) + 1, reason
 
     @cached_property
     def location(self) -> tuple[str, int | None, str]:
@@ -220,6 +234,8 @@ class CheckItem(pytest.Item):
             result = CheckResult(outcome=Outcome.ERROR, message=gist(report))
         if result is None:
             return
+        if report.skipped and result.outcome is Outcome.NOT_APPLICABLE:
+            report.longrepr = self.skipped(result)
         target, sha256 = self.subject.id, self.subject.sha256
         value = encoded_result(target, self.rule, self.index, sha256, result)
         add_property(report, value)

@@ -13,13 +13,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
 from pytest_reflex.checks.reading import MEGABYTE, SIZE_LIMIT
 from pytest_reflex.checks.registry import Registry
-from pytest_reflex.checks.run import prepare
+from pytest_reflex.checks.run import Prepared, prepare
 from pytest_reflex.errors import Problem, TooLargeError
 from pytest_reflex.model.judged import Judge, JudgeWhen
 from pytest_reflex.model.results import place_from_json, place_to_json
@@ -31,7 +31,12 @@ from pytest_reflex.session import options
 from pytest_reflex.session.items import Subject
 from pytest_reflex.session.results import Results
 
+if TYPE_CHECKING:
+    from pytest_reflex.checks.groups import Groups
+
 FILE = "plan.json"
+FOLDER = "reflex_folder"
+"""Where a worker is told of the folder that its controller made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +219,7 @@ class Desk:
         self.judge: Judge | None = None
         self.judge_when = JudgeWhen.ALWAYS
         self.ended = False
+        self._groups: Groups | None = None
         self._registries: dict[tuple[int, ...], Registry] = {}
         config.stash[self.key] = self
 
@@ -256,14 +262,26 @@ class Desk:
         target = replace(target, label=self.id_of_file(target.artifact))
         limit = registry.size_limit
         try:
-            prepared = prepare(target, registry, cancel=self.cancel, limit=limit)
+            prepared = self._prepare(target, registry, limit)
         except TooLargeError:
             # The configuration may allow more, and is read where that matters.
             limit = self._configured_limit()
             if limit <= registry.size_limit:
                 raise
-            prepared = prepare(target, registry, cancel=self.cancel, limit=limit)
+            prepared = self._prepare(target, registry, limit)
         return self.adopt(Subject(target_id, prepared.target, prepared), limit)
+
+    def _prepare(self, target: Target, registry: Registry, limit: int) -> Prepared:
+        return prepare(target, registry, cancel=self.cancel, limit=limit, groups=self._shared)
+
+    def _shared(self) -> Groups:
+        """Return the locks of this session; workers have them in the folder of their controller."""
+        from pytest_reflex.checks.groups import Groups
+
+        if self._groups is None:
+            folder = getattr(self.config, "workerinput", {}).get(FOLDER)
+            self._groups = Groups(Path(folder) if folder else None)
+        return self._groups
 
     def _configured_limit(self) -> int:
         from pytest_reflex.settings import load

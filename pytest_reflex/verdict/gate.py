@@ -113,10 +113,12 @@ def _blocked(rows: Iterable[RuleResult]) -> str:
 
 def incomplete_reason(judged: Judged) -> str:
     """Return what is missing, and what blocks already."""
-    rows = judged.evaluation.results
+    rows = judged.evaluation.applicable
     reported = sum(row.outcome is not Outcome.NOT_MEASURED for row in rows)
-    complete = reported == len(rows)
-    found = [judged.narrowed if complete else f"only {reported} of {len(rows)} rules were measured"]
+    if reported < len(rows):
+        found = [f"only {reported} of {len(rows)} rules were measured"]
+    else:
+        found = [judged.narrowed or judged.evaluation.unsound]
     return "; ".join(found + ([_blocked(judged.blockers)] if judged.blockers else []))
 
 

@@ -8,10 +8,11 @@ from fractions import Fraction
 
 from pytest_reflex.model.left_out import LeftOut
 from pytest_reflex.model.results import CheckResult, Evaluation, RuleResult
-from pytest_reflex.model.rules import Rule
+from pytest_reflex.model.rules import Rule, cannot_fail
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Outcome, Severity
 
+UNDECIDED = "no rule that can fail the gate is applicable"
 Results = Mapping[tuple[str, int], CheckResult]
 
 # The worst thing that happened to any check of a rule decides what the rule came to.
@@ -19,12 +20,14 @@ _WORST_FIRST = (Outcome.FAIL, Outcome.ERROR, Outcome.NOT_MEASURED)
 
 
 def outcome_of(checks: Sequence[CheckResult]) -> Outcome:
-    """Return what a rule came to: pass iff it has checks and all of them passed."""
+    """Return what a rule came to: pass iff it has checks and all of them passed.
+
+    It is not applicable iff all of them say so: what only some say was not measured.
+    """
     found = {check.outcome for check in checks}
-    return next(
-        (outcome for outcome in _WORST_FIRST if outcome in found),
-        Outcome.PASS if found else Outcome.NOT_MEASURED,
-    )
+    if len(found) == 1:
+        return found.pop()
+    return next((outcome for outcome in _WORST_FIRST if outcome in found), Outcome.NOT_MEASURED)
 
 
 def judge(
@@ -42,6 +45,8 @@ def judge(
     """
     rows = tuple(_rule_result(rule, results) for rule in target.rules)
     score = score_of(rows)
+    if not unsound and _undecided(target.bar, rows):
+        unsound = UNDECIDED
     return Evaluation(
         criteria=target.criteria.name,
         version=target.criteria.version,
@@ -54,6 +59,7 @@ def judge(
         passed=not unsound and gate(score, target.bar, rows),
         unsound=unsound,
         left_out=left_out,
+        switched_off=target.criteria.switched_off,
     )
 
 
@@ -68,24 +74,29 @@ def with_results(evaluation: Evaluation, results: tuple[RuleResult, ...]) -> Eva
 
 
 def score_of(results: Iterable[RuleResult]) -> Fraction:
-    """Return passed weight / all weight; 1 where only zero-weight rules are active."""
-    rows = tuple(results)
+    """Return passed weight / all weight of the rules that are applicable.
+
+    It is 1 where only zero-weight rules are left, and 0 where none is.
+    """
+    every = tuple(results)
+    rows = [row for row in every if row.applicable]
     total = sum((row.rule.weight for row in rows), Fraction(0))
     earned = sum((row.rule.weight for row in rows if row.passed), Fraction(0))
-    return earned / total if total else Fraction(1)
+    return earned / total if total else Fraction(bool(rows) or not every)
 
 
 def gate(score: Fraction, threshold: Fraction, results: Sequence[RuleResult]) -> bool:
     """Return whether the evaluation passes: threshold met, no blocker, something to judge."""
-    blocked = any(not row.passed and row.rule.severity is Severity.FAIL for row in results)
+    blocked = any(row.unmet and row.rule.severity is Severity.FAIL for row in results)
+    if _undecided(threshold, results):
+        return False
     return bool(results) and score >= threshold and not blocked
 
 
-def cannot_fail(rules: Sequence[Rule], threshold: Fraction) -> bool:
-    """Return whether nothing in this set can fail the gate, so that passing would mean nothing."""
-    if any(rule.severity is Severity.FAIL for rule in rules):
-        return False
-    return threshold == 0 or not any(rule.weight for rule in rules)
+def _undecided(threshold: Fraction, results: Sequence[RuleResult]) -> bool:
+    """Return whether only rules that are not applicable could have failed the gate."""
+    left = [row.rule for row in results if row.applicable]
+    return len(left) < len(results) and cannot_fail(left, threshold)
 
 
 def _rule_result(rule: Rule, results: Results) -> RuleResult:

@@ -732,6 +732,21 @@ WARNINGS: dict[str, tuple[str, str, str]] = {
         "5:81",
         "the command may take 900 seconds each time the artifact is judged",
     ),
+    "always-applies": (
+        rules(whole(when="{file: '**'}")),
+        "9:11",
+        "'file **' holds for every artifact",
+    ),
+    "never-applies": (
+        rules(whole(when="[{file: a.md}, {not: {file: a.md}}]")),
+        "9:26",
+        "'not file a.md' is the opposite of another condition",
+    ),
+    "decided-check": (
+        rules(whole(when="{search: '^# '}")),
+        "9:11",
+        "a check asks for what 'search ^# ' has decided already: it can never fail",
+    ),
     "never-found": (
         rules(whole(check="{type: content, search: a, files: '../a/*'}")),
         "5:46",

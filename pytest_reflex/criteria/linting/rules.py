@@ -9,6 +9,7 @@ from typing import Any
 from pytest_reflex.checks.judged import is_judged
 from pytest_reflex.criteria.faults import Spot
 from pytest_reflex.criteria.linting.commands import command_warnings
+from pytest_reflex.criteria.linting.conditions import condition_warnings
 from pytest_reflex.criteria.linting.idle import idle_in_rule, never_found
 from pytest_reflex.criteria.linting.patterns import fix_warnings, pattern_warnings
 from pytest_reflex.criteria.linting.remark import Remark, warning
@@ -35,6 +36,7 @@ def rule_warnings(rule: Rule, draft: Draft) -> Iterator[Remark]:
     for code, message, spot, hint in found:
         yield warning(code, message, draft.faults, spot, hint=hint, rule_id=rule.id)
     yield from idle_in_rule(draft.table, draft.faults, rule.id)
+    yield from condition_warnings(rule, draft.table, draft.faults)
     for spec, table in _with_tables(rule.checks, own_checks(draft.table)):
         yield from pattern_warnings(spec, table, draft.faults, rule.id)
         yield from command_warnings(spec, table, draft.faults, rule.id)

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from pytest_reflex.checks.run import VARIABLE_PREFIX
 from pytest_reflex.criteria.faults import Faults
 from pytest_reflex.criteria.linting.idle import idle_in_file
 from pytest_reflex.criteria.linting.remark import Remark, warning
@@ -15,7 +14,7 @@ from pytest_reflex.criteria.nodes import Items, Table
 from pytest_reflex.criteria.rules import Draft
 from pytest_reflex.criteria.values import VAR
 from pytest_reflex.criteria.wording import quoted
-from pytest_reflex.model.rules import FORMAT, CheckSpec, Criteria, Rule
+from pytest_reflex.model.rules import FORMAT, VARIABLE_PREFIX, CheckSpec, Criteria, Rule
 from pytest_reflex.model.words import Level
 
 _ABSENCE = ("negate", "min_count", "max_count")
