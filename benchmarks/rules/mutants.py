@@ -83,22 +83,19 @@ def measured(todo: Iterable[Kind], found: Iterable[Source], *, jobs: int) -> lis
 
 
 def of_kind(kind: Kind, found: Iterable[Source]) -> list[Mutant]:
-    """Return the mutants of one kind: each operator in turn, and another document each time."""
-    operators = [
-        one
-        for one in OPERATORS
-        if one.rule == kind.rule and kind.template in one.templates and kind.format in one.formats
-    ]
-    wanted = max(AT_LEAST, len(operators))
-    return list(islice(_planted(kind, operators, _ordered(kind, found)), wanted))
+    """Return the mutants of one kind, each of its operators at least once."""
+    return list(islice(planted(kind, found), max(AT_LEAST, len(_operators(kind)))))
 
 
-def _planted(kind: Kind, operators: list[Operator], found: list[Source]) -> Iterator[Mutant]:
+def planted(kind: Kind, found: Iterable[Source]) -> Iterator[Mutant]:
+    """Yield mutants of one kind: each operator in turn, and another document each time."""
+    operators = _operators(kind)
+    ordered = _ordered(kind, found)
     used: set[tuple[str, str, str]] = set()
     good: dict[int, bool] = {}
     number = 0
     for _ in operators:
-        for place, source in enumerate(found):
+        for place, source in enumerate(ordered):
             turned = operators[number % len(operators) :] + operators[: number % len(operators)]
             for operator in turned:
                 key = (source.package, source.path, operator.name)
@@ -120,6 +117,14 @@ def _planted(kind: Kind, operators: list[Operator], found: list[Source]) -> Iter
                 )
                 number += 1
                 break
+
+
+def _operators(kind: Kind) -> list[Operator]:
+    return [
+        one
+        for one in OPERATORS
+        if one.rule == kind.rule and kind.template in one.templates and kind.format in one.formats
+    ]
 
 
 def _ordered(kind: Kind, found: Iterable[Source]) -> list[Source]:

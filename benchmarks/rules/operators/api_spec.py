@@ -39,7 +39,7 @@ def rewrite(edit: Edit, text: str) -> str | None:
     source = fenced.group(1) if fenced else text
     is_json = source.lstrip().startswith("{")
     api = json.loads(source) if is_json else yaml.load(source, yaml.CSafeLoader)
-    if not edit(api):
+    if not api.get("paths") or not edit(api):
         return None
     if is_json:
         return json.dumps(api, indent=2, default=str)
