@@ -23,6 +23,12 @@ _CUT_LINE = re.compile(
     rf"^[ \t]*(?:#|//|;|--)?[ \t]*[\[(<{{]?[ \t]*{_CUT}[^\n:={{}}]*$", re.MULTILINE
 )
 _CUT_VALUE = re.compile(rf"=[ \t]*(?:\{{[ \t]*{_CUT}[ \t]*\}}|{_CUT})[ \t]*$", re.MULTILINE)
+_INCLUDE_LINE = re.compile(
+    r"^[ \t]*(?:[#;]|//)?[ \t]*(?:\{!.*!\}|-+8<-+.*|<<<[ \t]*@/.*)[ \t]*(?:\n|\Z)", re.MULTILINE
+)
+"""A line in whose place the text of another file is put."""
+
+_OF_YAML = re.compile(r":(?:\s|$)|^[ \t]*-\s|[\[{]|^[ \t]*[%&*!|>?]", re.MULTILINE)
 _TEMPLATE_LINE = re.compile(r"^[ \t]*(?:\{%.*%\}|\{\{.*\}\}|<%.*%>)[ \t]*$", re.MULTILINE)
 _TEMPLATE = re.compile(r"\$?\{\{.*?\}\}|<%.*?%>|\{%.*?%\}")
 _JSON_PART = re.compile(
@@ -40,6 +46,8 @@ _PYTHON_PART = re.compile(
     re.DOTALL,
 )
 _SIGNATURE = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class)\b", re.MULTILINE)
+_UNDER_DECORATOR = re.compile(r"@|(?:async\s+)?def\b|class\b")
+_LEFT_OUT_PARAMETERS = re.compile(rf"(\bdef[ \t]+\w+[ \t]*\([^()]*?){_CUT}")
 _NEWER = (
     ((3, 12), re.compile(r"^\s*(?:type\s+\w+.*=|(?:async\s+def|def|class)\s+\w+\s*\[)", re.M)),
     ((3, 12), re.compile(r"""\b[fF](["'])(?:(?!\1)[^\n{])*\{[^}\n]*\1[^\n]*\}""")),
@@ -50,6 +58,13 @@ _NEWER = (
 
 def is_fragment(text: str, language: str) -> bool:
     """Return whether a text that is no whole file (json, yaml, toml, python) is a part of one."""
+    whole = _INCLUDE_LINE.sub("", text)
+    if whole != text:
+        if not whole.strip():
+            return True
+        text = whole
+    if language == "yaml" and not _OF_YAML.search(text):
+        return True  # lines of another format, that take the colours
     if language == "python":
         return _is_newer(text) or any(map(_is_python, _python_readings(text)))
     return any(_reads(reading, language) for reading in _READINGS[language](text))
@@ -118,8 +133,27 @@ def _is_json(text: str) -> bool:
     return isinstance(value, dict | list)
 
 
+def _decorated(text: str) -> str:
+    """Return code in which every decorator that stands alone has a function under it."""
+    lines: list[str] = []
+    alone = False
+    for line in text.split("\n"):
+        bare = line.strip()
+        if alone and bare and not bare.startswith("#") and not _UNDER_DECORATOR.match(bare):
+            lines.append("def _(): ...")
+            alone = False
+        # Two with words or nothing between them are two examples.
+        if alone and bare.startswith("@") and lines and not lines[-1].lstrip().startswith("@"):
+            lines.append("def _(): ...")
+        alone = bare.startswith("@") or (alone and (not bare or bare.startswith("#")))
+        lines.append(line)
+    return "\n".join([*lines, "def _(): ..."] if alone else lines)
+
+
 def _python_readings(text: str) -> Iterator[str]:
     cut = False
+    yield text
+    yield _LEFT_OUT_PARAMETERS.sub(r"\1*_", text)
 
     def put(part: re.Match[str]) -> str:
         nonlocal cut
@@ -137,6 +171,8 @@ def _python_readings(text: str) -> Iterator[str]:
         yield f"{{\n{plain}\n}}"
     if plain.lstrip().startswith("@"):
         yield plain.rstrip() + "\ndef _(): ..."
+    if "@" in plain:
+        yield _decorated(plain)
     if _SIGNATURE.match(plain):
         yield plain.rstrip().removesuffix(":") + ": ..."
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from pytest_reflex.checks import markdown
 from pytest_reflex.checks.code_examples import SHELLS, usage_lines
 from pytest_reflex.checks.finding import Finding, Report
+from pytest_reflex.checks.leading_on import installing_lines, pages_lines
 from pytest_reflex.checks.options import COUNT, FLAG, TEXTS
 from pytest_reflex.checks.structure_kind import Judge, ParameterError, StructureKind
 from pytest_reflex.model.artifact import Artifact
@@ -25,6 +26,13 @@ _HEADING_LINE = re.compile(r" {0,3}#{1,6}(?:\s|$)")
 
 Candidate = tuple[str, int]
 """(text on one line, line of the artifact): a title, or what counts as one."""
+
+_STAND_FOR: dict[str, tuple[str, Callable[[markdown.Markdown], Iterator[int]]]] = {
+    "used": ("a code block", usage_lines),
+    "installed": ("how to install it", installing_lines),
+    "documented": ("a link to documentation", pages_lines),
+}
+"""What may stand in the place of a heading: its key, what messages call it, and who finds it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +57,7 @@ def _make(params: Mapping[str, Any]) -> Judge:
     required = [_read(entry) for entry in ([written] if isinstance(written, str) else written)]
     if params.get("order") and len(required) < 2:
         raise ParameterError("order", "order needs two or more headings under required")
-    for key in ("filled", "leads", "linked", "used"):
+    for key in ("filled", "leads", "linked", *_STAND_FOR):
         if params.get(key) and not required:
             raise ParameterError(key, f"{key} needs headings under required")
     if not any(params.get(key) for key in ("required", "levels", "single_title", "min_count")):
@@ -93,7 +101,7 @@ def _required(
     context: CheckContext,
 ) -> Report:
     candidates = _candidates(document, params)
-    used = next(usage_lines(document), 0) if params.get("used") else 0
+    instead = _instead(document, params)
     what = "filled heading" if params.get("filled") else "heading"
     what += " or lead" if params.get("leads") else ""
     findings: list[Finding] = []
@@ -101,8 +109,7 @@ def _required(
     there = []
     for wanted in required:
         found = wanted.first_in(candidates, context)
-        if found is None and used:
-            found = ("a code block", used)
+        found = found or instead
         if found is None:
             missing = Finding(f"there is no {what} {wanted.shown}")
             if wanted.pattern and (expected := params.get("expected")):
@@ -116,6 +123,14 @@ def _required(
             findings.append(Finding(message, found[1]))
         last = max(last, (found[1], wanted.shown))
     return Report(findings, ", ".join(there))
+
+
+def _instead(document: markdown.Markdown, params: Mapping[str, Any]) -> Candidate | None:
+    """Return what stands for each heading that is not there, if there is such a thing."""
+    for key, (what, lines) in _STAND_FOR.items():
+        if params.get(key) and (line := next(lines(document), 0)):
+            return what, line
+    return None
 
 
 def _candidates(document: markdown.Markdown, params: Mapping[str, Any]) -> list[Candidate]:
@@ -195,6 +210,15 @@ KIND = StructureKind(
         "used": FLAG.means(
             "a code block that is neither an installation nor for contributors counts for each of "
             "them",
+            "`false`",
+        ),
+        "installed": FLAG.means(
+            "a command that installs, a dependency that is declared, or a sentence about it counts "
+            "for each of them",
+            "`false`",
+        ),
+        "documented": FLAG.means(
+            "a link to documentation or a website, by its words or target, counts for each of them",
             "`false`",
         ),
         "single_title": FLAG.means("there is exactly one heading of level 1", "`false`"),

@@ -6,11 +6,13 @@ import os
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 from pytest_reflex.checks import markdown
 from pytest_reflex.checks.finding import Finding, Report
+from pytest_reflex.checks.generated import Generator, generator_of
 from pytest_reflex.checks.options import COUNT, FLAG, Kind
 from pytest_reflex.checks.structure_kind import Judge, StructureKind
 from pytest_reflex.model.artifact import Artifact
@@ -30,12 +32,18 @@ _ATTRIBUTES = re.compile(r"\{:?([^{}]*+)\}")
 _ID_IN_THEM = re.compile(r"""(?:^|\s)(?:\#|id=["']?)([\w:.-]+)""")
 _ID_ABOVE = re.compile(r"^\(([\w:.-]+)\)=\s*$", re.MULTILINE)
 # Text of other files is put in here, and headings with it.
-_INCLUDES = re.compile(r"--8<--|\{%-?\s*include|\{\{\s*#include|^[`:]{3,}\{include\}", re.MULTILINE)
+_INCLUDES = re.compile(
+    r"--8<--|\{![^{}\n]*!\}|\{%-?\s*include|\{\{\s*#include|^[`:]{3,}\{include\}", re.MULTILINE
+)
 # [text][label] that is still text after parsing; x[0][1] and footnotes are something else.
 _UNDEFINED = re.compile(r"(?<![\w\])])\[([^\[\]]+)\]\[([^\[\]]*)\]")
+_HYPHENS = re.compile(r"-{2,}")
+_NUMBER = re.compile(r"-(\d+)$")
 _OF_THE_PAGE = ("top", "readme")  # GitHub gives them to the page and to what it shows of a folder
 _KEPT = frozenset(("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Pc"))
 _NO_LABEL = re.compile(r"\^.*|\W*\d*\W*")
+_OBJECT = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
+"""A name of code, to which a generator of sites leads by itself."""
 
 
 def _make(params: Mapping[str, Any]) -> Judge:
@@ -50,15 +58,34 @@ def _make(params: Mapping[str, Any]) -> Judge:
         findings: list[Finding] = []
         if asked.get("targets"):
             findings += _missing_targets(document, artifact)
+        builder = Generator.NONE
+        if asked.get("anchors") or asked.get("references"):
+            builder = generator_of(document.text, Path(artifact.link_base))
+        left: list[Finding] = []
         if asked.get("anchors"):
-            findings += _missing_anchors(document)
+            dead = list(_missing_anchors(document, builder))
+            (left if builder is Generator.SPHINX else findings).extend(dead)
         if asked.get("references"):
-            findings += _undefined(document)
+            for finding, label in _undefined(document):
+                (left if _is_resolved(label, builder) else findings).append(finding)
         if len(links) < least:
             findings.append(Finding(f"{len(links)} links, at least {least} are wanted"))
-        return Report(sorted(findings, key=lambda f: f.line), f"{len(links)} links")
+        return Report(sorted(findings, key=lambda f: f.line), f"{len(links)} links{_told(left)}")
 
     return judge
+
+
+def _told(left: list[Finding]) -> str:
+    """Return what only the generator of the site knows, for a passing result."""
+    if not left:
+        return ""
+    return f"; left to the generator of the site: {len(left)}, the first: {left[0].message}"
+
+
+def _is_resolved(label: str, builder: Generator) -> bool:
+    """Return whether a generator may know a label that the page does not define."""
+    in_a_site = builder is not Generator.NONE and not any(map(str.isspace, label))
+    return in_a_site or bool(_OBJECT.fullmatch(label))
 
 
 def _missing_targets(document: markdown.Markdown, artifact: Artifact) -> Iterator[Finding]:
@@ -80,11 +107,14 @@ def _exists(path: str) -> bool:
         return False
 
 
-def _missing_anchors(document: markdown.Markdown) -> Iterator[Finding]:
+def _missing_anchors(document: markdown.Markdown, builder: Generator) -> Iterator[Finding]:
     if _INCLUDES.search(document.text):
         return
     known = {"", *_OF_THE_PAGE, *slugs(document)}
     known |= {anchor.lower() for anchor in document.html_anchors}
+    if builder is not Generator.NONE:
+        known |= {_HYPHENS.sub("-", slug).strip("-") for slug in known}
+        known |= {_NUMBER.sub(r"_\1", slug) for slug in known}
     for link in document.links:
         if link.target.startswith("#") and not link.target.startswith("#:~:"):
             anchor = unquote(link.target[1:])
@@ -124,7 +154,7 @@ def _is_kept(character: str) -> bool:
     return character in "- " or unicodedata.category(character) in _KEPT
 
 
-def _undefined(document: markdown.Markdown) -> Iterator[Finding]:
+def _undefined(document: markdown.Markdown) -> Iterator[tuple[Finding, str]]:
     for token in document.tokens:
         if token.type != "inline":
             continue
@@ -136,7 +166,7 @@ def _undefined(document: markdown.Markdown) -> Iterator[Finding]:
             label = match[2] or match[1]
             if not _NO_LABEL.fullmatch(label) and "\0" not in label:
                 line = (token.map[0] + 1 if token.map else 0) + text.count("\n", 0, match.start())
-                yield Finding(f"the reference [{label}] is not defined", line)
+                yield Finding(f"the reference [{label}] is not defined", line), label
 
 
 KIND = StructureKind(

@@ -19,7 +19,12 @@ FOUND = [
     ("functions", "class A:\n    async def f(self):\n        pass\n", 2, "f has no body"),
     ("functions", "def f(): raise NotImplementedError('later')\n", 1, "f has no body"),
     ("functions", "class A(B):\n    def f(self):\n        ...\n", 2, "f has no body"),
-    ("functions", "x = 1  # FIXME: two\n", 1, "a comment says that something is missing: # FIXME"),
+    (
+        "functions",
+        "x = 1  # TODO: implement\n",
+        1,
+        "a comment says that something is missing: # TODO",
+    ),
     ("annotations", "def f(a: int, *, b): return a\n", 1, "f does not say the type of b, its re"),
     ("annotations", "class A:\n    def f(self, *c) -> None: g()\n", 2, "the type of c"),
     ("bugs", "import os\n\nprint(nane)\n", 3, "Undefined name `nane` (F821)"),
@@ -57,6 +62,22 @@ LEFT_ALONE = [
 @pytest.mark.parametrize(("aspect", "text"), LEFT_ALONE)
 def test_what_is_right_is_left_alone(aspect: str, text: str) -> None:
     assert judge(text, aspect).outcome is Outcome.PASS
+
+
+NOTES = [
+    ("def f():\n    return 1  # TODO: faster\n", 1, 2),
+    ("# FIXME: the union, once 3.11 is dropped\nx = 1  # TODO deprecate\n", 2, 1),
+    ("class A:\n    # TODO: other parameters\n    def f(self):\n        return 1\n", 1, 2),
+]
+
+
+@pytest.mark.parametrize(("text", "number", "line"), NOTES)
+def test_note_in_finished_code_is_told_in_a_passing_result(
+    text: str, number: int, line: int
+) -> None:
+    result = judge(text, "functions")
+    assert result.outcome is Outcome.PASS
+    assert result.message.endswith(f"comments that say TODO or FIXME: {number} (line {line})")
 
 
 @pytest.mark.parametrize("name", ["artifact.md", "notes.txt", "code", "my-code.py"])

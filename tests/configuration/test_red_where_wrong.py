@@ -46,6 +46,13 @@ SECRETS = [
     ("a.json", '{"bin": "' + "3f8a1c9b7d2e6f40" * 4 + '"}'),
     ("package-lock.json", '{"x": "8Fh2Ls93kQpZ7xVb1NcM5tYr0WuEaJdG4iOo6XlKs"}'),
     ("a.yaml", "password: string\nsecret: '********'\ntoken_url: x\n"),
+    ("a.toml", '[project.entry-points.auth]\nshared-password = "hub.auth.shared:Shared"\n'),
+    ("a.toml", '[project.scripts]\nget-password = "tool.cli:main"\nnew-secret = "tool:new"\n'),
+    ("a.toml", '[tool.poetry.plugins.auth]\nsecret = "tool.auth:Secret [extra]"\n'),
+    ("ci.yml", "on: push\nenv: {URL: 'postgres://app:hunter2x@localhost:5432/a'}\n" + RUN),
+    ("ci.yml", "on: push\nenv: {URL: 'mysql://root:hunter2x@127.0.0.1/a'}\n" + RUN),
+    ("ci.yml", "on: push\nenv: {URL: 'redis://app:hunter2x@cache:6379'}\n" + RUN),
+    ("compose.test.yaml", WEB + "    environment: {URL: 'postgres://app:hunter2x@db/a'}\n"),
     ("a.yaml", "valueFrom: {secretKeyRef: {name: db, key: password}}\n"),
 ]
 
@@ -54,6 +61,27 @@ SECRETS = [
 def test_what_only_speaks_of_secrets_is_none(name: str, text: str) -> None:
     result = judge(text, {"configuration": "secrets"}, name)
     assert (result.outcome, result.evidence) == (Outcome.PASS, "")
+
+
+ADDRESSES = [
+    ("compose.yaml", WEB + "    environment: {URL: 'postgres://app:hunter2x@db/a'}\n"),
+    ("ci.yml", "on: push\nenv: {URL: 'postgres://app:hunter2x@db.example.org/a'}\n" + RUN),
+    ("app.toml", "url = 'postgres://app:hunter2x@localhost/a'\n"),
+    ("a.toml", '[project.entry-points.auth]\nshared-password = "hunter2x"\n'),
+]
+
+
+@pytest.mark.parametrize(("name", "text"), ADDRESSES)
+def test_secret_that_lives_longer_than_a_test_is_found(name: str, text: str) -> None:
+    assert judge(text, {"configuration": "secrets"}, name).outcome is Outcome.FAIL
+
+
+@pytest.mark.parametrize("value", ["<title>", "TODO: what you saw", "your-name"])
+def test_form_for_an_issue_is_filled_in_by_others(value: str, tmp_path: Path) -> None:
+    text, params = f"name: Bug\ntitle: '{value}'\n", {"configuration": "required"}
+    forms = tmp_path / ".github" / "ISSUE_TEMPLATE"
+    assert judge(text, params, "bug.yml", forms).outcome is Outcome.PASS
+    assert judge(text, params, "bug.yml", tmp_path).outcome is Outcome.FAIL
 
 
 def test_folder_of_translations_holds_texts() -> None:
@@ -67,6 +95,9 @@ REQUIRED = [
     ("a.toml", '[a]\nstart-after = "<!-- teaser-begin -->"\nend = "<br>"\n'),
     ("a.yaml", "repos:\n- id: todo\n- id: fixme\n"),
     ("a.yaml", "notes: [TODO, FIXME]\nlabel: TODO\n"),
+    ("a.toml", "exclude_also = ['if TYPE', 'TODO: test this line']\n"),
+    ("a.toml", "partial_branches = ['TODO: test this branch']\n"),
+    ("a.yaml", "forbidden-patterns: ['TODO: .*', 'FIXME']\n"),
     ("a.cfg", "[x]\nnotes = FIXME,XXX,TODO\n"),
     ("a.yaml", "cart: Your cart\nmore: your orders of the week\n"),
     ("en.yaml", "a: Change it\nb: your-name\n"),

@@ -50,6 +50,15 @@ def test_block_that_does_not_parse_fails_at_its_line(
 
 
 FRAGMENTS = [
+    ("yaml", "{!../config.yml!}\n"),
+    ("json", '--8<-- "config.json"\n'),
+    ("python", '--8<-- "a.py"\nx = 1\n'),
+    ("toml", "a = 1\n{! b.toml !}\n"),
+    ("yaml", "# a comment\nplaybook.yml name # one\nother.yml name\n"),
+    ("python", "# one\n@auth().apply_to(path=['/a'])\n\n# two\n@auth().skip_for(path='/b')\n"),
+    ("python", "@one\n\n@two(a)\ndef f():\n    return 1\n"),
+    ("python", "@one\n\nx = 1\n"),
+    ("python", "class A:\n    def f(self, ...):\n        ...\n\ndef g(...):\n    ...\n"),
     ("json", '"scripts": {\n  "test": "ava"\n}\n'),
     ("json", '"a": 1,\n"b": [2, 3],\n'),
     ("json", '{\n  "a": 1,\n  ...\n}\n'),
@@ -90,6 +99,11 @@ def test_part_of_a_file_parses(language: str, code: str) -> None:
 
 
 BROKEN = [
+    ("yaml", "{!a.yml!}\nb: [\n"),
+    ("python", "@one\n\n@two(a\n"),
+    ("python", "@one\ndef f(a, ...)\n    return 1\n"),
+    ("python", "async def f(self, a: int)\n    if ...:\n        return False\n"),
+    ("yaml", "a: 1\n  b: 2\n"),
     ("json", '"a": 1\n"b": 2\n'),
     ("json", '{"a": 1,}\n'),
     ("json", '{\n  ...\n  "a" 1\n}\n'),

@@ -166,3 +166,68 @@ def test_other_markup_is_not_read_as_markdown(name: str, params: dict[str, Any])
     assert result.outcome is Outcome.ERROR
     assert result.message.startswith(f"{name} is ")
     assert "this check reads Markdown" in result.message
+
+
+INSTALLED = {
+    "a command": "Get it with `pip install tool`.",
+    "a short command": "```sh\nnpm i tool\n```",
+    "a command of a block without a language": "    go get example.org/tool",
+    "a dependency": '```toml\n[dependencies]\ntool = "1"\n```',
+    "a hook": "```yaml\n- repo: https://example.org/tool\n  rev: v1\n```",
+    "a container": "```console\n$ docker run tool\n```",
+    "a sentence": "It is installed from PyPI.",
+    "where it is": "Tool is available on npm.",
+}
+
+
+@pytest.mark.parametrize("text", INSTALLED.values(), ids=INSTALLED)
+def test_installation_is_told_in_several_ways(text: str) -> None:
+    params = {"required": "/nothing called so/", "installed": True}
+    assert judge(f"# Tool\n\n{text}\n", {"headings": params}).outcome is Outcome.PASS
+
+
+NOT_INSTALLED = [
+    "It adds code to get the rest.",
+    "```python\nimport tool\n```",
+    "It does not install anything.",
+    "See the `install` option.",
+]
+
+
+@pytest.mark.parametrize("text", NOT_INSTALLED)
+def test_text_that_does_not_say_how_to_install_is_none(text: str) -> None:
+    params = {"required": "/nothing called so/", "installed": True}
+    assert judge(f"# Tool\n\n{text}\n", {"headings": params}).outcome is Outcome.FAIL
+
+
+DOCUMENTED = [
+    "[Documentation](https://example.org)",
+    "[here](https://tool.readthedocs.io/)",
+    "Consult the [reference](https://docs.example.org/reference).",
+    "[cookies](docs/cookies.md)",
+    "<https://acme.github.io/tool>",
+    "https://acme.example.org",
+    "For more information see: https://tool.example.org/",
+    "<p><a href='https://example.org/getting-started'>go</a></p>",
+]
+
+
+@pytest.mark.parametrize("text", DOCUMENTED)
+def test_link_to_documentation_stands_for_what_is_required(text: str) -> None:
+    params = {"required": "/nothing called so/", "documented": True}
+    assert judge(f"# Tool\n\n{text}\n", {"headings": params}).outcome is Outcome.PASS
+
+
+NOT_DOCUMENTED = [
+    "[the licence](LICENSE)",
+    "[json](https://docs.python.org/3/library/json.html)",
+    "[below](#documentation)",
+    "![docs](https://img.example.org/docs.svg)",
+    "It was written in the manner of https://example.org by several people.",
+]
+
+
+@pytest.mark.parametrize("text", NOT_DOCUMENTED)
+def test_other_link_is_none_to_documentation(text: str) -> None:
+    params = {"required": "/nothing called so/", "documented": True}
+    assert judge(f"# Tool\n\n{text}\n", {"headings": params}).outcome is Outcome.FAIL

@@ -125,6 +125,7 @@ HOSTILE = {
     "headings in HTML without an end": "<div>\n" + "<h1>" * 60_000 + "\n</div>\n\n[x](#y)",
     "blanks in a brace": "{" + " " * 90_000 + "x\n\n[x](#y)",
     "a long id in a brace": "{#" + "a" * 90_000 + "\n\n[x](#y)",
+    "beginnings of what is put in": "{!" * 60_000 + "\n\n[x](#y)",
     "many ids in a brace": "{ " + "id=a " * 60_000 + "\n\n[x](#y)",
 }
 
@@ -138,3 +139,51 @@ def test_text_of_beginnings_without_an_end_is_judged(text: str) -> None:
 def test_slugs_are_those_of_the_forge() -> None:
     document = markdown.parse("# A `b` C++\n\n## A_b-c (d)\n\n## A_b-c (d)\n\n## 🎉 Done\n")
     assert slugs(document) == {"a-b-c", "a_b-c-d", "a_b-c-d-1", "-done"}
+
+
+SITES = {
+    "an admonition": '!!! note "A"\n    b\n\n[text][other-page]',
+    "an object": "::: pkg.mod\n\n[`f`][f]",
+    "a block": "/// question\nHow?\n///\n\n[MkDocs][mkdocs]",
+    "code of the project": "[`load`][pkg.load] and [`Loader.load`][pkg.Loader.load]",
+    "hyphens that are one": '!!! note "A"\n    b\n\n## What / why\n\n[x](#what-why)',
+    "a number after a line": '!!! note "A"\n    b\n\n## C\n\n## C\n\n[x](#c_1)',
+    "a target of another page": "(here)=\n# T\n\n[x](#there)",
+    "a directive": "```{note}\na\n```\n\n[x](#there)",
+}
+
+
+@pytest.mark.parametrize("text", SITES.values(), ids=SITES)
+def test_what_a_generator_of_sites_resolves_is_left_to_it(text: str) -> None:
+    params = {"links": {"anchors": True, "references": True}}
+    assert judge(text, params).outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize("text", ["[text][other-page]", "[a][b] and [c][d]"])
+@pytest.mark.parametrize("file", ["mkdocs.yml", "zensical.toml", "docs/conf.py"])
+def test_file_of_a_generator_above_makes_pages_of_its_folder(
+    text: str, file: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    params = {"links": {"references": True}}
+    assert judge(text, params, base=folder).outcome is Outcome.FAIL
+    (tmp_path / file).write_text("")
+    other = tmp_path / "docs" / "more"
+    other.mkdir()
+    result = judge(text, params, base=other)
+    assert result.outcome is Outcome.PASS
+    assert "left to the generator of the site" in result.message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[x](#gone)", "the anchor #gone leads to no heading"),
+        ("[the site][the site]", "the reference [the site] is not defined"),
+        ("[x][the other page]", "the reference [the other page] is not defined"),
+    ],
+)
+def test_what_no_generator_resolves_is_still_found(text: str, message: str) -> None:
+    params = {"links": {"anchors": True, "references": True}}
+    assert judge(f"!!! note\n    a\n\n{text}", params).message == message

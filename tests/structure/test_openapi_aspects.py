@@ -154,6 +154,74 @@ PASSING: dict[str, tuple[str, Node]] = {
 }
 
 
+LIMITED: dict[str, Node] = {
+    "a call may be refused": get({"responses": {"403": {}}}),
+    "a header for the caller": get(takes("Authorization", place="header")),
+    "a key in the query": get(takes("api_key")),
+    "a key by its name": get(takes("X-Acme-Api-Key", place="header")),
+    "words of the operation": get({"description": "Needs an API key."}),
+    "words of the document": get({}) | {"info": {"description": "Send an access token."}},
+    "a scheme that nobody uses": get({}) | components(securitySchemes={"k": {}}),
+    "others are secured": {
+        "paths": {"/a": {"get": {}}, "/b": {"get": {"security": [{"k": []}]}}},
+        **components(securitySchemes={"k": {}}),
+    },
+}
+
+
+@pytest.mark.parametrize("document", LIMITED.values(), ids=LIMITED)
+def test_silence_about_access_is_a_finding_where_something_says_that_it_is_limited(
+    document: Node,
+) -> None:
+    result = look("auth", document)
+    assert result.outcome is Outcome.FAIL
+    assert "declares no security" in result.evidence
+
+
+OPEN: dict[str, Node] = {
+    "nothing is said": get({"responses": {"200": {}, "404": {}}}),
+    "a position in a list": get({**takes("page_token"), "description": "A token for what is next"}),
+    "words that say it is public": get({"description": "No API key is needed."}),
+    "a place to sign in": get(
+        {"description": "Authenticate the user.", "responses": {"401": {}}}, "/auth/login"
+    ),
+}
+
+
+@pytest.mark.parametrize("document", OPEN.values(), ids=OPEN)
+def test_document_without_a_sign_of_limited_access_is_taken_for_public(document: Node) -> None:
+    result = look("auth", document)
+    assert result.outcome is Outcome.PASS
+    assert result.message.endswith("it is taken for public")
+
+
+@pytest.mark.parametrize("path", ["/.well-known/jwks.json", "/api/health", "/v2/auth/login"])
+def test_what_callers_need_first_may_be_silent_beside_secured_operations(path: str) -> None:
+    secured = {"get": {"security": [{"k": []}]}}
+    paths = {"paths": {"/a": secured, path: {"get": {"responses": {"200": {}}}}}}
+    assert look("auth", {**paths, **components(securitySchemes={"k": {}})}).outcome is Outcome.PASS
+
+
+EMPTY: dict[str, Node] = {
+    "no content by its status": answers({"schema": ARRAY}, "204"),
+    "anything": returns({}),
+    "a text of no length": returns({"type": "string", "maxLength": 0}),
+    "null": returns({"type": "null"}),
+    "an object of nothing": returns({"type": "object", "additionalProperties": False}),
+}
+
+
+@pytest.mark.parametrize("node", EMPTY.values(), ids=EMPTY)
+def test_body_of_nothing_needs_no_example(node: Node) -> None:
+    assert look("examples", get(node)).outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize("schema", [{}, True, None], ids=str)
+def test_schema_that_is_written_is_declared(schema: Any) -> None:
+    """What is no schema at all is what the validator finds."""
+    assert look("schemas", get(answers({"schema": schema}))).outcome is Outcome.PASS
+
+
 @pytest.mark.parametrize(("aspect", "document"), PASSING.values(), ids=PASSING)
 def test_sound_document_passes(aspect: str, document: Node) -> None:
     result = look(aspect, document)
@@ -217,7 +285,10 @@ FAILING: dict[str, tuple[str, Node]] = {
         "pagination",
         get(returns({"properties": {"pets": OBJECTS}}), "/pets"),
     ),
-    "components.securitySchemes defines no scheme (and 1 more)": ("auth", get({})),
+    "components.securitySchemes defines no scheme (and 1 more)": (
+        "auth",
+        get({"responses": {"401": {}}}),
+    ),
     "GET /a declares no security": ("auth", get({}) | KEY),
     "GET /a needs the security scheme 'j', which is not defined": (
         "auth",
@@ -265,8 +336,8 @@ paths:
   '/pets/{id}':
     put:
       operationId: putPet
-      requestBody: {content: {application/json: {schema: {}}}}
-      responses: {200: {content: {application/json: {schema: {}}}}}
+      requestBody: {content: {application/json: {schema: {type: object}}}}
+      responses: {200: {content: {application/json: {schema: {type: object}}}}}
 ```
 
 WORDS

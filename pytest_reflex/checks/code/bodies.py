@@ -14,11 +14,12 @@ from pytest_reflex.checks.finding import Finding
 from pytest_reflex.model.targets import CheckContext
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
+_NOTE = re.compile(r"#\s*(?:TODO|FIXME)\b|#\s*(?:todo|fixme):")
 _OPEN = re.compile(
-    r"#\s*(?:TODO|FIXME)\b|#\s*(?:todo|fixme):|#\s*(?i:your code|implementation goes"
+    r"#\s*(?i:(?:(?:todo|fixme):?\s*)?(?:your code|implementation goes"
     r"|(?:\.\.\.|…)\s*(?:the\s+)?(?:rest|remaining|more|other|your|existing|same|implement)"
     r"|(?:the )?rest of (?:the |your )?(?:code|file|function|class|methods?)"
-    r"|implement (?:me|this|here|later|it)\b)"
+    r"|implement(?: (?:me|this|here|later|it)\b|$)))"
 )
 
 
@@ -29,13 +30,30 @@ def judge(reading: Reading, context: CheckContext) -> Seen:
     defined = {name for source in sources for name in _defined(source)}
     missing = [name for name in reading.params.get("names", ()) if name not in defined]
     found += [reading.sources[0].told(Finding(f"{name} is not defined")) for name in missing]
-    return Seen(found, f"{len(defined)} functions and classes, none of them a stub")
+    return Seen(
+        found, f"{len(defined)} functions and classes, none of them a stub{_notes(sources)}"
+    )
+
+
+def _notes(sources: list[Source]) -> str:
+    """Return how many notes to themselves people left, and where the first is: no fault."""
+    notes = [
+        f"line {line}" + (f" of {source.name}" if len(sources) > 1 else "")
+        for source in sources
+        for line, comment in sorted(_comments(source).items())
+        if _NOTE.match(comment)
+    ]
+    return f"; comments that say TODO or FIXME: {len(notes)} ({notes[0]})" if notes else ""
+
+
+def _comments(source: Source) -> dict[int, str]:
+    tokens = tokenize.generate_tokens(io.StringIO(source.text).readline)
+    return {t.start[0]: t.string for t in tokens if t.type == tokenize.COMMENT}
 
 
 def _in(source: Source) -> Iterator[Finding]:
     assert source.tree is not None
-    tokens = tokenize.generate_tokens(io.StringIO(source.text).readline)
-    comments = {t.start[0]: t.string for t in tokens if t.type == tokenize.COMMENT}
+    comments = _comments(source)
     yield from stubs(source.tree, comments)
     for line, comment in comments.items():
         if said := _OPEN.match(comment):

@@ -34,7 +34,10 @@ ASPECTS = {
     "compiles": ("what does not compile; an artifact without a statement", "syntax"),
     "bugs": ("likely bugs, by rules of ruff", "linted"),
     "tests": ("tests of a folder that fail", "suite"),
-    "functions": ("stubs, TODO comments, wanted names that are not defined", "bodies"),
+    "functions": (
+        "stubs, comments for code that was left out, wanted names that are not defined",
+        "bodies",
+    ),
     "annotations": ("functions with a parameter or result without a type", "annotated"),
     "types": ("what contradicts the types, by mypy", "typed"),
     "errors": ("errors that are hidden, by rules of ruff", "linted"),

@@ -24,7 +24,15 @@ _MARKUP = re.compile(
 )
 _WORDS = frozenset({"TODO", "FIXME", "TBD"})
 _LABELS = re.compile(r"(?:tags?|labels?|keywords?|notes?|markers?|terms?|words?)$", re.IGNORECASE)
-"""Names of settings that hold such words themselves."""
+_PATTERNS = re.compile(
+    r"(?:patterns?|regex(?:es|ps?)?|branches|exclude\w*|exclude_also|ignore\w*|match\w*|grep|filters?|"
+    r"search|allow\w*|deny\w*|forbid\w*|contains)$",
+    re.IGNORECASE,
+)
+"""Names of settings that hold such words themselves, or what is looked for in other texts."""
+
+_FORMS = "ISSUE_TEMPLATE"
+"""The folder of forms: what stands in them is for those who fill them in."""
 
 
 def required(config: ConfigFile, wishes: Wishes) -> Report:
@@ -32,7 +40,8 @@ def required(config: ConfigFile, wishes: Wishes) -> Report:
     by_schema = schemas.valid(config)
     findings = [*_headless(config), *by_schema.findings, *_absent(config, wishes)]
     findings += undefined(config)
-    if not (config.is_example or config.is_locale):
+    in_a_form = config.folder is not None and config.folder.name.upper() == _FORMS
+    if not (config.is_example or config.is_locale or in_a_form):
         findings += _unfilled(config)
     unmeasured = "" if findings else by_schema.unmeasured
     return Report(findings, f"what a {config.label} needs is there", unmeasured)
@@ -59,4 +68,5 @@ def _unfilled(config: ConfigFile) -> Iterator[Finding]:
 def _is_open(setting: Setting, value: str) -> bool:
     if not _PLACEHOLDER.fullmatch(value) or _MARKUP.match(value):
         return False
-    return not (value.partition(":")[0] in _WORDS and _LABELS.search(setting.name))
+    begins_so = value.partition(":")[0] in _WORDS
+    return not (begins_so and (_LABELS.search(setting.name) or _PATTERNS.search(setting.name)))

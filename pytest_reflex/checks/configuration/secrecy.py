@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from pytest_reflex.checks.configuration.file import ConfigFile, Setting, Wishes
+from pytest_reflex.checks.configuration.file import ConfigFile, Meaning, Setting, Wishes
 from pytest_reflex.checks.configuration.secret_lines import Form, Purse, suspects
 from pytest_reflex.checks.configuration.secret_names import (
     is_dummy,
@@ -38,6 +38,16 @@ _DIGEST_VALUE = re.compile(r"sha\d+[-:]|md5[-:]|data:|h1:|ssh-|age1")
 _LOCKED = re.compile(r".*[-.]?lock(?:file)?\.\w+|.*\.lock|npm-shrinkwrap\.json", re.IGNORECASE)
 _PACKAGES = re.compile(r"dependencies(?:Meta)?$|^(?:overrides|resolutions)$", re.IGNORECASE)
 """Tables whose keys are names of packages."""
+
+_ENTRY_POINTS = frozenset({"entry-points", "entry_points", "scripts", "gui-scripts", "plugins"})
+_OBJECT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*(?:\s*\[[\w, -]*\])?")
+"""A module and what is in it, as tables of entry points name it: pkg.module:Class."""
+
+_FOR_TESTS = re.compile(
+    r"(?:^|[._-])(?:tests?|testing|ci|e2e|integration)(?=[._-]|$)", re.IGNORECASE
+)
+_NEAR = r"(?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1\]|[A-Za-z][\w-]*)(?=[:/?\s\"'`]|$)"
+"""This machine, or a service by its name alone."""
 
 _ENCRYPTED = frozenset({"sops", "encryptedData"})
 """Tables of what is encrypted."""
@@ -78,8 +88,21 @@ def _by_form(config: ConfigFile, purse: Purse) -> Iterator[Finding]:
         spared = config.is_example or line.lstrip()[:1] in ("#", ";")
         spared = spared and isinstance(detector, BasicAuthDetector)
         for secret in detector.analyze_string(line):
-            if not (leads_elsewhere(secret) or (spared and is_dummy(secret))):
+            if spared and is_dummy(secret):
+                continue
+            if isinstance(detector, BasicAuthDetector) and _is_thrown_away(config, line, secret):
+                continue
+            if not leads_elsewhere(secret):
                 yield Finding(f"it looks like a secret: {detector.secret_type}", number)
+
+
+def _is_thrown_away(config: ConfigFile, line: str, secret: str) -> bool:
+    """Return whether a password in an address is that of a service which lives for a test run."""
+    names = (config.name, config.folder.name if config.folder else "")
+    for_tests = config.meaning is Meaning.WORKFLOW or (
+        config.meaning is Meaning.COMPOSE and any(map(_FOR_TESTS.search, names))
+    )
+    return for_tests and bool(re.search(f":{re.escape(secret)}@{_NEAR}", line))
 
 
 def _by_value(config: ConfigFile) -> Iterator[Finding]:
@@ -97,6 +120,8 @@ def _by_value(config: ConfigFile) -> Iterator[Finding]:
 
 
 def _says_secret(setting: Setting, value: Any, config: ConfigFile) -> bool:
+    if not _ENTRY_POINTS.isdisjoint(setting.path[:-1]) and _OBJECT.fullmatch(str(value)):
+        return False
     kind = kind_of_secret(setting.name)
     return bool(kind) and is_in_clear(kind, value, example=config.is_example)
 

@@ -11,7 +11,8 @@ from typing import Any
 from pytest_reflex.checks import markdown
 from pytest_reflex.checks.data_source import blocks_in, data_in, whole_text
 from pytest_reflex.checks.finding import Finding, Report
-from pytest_reflex.checks.openapi.aspects import auth, descriptions, errors, operations, schemas
+from pytest_reflex.checks.openapi.access import auth
+from pytest_reflex.checks.openapi.aspects import descriptions, errors, operations, schemas
 from pytest_reflex.checks.openapi.document import ApiDocument
 from pytest_reflex.checks.openapi.examples import examples
 from pytest_reflex.checks.openapi.naming import naming
@@ -42,7 +43,7 @@ ASPECTS: dict[str, tuple[str, Callable[[ApiDocument], Report]]] = {
     ),
     "pagination": ("a GET that returns a list without a way to its next part", pagination),
     "auth": (
-        "an operation under `paths` without declared security; an undefined scheme",
+        "an operation without declared security where access is limited; an undefined scheme",
         auth,
     ),
     "descriptions": (

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from pytest_reflex.checks.finding import Finding, Report
-from pytest_reflex.checks.openapi.document import ApiDocument, Spot, items, table
+from pytest_reflex.checks.openapi.document import ApiDocument, Spot
 from pytest_reflex.checks.placeholder import stands_for_text
 
 _DATA_KEYS = frozenset({"example", "examples", "default", "enum", "const"})
@@ -32,7 +31,7 @@ def schemas(api: ApiDocument) -> Report:
     for op in api.operations():
         for body in api.json_bodies(op, errors=True):
             bodies += 1
-            if not body.media.table.get("schema"):
+            if "schema" not in body.media.table:
                 message = f"{op.label}: the JSON {body.role} declares no schema"
                 findings.append(Finding(message, api.line(body.media)))
     return Report(findings, f"{counted(bodies, 'JSON body', 'JSON bodies')}, each with a schema")
@@ -47,35 +46,6 @@ def errors(api: ApiDocument) -> Report:
         if not any(s[:1] in ("4", "5") or s == "default" for s, _ in api.responses(op))
     ]
     return Report(findings, f"{counted(len(found), 'operation')}, each with an error response")
-
-
-def auth(api: ApiDocument) -> Report:
-    """Find operations under `paths` for which no security is declared, and unknown schemes.
-
-    An empty list, or an empty requirement in one, declares an operation public.
-    """
-    schemes = api.root.child("components").child("securitySchemes").table
-    found = api.operations("paths")
-    findings: list[Finding] = []
-    for op in found:
-        own = op.spot.child("security")
-        spot = api.root.child("security") if own.node is None else own
-        if spot.node is None:
-            findings.append(Finding(f"{op.label} declares no security", api.line(op.spot)))
-            continue
-        for scheme in _schemes(spot.node):
-            if scheme not in schemes:
-                message = f"{op.label} needs the security scheme {scheme!r}, which is not defined"
-                findings.append(Finding(message, api.line(spot)))
-    if findings and not schemes:
-        missing = Finding("components.securitySchemes defines no scheme", api.line(api.root))
-        findings.insert(0, missing)
-    return Report(findings, f"{counted(len(found), 'operation')}, each with declared security")
-
-
-def _schemes(security: Any) -> Iterator[str]:
-    for requirement in items(security):
-        yield from table(requirement)
 
 
 def descriptions(api: ApiDocument) -> Report:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from pytest_reflex.checks import markdown
 from pytest_reflex.checks.finding import Finding, Report
@@ -27,6 +28,8 @@ def examples(api: ApiDocument) -> Report:
     for op in api.operations():
         bare = []
         for body in api.json_bodies(op):
+            if _is_empty(api, body):
+                continue
             bodies += 1
             if not _shows(api, body.media, barren):
                 bare.append(body)
@@ -37,6 +40,25 @@ def examples(api: ApiDocument) -> Report:
 
 def _finding(api: ApiDocument, op: Operation, body: Body) -> Finding:
     return Finding(f"{op.label}: the JSON {body.role} shows no example", api.line(body.media))
+
+
+def _is_empty(api: ApiDocument, body: Body) -> bool:
+    """Return whether a body is nothing, or nothing is said of it: there is nothing to show."""
+    if body.role in ("response 204", "response 205"):
+        return True
+    schema = api.resolve(body.media.child("schema"))
+    kind = schema.table.get("type")
+    return (
+        schema.node in (None, {}, True, False)
+        or kind == "null"
+        or (kind == "string" and schema.table.get("maxLength") == 0)
+        or (kind == "object" and _holds_nothing(schema.table))
+    )
+
+
+def _holds_nothing(schema: dict[str, Any]) -> bool:
+    no_others = schema.get("additionalProperties") is False
+    return schema.get("maxProperties") == 0 or (no_others and not schema.get("properties"))
 
 
 def _shows(api: ApiDocument, media: Spot, barren: set[int]) -> bool:
