@@ -107,8 +107,10 @@ def format_of(path: str) -> str:
 
 
 def completed(compose: str) -> str:
-    """Return a Compose file with a comment and a `restart` for each service that has none."""
-    services = re.sub(
-        r"^( +)(image|build):", r"\1restart: unless-stopped\n\1\2:", compose, flags=re.M
-    )
-    return f"# Services to try things out with\n{services}"
+    """Return a Compose file with a comment, and `restart` for each service where none has it."""
+    if "restart:" in compose:
+        return compose
+    before, head, rest = compose.partition("services:\n")
+    end = next((found.start() for found in re.finditer(r"^[a-z]", rest, re.MULTILINE)), len(rest))
+    services = re.sub(r"^  [\w-]+:$", r"\g<0>\n    restart: always", rest[:end], flags=re.MULTILINE)
+    return f"# Services to try things out with\n{before}{head}{services}{rest[end:]}"
