@@ -40,6 +40,7 @@ _SENTENCE = re.compile(
 _PAGES = re.compile(
     r"\b(?:documentation|docs?|manual|handbook|guides?|tutorials?|wiki|websites?|web site|homepage"
     r"|home page|project page|readthedocs|rtfd|get(?:ting)? started|quick ?start|install\w*"
+    r"|(?:cli|api) reference"
     r"|(?:more|further|full|detailed) (?:information|details)|learn more|en (?:latest|stable)"
     r"|(?:github|gitlab|codeberg) (?:io|page)|pages dev)\b",
     re.IGNORECASE,

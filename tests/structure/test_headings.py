@@ -205,6 +205,7 @@ DOCUMENTED = [
     "[here](https://tool.readthedocs.io/)",
     "Consult the [reference](https://docs.example.org/reference).",
     "[cookies](docs/cookies.md)",
+    "Consult the [CLI reference](https://tool.example.org/cli).",
     "<https://acme.github.io/tool>",
     "https://acme.example.org",
     "For more information see: https://tool.example.org/",
