@@ -163,12 +163,13 @@ def judged(kind: Kind, source: Source) -> tuple[str, str]:
 def _write(source: Source, folder: Path) -> Path:
     """Write the files, and beside a page what lies around it in its package."""
     if source.around:
-        (folder / source.path).parent.mkdir(parents=True, exist_ok=True)
-        for parent in PurePosixPath(source.path).parents:
-            for path in (source.around / parent).iterdir():
-                beside = folder / parent / path.name
-                if not beside.exists() and parent / path.name != PurePosixPath(source.path):
-                    beside.symlink_to(path.resolve())
+        own = PurePosixPath(source.path)
+        (folder / own).parent.mkdir(parents=True, exist_ok=True)
+        for parent in own.parents:
+            for beside in (source.around / parent).iterdir():
+                link = folder / parent / beside.name
+                if not link.exists() and parent / beside.name != own:
+                    link.symlink_to(beside.resolve())
     for path, text in source.files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, "utf-8")

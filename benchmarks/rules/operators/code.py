@@ -43,9 +43,7 @@ CHANGES: dict[str, dict[str, Change]] = {
     "a.completeness.functions": {
         "a body that only passes": partial(append, "def last_one() -> int:\n    pass"),
         "not implemented": partial(append, "def last_one() -> int:\n    raise NotImplementedError"),
-        "a comment that asks for work": partial(
-            append, "def last_one() -> int:\n    return 1  # TODO: the real number"
-        ),
+        "a comment in the place of code": partial(append, "LAST = 1\n\n# ... rest of the code"),
         "an ellipsis": partial(append, "def last_one(a: int) -> int:\n    ..."),
     },
     "a.completeness.types": {

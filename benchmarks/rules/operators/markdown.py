@@ -9,6 +9,11 @@ from benchmarks.rules.operators import Change, Operator, append
 
 BOTH = ("documentation", "guide")
 FENCE = re.compile(r"^( *)(```+|~~~+)[^\n]*\n.*?^\1\2[`~]*[ \t]*$\n?", re.MULTILINE | re.DOTALL)
+INSTALLATION = (
+    r"install|set-?up|setting up|get(ting)? started|quick ?start|deploy|download|\bpip\b|np[mx]\b|"
+    r"yarn|uv add|uvx|pnpm|docker|brew|conda|cargo|curl|clone|cdn|<script|require\(|import"
+)
+USAGE = r"\b(us(e|age|ing)|examples?|tutorial|guide|how to|started|quick ?start|work|first steps)"
 LONG = (
     "When a person who has never seen this before comes to the page and wants to know what has "
     "to be done first and what may be left for later because nobody needs it on the first day and "
@@ -49,7 +54,7 @@ def without_lines(words: str, text: str) -> str | None:
     return "".join(line for line in text.splitlines(True) if not pattern.search(line))
 
 
-def without_links(text: str) -> str | None:
+def without_links(text: str) -> str:
     text = re.sub(r"!?\[([^\]\[]*)\](\([^)]*\)|\[[^\]]*\])", r"\1", text)
     text = re.sub(r"!?\[([^\]\[]*)\](\([^)]*\)|\[[^\]]*\])", r"\1", text)
     text = re.sub(r"^\[[^\]]+\]:.*$", "", text, flags=re.MULTILINE)
@@ -102,14 +107,11 @@ OPERATORS = (
         "a.completeness.sections",
         {
             "nothing but the opening": first_lines,
-            "no word on installation": partial(
-                without_lines,
-                r"install|set-?up|setting up|get(ting)? started|quick ?start|deploy|download|"
-                r"\bpip\b|npm|yarn|uv add|pnpm|docker|brew|conda|cargo|curl|clone|cdn|<script",
+            "no word on installation, no link": lambda text: without_lines(
+                INSTALLATION, without_links(text)
             ),
-            "no word on usage, no code": lambda text: without_lines(
-                r"\b(us(e|age|ing)|examples?|tutorial|guide|how to|started|quick ?start|work)",
-                without_fences(text),
+            "no word on usage, no code, no link": lambda text: without_lines(
+                USAGE, without_fences(without_links(text))
             ),
         },
     ),
