@@ -70,8 +70,8 @@ lint: $(VENV)/dev-ready ## ruff and mypy --strict
 bench: $(VENV)/dev-ready ## print the benchmarks as ratios and write them to benchmarks/results/
 	@$(BIN)/python -m benchmarks
 
-bench-rules: $(VENV)/dev-ready ## judge good and broken documents by the stock templates, and publish what each rule caught
-	@$(BIN)/python -m benchmarks.rules
+bench-rules: $(VENV)/corpus-ready ## plant faults in documents of published packages, and publish what the rules of the stock templates caught (needs npm; ONLY="code types": some)
+	@$(BIN)/python -m benchmarks.rules $(ONLY)
 
 $(VENV)/corpus-ready: $(VENV)/dev-ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group corpus

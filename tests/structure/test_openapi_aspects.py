@@ -140,6 +140,10 @@ PASSING: dict[str, tuple[str, Node]] = {
         get(returns({"properties": {"items": OBJECTS, "next_cursor": {}}})),
     ),
     "bounded list": ("pagination", get(returns({**ARRAY, "maxItems": 3}))),
+    "values of a thing": (
+        "pagination",
+        get(returns({"properties": {"values": {"type": "array", "items": {"type": "string"}}}})),
+    ),
     "list within a thing": ("pagination", get(returns({"properties": {"roles": ARRAY}}))),
     "public as a whole": ("auth", {"security": [], **get({})}),
     "public or with a key": (
@@ -244,6 +248,17 @@ FAILING: dict[str, tuple[str, Node]] = {
         get(
             returns({"properties": {"items": OBJECTS, "links": {"properties": {"self": {}}}}}), "/b"
         ),
+    ),
+    "GET /c returns a list": (
+        "pagination",
+        get(
+            returns({"properties": {"data": {"type": "array", "items": {"type": "object"}}}}), "/c"
+        ),
+    ),
+    "GET /d-e returns a list": (
+        "pagination",
+        get(returns({"properties": {"d_e": {"type": "array", "items": ref("schemas/M")}}}), "/d-e")
+        | components(schemas={"M": {"type": "object", "additionalProperties": True}}),
     ),
     "GET /a has no responses": ("operations", get({})),
     "GET /a: the JSON response 404 declares no schema": ("schemas", get(answers({}, "404"))),

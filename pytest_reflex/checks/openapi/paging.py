@@ -75,9 +75,13 @@ def _is_list(api: ApiDocument, op: Operation, schema: Spot) -> bool:
         called_so = _LISTS.fullmatch(name.lower()) or _plain(name) == _plain(last)
         if called_so and _is_array(value) and "maxItems" not in value.table:
             item = api.resolve(value.child("items"))
-            if any("properties" in part.table for part in _alternatives(api, item)):
+            if any(_is_object(part) for part in _alternatives(api, item)):
                 return True
     return False
+
+
+def _is_object(schema: Spot) -> bool:
+    return "properties" in schema.table or schema.table.get("type") == "object"
 
 
 def _is_array(schema: Spot) -> bool:
