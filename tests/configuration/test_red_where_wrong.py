@@ -90,6 +90,26 @@ def test_folder_of_translations_holds_texts() -> None:
     assert judge(text, params, "a.yaml", Path("app/settings")).outcome is Outcome.FAIL
 
 
+@pytest.mark.parametrize(
+    ("name", "is_of_texts"),
+    [
+        *(("de.yaml", True), ("pt-BR.yaml", True), ("active.de.yaml", True)),
+        *(("messages_de.yaml", True), ("translation-fr.yaml", True), ("strings.yaml", True)),
+        *(("release-it.yaml", False), ("client_id.yaml", False), ("is-no.yaml", False)),
+        *(("translation-service.yaml", False), ("messages-broker.yaml", False)),
+    ],
+)
+def test_a_name_of_a_language_alone_makes_no_texts(name: str, is_of_texts: bool) -> None:
+    result = judge("password: kennwort1\n", {"configuration": "secrets"}, name)
+    assert (result.outcome is Outcome.PASS) == is_of_texts
+
+
+def test_texts_of_one_language_lie_below_its_name() -> None:
+    params = {"configuration": "secrets"}
+    assert judge("de: {password: kennwort1}\n", params, "a.yaml").outcome is Outcome.PASS
+    assert judge("id: kennwort1\npassword: kennwort1\n", params).outcome is Outcome.FAIL
+
+
 REQUIRED = [
     ("database.yml", 'pool: <%= ENV.fetch("N") { 5 } %>\nhost: <%= ENV["H"] %>\n'),
     ("a.toml", '[a]\nstart-after = "<!-- teaser-begin -->"\nend = "<br>"\n'),

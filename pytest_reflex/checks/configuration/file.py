@@ -90,8 +90,9 @@ class ConfigFile:
         if any(part.lower() in _LOCALE_FOLDERS for part in names[-3:]):
             return True
         tops = self.documents[0].value if len(self.documents) == 1 else None
-        alone = isinstance(tops, dict) and len(tops) == 1 and _LANGUAGE.fullmatch(next(iter(tops)))
-        return bool(_LOCALE_NAME.fullmatch(self.name) or alone)
+        alone = next(iter(tops.items())) if isinstance(tops, dict) and len(tops) == 1 else ("", "")
+        of_one = isinstance(alone[1], dict) and _LANGUAGE.fullmatch(str(alone[0]))
+        return bool(_LOCALE_NAME.fullmatch(self.name) or of_one)
 
     @property
     def top(self) -> dict[str, Any]:
@@ -129,9 +130,10 @@ _LANGUAGE = re.compile(
     r"(?:ar|bg|bn|ca|cs|da|de|el|en|es|et|eu|fa|fi|fr|gl|he|hi|hr|hu|id|it|ja|ka|ko|lt|lv|mk|ms|nb|nl"
     r"|nn|no|pl|pt|ro|ru|sk|sl|sq|sr|sv|ta|th|tr|uk|ur|vi|zh)(?:[-_][A-Za-z]{2,4})?"
 )
+_OF_TEXTS = r"(?:intl|i18n|lang|locales?|messages?|strings|texts|translations?)"
+# In release-it.json and client_id.json the last word is no language.
 _LOCALE_NAME = re.compile(
-    rf"(?:[\w-]+[._-])?{_LANGUAGE.pattern}\.\w+|(?:messages|translations?|strings|locale)[\w.-]*",
-    re.IGNORECASE,
+    rf"(?:[\w-]+\.|{_OF_TEXTS}[_-])?{_LANGUAGE.pattern}\.\w+|{_OF_TEXTS}\.\w+", re.IGNORECASE
 )
 _LOCALE_FOLDERS = frozenset(
     {"locale", "locales", "_locales", "i18n", "l10n", "lang", "langs", "translations", "messages"}
