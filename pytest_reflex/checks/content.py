@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pytest_reflex.checks.excerpt import Part, lines_at
+from pytest_reflex.checks.finding import MOST_FINDINGS, Finding, placed, unread
 from pytest_reflex.checks.options import FLAG, REQUIRED, TEXT, problems_of, settle, whole_number
 from pytest_reflex.checks.parts import MissingPart, parts_of
 from pytest_reflex.checks.selection import FILE_KINDS, over_files
@@ -116,7 +117,7 @@ class _Search:
             outcome = Outcome.FAIL if self.most is None else Outcome.ERROR
             return CheckResult(outcome=outcome, message=str(missing))
         except (ArtifactError, SearchError) as error:
-            return CheckResult(outcome=Outcome.ERROR, message=str(error))
+            return unread(error, artifact)
         return self._verdict(artifact, parts, found)
 
     @property
@@ -151,12 +152,23 @@ class _Search:
             return CheckResult(outcome=outcome, message=message, evidence=evidence)
         part, spans = found[0]
         line, column = part.position(spans[0][0])
-        return CheckResult(
+        result = CheckResult(
             outcome=outcome,
             message=self._counted(count, line) + ("" if passed else self._complaint()),
             evidence=lines_at(part, [start for start, _ in spans]),
             location=Place(artifact.name, line, column),
         )
+        too_many = not passed and self.most is not None and count > self.most
+        return replace(result, **self._each(artifact, found)) if too_many else result
+
+    def _each(self, artifact: Artifact, found: list[tuple[Part, Spans]]) -> dict[str, Any]:
+        """Return a finding for each match that is one too many, as parts of a result."""
+        hits = [(part, start) for part, spans in found for start, _ in spans][self.most :]
+        message = f"'{self.shown}'{self._complaint()}"
+        places = [part.position(start) for part, start in hits[:MOST_FINDINGS]]
+        findings = [Finding(message, *place) for place in places]
+        more = len(hits) - len(findings)
+        return placed(findings, artifact) | {"more_findings": more}
 
     def _counted(self, count: int, line: int) -> str:
         if count == 1:

@@ -9,7 +9,8 @@ from itertools import islice
 from typing import Any
 
 from pytest_reflex.checks.data_source import data_in
-from pytest_reflex.checks.finding import Finding, Report
+from pytest_reflex.checks.finding import MOST_FINDINGS, Finding, Report
+from pytest_reflex.checks.finding_at import finding_at
 from pytest_reflex.checks.options import COUNT, FLAG, REQUIRED, TEXT, Kind, nearest_of, word_of
 from pytest_reflex.checks.structure_kind import Judge, ParameterError, StructureKind
 from pytest_reflex.documents import paths
@@ -49,7 +50,6 @@ def _meant_type(value: Any) -> str:
 TYPE = word_of(TYPES, instead=_meant_type)
 ANYTHING = Kind("any value", lambda value: True)
 MAX_VALUES = 100_000
-_PLACED = 20  # more findings than anyone is shown; the rest is counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +69,14 @@ class _Wanted:
 
     def judge(self, artifact: Artifact, context: CheckContext) -> Report:
         source = data_in(artifact, self.language)
-        if not source.documents:
-            what = self.language.upper() if self.language else "JSON, YAML or TOML"
-            return Report(source.faults or [Finding(f"there is no {what} in it")])
-        if not self.exists and source.faults:
-            return Report(source.faults)
-        reports = [self._in(document, context) for document in source.documents]
+        if not source.documents or (not self.exists and source.faults):
+            return source.nothing(self.language)
+        reports = [self._in(document, artifact.text, context) for document in source.documents]
         if not self.exists:
             return next((r for r in reports if r.findings), reports[0])
         return next((r for r in reports if not r.findings), reports[0])
 
-    def _in(self, document: Data, context: CheckContext) -> Report:
+    def _in(self, document: Data, whole: str, context: CheckContext) -> Report:
         found = []
         for value in paths.find(document.value, self.steps):
             found.append(value)
@@ -89,19 +86,20 @@ class _Wanted:
         if not self.exists:
             return Report(
                 [
-                    Finding(f"{shown} must not be there", document.line(f.path))
-                    for f in found[:_PLACED]
+                    finding_at(document, f"{shown} must not be there", f.path, whole=whole)
+                    for f in found[: MOST_FINDINGS + 1]
                 ],
                 f"{shown} is not there",
             )
         if len(found) < self.least:
-            return Report([self._too_few(document, len(found))])
-        wrong: list[Finding] = list(self._gaps(document)) if self.every else []
+            return Report([self._too_few(document, whole, len(found))])
+        wrong: list[Finding] = list(self._gaps(document, whole)) if self.every else []
         fitting = 0
         for f in found[:MAX_VALUES]:
             if message := self._complaint(f, context):
-                line = document.line(f.path) if len(wrong) < _PLACED else 0
-                wrong.append(Finding(message, line))
+                is_placed = len(wrong) < MOST_FINDINGS
+                placed = finding_at(document, message, f.path, whole=whole) if is_placed else None
+                wrong.append(placed or Finding(message))
             else:
                 fitting += 1
         if self.some and fitting >= self.least:
@@ -113,18 +111,18 @@ class _Wanted:
             )
         return Report(wrong, self._summary(found))
 
-    def _too_few(self, document: Data, count: int) -> Finding:
-        line = document.line(self.steps)
+    def _too_few(self, document: Data, whole: str, count: int) -> Finding:
+        message = f"{self.path or 'the document'} is not there"
         if count or self.least > 1:
-            return Finding(
-                f"{self.path} leads to {count} values, at least {self.least} are wanted", line
-            )
-        return Finding(f"{self.path or 'the document'} is not there", line)
+            message = f"{self.path} leads to {count} values, at least {self.least} are wanted"
+        is_one = not any(isinstance(step, paths.Wildcard) for step in self.steps)
+        return finding_at(document, message, self.steps, whole=whole, given=is_one)
 
-    def _gaps(self, document: Data) -> Iterator[Finding]:
+    def _gaps(self, document: Data, whole: str) -> Iterator[Finding]:
         """Yield what `*` stands for and has no value where the path leads on."""
-        for path in islice(paths.gaps(document.value, self.steps), _PLACED):
-            yield Finding(f"{paths.render(path)} is not there", document.line(path))
+        for path in islice(paths.gaps(document.value, self.steps), MOST_FINDINGS):
+            message = f"{paths.render(path)} is not there"
+            yield finding_at(document, message, path, whole=whole)
 
     def _complaint(self, found: paths.Found, context: CheckContext) -> str:
         where = paths.render(found.path) or "the document"

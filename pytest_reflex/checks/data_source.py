@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from pytest_reflex.checks import markdown
-from pytest_reflex.checks.finding import Finding
+from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.documents.data import LANGUAGES, Data, read_data
 from pytest_reflex.documents.lines import DataSyntaxError
 from pytest_reflex.model.artifact import Artifact
@@ -18,10 +18,21 @@ _LIKE_JSON = re.compile(r"\s*(?:\{|\[\s*[\"{\[\d\]])")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The documents that could be read, and the faults of texts that could not."""
+    """The documents that could be read, and the faults of texts that could not.
+
+    `reading` is what the first of these should have been read as.
+    """
 
     documents: tuple[Data, ...] = ()
     faults: tuple[Finding, ...] = ()
+    reading: str = ""
+
+    def nothing(self, language: str | None = None) -> Report:
+        """Return the report where there is no document: it cannot be read, or there is none."""
+        what = language.upper() if language else "JSON, YAML or TOML"
+        if self.faults:
+            return Report(self.faults, reading=self.reading)
+        return Report([Finding(f"there is no {what} in it")], reading=what)
 
 
 def data_in(artifact: Artifact, language: str | None = None) -> Source:
@@ -55,19 +66,22 @@ def whole_text(text: str, *, meant: bool = False) -> Source:
     source = json if json.documents else _read(text, "yaml")
     if source.documents and all(isinstance(d.value, dict | list) for d in source.documents):
         return source
-    return Source(faults=(json.faults or source.faults) if meant else ())
+    broken = json if json.faults else source
+    return Source(faults=broken.faults, reading=broken.reading) if meant else Source()
 
 
 def blocks_in(text: str, wanted: Callable[[markdown.Block], bool]) -> Source:
     """Return the data of the fenced blocks that `wanted(block)` chooses."""
     documents: list[Data] = []
     faults: list[Finding] = []
+    reading = ""
     for block in markdown.blocks(text):
         if wanted(block):
             source = _read(block.text, LANGUAGES.get(block.language, "yaml"), block.line)
             documents += source.documents
             faults += source.faults
-    return Source(tuple(documents), tuple(faults))
+            reading = reading or source.reading
+    return Source(tuple(documents), tuple(faults), reading)
 
 
 def _read(text: str, language: str, first_line: int = 1) -> Source:
@@ -76,5 +90,6 @@ def _read(text: str, language: str, first_line: int = 1) -> Source:
     except DataSyntaxError as error:
         line = first_line + max(error.line, 1) - 1
         message = f"not valid {language.upper()}: {error.message(first_line)}"
-        return Source(faults=(Finding(message, line, error.column),))
+        reading = language.upper() + (f" from line {first_line}" if first_line > 1 else "")
+        return Source(faults=(Finding(message, line, error.column),), reading=reading)
     return Source(tuple(replace(document, first_line=first_line) for document in found))

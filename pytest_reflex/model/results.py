@@ -20,14 +20,41 @@ LEFT_CHILDREN = "left children"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedFinding:
+    """One of the things that a check found wrong, and where.
+
+    `pointer` is the JSON Pointer of a value in data; empty where there is none.
+    """
+
+    message: str
+    location: Place | None = None
+    pointer: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        place = place_to_json(self.location) if self.location else None
+        wire: dict[str, Any] = {"message": self.message, "location": place}
+        return wire | ({"pointer": self.pointer} if self.pointer else {})
+
+    @classmethod
+    def from_json(cls, wire: Mapping[str, Any]) -> PlacedFinding:
+        place = place_from_json(wire["location"])
+        return cls(message=wire["message"], location=place, pointer=wire.get("pointer", ""))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
     """What one check came to.
 
     `message` is one line on what was found, `evidence` a short excerpt (may have several lines),
     `location` the position in the artifact, `duration` seconds, `notes` remarks such as
-    "left children" or "output truncated". `ballots` are the votes of agents that it came of, none
-    where a program judged; `not_asked` says that a judge was left out because rules had failed
-    already. All plain data: it crosses process borders as JSON.
+    "left children" or "output truncated". `findings` are all that was found wrong, up to a number,
+    and `more_findings` how many are left out. `ballots` are the votes of agents that it came of,
+    none where a program judged; `not_asked` says that a judge was left out because rules had failed
+    already.
+
+    `cause` is what could not be read ("api.yaml as YAML"), the same for every check that has to
+    read it; a verdict then lets one rule fail by it, which `same_cause` names in all others.
+    All plain data: it crosses process borders as JSON.
     """
 
     outcome: Outcome
@@ -37,8 +64,17 @@ class CheckResult:
     location: Place | None = None
     duration: float = 0.0
     notes: tuple[str, ...] = ()
+    findings: tuple[PlacedFinding, ...] = ()
+    more_findings: int = 0
     ballots: tuple[Ballot, ...] = ()
     not_asked: bool = False
+    cause: str = ""
+    same_cause: str = ""
+
+    @property
+    def is_unjudged(self) -> bool:
+        """Whether nothing is known of what the rule asks: its hint is about something else."""
+        return bool(self.cause) or self.outcome in (Outcome.ERROR, Outcome.NOT_MEASURED)
 
     def to_json(self) -> dict[str, Any]:
         wire: dict[str, Any] = {"outcome": self.outcome.value, "message": self.message}
@@ -49,10 +85,13 @@ class CheckResult:
             wire["location"] = place_to_json(self.location)
         if self.notes:
             wire["notes"] = list(self.notes)
+        if self.findings:
+            wire["findings"] = [finding.to_json() for finding in self.findings]
         if self.ballots:
             wire["ballots"] = [ballot.to_json() for ballot in self.ballots]
-        if self.not_asked:
-            wire["not_asked"] = True
+        for key in ("more_findings", "not_asked", "cause", "same_cause"):
+            if value := getattr(self, key):
+                wire[key] = value
         wire["duration"] = round(self.duration, 6)
         return wire
 
@@ -66,8 +105,12 @@ class CheckResult:
             location=place_from_json(wire.get("location")),
             duration=wire.get("duration", 0.0),
             notes=tuple(wire.get("notes", ())),
+            findings=tuple(PlacedFinding.from_json(one) for one in wire.get("findings", ())),
+            more_findings=wire.get("more_findings", 0),
             ballots=tuple(Ballot.from_json(one) for one in wire.get("ballots", ())),
             not_asked=wire.get("not_asked", False),
+            cause=wire.get("cause", ""),
+            same_cause=wire.get("same_cause", ""),
         )
 
 
@@ -91,10 +134,19 @@ class RuleResult:
         return open_yet and all(check.not_asked for check in missing)
 
     @property
+    def same_cause(self) -> str:
+        """The rule that failed by what kept this one from being measured; empty for none."""
+        if self.outcome is not Outcome.NOT_MEASURED:
+            return ""
+        rules = [c.same_cause for c in self.checks if c.outcome is Outcome.NOT_MEASURED]
+        return rules[0] if all(rules) and rules else ""
+
+    @property
     def decisive(self) -> CheckResult | None:
         """The first check that kept the rule from passing; the first one where it passed."""
-        bad = (c for c in self.checks if c.outcome is not Outcome.PASS)
-        return next(bad, self.checks[0] if self.checks else None)
+        bad = [c for c in self.checks if c.outcome is not Outcome.PASS]
+        own = (c for c in bad if not c.same_cause)
+        return next(own, next(iter(bad or self.checks), None))
 
     @property
     def message(self) -> str:
@@ -115,6 +167,8 @@ class RuleResult:
             "phase": self.rule.level.value,
             "duration": round(sum(c.duration for c in self.checks), 6),
         }
+        if self.same_cause:
+            wire["same_cause"] = self.same_cause
         if check and check.evidence:
             wire["evidence"] = check.evidence
         if check and check.location:
@@ -154,6 +208,11 @@ class Evaluation:
         return self._not_passed(Severity.FAIL)
 
     @property
+    def blockers(self) -> tuple[RuleResult, ...]:
+        """Those of `failed` that have a reason of their own."""
+        return tuple(row for row in self.failed if not (row.not_asked or row.same_cause))
+
+    @property
     def warnings(self) -> tuple[RuleResult, ...]:
         return self._not_passed(Severity.WARN)
 
@@ -181,10 +240,12 @@ class Evaluation:
     def complete(self) -> bool:
         """Whether every rule that counts reported: an error is a report, a lost rule is none.
 
-        A judge who was not asked is not missed: other rules have decided.
+        A judge who was not asked is not missed, nor what another rule has failed by: others have
+        decided.
         """
         rows = (r for r in self.results if r.rule.severity is not Severity.INFO)
-        return all(r.outcome is not Outcome.NOT_MEASURED or r.not_asked for r in rows)
+        missing = (r for r in rows if r.outcome is Outcome.NOT_MEASURED)
+        return all(r.not_asked or r.same_cause for r in missing)
 
     def _not_passed(self, severity: Severity) -> tuple[RuleResult, ...]:
         return tuple(r for r in self.results if not r.passed and r.rule.severity is severity)
@@ -218,11 +279,12 @@ class Evaluation:
 
 
 def _short(result: RuleResult) -> dict[str, Any]:
-    return {
+    wire = {
         "id": result.rule.id,
         "severity": result.rule.severity.value,
         "message": result.message,
     }
+    return wire | ({"same_cause": result.same_cause} if result.same_cause else {})
 
 
 def place_to_json(place: Place) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from pytest_reflex.reports.advice import next_line
 from pytest_reflex.reports.lines import WIDTH, Line
 from pytest_reflex.reports.spending import spend_text as spend_text
 from pytest_reflex.reports.votes import votes_told
-from pytest_reflex.verdict.figures import arithmetic, gap, plain, shown_score
+from pytest_reflex.verdict.figures import arithmetic, gap, plain, same_causes, shown_score
 from pytest_reflex.verdict.progress import flips_between
 
 
@@ -148,8 +148,9 @@ def critique_lines(
             )
             for i in issues
         ]
-    rows = (*evaluation.failed, *evaluation.warnings)
-    return [_of_rule(r.rule.id, f"{_shorten(visible(r.message))}{_place(r)}") for r in rows]
+    rows = [r for r in (*evaluation.failed, *evaluation.warnings) if not r.same_cause]
+    lines = [_of_rule(r.rule.id, f"{_shorten(visible(r.message))}{_place(r)}") for r in rows]
+    return lines + [[(f"  - {told}", "")] for told in same_causes(evaluation.results)]
 
 
 def _of_rule(rule_id: str, text: str) -> Line:
@@ -169,7 +170,7 @@ def _shorten(text: str, room: int = 160) -> str:
 
 def distance(evaluation: Evaluation) -> list[Line]:
     """Return the distance to success: gap, blockers, progress in rules (seed 000)."""
-    blockers = [row for row in evaluation.failed if not row.not_asked]
+    blockers = evaluation.blockers
     passed = sum(r.passed for r in evaluation.results)
     score = shown_score(evaluation.score)
     rows = (
@@ -177,6 +178,7 @@ def distance(evaluation: Evaluation) -> list[Line]:
         f"  blocking rules: {len(blockers)}" + (f" ({ids(blockers)})" if blockers else ""),
         f"  rules passed: {passed}/{len(evaluation.results)}",
         *([f"  not measured: {open_ones}"] if (open_ones := _unmeasured(blockers)) else ()),
+        *(f"  {told}" for told in same_causes(evaluation.failed)),
     )
     return [[("Distance to success:", "strong")], *([(row, "")] for row in rows)]
 

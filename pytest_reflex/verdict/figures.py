@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from fractions import Fraction
 
-from pytest_reflex.model.results import Evaluation
+from pytest_reflex.model.results import Evaluation, RuleResult
 
 _MOST = 12  # digits that anybody reads
 _TYPED = 50  # decimals that anybody types
@@ -46,6 +48,16 @@ def arithmetic(evaluation: Evaluation) -> str:
     total = sum((r.rule.weight for r in evaluation.results), Fraction(0))
     parts = [(one, plain(one)) for one in (earned, total)]
     return "/".join(text if len(text) <= _MOST + 1 else _short(one) for one, text in parts)
+
+
+def same_causes(results: Iterable[RuleResult]) -> list[str]:
+    """Return a line for each rule whose cause kept others from being measured: how many."""
+    counts = Counter(row.same_cause for row in results)
+    return [
+        f"{count} more {'rule' if count == 1 else 'rules'} not measured: same cause as {rule_id}"
+        for rule_id, count in counts.items()
+        if rule_id
+    ]
 
 
 def gap(evaluation: Evaluation) -> str:

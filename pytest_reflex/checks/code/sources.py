@@ -109,6 +109,8 @@ def _read(file: Artifact, name: str) -> Source:
             f"too large to read as Python: {name} has {len(text):,} characters, "
             f"the limit is {MAX_CHARACTERS:,}",
             hint="split it, or name a command",
+            reading="Python",
+            file=file.name,
         )
     try:
         tree = parse_python(text, name, compiles=True)

@@ -79,7 +79,8 @@ def _by_form(config: ConfigFile, purse: Purse) -> Iterator[Finding]:
         spared = spared and isinstance(detector, BasicAuthDetector)
         for secret in detector.analyze_string(line):
             if not (leads_elsewhere(secret) or (spared and is_dummy(secret))):
-                yield Finding(f"it looks like a secret: {detector.secret_type}", number)
+                message = f"it looks like a secret: {detector.secret_type}"
+                yield Finding(message, number, line.find(secret) + 1)
 
 
 def _by_value(config: ConfigFile) -> Iterator[Finding]:
@@ -91,9 +92,9 @@ def _by_value(config: ConfigFile) -> Iterator[Finding]:
         if not _ENCRYPTED.isdisjoint(folders) or any(map(_PACKAGES.search, folders)):
             continue
         if named and _says_secret(setting, value, config):
-            yield Finding(f"{setting.name} holds a secret in clear", setting.line)
+            yield setting.finding(f"{setting.name} holds a secret in clear")
         elif isinstance(value, str) and (kind := _is_random(detectors, setting, value, config)):
-            yield Finding(f"{setting.name} looks like a secret: {kind}", setting.line)
+            yield setting.finding(f"{setting.name} looks like a secret: {kind}")
 
 
 def _says_secret(setting: Setting, value: Any, config: ConfigFile) -> bool:

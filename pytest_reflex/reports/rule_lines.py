@@ -1,0 +1,38 @@
+"""What is said of one rule that did not pass: what was found, what to do, why it is not known."""
+
+from __future__ import annotations
+
+from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.results import CheckResult, RuleResult
+from pytest_reflex.model.words import Outcome
+
+MESSAGE = 400
+
+
+def told(row: RuleResult) -> str:
+    """Return the rule with what its first check found that did not pass."""
+    check = row.decisive
+    return f"{row.rule.id}: {found(check) if check else row.message}"
+
+
+def found(check: CheckResult) -> str:
+    """Return what a check found, and where."""
+    could_not = "could not be judged: " if check.outcome is Outcome.ERROR else ""
+    place = f" ({check.location})" if check.location else ""
+    return f"{could_not}{one_line(check.message, MESSAGE)}{place}"
+
+
+def remedy(row: RuleResult) -> str:
+    """Return the rule's hint, or else what it wants; nothing where it could not be judged."""
+    if row.decisive and row.decisive.is_unjudged:
+        return ""
+    if row.rule.hint:
+        return f"hint: {one_line(row.rule.hint, MESSAGE)}"
+    wanted = row.decisive.expected if row.decisive else ""
+    return f"expected: {one_line(wanted or row.rule.description, MESSAGE)}"
+
+
+def why_not(row: RuleResult) -> str:
+    """Return why a rule was not measured."""
+    missing = (c.message for c in row.checks if c.outcome is Outcome.NOT_MEASURED)
+    return next(missing, row.message)
