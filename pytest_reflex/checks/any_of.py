@@ -103,6 +103,7 @@ class _Alternatives:
             ballots=ballots,
             findings=tuple(found for result in tried for found in result.findings),
             not_asked=decisive.not_asked,
+            needs=decisive.needs,
             cause=decisive.cause if len({result.cause for result in tried}) == 1 else "",
         )
 

@@ -7,12 +7,11 @@ from pathlib import PurePath
 from typing import Any, cast
 
 from pytest_reflex.checks import markdown
-from pytest_reflex.checks.finding import Finding, Report
+from pytest_reflex.checks.finding import Finding, Report, lacking
 from pytest_reflex.checks.options import COUNT, FLAG, REQUIRED, TEXT, nearest_of, word_of
 from pytest_reflex.checks.structure_kind import Judge, ParameterError, StructureKind
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.artifact import Artifact
-from pytest_reflex.model.extras import missing
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.targets import CheckContext
 
@@ -62,8 +61,8 @@ def _make(params: Mapping[str, Any]) -> Judge:
         raise ParameterError(
             "min_count", f"min_count is {least}, more than max_count, which is {most}"
         )
-    if why := missing("ast_grep_py"):
-        return lambda artifact, context: Report(unmeasured=why)
+    if (lack := lacking("ast_grep_py")) is not None:
+        return lambda artifact, context: lack
     rule = _rule(pattern, params.get("selector"))
     _refuse_broken(pattern, language, rule)
 

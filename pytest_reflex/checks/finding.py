@@ -38,13 +38,15 @@ class Report:
 
     `unmeasured` says why nothing could be judged at all; the outcome is then not_measured.
     `reading` is what the artifact could not be read as ("YAML"), where the findings, or
-    `unmeasured`, say that of it: every check that has to read it so reports the same.
+    `unmeasured`, say that of it: every check that has to read it so reports the same. `needs` is
+    the distribution that is not installed, where that is why nothing could be judged.
     """
 
     findings: Sequence[Finding] = ()
     summary: str = ""
     unmeasured: str = ""
     reading: str = ""
+    needs: str = ""
 
     def without_verdict(self) -> Report:
         """Return what a judge says who only had to read it: another one asks whether it reads."""
@@ -61,6 +63,7 @@ def result_of(report: Report, artifact: Artifact, expected: str = "") -> CheckRe
         message=report.unmeasured or _cut(findings[0].message) + more_told(findings),
         expected=expected,
         cause=f"{artifact.name} as {report.reading}" if report.reading else "",
+        needs=report.needs,
     )
     if not findings or (report.unmeasured and not report.reading):
         return told
@@ -71,6 +74,14 @@ def result_of(report: Report, artifact: Artifact, expected: str = "") -> CheckRe
         location=_place(first, artifact),
         **placed(findings, artifact),
     )
+
+
+def lacking(module: str) -> Report | None:
+    """Return the report where a part of an extra is not installed; None where it is."""
+    from pytest_reflex.model.extras import distribution_of, missing
+
+    why = missing(module)
+    return Report(unmeasured=why, needs=distribution_of(module)) if why else None
 
 
 def unread(error: Exception, artifact: Artifact) -> CheckResult:

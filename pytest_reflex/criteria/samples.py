@@ -41,6 +41,7 @@ class Verdict(StrEnum):
     MISSING = "missing"
     UNCLEAR = "unclear"
     NOT_ASKED = "not asked"
+    NOT_MEASURED = "not measured"
     NONE = "none"
 
 
@@ -51,6 +52,7 @@ MEANING = {
     Verdict.MISSING: "a bad sample passes",
     Verdict.UNCLEAR: "a check could not judge",
     Verdict.NOT_ASKED: "an agent judges the rule, and none was named (--judge NAME)",
+    Verdict.NOT_MEASURED: "what judges it is not installed",
     Verdict.NONE: "there are no samples",
 }
 BROKEN = (Verdict.UNCLEAR, Verdict.NOISY, Verdict.MISSING)
@@ -62,6 +64,7 @@ class Tried:
     """One sample with its verdict; `kind` is good or bad, `number` counts from 1 within it.
 
     `mended` is whether the rule's safe fixes mend a bad one; None where they were not tried.
+    `needs` is the distribution without which it was not measured.
     """
 
     kind: str
@@ -70,6 +73,7 @@ class Tried:
     verdict: Verdict
     message: str
     mended: bool | None = None
+    needs: str = ""
 
     def to_json(self) -> dict[str, Any]:
         given = self.sample.to_plain()
@@ -93,7 +97,13 @@ class RuleTried:
     @property
     def verdict(self) -> Verdict:
         found = {sample.verdict for sample in self.samples}
-        order = (*BROKEN, Verdict.NOT_ASKED, Verdict.VALIDATED, Verdict.REPORTED)
+        order = (
+            *BROKEN,
+            Verdict.NOT_ASKED,
+            Verdict.NOT_MEASURED,
+            Verdict.VALIDATED,
+            Verdict.REPORTED,
+        )
         return next((verdict for verdict in order if verdict in found), Verdict.NONE)
 
     def count(self, kind: str, verdict: Verdict | None = None) -> int:
@@ -218,6 +228,9 @@ def _tried(
                 continue
             results = judge_sample(criteria, rule, sample, registry, root, folder)
             verdict = _verdict(kind, passes(results))
+            needs = next((result.needs for result in results if result.needs), "")
+            if verdict is Verdict.UNCLEAR and needs:
+                verdict = Verdict.NOT_MEASURED
             mended = None
             if verdict is Verdict.REPORTED and can_be_tried(rule, sample):
                 mended = mends(
@@ -238,6 +251,7 @@ def _tried(
                 verdict=verdict,
                 message=_message(results),
                 mended=mended,
+                needs=needs,
             )
 
 

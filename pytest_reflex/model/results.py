@@ -54,6 +54,7 @@ class CheckResult:
 
     `cause` is what could not be read ("api.yaml as YAML"), the same for every check that has to
     read it; a verdict then lets one rule fail by it, which `same_cause` names in all others.
+    `needs` is the distribution that would have to be installed for it to be measured.
     All plain data: it crosses process borders as JSON.
     """
 
@@ -70,6 +71,7 @@ class CheckResult:
     not_asked: bool = False
     cause: str = ""
     same_cause: str = ""
+    needs: str = ""
 
     @property
     def is_unjudged(self) -> bool:
@@ -89,7 +91,7 @@ class CheckResult:
             wire["findings"] = [finding.to_json() for finding in self.findings]
         if self.ballots:
             wire["ballots"] = [ballot.to_json() for ballot in self.ballots]
-        for key in ("more_findings", "not_asked", "cause", "same_cause"):
+        for key in ("more_findings", "not_asked", "cause", "same_cause", "needs"):
             if value := getattr(self, key):
                 wire[key] = value
         wire["duration"] = round(self.duration, 6)
@@ -111,6 +113,7 @@ class CheckResult:
             not_asked=wire.get("not_asked", False),
             cause=wire.get("cause", ""),
             same_cause=wire.get("same_cause", ""),
+            needs=wire.get("needs", ""),
         )
 
 
@@ -140,6 +143,13 @@ class RuleResult:
             return ""
         rules = [c.same_cause for c in self.checks if c.outcome is Outcome.NOT_MEASURED]
         return rules[0] if all(rules) and rules else ""
+
+    @property
+    def needs(self) -> str:
+        """What has to be installed for this rule to be measured; empty where that is not all."""
+        missing = {c.needs for c in self.checks if c.outcome is Outcome.NOT_MEASURED}
+        is_open = self.outcome is Outcome.NOT_MEASURED and "" not in missing
+        return min(missing, default="") if is_open else ""
 
     @property
     def decisive(self) -> CheckResult | None:

@@ -15,7 +15,14 @@ from pytest_reflex.reports.advice import next_line
 from pytest_reflex.reports.lines import WIDTH, Line
 from pytest_reflex.reports.spending import spend_text as spend_text
 from pytest_reflex.reports.votes import votes_told
-from pytest_reflex.verdict.figures import arithmetic, gap, plain, same_causes, shown_score
+from pytest_reflex.verdict.figures import (
+    arithmetic,
+    gap,
+    not_installed,
+    plain,
+    same_causes,
+    shown_score,
+)
 from pytest_reflex.verdict.progress import flips_between
 
 
@@ -148,9 +155,13 @@ def critique_lines(
             )
             for i in issues
         ]
-    rows = [r for r in (*evaluation.failed, *evaluation.warnings) if not r.same_cause]
+    every = (*evaluation.failed, *evaluation.warnings)
+    rows = [r for r in every if not (r.same_cause or r.needs)]
     lines = [_of_rule(r.rule.id, f"{_shorten(visible(r.message))}{_place(r)}") for r in rows]
-    return lines + [[(f"  - {told}", "")] for told in same_causes(evaluation.results)]
+    told = same_causes(every)
+    for name, rule_ids in not_installed(every).items():
+        told.append(f"not measured without {name}, which is not installed: {', '.join(rule_ids)}")
+    return lines + [[(f"  - {text}", "")] for text in told]
 
 
 def _of_rule(rule_id: str, text: str) -> Line:

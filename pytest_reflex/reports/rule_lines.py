@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
+from pytest_reflex.model.extras import install
 from pytest_reflex.model.plain import one_line
-from pytest_reflex.model.results import CheckResult, RuleResult
+from pytest_reflex.model.results import CheckResult, Evaluation, RuleResult
 from pytest_reflex.model.words import Outcome
+from pytest_reflex.verdict.figures import not_installed
 
 MESSAGE = 400
 
@@ -32,7 +36,21 @@ def remedy(row: RuleResult) -> str:
     return f"expected: {one_line(wanted or row.rule.description, MESSAGE)}"
 
 
+def not_installed_lines(evaluations: Iterable[Evaluation]) -> Iterator[str]:
+    """Yield a line for each thing that is not installed and without which rules are not measured.
+
+    It is said once, however many artifacts and rules there are.
+    """
+    rows = (row for one in evaluations for row in one.results)
+    for name, ids in not_installed(rows).items():
+        count = len(set(ids))
+        rules = f"{count} rule{' is' if count == 1 else 's are'}"
+        yield f"{name} is not installed, so {rules} not measured: {install(name)}"
+
+
 def why_not(row: RuleResult) -> str:
     """Return why a rule was not measured."""
+    if row.needs:
+        return f"without {row.needs}"
     missing = (c.message for c in row.checks if c.outcome is Outcome.NOT_MEASURED)
     return next(missing, row.message)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from pytest_reflex.model.plain import one_line, visible
@@ -12,7 +12,7 @@ from pytest_reflex.model.words import Outcome, Severity
 from pytest_reflex.reports.left_out import LABEL as LEFT_OUT
 from pytest_reflex.reports.left_out import left_out_lines
 from pytest_reflex.reports.next_step import next_step
-from pytest_reflex.reports.rule_lines import found, remedy, told, why_not
+from pytest_reflex.reports.rule_lines import found, not_installed_lines, remedy, told, why_not
 from pytest_reflex.reports.tables import text_table
 from pytest_reflex.reports.votes import votes_told
 from pytest_reflex.verdict.figures import arithmetic, gap, plain, same_causes, shown_score
@@ -56,13 +56,25 @@ def ansi_style(text: str, tone: str) -> str:
 
 
 def evaluation_text(
-    evaluation: Evaluation, *, colour: bool = False, width: int = WIDTH, verbose: bool = False
+    evaluation: Evaluation,
+    *,
+    colour: bool = False,
+    width: int = WIDTH,
+    verbose: bool = False,
+    alone: bool = True,
 ) -> str:
-    """Return one evaluation as text without a final newline; `verbose` shows every rule."""
+    """Return one evaluation as text without a final newline; `verbose` shows every rule.
+
+    What is not installed is told where it stands `alone`.
+    """
     style = ansi_style if colour else no_style
     lines = evaluation_lines(
         Judged(evaluation=evaluation), width=width, style=style, verbose=verbose
     )
+    if alone:
+        page = Page(width, style, LISTED)
+        page.not_installed([evaluation])
+        lines += page.lines
     return "\n".join(lines)
 
 
@@ -171,6 +183,10 @@ class Page:
         if len(rows) > self._listed:
             self.add(label, f"and {len(rows) - self._listed} more", tone=tone)
 
+    def not_installed(self, evaluations: Iterable[Evaluation]) -> None:
+        for line in not_installed_lines(evaluations):
+            self.add("NOTE", line, tone="mild")
+
     def left_children(self, results: Sequence[RuleResult]) -> None:
         """Tell whose commands left processes running, whatever the verdict."""
         for row in results:
@@ -237,6 +253,7 @@ def decision_lines(
         page.add("ERROR", str(problem), tone="bad")
     for unread in decision.unread[:listed]:
         page.add("NOT RUN", unread, tone="bad")
+    page.not_installed(judged.evaluation for judged in decision.judged)
     for notice in decision.notices:
         page.add("NOTE", notice)
     page.add("GATE", gate_sentence(decision), tone=_TONES[decision.gate.status])

@@ -60,6 +60,15 @@ def same_causes(results: Iterable[RuleResult]) -> list[str]:
     ]
 
 
+def not_installed(results: Iterable[RuleResult]) -> dict[str, list[str]]:
+    """Return the rules that were not measured for want of a distribution, by its name."""
+    found: dict[str, list[str]] = {}
+    for row in results:
+        if row.needs:
+            found.setdefault(row.needs, []).append(row.rule.id)
+    return found
+
+
 def gap(evaluation: Evaluation) -> str:
     """Return how far the score is from the threshold, rounded up: a gap never shows as none."""
     missing = max(evaluation.threshold - evaluation.score, Fraction(0))

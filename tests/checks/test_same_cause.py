@@ -139,7 +139,7 @@ def test_what_a_folder_lacks_elsewhere_is_found_beside_what_cannot_be_read(tmp_p
 
 def test_alternatives_that_cannot_read_it_have_one_cause(tmp_path: Path) -> None:
     alternatives = [{"type": "structure", "path": "a"}, {"type": "structure", "path": "b"}]
-    checks = [{"path": "c"}, {"type": "any_of", "any_of": alternatives}]
+    checks: list[dict[str, Any]] = [{"path": "c"}, {"type": "any_of", "any_of": alternatives}]
     found = judged(tmp_path, "a.yaml", "a: b: c\n", checks)
     assert found.results[1].same_cause == "a.x.r0"
 

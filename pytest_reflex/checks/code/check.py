@@ -148,7 +148,7 @@ def _judged(reading: Reading, context: CheckContext) -> CheckResult:
     judge: Judge = _module(reading.params).judge
     seen = judge(reading, context)
     if seen.unmeasured:
-        return CheckResult(outcome=Outcome.NOT_MEASURED, message=seen.unmeasured)
+        return CheckResult(outcome=Outcome.NOT_MEASURED, message=seen.unmeasured, needs=seen.needs)
     if seen.trouble:
         return CheckResult(outcome=Outcome.ERROR, message=seen.trouble)
     return _result(reading, seen.found, seen.summary)

@@ -66,12 +66,14 @@ class Source:
 class Seen:
     """What a judge saw: faults, or none and a `summary`.
 
-    `unmeasured` says what has to be installed before it can judge, `trouble` why it could not.
+    `unmeasured` says that something has to be installed before it can judge, and `needs` what;
+    `trouble` says why it could not.
     """
 
     found: Sequence[Found] = ()
     summary: str = ""
     unmeasured: str = ""
+    needs: str = ""
     trouble: str = ""
 
 

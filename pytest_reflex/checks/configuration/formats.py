@@ -16,13 +16,12 @@ from pytest_reflex.checks.configuration.file import ConfigFile, Format
 from pytest_reflex.checks.configuration.ini import Dialect, read_ini
 from pytest_reflex.checks.configuration.key_lines import toml_lines
 from pytest_reflex.checks.configuration.meanings import KINDS, meaning_of
-from pytest_reflex.checks.finding import Finding, Report
+from pytest_reflex.checks.finding import Finding, Report, lacking
 from pytest_reflex.documents.data import Data, read_data
 from pytest_reflex.documents.jsonc import has_comments, plain_json, without_comments
 from pytest_reflex.documents.lines import DataSyntaxError, bare
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.artifact import Artifact
-from pytest_reflex.model.extras import missing
 
 MAX_CHARACTERS = 2_000_000
 
@@ -79,8 +78,8 @@ def read_config(artifact: Artifact, kind: str = "") -> ConfigFile | Report:
     if unsupported := _unsupported(named, text):
         return _unknown(f"{name} is {unsupported}, which is not read: {_KNOWN}")
     form = _named(artifact, named) or _sniffed(text)
-    if form is Format.ENV and (why := missing("dotenv")):
-        return Report(unmeasured=why)
+    if form is Format.ENV and (lack := lacking("dotenv")):
+        return lack
     try:
         documents = _read(form, named, text)
     except DataSyntaxError as error:

@@ -36,7 +36,8 @@ def required(config: ConfigFile, wishes: Wishes) -> Report:
     if not (config.is_example or config.is_locale):
         findings += _unfilled(config)
     unmeasured = "" if findings else by_schema.unmeasured
-    return Report(findings, f"what a {config.label} needs is there", unmeasured)
+    summary = f"what a {config.label} needs is there"
+    return Report(findings, summary, unmeasured, needs=by_schema.needs if unmeasured else "")
 
 
 def _headless(config: ConfigFile) -> Iterator[Finding]:

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.checks.configuration.file import ConfigFile, Meaning
-from pytest_reflex.checks.finding import MOST_FINDINGS, Finding, Report
+from pytest_reflex.checks.finding import MOST_FINDINGS, Finding, Report, lacking
 from pytest_reflex.checks.finding_at import finding_at
-from pytest_reflex.model.extras import missing
 
 SCHEMAS = {Meaning.COMPOSE: "compose-spec", Meaning.WORKFLOW: "github-workflows"}
 
@@ -35,8 +34,8 @@ def valid(config: ConfigFile) -> Report:
     name = SCHEMAS.get(config.meaning)
     if name is None:
         return Report()
-    if why := missing("check_jsonschema"):
-        return Report(unmeasured=why)
+    if lack := lacking("check_jsonschema"):
+        return lack
     folder = _folder()
     if folder is None:
         return Report(unmeasured="check-jsonschema is installed without its schemas")

@@ -74,9 +74,10 @@ def _make(params: Mapping[str, Any]) -> Judge:
         reports = [aspect(document) for document in found]
         findings = [finding for report in reports for finding in report.findings]
         unmeasured = next((report.unmeasured for report in reports if report.unmeasured), "")
+        needs = next((report.needs for report in reports if report.needs), "")
         if not findings and not any(map(partial(_is_about, name), found, reports)):
             unmeasured = f"there is no operation for {name} to look at"
-        return Report(findings, reports[0].summary, unmeasured)
+        return Report(findings, reports[0].summary, unmeasured, needs=needs)
 
     return judge
 

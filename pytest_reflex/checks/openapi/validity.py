@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from pytest_reflex.checks.finding import MOST_FINDINGS, Finding, Report
+from pytest_reflex.checks.finding import MOST_FINDINGS, Finding, Report, lacking
 from pytest_reflex.checks.openapi.defaults import fault_of
 from pytest_reflex.checks.openapi.document import ApiDocument, Pointer, Spot
 from pytest_reflex.checks.openapi.meaning import faults_in
 from pytest_reflex.contracts.validate import pointer
 from pytest_reflex.errors import ArtifactError
-from pytest_reflex.model.extras import missing
 
 MAX_NODES = 1_000_000
 
@@ -29,8 +28,8 @@ def valid(api: ApiDocument) -> Report:
     references = list(islice(_bad_references(api), MOST_FINDINGS))
     if references:
         return Report(references)
-    if why := missing("openapi_spec_validator"):
-        return Report(unmeasured=why)
+    if lack := lacking("openapi_spec_validator"):
+        return lack
     return Report(list(_errors(api, version)), f"valid OpenAPI {version}")
 
 
