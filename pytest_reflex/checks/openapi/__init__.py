@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import PurePath
 from typing import Any
@@ -70,7 +71,7 @@ def _make(params: Mapping[str, Any]) -> Judge:
     def judge(artifact: Artifact, context: CheckContext) -> Report:
         found = openapi_in(artifact)
         if isinstance(found, Report):
-            return found if name == "operations" else found.without_verdict()
+            return replace(found, unmeasured="") if name == "operations" else found
         reports = [aspect(document) for document in found]
         findings = [finding for report in reports for finding in report.findings]
         unmeasured = next((report.unmeasured for report in reports if report.unmeasured), "")
@@ -115,14 +116,15 @@ def openapi_in(artifact: Artifact) -> list[ApiDocument] | Report:
     if not source.documents and not source.faults:
         source, around = whole_text(text, meant=True), ""
     if source.faults:
-        return Report(source.faults, reading=source.reading)
+        return Report(source.faults, reading=source.reading).without_verdict()
     tables = [data for data in source.documents if isinstance(data.value, dict)]
     found = [ApiDocument(data, around) for data in tables if "openapi" in data.value]
     if found:
         return found
     if old := next((data for data in tables if "swagger" in data.value), None):
         message = f"this is Swagger {old.value['swagger']}; OpenAPI 3 is needed"
-        return Report([finding_at(old, message, ("swagger",))], reading=OPENAPI)
+        old_one = finding_at(old, message, ("swagger",))
+        return Report([old_one], reading=OPENAPI).without_verdict()
     message = "there is no OpenAPI document: the key `openapi` is not at its top"
     return Report([Finding(message, 1)], reading=OPENAPI)
 
