@@ -53,14 +53,18 @@ def findings_text(evaluation: Evaluation | None, budget: int = BUDGET) -> str:
 
 
 def findings(evaluation: Evaluation, budget: int = BUDGET) -> list[Finding]:
-    """Return what failed, rule by rule: severity fail first, then by weight.
+    """Return what failed, rule by rule: severity fail first, then by weight, shared causes last.
 
     What checks of a rule share is one finding, with how many `times`; a rule that failed by the
     causes of an earlier one names that as `same_as`. What there is no room for is counted.
     """
     rows = sorted(
         evaluation.findings,
-        key=lambda row: (row.rule.severity is not Severity.FAIL, -row.rule.weight),
+        key=lambda row: (
+            bool(row.same_cause),
+            row.rule.severity is not Severity.FAIL,
+            -row.rule.weight,
+        ),
     )
     shown = MOST_RULES
     while True:

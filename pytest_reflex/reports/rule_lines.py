@@ -27,10 +27,10 @@ def found(check: CheckResult) -> str:
 
 
 def remedy(row: RuleResult) -> str:
-    """Return the rule's hint, or else what it wants; nothing where it could not be judged."""
-    if row.decisive and row.decisive.is_unjudged:
+    """Return the rule's hint, or else what it wants; nothing where it could not be read."""
+    if row.decisive and row.decisive.cause:
         return ""
-    if row.rule.hint:
+    if row.rule.hint and not (row.decisive and row.decisive.is_unjudged):
         return f"hint: {one_line(row.rule.hint, MESSAGE)}"
     wanted = row.decisive.expected if row.decisive else ""
     return f"expected: {one_line(wanted or row.rule.description, MESSAGE)}"

@@ -76,8 +76,7 @@ class Judged:
         rows = [row for row in self.evaluation.results if row.rule.id not in self.excused]
         if self.blockers:
             return GateStatus.FAILED
-        open_yet = (row for row in rows if not row.same_cause)
-        lost = any(row.outcome is Outcome.NOT_MEASURED for row in open_yet)
+        lost = any(row.outcome is Outcome.NOT_MEASURED and not row.same_cause for row in rows)
         return GateStatus.INCOMPLETE if lost else GateStatus.PARTIAL
 
     @property
