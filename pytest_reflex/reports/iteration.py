@@ -189,7 +189,6 @@ def distance(evaluation: Evaluation) -> list[Line]:
         f"  blocking rules: {len(blockers)}" + (f" ({ids(blockers)})" if blockers else ""),
         f"  rules passed: {passed}/{len(evaluation.results)}",
         *([f"  not measured: {open_ones}"] if (open_ones := _unmeasured(blockers)) else ()),
-        *(f"  {told}" for told in same_causes(evaluation.failed)),
     )
     return [[("Distance to success:", "strong")], *([(row, "")] for row in rows)]
 
