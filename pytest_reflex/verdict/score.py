@@ -78,6 +78,8 @@ def _settled(
     number: int, rows: Sequence[RuleResult], first: Mapping[str, tuple[int, int, int]]
 ) -> RuleResult:
     """Return the result of a rule, given which check is the first that met each cause."""
+    if not any(check.cause for check in rows[number].checks):
+        return rows[number]
     checks = []
     for index, check in enumerate(rows[number].checks):
         if check.cause:
