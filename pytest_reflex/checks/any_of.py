@@ -101,7 +101,10 @@ class _Alternatives:
             location=decisive.location,
             notes=_told(found) + tuple(note for result in tried for note in result.notes),
             ballots=ballots,
+            findings=tuple(found for result in tried for found in result.findings),
             not_asked=decisive.not_asked,
+            needs=decisive.needs,
+            cause=decisive.cause if len({result.cause for result in tried}) == 1 else "",
         )
 
 

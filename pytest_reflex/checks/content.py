@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pytest_reflex.checks.excerpt import Part, lines_at
+from pytest_reflex.checks.finding import MOST_FINDINGS, Finding, placed, unread
 from pytest_reflex.checks.options import FLAG, REQUIRED, TEXT, problems_of, settle, whole_number
 from pytest_reflex.checks.parts import MissingPart, parts_of
 from pytest_reflex.checks.selection import ACROSS, FILE_KINDS, as_one, over_files
@@ -103,6 +104,10 @@ def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
     return {**flags, **counted, **params}
 
 
+_Owners = Mapping[int, str]
+"""The file of a folder in which a part is, by the part's id; empty where all are one file."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Search:
     pattern: Pattern
@@ -121,31 +126,28 @@ class _Search:
     ) -> CheckResult:
         """Judge the matches in all the files, which are one or lie in the folder."""
         parts: list[Part] = []
-        owners: dict[int, Artifact] = {}
-        absent = ""
+        owners: dict[int, str] = {}
+        absent, at = "", folder
         try:
-            for file in files:
+            for at in files:
                 try:
-                    own = parts_of(
-                        file.raw_text if self.raw else file.text, self.section, self.block
-                    )
+                    text = at.raw_text if self.raw else at.text
+                    own = parts_of(text, self.section, self.block)
                 except MissingPart as missing:
                     absent = str(missing)
                     continue
                 parts += own
-                owners |= {id(part): file for part in own}
+                owners |= {id(part): at.name for part in own}
             found = list(self._hits(parts, context.pattern_seconds))
         except (ArtifactError, SearchError) as error:
-            return CheckResult(outcome=Outcome.ERROR, message=str(error))
+            return unread(error, at)
         if not parts:
             # Nothing can be said to be absent from a place that is not there.
             outcome = Outcome.FAIL if self.most is None else Outcome.ERROR
             return CheckResult(outcome=outcome, message=absent)
-        if not found or files == (folder,):
-            return self._verdict(folder.name, parts, found)
-        first = owners[id(found[0][0])].name
-        result = self._verdict(f"{folder.name}/{first}", parts, found)
-        return replace(result, message=f"{first}: {result.message}")
+        if files == (folder,):
+            owners = {}
+        return self._verdict(folder, parts, found, owners)
 
     @property
     def _limit(self) -> int:
@@ -167,7 +169,7 @@ class _Search:
                 return
 
     def _verdict(
-        self, name: str, parts: list[Part], found: list[tuple[Part, Spans]]
+        self, folder: Artifact, parts: list[Part], found: list[tuple[Part, Spans]], owners: _Owners
     ) -> CheckResult:
         count = sum(len(spans) for _, spans in found)
         passed = self.least <= count or self.most == 0
@@ -179,12 +181,28 @@ class _Search:
             return CheckResult(outcome=outcome, message=message, evidence=evidence)
         part, spans = found[0]
         line, column = part.position(spans[0][0])
-        return CheckResult(
+        name = owners.get(id(part), "")
+        told = self._counted(count, line) + ("" if passed else self._complaint())
+        result = CheckResult(
             outcome=outcome,
-            message=self._counted(count, line) + ("" if passed else self._complaint()),
+            message=f"{name}: {told}" if name else told,
             evidence=lines_at(part, [start for start, _ in spans]),
-            location=Place(name, line, column),
+            location=Place(f"{folder.name}/{name}" if name else folder.name, line, column),
         )
+        too_many = not passed and self.most is not None and count > self.most
+        return replace(result, **self._each(folder, found, owners)) if too_many else result
+
+    def _each(
+        self, folder: Artifact, found: list[tuple[Part, Spans]], owners: _Owners
+    ) -> dict[str, Any]:
+        """Return a finding for each match that is one too many, as parts of a result."""
+        hits = [(part, start) for part, spans in found for start, _ in spans][self.most :]
+        message = f"'{self.shown}'{self._complaint()}"
+        findings = [
+            Finding(message, *part.position(start), file=owners.get(id(part), ""))
+            for part, start in hits[:MOST_FINDINGS]
+        ]
+        return placed(findings, folder) | {"more_findings": len(hits) - len(findings)}
 
     def _counted(self, count: int, line: int) -> str:
         if count == 1:

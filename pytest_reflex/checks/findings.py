@@ -18,6 +18,7 @@ from pytest_reflex.checks.command_run import (
     shell_problems,
     stopped,
 )
+from pytest_reflex.checks.finding import MOST_FINDINGS
 from pytest_reflex.checks.options import (
     problems_of,
     settle,
@@ -38,7 +39,7 @@ from pytest_reflex.checks.reported.slips import slip_in
 from pytest_reflex.errors import ArtifactError, CriteriaError, Place, Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import one_line
-from pytest_reflex.model.results import CheckResult
+from pytest_reflex.model.results import CheckResult, PlacedFinding
 from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.targets import CheckCommand, CheckContext, RunCheck
 from pytest_reflex.model.words import Outcome
@@ -214,6 +215,8 @@ class _Tool:
             message=message,
             evidence="\n".join([*told[:SHOWN], *more]),
             location=location,
+            findings=_placed(counted, artifact) if too_many else (),
+            more_findings=max(len(counted.findings) - MOST_FINDINGS, 0) if too_many else 0,
             notes=(f"{counted.ignored} more are ignored by the rule",) if counted.ignored else (),
         )
 
@@ -230,6 +233,18 @@ def _seen_from(root: Path, artifact: Artifact, finding: ToolFinding) -> ToolFind
         return replace(finding, file=artifact.name)
     relative = os.path.relpath(os.path.realpath(full), os.path.realpath(root))
     return finding if relative.startswith(os.pardir) else replace(finding, file=relative)
+
+
+def _placed(counted: Counted, artifact: Artifact) -> tuple[PlacedFinding, ...]:
+    return tuple(
+        PlacedFinding(
+            message=f"{level}: {found.words}",
+            location=Place(found.file or artifact.name, found.line, found.column)
+            if found.file or found.line
+            else None,
+        )
+        for level, found in counted.findings[:MOST_FINDINGS]
+    )
 
 
 def _location(counted: Counted, artifact: Artifact) -> Place | None:

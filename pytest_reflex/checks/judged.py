@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
+from pytest_reflex.checks.finding import unread
 from pytest_reflex.checks.options import TEXT, problems_of, settle, whole_number
 from pytest_reflex.errors import ArtifactError, CriteriaError, Problem
 from pytest_reflex.model.artifact import Artifact
@@ -99,7 +100,7 @@ class Voting:
         try:
             case = self.case(rule, texts_of(artifact))
         except ArtifactError as error:
-            return CheckResult(outcome=Outcome.ERROR, message=error.problems[0].message)
+            return replace(unread(error, artifact), message=error.problems[0].message)
         cancel = context.cancel or Event()
         case = replace(case, environment=context.environment, cancel=cancel)
         return told(self._cast(judge, case), cancelled=cancel.is_set())
@@ -129,7 +130,8 @@ def texts_of(artifact: Artifact) -> dict[str, str]:
     texts = {part.name: part.raw_text for part in parts}
     if (length := sum(map(len, texts.values()))) > LONGEST:
         raise ArtifactError(
-            f"it is too long for a judge: {length:,} characters, {LONGEST:,} at most"
+            f"it is too long for a judge: {length:,} characters, {LONGEST:,} at most",
+            reading="a text for a judge",
         )
     return texts
 

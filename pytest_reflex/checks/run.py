@@ -26,7 +26,7 @@ from pytest_reflex.errors import ArtifactError, CriteriaError, Problem, StateErr
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.judged import Ballot, Judge, JudgeWhen
 from pytest_reflex.model.plain import one_line
-from pytest_reflex.model.results import CheckResult, Evaluation
+from pytest_reflex.model.results import CheckResult, Evaluation, PlacedFinding
 from pytest_reflex.model.rules import CheckSpec, Criteria, Rule, environment_of
 from pytest_reflex.model.targets import CheckContext, RunCheck, Target
 from pytest_reflex.model.words import ACTIVE_LEVELS, Level, Outcome, Severity
@@ -58,6 +58,10 @@ def discreet(run: RunCheck, known: Mapping[str, str] | None = None) -> RunCheck:
             evidence=hide_ends(hide(result.evidence, hidden), hidden),
             expected=hide(result.expected, hidden),
             notes=tuple(hide(note, hidden) for note in result.notes),
+            findings=tuple(
+                replace(found, message=hide_ends(hide(found.message, hidden), hidden))
+                for found in result.findings
+            ),
             ballots=tuple(_hidden(ballot, hidden) for ballot in result.ballots),
         )
 
@@ -66,7 +70,8 @@ def discreet(run: RunCheck, known: Mapping[str, str] | None = None) -> RunCheck:
 
 def _has_address(result: CheckResult) -> bool:
     """Return whether a text may hold a password without any secret being known."""
-    texts = (result.message, result.evidence, result.expected, *result.notes)
+    found = (finding.message for finding in result.findings)
+    texts = (result.message, result.evidence, result.expected, *result.notes, *found)
     return any("://" in text for text in texts)
 
 
@@ -274,6 +279,9 @@ def _run(prepared: Prepared, key: Key) -> CheckResult:
         result = replace(result, outcome=Outcome.ERROR, message=message)
     if key not in prepared.paid:
         prepared.outcomes[key] = result.outcome
+    if result.outcome is Outcome.FAIL and not result.findings:
+        only = PlacedFinding(message=result.message, location=result.location)
+        result = replace(result, findings=(only,))
     return replace(
         result,
         expected=result.expected or prepared.specs[key].expected,

@@ -8,7 +8,7 @@ from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
-from pytest_reflex.checks.finding import Report, result_of
+from pytest_reflex.checks.finding import Report, result_of, unread
 from pytest_reflex.checks.options import Kind, problems_of, settle, variable_name
 from pytest_reflex.checks.selection import FILE_KINDS, as_one, over_files
 from pytest_reflex.checks.structure_kind import ParameterError, StructureKind
@@ -25,7 +25,6 @@ from pytest_reflex.model.plain import as_written
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.targets import CheckContext, RunCheck
-from pytest_reflex.model.words import Outcome
 from pytest_reflex.search.patterns import SearchError
 
 KINDS = {
@@ -128,7 +127,7 @@ def _judged(
     try:
         return result_of(judge(context), artifact)
     except (ArtifactError, SearchError) as error:
-        return CheckResult(outcome=Outcome.ERROR, message=str(error))
+        return unread(error, artifact)
 
 
 def _made(spec: CheckSpec, kind: StructureKind, params: Mapping[str, Any]) -> Callable[..., Report]:

@@ -105,6 +105,7 @@ class Prover:
             message=trial.message if trial.applied else _NEVER,
             cut=trial.cut,
             among=trial.among,
+            needs=trial.needs if trial.proof is Proof.NOT_PROVABLE else "",
         )
 
     def _may_run(self, spec: CheckSpec) -> bool:
@@ -142,10 +143,12 @@ class _Trial:
     good: Seed | None = None
     bad: Seed | None = None
     among: Outcome | None = None
+    needs: str = ""
 
     def run(self) -> None:
         self.failed_on = [""] * len(self.rule.checks)
         at_empty = self._judge(self._empty())
+        self.needs = next((result.needs for result in at_empty if result.needs), "")
         self.empty = _outcome(at_empty)
         self.applied = applies(at_empty)
         self.message = next((r.message for r in at_empty if r.outcome is not Outcome.PASS), "")
@@ -183,6 +186,8 @@ class _Trial:
 
     @property
     def proof(self) -> Proof:
+        if self.needs and not any(self.failed_on):
+            return Proof.NOT_PROVABLE
         if self.empty not in (Outcome.FAIL, Outcome.NOT_APPLICABLE) and not self.is_absence:
             return Proof.UNCLEAR
         if self.among is Outcome.PASS and asks_of_all(self.rule.checks, self.prover.criteria.vars):
@@ -245,6 +250,7 @@ class _Trial:
     def _note(self, what: str, results: Iterable[CheckResult]) -> None:
         """Remember which checks fail on a text, and have not failed on another one before."""
         for index, result in enumerate(results):
+            self.needs = self.needs or result.needs
             if result.outcome is Outcome.FAIL and not self.failed_on[index]:
                 self.failed_on[index] = what
 
@@ -261,6 +267,7 @@ class _Trial:
         passing = []
         for seed in chain(self._own("good"), self.prover.seeds):
             results = self._judge(seed)
+            self.needs = self.needs or next((r.needs for r in results if r.needs), "")
             if passes(results):
                 passing.append((seed, results))
                 self.good = self.good or seed

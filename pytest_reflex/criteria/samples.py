@@ -42,6 +42,7 @@ class Verdict(StrEnum):
     UNCLEAR = "unclear"
     NOT_APPLICABLE = "not applicable"
     NOT_ASKED = "not asked"
+    NOT_MEASURED = "not measured"
     NONE = "none"
 
 
@@ -53,6 +54,7 @@ MEANING = {
     Verdict.UNCLEAR: "a check could not judge",
     Verdict.NOT_APPLICABLE: "the condition of the rule does not hold, so that it shows nothing",
     Verdict.NOT_ASKED: "an agent judges the rule, and none was named (--judge NAME)",
+    Verdict.NOT_MEASURED: "what judges it is not installed",
     Verdict.NONE: "there are no samples",
 }
 BROKEN = (Verdict.UNCLEAR, Verdict.NOISY, Verdict.MISSING, Verdict.NOT_APPLICABLE)
@@ -64,6 +66,7 @@ class Tried:
     """One sample with its verdict; `kind` is good or bad, `number` counts from 1 within it.
 
     `mended` is whether the rule's safe fixes mend a bad one; None where they were not tried.
+    `needs` is the distribution without which it was not measured.
     """
 
     kind: str
@@ -72,6 +75,7 @@ class Tried:
     verdict: Verdict
     message: str
     mended: bool | None = None
+    needs: str = ""
 
     def to_json(self) -> dict[str, Any]:
         given = self.sample.to_plain()
@@ -95,7 +99,13 @@ class RuleTried:
     @property
     def verdict(self) -> Verdict:
         found = {sample.verdict for sample in self.samples}
-        order = (*BROKEN, Verdict.NOT_ASKED, Verdict.VALIDATED, Verdict.REPORTED)
+        order = (
+            *BROKEN,
+            Verdict.NOT_ASKED,
+            Verdict.NOT_MEASURED,
+            Verdict.VALIDATED,
+            Verdict.REPORTED,
+        )
         return next((verdict for verdict in order if verdict in found), Verdict.NONE)
 
     def count(self, kind: str, verdict: Verdict | None = None) -> int:
@@ -220,6 +230,9 @@ def _tried(
                 continue
             results = judge_sample(criteria, rule, sample, registry, root, folder)
             verdict = _verdict(kind, results)
+            needs = next((result.needs for result in results if result.needs), "")
+            if verdict is Verdict.UNCLEAR and needs:
+                verdict = Verdict.NOT_MEASURED
             mended = None
             if verdict is Verdict.REPORTED and can_be_tried(rule, sample):
                 mended = mends(
@@ -240,6 +253,7 @@ def _tried(
                 verdict=verdict,
                 message=_message(results),
                 mended=mended,
+                needs=needs,
             )
 
 

@@ -20,14 +20,42 @@ LEFT_CHILDREN = "left children"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedFinding:
+    """One of the things that a check found wrong, and where.
+
+    `pointer` is the JSON Pointer of a value in data; empty where there is none.
+    """
+
+    message: str
+    location: Place | None = None
+    pointer: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        place = self.location.to_json() if self.location else None
+        wire: dict[str, Any] = {"message": self.message, "location": place}
+        return wire | ({"pointer": self.pointer} if self.pointer else {})
+
+    @classmethod
+    def from_json(cls, wire: Mapping[str, Any]) -> PlacedFinding:
+        place = Place.from_json(wire["location"])
+        return cls(message=wire["message"], location=place, pointer=wire.get("pointer", ""))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
     """What one check came to.
 
     `message` is one line on what was found, `evidence` a short excerpt (may have several lines),
     `location` the position in the artifact, `duration` seconds, `notes` remarks such as
-    "left children" or "output truncated". `ballots` are the votes of agents that it came of, none
-    where a program judged; `not_asked` says that a judge was left out because rules had failed
-    already. All plain data: it crosses process borders as JSON.
+    "left children" or "output truncated". `findings` are all that was found wrong, up to a number,
+    and `more_findings` how many are left out. `ballots` are the votes of agents that it came of,
+    none where a program judged; `not_asked` says that a judge was left out because rules had failed
+    already.
+
+    `cause` is what could not be read ("api.yaml as YAML"), the same for every check that has to
+    read it; a verdict then lets one rule fail by it, which `same_cause` names in all others.
+    `needs` is the distribution that would have to be installed for it to be measured.
+    All plain data: it crosses process borders as JSON.
     """
 
     outcome: Outcome
@@ -37,22 +65,35 @@ class CheckResult:
     location: Place | None = None
     duration: float = 0.0
     notes: tuple[str, ...] = ()
+    findings: tuple[PlacedFinding, ...] = ()
+    more_findings: int = 0
     ballots: tuple[Ballot, ...] = ()
     not_asked: bool = False
+    cause: str = ""
+    same_cause: str = ""
+    needs: str = ""
+
+    @property
+    def is_unjudged(self) -> bool:
+        """Whether nothing is known of what the rule asks: its hint is about something else."""
+        return bool(self.cause) or self.outcome in (Outcome.ERROR, Outcome.NOT_MEASURED)
 
     def to_json(self) -> dict[str, Any]:
         wire: dict[str, Any] = {"outcome": self.outcome.value, "message": self.message}
-        for key in ("expected", "evidence"):
+        for key in _FIRST:
             if value := getattr(self, key):
                 wire[key] = value
         if self.location:
-            wire["location"] = place_to_json(self.location)
+            wire["location"] = self.location.to_json()
         if self.notes:
             wire["notes"] = list(self.notes)
+        if self.findings:
+            wire["findings"] = [finding.to_json() for finding in self.findings]
         if self.ballots:
             wire["ballots"] = [ballot.to_json() for ballot in self.ballots]
-        if self.not_asked:
-            wire["not_asked"] = True
+        for key in _LAST:
+            if value := getattr(self, key):
+                wire[key] = value
         wire["duration"] = round(self.duration, 6)
         return wire
 
@@ -60,15 +101,16 @@ class CheckResult:
     def from_json(cls, wire: Mapping[str, Any]) -> CheckResult:
         return cls(
             outcome=Outcome(wire["outcome"]),
-            message=wire.get("message", ""),
-            expected=wire.get("expected", ""),
-            evidence=wire.get("evidence", ""),
-            location=place_from_json(wire.get("location")),
-            duration=wire.get("duration", 0.0),
+            location=Place.from_json(wire.get("location")),
             notes=tuple(wire.get("notes", ())),
+            findings=tuple(PlacedFinding.from_json(one) for one in wire.get("findings", ())),
             ballots=tuple(Ballot.from_json(one) for one in wire.get("ballots", ())),
-            not_asked=wire.get("not_asked", False),
+            **{key: wire[key] for key in (*_FIRST, *_LAST, "message", "duration") if key in wire},
         )
+
+
+_FIRST = ("expected", "evidence")
+_LAST = ("more_findings", "not_asked", "cause", "same_cause", "needs")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,10 +143,26 @@ class RuleResult:
         return open_yet and all(check.not_asked for check in missing)
 
     @property
+    def same_cause(self) -> str:
+        """The rule that failed by what kept this one from being measured; empty for none."""
+        if self.outcome is not Outcome.NOT_MEASURED:
+            return ""
+        rules = [c.same_cause for c in self.checks if c.outcome is Outcome.NOT_MEASURED]
+        return rules[0] if all(rules) and rules else ""
+
+    @property
+    def needs(self) -> str:
+        """What has to be installed for this rule to be measured; empty where that is not all."""
+        missing = {c.needs for c in self.checks if c.outcome is Outcome.NOT_MEASURED}
+        is_open = self.outcome is Outcome.NOT_MEASURED and "" not in missing
+        return min(missing, default="") if is_open else ""
+
+    @property
     def decisive(self) -> CheckResult | None:
         """The first check that kept the rule from passing; the first one where it passed."""
-        bad = (c for c in self.checks if c.outcome is not Outcome.PASS)
-        return next(bad, self.checks[0] if self.checks else None)
+        bad = [c for c in self.checks if c.outcome is not Outcome.PASS]
+        own = (c for c in bad if not c.same_cause)
+        return next(own, next(iter(bad or self.checks), None))
 
     @property
     def message(self) -> str:
@@ -126,10 +184,12 @@ class RuleResult:
             "phase": self.rule.level.value,
             "duration": round(sum(c.duration for c in self.checks), 6),
         }
+        if self.same_cause:
+            wire["same_cause"] = self.same_cause
         if check and check.evidence:
             wire["evidence"] = check.evidence
         if check and check.location:
-            wire["location"] = place_to_json(check.location)
+            wire["location"] = check.location.to_json()
         wire["checks"] = [c.to_json() for c in self.checks]
         return wire
 
@@ -165,6 +225,11 @@ class Evaluation:
     def failed(self) -> tuple[RuleResult, ...]:
         """Fail-severity rules that did not pass: the blockers."""
         return self._not_passed(Severity.FAIL)
+
+    @property
+    def blockers(self) -> tuple[RuleResult, ...]:
+        """Those of `failed` that have a reason of their own."""
+        return tuple(row for row in self.failed if not (row.not_asked or row.same_cause))
 
     @property
     def warnings(self) -> tuple[RuleResult, ...]:
@@ -211,12 +276,12 @@ class Evaluation:
     def complete(self) -> bool:
         """Whether every rule that counts reported: an error is a report, a lost rule is none.
 
-        A judge who was not asked is not missed: other rules have decided. Where no rule applies
-        that can fail the gate, nothing is complete.
+        A judge who was not asked is not missed, nor what another rule has failed by: others have
+        decided. Where no rule applies that can fail the gate, nothing is complete.
         """
         rows = (r for r in self.results if r.rule.severity is not Severity.INFO)
-        reported = all(r.outcome is not Outcome.NOT_MEASURED or r.not_asked for r in rows)
-        return reported and self.decides
+        missing = (r for r in rows if r.outcome is Outcome.NOT_MEASURED)
+        return self.decides and all(r.not_asked or r.same_cause for r in missing)
 
     def _not_passed(self, severity: Severity) -> tuple[RuleResult, ...]:
         return tuple(r for r in self.results if r.unmet and r.rule.severity is severity)
@@ -240,33 +305,20 @@ class Evaluation:
             "warnings": [_short(result) for result in self.warnings],
             "rule_results": [result.to_json() for result in self.results],
         }
-        if self.not_applicable:
-            wire["not_applicable"] = len(self.not_applicable)
-        if self.judged:
-            wire["judged"] = self.judged
-        if self.unsound:
-            wire["unsound"] = self.unsound
-        if self.left_out:
-            wire["left_out"] = [one.to_json() for one in self.left_out]
-        if self.switched_off:
-            wire["switched_off"] = [one.to_json() for one in self.switched_off]
-        return wire
+        further = {
+            "not_applicable": len(self.not_applicable),
+            "judged": self.judged,
+            "unsound": self.unsound,
+            "left_out": [one.to_json() for one in self.left_out],
+            "switched_off": [one.to_json() for one in self.switched_off],
+        }
+        return wire | {key: value for key, value in further.items() if value}
 
 
 def _short(result: RuleResult) -> dict[str, Any]:
-    return {
-        "id": result.rule.id,
-        "severity": result.rule.severity.value,
-        "message": result.message,
-    }
-
-
-def place_to_json(place: Place) -> dict[str, Any]:
-    return {"path": place.path, "line": place.line, "column": place.column}
-
-
-def place_from_json(wire: Mapping[str, Any] | None) -> Place | None:
-    return Place(wire["path"], wire["line"], wire["column"]) if wire else None
+    rule, message = result.rule, result.message
+    wire = {"id": rule.id, "severity": rule.severity.value, "message": message}
+    return wire | ({"same_cause": result.same_cause} if result.same_cause else {})
 
 
 def evaluation_from_json(wire: Mapping[str, Any], rules: Mapping[str, Rule]) -> Evaluation:

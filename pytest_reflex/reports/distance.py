@@ -11,7 +11,7 @@ def distance(evaluation: Evaluation) -> str:
     rows, others = evaluation.applicable, len(evaluation.not_applicable)
     passed = sum(row.passed for row in rows)
     unasked = sum(row.not_asked for row in evaluation.results)
-    blockers = sum(not row.not_asked for row in evaluation.failed)
+    blockers = len(evaluation.blockers)
     return (
         f"gap {gap(evaluation)}, {blockers} blocking rule{'' if blockers == 1 else 's'}, "
         f"{passed} of {len(rows)} rules pass"

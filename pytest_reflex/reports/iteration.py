@@ -15,7 +15,14 @@ from pytest_reflex.reports.advice import next_line
 from pytest_reflex.reports.lines import WIDTH, Line
 from pytest_reflex.reports.spending import spend_text as spend_text
 from pytest_reflex.reports.votes import votes_told
-from pytest_reflex.verdict.figures import arithmetic, gap, plain, shown_score
+from pytest_reflex.verdict.figures import (
+    arithmetic,
+    gap,
+    not_installed,
+    plain,
+    same_causes,
+    shown_score,
+)
 from pytest_reflex.verdict.progress import flips_between
 
 
@@ -150,8 +157,13 @@ def critique_lines(
             )
             for i in issues
         ]
-    rows = (*evaluation.failed, *evaluation.warnings)
-    return [_of_rule(r.rule.id, f"{_shorten(visible(r.message))}{_place(r)}") for r in rows]
+    every = (*evaluation.failed, *evaluation.warnings)
+    rows = [r for r in every if not (r.same_cause or r.needs)]
+    lines = [_of_rule(r.rule.id, f"{_shorten(visible(r.message))}{_place(r)}") for r in rows]
+    told = same_causes(every)
+    for name, rule_ids in not_installed(every).items():
+        told.append(f"not measured without {name}, which is not installed: {', '.join(rule_ids)}")
+    return lines + [[(f"  - {text}", "")] for text in told]
 
 
 def _of_rule(rule_id: str, text: str) -> Line:
@@ -171,7 +183,7 @@ def _shorten(text: str, room: int = 160) -> str:
 
 def distance(evaluation: Evaluation) -> list[Line]:
     """Return the distance to success: gap, blockers, progress in rules (seed 000)."""
-    blockers = [row for row in evaluation.failed if not row.not_asked]
+    blockers = evaluation.blockers
     rules = evaluation.applicable
     passed = sum(r.passed for r in rules)
     score = shown_score(evaluation.score)

@@ -95,14 +95,15 @@ def explain(rule: Rule, index: int, result: CheckResult) -> str:
     """Return the finding, and under it a few lines about it; no foreign text starts a line."""
     place = rule.checks[index].place or rule.place
     word = rule.severity.value
-    found = one_line(COULD_NOT.get(result.outcome, "") + result.message, _WIDEST)
+    could_not = "" if result.cause else COULD_NOT.get(result.outcome, "")
+    found = one_line(could_not + result.message, _WIDEST)
     said = f"{rule.id} ({word}, weight {plain(rule.weight)}): {rule.description}"
     rows = [
         ("rule", one_line(said, _WIDEST)),
         ("at", str(result.location) if result.location else ""),
         ("evidence", "" if result.message in result.evidence.split(": ", 1) else result.evidence),
         ("expected", result.expected),
-        ("hint", rule.hint),
+        ("hint", "" if result.is_unjudged else rule.hint),
         ("notes", "; ".join(result.notes)),
         ("written in", str(place) if place else ""),
     ]

@@ -20,9 +20,8 @@ import pytest
 from pytest_reflex.checks.reading import MEGABYTE, SIZE_LIMIT
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.checks.run import Prepared, prepare
-from pytest_reflex.errors import Problem, TooLargeError
+from pytest_reflex.errors import Place, Problem, TooLargeError
 from pytest_reflex.model.judged import Judge, JudgeWhen
-from pytest_reflex.model.results import place_from_json, place_to_json
 from pytest_reflex.model.rules import Criteria, Rule
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Level
@@ -140,7 +139,7 @@ def take_over(folder: Path) -> Plan | None:
 def problem_to_json(problem: Problem) -> dict[str, Any]:
     wire: dict[str, Any] = {"message": problem.message}
     if problem.place:
-        wire["location"] = place_to_json(problem.place)
+        wire["location"] = problem.place.to_json()
     if problem.hint:
         wire["hint"] = problem.hint
     if problem.rule_id:
@@ -153,7 +152,7 @@ def problem_to_json(problem: Problem) -> dict[str, Any]:
 def problem_from_json(wire: Mapping[str, Any]) -> Problem:
     return Problem(
         message=wire["message"],
-        place=place_from_json(wire.get("location")),
+        place=Place.from_json(wire.get("location")),
         hint=wire.get("hint", ""),
         rule_id=wire.get("rule", ""),
         refused=wire.get("refused", False),
@@ -190,11 +189,11 @@ def _planned_from_json(wire: Mapping[str, Any], sets: Sequence[Criteria]) -> Pla
 
 
 def _marked_to_json(rule: Rule) -> dict[str, Any]:
-    return {**rule.to_json(), "location": rule.place and place_to_json(rule.place)}
+    return {**rule.to_json(), "location": rule.place and rule.place.to_json()}
 
 
 def _marked_from_json(wire: Mapping[str, Any]) -> Rule:
-    return replace(Rule.from_json(wire), place=place_from_json(wire["location"]))
+    return replace(Rule.from_json(wire), place=Place.from_json(wire["location"]))
 
 
 class Desk:

@@ -16,6 +16,7 @@ UNDECIDED = "no rule that can fail the gate is applicable"
 Results = Mapping[tuple[str, int], CheckResult]
 
 # The worst thing that happened to any check of a rule decides what the rule came to.
+_GRAVE_FIRST = (Severity.FAIL, Severity.WARN, Severity.INFO)
 _WORST_FIRST = (Outcome.FAIL, Outcome.ERROR, Outcome.NOT_MEASURED)
 
 
@@ -43,7 +44,7 @@ def judge(
     `results` maps (rule id, number of the check in its rule) to a result. The expected checks
     come from the target: one that is not in `results` counts as not measured, never as passed.
     """
-    rows = tuple(_rule_result(rule, results) for rule in target.rules)
+    rows = one_of_each_cause(_rule_result(rule, results) for rule in target.rules)
     score = score_of(rows)
     if not unsound and _undecided(target.bar, rows):
         unsound = UNDECIDED
@@ -60,6 +61,51 @@ def judge(
         unsound=unsound,
         left_out=left_out,
         switched_off=target.criteria.switched_off,
+    )
+
+
+def one_of_each_cause(results: Iterable[RuleResult]) -> tuple[RuleResult, ...]:
+    """Return results of which one check fails by each thing that could not be read.
+
+    It is that of the first rule of severity fail that had to read it, or else of the first of the
+    next severity. The other checks that had to are not measured, and name that rule.
+    """
+    rows = tuple(results)
+    first: dict[str, tuple[int, int, int]] = {}
+    for number, row in enumerate(rows):
+        for index, check in enumerate(row.checks):
+            if check.cause:
+                rank = (_GRAVE_FIRST.index(row.rule.severity), number, index)
+                first[check.cause] = min(first.get(check.cause, rank), rank)
+    return rows if not first else tuple(_settled(n, rows, first) for n in range(len(rows)))
+
+
+def _settled(
+    number: int, rows: Sequence[RuleResult], first: Mapping[str, tuple[int, int, int]]
+) -> RuleResult:
+    """Return the result of a rule, given which check is the first that met each cause."""
+    if not any(check.cause for check in rows[number].checks):
+        return rows[number]
+    checks = []
+    for index, check in enumerate(rows[number].checks):
+        if check.cause:
+            _, blamed, place = first[check.cause]
+            if (blamed, place) == (number, index):
+                check = replace(check, outcome=Outcome.FAIL)
+            else:
+                check = _same_cause(check, rows[blamed].rule.id)
+        checks.append(check)
+    return replace(rows[number], checks=tuple(checks), outcome=outcome_of(checks))
+
+
+def _same_cause(check: CheckResult, rule_id: str) -> CheckResult:
+    return CheckResult(
+        outcome=Outcome.NOT_MEASURED,
+        message=f"same cause as {rule_id}: {check.message}",
+        expected=check.expected,
+        duration=check.duration,
+        cause=check.cause,
+        same_cause=rule_id,
     )
 
 

@@ -234,7 +234,8 @@ def test_file_that_cannot_be_read_fails_one_aspect_alone(name: str, text: str, a
     assert judge(text, {"configuration": "syntax"}, name).outcome is Outcome.FAIL
     result = judge(text, {"configuration": aspect}, name)
     assert result.outcome is Outcome.NOT_MEASURED
-    assert result.message.startswith("it cannot be read: not valid as ")
+    assert result.message.startswith("not valid as ")
+    assert result.location
 
 
 @pytest.mark.parametrize(

@@ -65,18 +65,9 @@ def _make(params: Mapping[str, Any]) -> Judge:
             if told:
                 return Report(unmeasured=f"{told} is missing: there is nothing to look at")
             return aspect(found, wishes)
-        return found if aspect is syntax else _unread(found)
+        return found if aspect is syntax else found.without_verdict()
 
     return judge
-
-
-def _unread(report: Report) -> Report:
-    """Return what the other aspects say of a file that cannot be read: `syntax` has the finding."""
-    if not report.findings:
-        return report
-    first = report.findings[0]
-    where = f" (line {first.line})" if first.line else ""
-    return Report(unmeasured=f"it cannot be read: {first.message}{where}")
 
 
 def _wishes(params: Mapping[str, Any]) -> Wishes:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import pathlib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from pytest_reflex.checks.finding import Finding
+from pytest_reflex.checks.finding_at import finding_at
 from pytest_reflex.documents.data import Data
 from pytest_reflex.documents.paths import Path
 
@@ -53,6 +55,11 @@ class Setting:
     name: str
     value: Any
     line: int
+    document: Data = field(repr=False, compare=False)
+
+    def finding(self, message: str) -> Finding:
+        """Return a finding about this setting."""
+        return finding_at(self.document, message, self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +166,7 @@ def _settings(document: Data, meaning: Meaning) -> Iterator[Setting]:
         elif isinstance(value, list):
             stack.extend(((*path, i), value[i]) for i in range(len(value) - 1, -1, -1))
         elif path and path in names:
-            yield Setting(path, names.pop(path), value, document.line(path))
+            yield Setting(path, names.pop(path), value, document.line(path), document)
         elif path:
             yield _setting(document, path, value, meaning)
 
@@ -176,11 +183,11 @@ def _setting(document: Data, path: tuple[Any, ...], value: Any, meaning: Meaning
     name = next((step for step in reversed(path) if isinstance(step, str)), "")
     if isinstance(value, str) and isinstance(path[-1], int) and name in _ENTRIES:
         if entry := _ENTRY.fullmatch(value):
-            return Setting(path, entry[1], entry[2], document.line(path))
+            return Setting(path, entry[1], entry[2], document.line(path), document)
         from_outside = meaning is Meaning.COMPOSE and name == "environment"
         if from_outside and _NAME_ALONE.fullmatch(value):
-            return Setting(path, value, None, document.line(path))
-    return Setting(path, name, value, document.line(path))
+            return Setting(path, value, None, document.line(path), document)
+    return Setting(path, name, value, document.line(path), document)
 
 
 def texts(config: ConfigFile) -> Iterator[tuple[Setting, str]]:

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote
 
+from pytest_reflex.checks.finding import Finding
+from pytest_reflex.checks.finding_at import finding_at
 from pytest_reflex.documents.data import Data
 from pytest_reflex.errors import ArtifactError
 
@@ -80,6 +82,10 @@ class ApiDocument:
 
     def line(self, spot: Spot) -> int:
         return self.data.line(spot.pointer)
+
+    def finding(self, message: str, spot: Spot) -> Finding:
+        """Return a finding about a node."""
+        return finding_at(self.data, message, spot.pointer, whole=self.text)
 
     def spend(self, steps: int = 1) -> None:
         """Count work; raises ArtifactError where a document takes more than one can wait for."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pytest_reflex.checks.finding import Finding, Report
+from pytest_reflex.checks.finding import Report
 from pytest_reflex.checks.openapi.aspects import counted
 from pytest_reflex.checks.openapi.document import ApiDocument, Operation, Spot
 
@@ -28,9 +28,9 @@ def pagination(api: ApiDocument) -> Report:
     """
     lists = [op for op in api.operations("paths") if op.method == "get" and _returns_list(api, op)]
     findings = [
-        Finding(
+        api.finding(
             f"{op.label} returns a list and takes no position such as page, offset or cursor",
-            api.line(op.spot),
+            op.spot,
         )
         for op in lists
         if not (_takes_position(api, op) or _gives_next(api, op))
