@@ -1,8 +1,9 @@
 """A verdict is of the bytes that it names: whatever was judged before in the same process.
 
-Artifacts are judged one after the other at one place, by one host, and then each of them by a host
-that has judged nothing: the whole evaluations are the same. One in a hundred is judged by a fresh
-process too.
+Artifacts are judged one after the other at one place, by one host, or side by side in threads, and then
+each of them by a host that has judged nothing: the whole evaluations are the same. One in a hundred
+is judged by a fresh process too. `IN_PROCESS` examples are shared by all kinds; the suite has a
+tenth of them.
 """
 
 from __future__ import annotations
@@ -17,7 +18,15 @@ from hypothesis import strategies as st
 
 from tests.properties import artifacts
 from tests.properties.artifacts import one_file, rows
-from tests.properties.judging import STAMP, Files, alone, in_a_row, in_own_process
+from tests.properties.judging import (
+    STAMP,
+    Files,
+    alone,
+    in_a_row,
+    in_own_process,
+    side_by_side,
+    write,
+)
 from tests.properties.size import IN_PROCESS, examples
 
 ONE_IN = 100
@@ -45,7 +54,7 @@ judged = count()
 def test_verdict_does_not_depend_on_what_was_judged_before(kind: str) -> None:
     names, strategy = KINDS[kind]
 
-    @examples(IN_PROCESS // len(KINDS), in_suite=12)
+    @examples(IN_PROCESS // len(KINDS), in_suite=IN_PROCESS // len(KINDS) // 10)
     @given(st.sampled_from(names), rows(strategy))
     def holds(criteria: str, row: tuple[list[Files], bool]) -> None:
         found, alike = row
@@ -60,5 +69,27 @@ def test_verdict_does_not_depend_on_what_was_judged_before(kind: str) -> None:
                 assert alone(criteria, folder, files, stamp) == verdict
             if next(judged) % ONE_IN == 0:
                 assert in_own_process(criteria, folder, found[-1], stamp) == verdicts[-1]
+
+    holds()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_verdict_does_not_depend_on_what_is_judged_beside_it(kind: str) -> None:
+    names, strategy = KINDS[kind]
+
+    @examples(IN_PROCESS // len(KINDS) // 10, in_suite=10)
+    @given(st.sampled_from(names), rows(strategy))
+    def holds(criteria: str, row: tuple[list[Files], bool]) -> None:
+        found, alike = row
+        stamp = STAMP if alike else 0
+        with TemporaryDirectory() as there:
+            folders = [Path(there) / str(number) for number in range(len(found))]
+            places = []
+            for folder, files in zip(folders, found, strict=True):
+                folder.mkdir()
+                places.append(write(folder, files, stamp=stamp))
+            verdicts = side_by_side(criteria, places)
+            for folder, files, verdict in zip(folders, found, verdicts, strict=True):
+                assert alone(criteria, folder, files, stamp) == verdict
 
     holds()

@@ -1,6 +1,7 @@
 """A verdict is of the bytes that it names: with tools behind it that have caches of their own.
 
-As in `test_any_order`; here a verdict takes processes, so there are fewer of them.
+As in `test_any_order`; here a verdict takes processes, so each tool has `BY_TOOL` examples, and the
+suite has one of a fifth of the tools.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from tests.properties.artifacts import one_file, rows
 from tests.properties.judging import STAMP, Files, alone, in_a_row, side_by_side, write
 from tests.properties.size import BY_TOOL, examples
 
+pytestmark = pytest.mark.variants
 SHORT = st.lists(st.sampled_from(artifacts.STATEMENTS), max_size=4).map("".join)
 PROGRAMS = one_file(artifacts.MODULES, SHORT) | artifacts.folder(
     st.tuples(st.sampled_from(["a.py", "b.py", "json.py", "pkg/__init__.py"]), SHORT), most=3

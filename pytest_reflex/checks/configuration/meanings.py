@@ -31,11 +31,15 @@ _COMPOSE_KEYS = frozenset(
         "models",
     }
 )
-_SERVICE_KEYS = frozenset({"image", "build", "extends", "ports", "environment", "volumes"})
+_SERVICE_KEYS = frozenset(
+    {
+        *("image", "build", "extends", "ports", "environment", "volumes", "restart", "depends_on"),
+        *("cap_add", "cap_drop", "container_name", "env_file", "healthcheck", "network_mode"),
+    }
+)
 _OTHER_SERVICE_KEYS = """
-    cap_add cap_drop command configs container_name depends_on deploy devices dns entrypoint
-    env_file expose extra_hosts healthcheck hostname init labels links logging network_mode
-    networks platform privileged profiles pull_policy read_only restart secrets security_opt
+    command configs deploy devices dns entrypoint expose extra_hosts hostname init labels links
+    logging networks platform privileged profiles pull_policy read_only secrets security_opt
     shm_size stdin_open stop_grace_period stop_signal sysctls tmpfs tty ulimits user volumes_from
     working_dir
 """
@@ -81,7 +85,8 @@ def _is_compose(top: dict[str, Any]) -> bool:
         return all(_is_slip(top, key) for key in strange) and _are_nothing_else(top["services"])
     if strange:
         return _are_bare_services([top[key] for key in top if str(key) in strange])
-    return any(_are_parts(top.get(part), known) for part, known in _PART_KEYS.items())
+    parts = (_are_parts(top.get(part), known) for part, known in _PART_KEYS.items())
+    return "services" in top or any(parts)
 
 
 def _is_slip(top: dict[str, Any], key: str) -> bool:
@@ -107,7 +112,14 @@ def _are_services(value: Any) -> bool:
     tables = [service for service in value.values() if service is not None]
     if not all(isinstance(service, dict) for service in tables):
         return False
-    return not tables or any(not _SERVICE_KEYS.isdisjoint(service) for service in tables)
+    return not tables or any(map(_is_service, tables))
+
+
+def _is_service(table: dict[str, Any]) -> bool:
+    """Return whether a table has a key of services; one that is misspelt is enough."""
+    if not _SERVICE_KEYS.isdisjoint(table):
+        return True
+    return any(get_close_matches(str(k), ("image", "build"), n=1, cutoff=0.8) for k in table)
 
 
 def _are_bare_services(entries: list[Any]) -> bool:

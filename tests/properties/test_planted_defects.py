@@ -1,0 +1,148 @@
+"""A planted fault never raises a score, and never makes a gate pass: for all stock templates.
+
+Documents to start from are the samples that rules of the template call good, and the corpus. The
+rule of the fault passes before, and does not afterwards.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from pytest_reflex.checks.registry import built_in
+from pytest_reflex.checks.run import evaluate
+from pytest_reflex.criteria.templates import stock_names
+from pytest_reflex.documents.data import read_data
+from pytest_reflex.model.results import Evaluation
+from pytest_reflex.model.targets import Target
+from pytest_reflex.model.words import Level
+from tests.properties.defects import Operator
+from tests.properties.judging import criteria
+from tests.properties.operators import operators_for
+from tests.properties.size import BY_TOOL, IN_PROCESS, examples
+from tests.templates.planted import CORPUS
+
+BY_COMMANDS = ("code",)
+
+
+@cache
+def documents(template: str) -> list[tuple[str, str]]:
+    """Return the good documents of a template, as names and texts."""
+    found = [
+        (path.relative_to(CORPUS / template).as_posix(), path.read_text("utf-8"))
+        for path in sorted((CORPUS / template).rglob("*"))
+        if path.is_file() and "shop" not in path.parts and path.suffix != ".pyc"
+    ]
+    for rule in criteria(template).rules:
+        for sample in rule.samples.get("good", ()):
+            files = {"": sample} if isinstance(sample, str) else sample.files
+            if len(files) == 1:
+                ((name, text),) = files.items()
+                found.append((name or "sample.md", text))
+    return [one for each in found for one in _forms(template, *each)]
+
+
+def _forms(template: str, name: str, text: str) -> Iterator[tuple[str, str]]:
+    """Yield a document; of an API the same in JSON too, which can be changed part by part."""
+    yield name, text
+    if template == "api-spec" and not name.endswith(".md"):
+        value = read_data(text, "yaml")[0].value
+        yield name, json.dumps(value, indent=1)
+    if template == "api-spec" and name == "sample.md" and text.startswith("openapi"):
+        yield name, json.dumps(read_data(text, "yaml")[0].value, indent=1)
+
+
+def judged(template: str, name: str, text: str, level: Level = Level.B) -> Evaluation:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+        target = Target(criteria=criteria(template), level=level, artifact=path, root=path.parent)
+        return evaluate(target, built_in())
+
+
+@cache
+def before(template: str, name: str, text: str) -> Evaluation:
+    return judged(template, name, text)
+
+
+def outcomes(evaluation: Evaluation) -> dict[str, str]:
+    return {result.rule.id: result.outcome.value for result in evaluation.results}
+
+
+def may_be_planted(operator: Operator, name: str, found: dict[str, str]) -> bool:
+    rules = (operator.rule, *operator.spares)
+    is_meant = not (operator.unless and operator.unless in name)
+    return is_meant and all(found.get(rule, "pass") == "pass" for rule in rules)
+
+
+def plantings(template: str) -> st.SearchStrategy[tuple[Operator, int]]:
+    rules = frozenset(rule.id for rule in criteria(template).rules)
+    return st.tuples(st.sampled_from(operators_for(template, rules)), st.integers(0, 99))
+
+
+def planted(operator: Operator, text: str, place: int) -> str:
+    """Return the text with the fault at one of its places; it is no example without one."""
+    found = [one for one in operator.plant(text) if one != text]
+    assume(found)
+    return found[place % len(found)]
+
+
+def only_adds(text: str, changed: str) -> bool:
+    """Return whether every line of a text is there still, in this order."""
+    lines = iter(changed.splitlines())
+    return all(line in lines for line in text.splitlines())
+
+
+def count_of(template: str) -> settings:
+    if template in BY_COMMANDS:
+        return examples(BY_TOOL, in_suite=2)
+    return examples(IN_PROCESS // len(stock_names()) // 2, in_suite=25)
+
+
+@pytest.mark.parametrize("template", stock_names())
+def test_planted_fault_never_raises_the_score(template: str) -> None:
+    @count_of(template)
+    @given(st.sampled_from(documents(template)), plantings(template))
+    def holds(document: tuple[str, str], planting: tuple[Operator, int]) -> None:
+        name, text = document
+        operator, place = planting
+        good = before(template, name, text)
+        assume(may_be_planted(operator, name, outcomes(good)))
+        changed = planted(operator, text, place)
+        bad = judged(template, name, changed)
+        told = f"{operator.what}: {good.score} to {bad.score}\n{changed}\n{outcomes(bad)}"
+        assert outcomes(bad)[operator.rule] != "pass", told
+        assert bad.score <= good.score, told
+        assert good.passed or not bad.passed, told
+
+    holds()
+
+
+@pytest.mark.parametrize("template", stock_names())
+def test_fault_that_is_added_to_another_never_raises_the_score(template: str) -> None:
+    @count_of(template)
+    @given(st.sampled_from(documents(template)), plantings(template), plantings(template))
+    def holds(
+        document: tuple[str, str], one: tuple[Operator, int], other: tuple[Operator, int]
+    ) -> None:
+        name, text = document
+        faulty = planted(one[0], text, one[1])
+        assume(faulty.strip() and only_adds(text, faulty))
+        first = before(template, name, faulty)
+        assume(may_be_planted(other[0], name, outcomes(first)))
+        changed = planted(other[0], faulty, other[1])
+        assume(only_adds(faulty, changed))
+        both = judged(template, name, changed)
+        told = f"{one[0].what}, {other[0].what}: {first.score} to {both.score}\n{changed}"
+        assert both.score <= first.score, told
+        assert first.passed or not both.passed, told
+
+    holds()
