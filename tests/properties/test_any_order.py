@@ -1,9 +1,9 @@
 """A verdict is of the bytes that it names: whatever was judged before in the same process.
 
-Artifacts are judged one after the other at one place, by one host, or side by side in threads, and then
-each of them by a host that has judged nothing: the whole evaluations are the same. One in a hundred
-is judged by a fresh process too. `IN_PROCESS` examples are shared by all kinds; the suite has a
-tenth of them.
+Artifacts are judged one after the other at one place, by one host, or side by side in threads;
+then each of them by a host that has judged nothing: the whole evaluations are the same. One in a
+hundred is judged by a fresh process too. All kinds share `IN_PROCESS` examples; the suite has a
+tenth.
 """
 
 from __future__ import annotations
