@@ -23,7 +23,7 @@ def outcome(aspect: str, text: str, name: str = "a.yaml", base: Path | None = No
     "text",
     [
         "services:\n",
-        "name: shop\nservices: {}\n",
+        "version: '3'\nservices: {}\n",
         "volumes: {db: }\nservices:\n",
         "web: {image: a:1, ports: ['80:80']}\ndb:\n  image: b:2\n",
         "web:\n  build: .\n  image: a:1\nvolumes: {data: }\n",
@@ -95,6 +95,7 @@ def test_fault_does_not_make_another_kind_of_file_of_it(text: str) -> None:
         "services: {mail: {host: a, port: 25}}\nlevel: info\n",
         "web: {image: a:1, replicas: 2}\n",
         "web: {image: a:1}\ndb: {image: b:2}\n",
+        "name: app\nservices:\n",
     ],
 )
 def test_file_of_another_kind_stays_one(text: str) -> None:

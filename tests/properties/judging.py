@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from pytest_reflex.checks.registry import Registry, built_in
@@ -102,11 +103,19 @@ def in_a_row(name: str, folder: Path, artifacts: Iterable[Files], stamp: int) ->
     return [verdict(name, write(folder, one, stamp=stamp), registry) for one in artifacts]
 
 
-def side_by_side(name: str, folders: Sequence[Path]) -> list[Verdict]:
-    """Return the verdicts of artifacts in threads, by one host."""
-    registry = fresh_registry()
-    with ThreadPoolExecutor(len(folders)) as pool:
-        return list(pool.map(lambda artifact: verdict(name, artifact, registry), folders))
+def assert_same_side_by_side(name: str, artifacts: Sequence[Files], stamp: int) -> None:
+    """Judge artifacts in threads, by one host, and then each by a host that has judged nothing."""
+    with TemporaryDirectory() as there:
+        folders = [Path(there) / str(number) for number in range(len(artifacts))]
+        places = []
+        for folder, files in zip(folders, artifacts, strict=True):
+            folder.mkdir()
+            places.append(write(folder, files, stamp=stamp))
+        registry = fresh_registry()
+        with ThreadPoolExecutor(len(places)) as pool:
+            verdicts = list(pool.map(lambda artifact: verdict(name, artifact, registry), places))
+        for folder, files, found in zip(folders, artifacts, verdicts, strict=True):
+            assert alone(name, folder, files, stamp) == found
 
 
 def alone(name: str, folder: Path, files: Files, stamp: int) -> Verdict:

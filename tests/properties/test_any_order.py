@@ -22,10 +22,9 @@ from tests.properties.judging import (
     STAMP,
     Files,
     alone,
+    assert_same_side_by_side,
     in_a_row,
     in_own_process,
-    side_by_side,
-    write,
 )
 from tests.properties.size import IN_PROCESS, examples
 
@@ -51,45 +50,30 @@ judged = count()
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_verdict_does_not_depend_on_what_was_judged_before(kind: str) -> None:
+@examples(IN_PROCESS // len(KINDS), in_suite=IN_PROCESS // len(KINDS) // 10)
+@given(data=st.data())
+def test_verdict_does_not_depend_on_what_was_judged_before(kind: str, data: st.DataObject) -> None:
     names, strategy = KINDS[kind]
-
-    @examples(IN_PROCESS // len(KINDS), in_suite=IN_PROCESS // len(KINDS) // 10)
-    @given(st.sampled_from(names), rows(strategy))
-    def holds(criteria: str, row: tuple[list[Files], bool]) -> None:
-        found, alike = row
-        stamp = STAMP if alike else 0
-        with TemporaryDirectory() as there:
-            folder = Path(there)
-            verdicts = in_a_row(criteria, folder, found, stamp)
-            for place, (files, verdict) in enumerate(zip(found, verdicts, strict=True)):
-                if files in found[:place]:
-                    assert verdict == verdicts[found.index(files)]
-                    continue
-                assert alone(criteria, folder, files, stamp) == verdict
-            if next(judged) % ONE_IN == 0:
-                assert in_own_process(criteria, folder, found[-1], stamp) == verdicts[-1]
-
-    holds()
+    criteria, (found, alike) = data.draw(st.sampled_from(names)), data.draw(rows(strategy))
+    stamp = STAMP if alike else 0
+    with TemporaryDirectory() as there:
+        folder = Path(there)
+        verdicts = in_a_row(criteria, folder, found, stamp)
+        for place, (files, verdict) in enumerate(zip(found, verdicts, strict=True)):
+            if files in found[:place]:
+                assert verdict == verdicts[found.index(files)]
+                continue
+            assert alone(criteria, folder, files, stamp) == verdict
+        if next(judged) % ONE_IN == 0:
+            assert in_own_process(criteria, folder, found[-1], stamp) == verdicts[-1]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_verdict_does_not_depend_on_what_is_judged_beside_it(kind: str) -> None:
+@examples(IN_PROCESS // len(KINDS) // 10, in_suite=10)
+@given(data=st.data())
+def test_verdict_does_not_depend_on_what_is_judged_beside_it(
+    kind: str, data: st.DataObject
+) -> None:
     names, strategy = KINDS[kind]
-
-    @examples(IN_PROCESS // len(KINDS) // 10, in_suite=10)
-    @given(st.sampled_from(names), rows(strategy))
-    def holds(criteria: str, row: tuple[list[Files], bool]) -> None:
-        found, alike = row
-        stamp = STAMP if alike else 0
-        with TemporaryDirectory() as there:
-            folders = [Path(there) / str(number) for number in range(len(found))]
-            places = []
-            for folder, files in zip(folders, found, strict=True):
-                folder.mkdir()
-                places.append(write(folder, files, stamp=stamp))
-            verdicts = side_by_side(criteria, places)
-            for folder, files, verdict in zip(folders, found, verdicts, strict=True):
-                assert alone(criteria, folder, files, stamp) == verdict
-
-    holds()
+    criteria, (found, alike) = data.draw(st.sampled_from(names)), data.draw(rows(strategy))
+    assert_same_side_by_side(criteria, found, STAMP if alike else 0)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from tests.properties import artifacts
 from tests.properties.artifacts import one_file, rows
-from tests.properties.judging import STAMP, Files, alone, in_a_row, side_by_side, write
+from tests.properties.judging import STAMP, Files, alone, assert_same_side_by_side, in_a_row
 from tests.properties.size import BY_TOOL, examples
 
 pytestmark = pytest.mark.variants
@@ -60,40 +60,27 @@ def byte_code_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("tool", KINDS)
-def test_verdict_of_a_tool_does_not_depend_on_what_was_judged_before(tool: str) -> None:
+@examples(BY_TOOL, in_suite=1)
+@given(data=st.data())
+def test_verdict_of_a_tool_does_not_depend_on_what_was_judged_before(
+    tool: str, data: st.DataObject
+) -> None:
     criteria, strategy = KINDS[tool]
-
-    @examples(BY_TOOL, in_suite=1)
-    @given(rows(strategy, most=2))
-    def holds(row: tuple[list[Files], bool]) -> None:
-        found, alike = row
-        stamp = STAMP if alike else 0
-        with TemporaryDirectory() as there:
-            folder = Path(there)
-            verdicts = in_a_row(criteria, folder, found, stamp)
-            for files, verdict in zip(found, verdicts, strict=True):
-                assert alone(criteria, folder, files, stamp) == verdict
-
-    holds()
+    found, alike = data.draw(rows(strategy, most=2))
+    stamp = STAMP if alike else 0
+    with TemporaryDirectory() as there:
+        folder = Path(there)
+        verdicts = in_a_row(criteria, folder, found, stamp)
+        for files, verdict in zip(found, verdicts, strict=True):
+            assert alone(criteria, folder, files, stamp) == verdict
 
 
 @pytest.mark.parametrize("tool", KINDS)
-def test_verdict_of_a_tool_does_not_depend_on_what_is_judged_beside_it(tool: str) -> None:
+@examples(BY_TOOL, in_suite=1)
+@given(data=st.data())
+def test_verdict_of_a_tool_does_not_depend_on_what_is_judged_beside_it(
+    tool: str, data: st.DataObject
+) -> None:
     criteria, strategy = KINDS[tool]
-
-    @examples(BY_TOOL, in_suite=1)
-    @given(rows(strategy, most=3))
-    def holds(row: tuple[list[Files], bool]) -> None:
-        found, alike = row
-        stamp = STAMP if alike else 0
-        with TemporaryDirectory() as there:
-            folders = [Path(there) / str(number) for number in range(len(found))]
-            places = []
-            for folder, files in zip(folders, found, strict=True):
-                folder.mkdir()
-                places.append(write(folder, files, stamp=stamp))
-            verdicts = side_by_side(criteria, places)
-            for folder, files, verdict in zip(folders, found, verdicts, strict=True):
-                assert alone(criteria, folder, files, stamp) == verdict
-
-    holds()
+    found, alike = data.draw(rows(strategy, most=3))
+    assert_same_side_by_side(criteria, found, STAMP if alike else 0)

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_reflex.checks.registry import built_in
@@ -119,47 +119,63 @@ def only_adds(text: str, changed: str) -> bool:
     return all(line.rstrip(",") in lines for line in text.splitlines())
 
 
-def count_of(template: str) -> settings:
-    if template in BY_COMMANDS:
-        return examples(BY_TOOL, in_suite=2)
-    return examples(IN_PROCESS // len(stock_names()) // 2, in_suite=25)
+IN_THIS_PROCESS = [name for name in stock_names() if name not in BY_COMMANDS]
+OF_EACH = IN_PROCESS // len(IN_THIS_PROCESS) // 2
 
 
-@pytest.mark.parametrize("template", stock_names())
-def test_planted_fault_never_raises_the_score(template: str) -> None:
-    @count_of(template)
-    @given(st.sampled_from(cases(template)), st.integers(0, 99))
-    def holds(case: Case, place: int) -> None:
-        name, text, operator = case
-        good = before(template, name, text)
-        changed = (found := planted(operator, text))[place % len(found)]
-        bad = judged(template, name, changed)
-        told = f"{operator.what}: {good.score} to {bad.score}\n{changed}\n{outcomes(bad)}"
-        assert outcomes(bad)[operator.rule] != "pass", told
-        assert bad.score <= good.score, told
-        assert good.passed or not bad.passed, told
-
-    holds()
+@pytest.mark.parametrize("template", IN_THIS_PROCESS)
+@examples(OF_EACH, in_suite=25)
+@given(data=st.data())
+def test_planted_fault_never_raises_the_score(template: str, data: st.DataObject) -> None:
+    plant_a_fault(template, data)
 
 
-@pytest.mark.parametrize("template", stock_names())
-def test_fault_that_is_added_to_another_never_raises_the_score(template: str) -> None:
-    starts = [(name, f, op) for name, text, op in cases(template) for f in added(op, text)[:4]]
+@pytest.mark.parametrize("template", BY_COMMANDS)
+@examples(BY_TOOL, in_suite=2)
+@given(data=st.data())
+def test_fault_planted_into_code_never_raises_the_score(template: str, data: st.DataObject) -> None:
+    plant_a_fault(template, data)
+
+
+@pytest.mark.parametrize("template", IN_THIS_PROCESS)
+@examples(OF_EACH, in_suite=25)
+@given(data=st.data())
+def test_fault_beside_another_never_raises_the_score(template: str, data: st.DataObject) -> None:
+    add_a_fault(template, data)
+
+
+@pytest.mark.parametrize("template", BY_COMMANDS)
+@examples(BY_TOOL, in_suite=2)
+@given(data=st.data())
+def test_fault_beside_another_in_code_never_raises_the_score(
+    template: str, data: st.DataObject
+) -> None:
+    add_a_fault(template, data)
+
+
+def plant_a_fault(template: str, data: st.DataObject) -> None:
+    name, text, operator = data.draw(st.sampled_from(cases(template)))
+    good = before(template, name, text)
+    changed = data.draw(st.sampled_from(planted(operator, text)))
+    bad = judged(template, name, changed)
+    told = f"{operator.what}: {good.score} to {bad.score}\n{changed}\n{outcomes(bad)}"
+    assert outcomes(bad)[operator.rule] != "pass", told
+    assert bad.score <= good.score, told
+    assert good.passed or not bad.passed, told
+
+
+def add_a_fault(template: str, data: st.DataObject) -> None:
+    name, text, operator = data.draw(st.sampled_from(cases(template)))
+    starts = added(operator, text)
     if not starts:
-        pytest.skip("nothing can be added that is a fault for it")
-
-    @count_of(template)
-    @given(st.sampled_from(starts), st.data())
-    def holds(start: Case, data: st.DataObject) -> None:
-        name, faulty, operator = start
-        first = before(template, name, faulty)
-        more = [(op, f) for op in usable(template, name, faulty) for f in added(op, faulty)[:4]]
-        if not more:
-            return
-        other, changed = data.draw(st.sampled_from(more))
-        both = judged(template, name, changed)
-        told = f"{operator.what}, {other.what}: {first.score} to {both.score}\n{changed}"
-        assert both.score <= first.score, told
-        assert first.passed or not both.passed, told
-
-    holds()
+        return
+    faulty = data.draw(st.sampled_from(starts))
+    first = before(template, name, faulty)
+    more = [(op, f) for op in usable(template, name, faulty) for f in added(op, faulty)]
+    if not more:
+        return
+    other, changed = data.draw(st.sampled_from(more))
+    both = judged(template, name, changed)
+    told = f"{operator.what}, {other.what}: {first.score} to {both.score}\n{changed}"
+    assert both.score <= first.score, told
+    assert first.passed or not both.passed, told

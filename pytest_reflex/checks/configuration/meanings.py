@@ -86,7 +86,12 @@ def _is_compose(top: dict[str, Any]) -> bool:
     if strange:
         return _are_bare_services([top[key] for key in top if str(key) in strange])
     parts = (_are_parts(top.get(part), known) for part, known in _PART_KEYS.items())
-    return "services" in top or any(parts)
+    return _may_lose_services(top) or any(parts)
+
+
+def _may_lose_services(top: dict[str, Any]) -> bool:
+    """Return whether empty services are those of Compose: others have a name and a number."""
+    return "services" in top and "name" not in top and isinstance(top.get("version", ""), str)
 
 
 def _is_slip(top: dict[str, Any], key: str) -> bool:
