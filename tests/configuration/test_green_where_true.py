@@ -79,6 +79,7 @@ def test_entry_with_nothing_in_it_passes_nothing_for_that(
         "services:\n  web: {xbuild: ., command: run}\n",
         "on: push\npasword: a\n" + RUN,
         "on: push\nenvs: {A: b}\n" + RUN,
+        "on: push\ntodo: a\njobs: {a: {steps: [{run: make}]}}\n",
     ],
 )
 def test_fault_does_not_make_another_kind_of_file_of_it(text: str) -> None:

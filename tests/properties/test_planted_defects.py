@@ -25,7 +25,7 @@ from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Level
 from tests.properties.defects import Operator
 from tests.properties.judging import criteria
-from tests.properties.operators import operators_for
+from tests.properties.operators import EMPTY, operators_for
 from tests.properties.size import BY_TOOL, IN_PROCESS, examples
 from tests.templates.planted import CORPUS
 
@@ -60,18 +60,23 @@ def _forms(template: str, name: str, text: str) -> Iterator[tuple[str, str]]:
         yield name, json.dumps(read_data(text, "yaml")[0].value, indent=1)
 
 
-def judged(template: str, name: str, text: str, level: Level = Level.B) -> Evaluation:
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / name
+def judged(
+    template: str, name: str, text: str, level: Level = Level.B, beside: str = ""
+) -> Evaluation:
+    """Judge a file; or with one of the corpus `beside` it, the folder of both."""
+    with TemporaryDirectory() as place:
+        folder = Path(place) / "artifact"
+        path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
-        target = Target(criteria=criteria(template), level=level, artifact=path, root=path.parent)
+        if beside:
+            (folder / beside).write_text((CORPUS / template / beside).read_text("utf-8"), "utf-8")
+        artifact = folder if beside else path
+        target = Target(criteria=criteria(template), level=level, artifact=artifact, root=folder)
         return evaluate(target, built_in())
 
 
-@cache
-def before(template: str, name: str, text: str) -> Evaluation:
-    return judged(template, name, text)
+before = cache(judged)
 
 
 def outcomes(evaluation: Evaluation) -> dict[str, str]:
@@ -119,6 +124,9 @@ def only_adds(text: str, changed: str) -> bool:
     return all(line.rstrip(",") in lines for line in text.splitlines())
 
 
+BESIDE = {"configuration": "mailer.ini"}
+"""A good file for folders of two."""
+
 IN_THIS_PROCESS = [name for name in stock_names() if name not in BY_COMMANDS]
 OF_EACH = IN_PROCESS // len(IN_THIS_PROCESS) // 2
 
@@ -155,9 +163,12 @@ def test_fault_beside_another_in_code_never_raises_the_score(
 
 def plant_a_fault(template: str, data: st.DataObject) -> None:
     name, text, operator = data.draw(st.sampled_from(cases(template)))
-    good = before(template, name, text)
+    level = data.draw(st.sampled_from([Level.B, *[Level.A] * operator.rule.startswith("a.")]))
+    among = [BESIDE[template]] if template in BESIDE and not name.endswith(".md") else []
+    beside = data.draw(st.sampled_from(["", *(among if operator is not EMPTY else [])]))
+    good = before(template, name, text, level, beside)
     changed = data.draw(st.sampled_from(planted(operator, text)))
-    bad = judged(template, name, changed)
+    bad = judged(template, name, changed, level, beside)
     told = f"{operator.what}: {good.score} to {bad.score}\n{changed}\n{outcomes(bad)}"
     assert outcomes(bad)[operator.rule] != "pass", told
     assert bad.score <= good.score, told

@@ -143,7 +143,7 @@ def _are_parts(value: Any, known: frozenset[str]) -> bool:
 
 def _is_workflow(top: dict[str, Any]) -> bool:
     jobs = top.get("jobs")
-    if "on" in top and isinstance(jobs, dict) and any(map(_is_job, jobs.values())):
+    if "on" in top and isinstance(jobs, dict) and any(map(_has_steps, jobs.values())):
         return True  # whatever else is there: no other kind has both
     if not _WORKFLOW_KEYS.issuperset(top):
         return False
@@ -154,6 +154,10 @@ def _is_workflow(top: dict[str, Any]) -> bool:
 
 def _are_jobs(jobs: dict[str, Any]) -> bool:
     return bool(jobs) and all(map(_is_job, jobs.values()))
+
+
+def _has_steps(job: Any) -> bool:
+    return _is_job(job) or (isinstance(job, dict) and isinstance(job.get("steps"), list))
 
 
 def _is_job(job: Any) -> bool:
