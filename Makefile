@@ -50,7 +50,7 @@ test: $(VENV)/dev-ready ## run the tests (SEED=2: in another order; SHARE=1/1: a
 fuzz: $(VENV)/dev-ready ## try the property tests with new examples for SECONDS (default: 900)
 	$(BIN)/python -m tests.fuzz $(SECONDS) $(PYTEST_ARGS)
 
-properties: $(VENV)/dev-ready ## try that verdicts are of the bytes that they name, and that no fault raises a score, with all examples (an hour)
+properties: $(VENV)/dev-ready ## try that verdicts are of the bytes that they name, and that no fault raises a score, with all examples (hours)
 	nice -n 10 $(BIN)/python -m pytest tests/properties -q -n 2 -p no:randomly -o faulthandler_timeout=0 --hypothesis-profile=full --hypothesis-show-statistics $(PYTEST_ARGS)
 
 matrix: $(VENV)/matrix-ready ## run the tests on each Python that is found, with the lowest and the newest dependencies (ONLY="3.11-lowest": some of these)

@@ -125,7 +125,8 @@ def only_adds(text: str, changed: str) -> bool:
 
 
 BESIDE = {"configuration": "mailer.ini"}
-"""A good file for folders of two."""
+SELECTED = (".yaml", ".yml", ".json", ".toml", ".ini", ".env")
+"""A good file for folders of two, and endings that the template looks at in folders."""
 
 IN_THIS_PROCESS = [name for name in stock_names() if name not in BY_COMMANDS]
 OF_EACH = IN_PROCESS // len(IN_THIS_PROCESS) // 2
@@ -164,7 +165,7 @@ def test_fault_beside_another_in_code_never_raises_the_score(
 def plant_a_fault(template: str, data: st.DataObject) -> None:
     name, text, operator = data.draw(st.sampled_from(cases(template)))
     level = data.draw(st.sampled_from([Level.B, *[Level.A] * operator.rule.startswith("a.")]))
-    among = [BESIDE[template]] if template in BESIDE and not name.endswith(".md") else []
+    among = [BESIDE[template]] if template in BESIDE and name.endswith(SELECTED) else []
     beside = data.draw(st.sampled_from(["", *(among if operator is not EMPTY else [])]))
     good = before(template, name, text, level, beside)
     changed = data.draw(st.sampled_from(planted(operator, text)))
