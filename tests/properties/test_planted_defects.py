@@ -7,6 +7,7 @@ rule of the fault passes before, and does not afterwards.
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -70,7 +71,8 @@ def judged(
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
         if beside:
-            (folder / beside).write_text((CORPUS / template / beside).read_text("utf-8"), "utf-8")
+            (folder / "beside").mkdir()
+            shutil.copy(CORPUS / template / beside, folder / "beside")
         artifact = folder if beside else path
         target = Target(criteria=criteria(template), level=level, artifact=artifact, root=folder)
         return evaluate(target, built_in())
