@@ -135,7 +135,7 @@ OF_EACH = IN_PROCESS // len(IN_THIS_PROCESS) // 2
 
 
 @pytest.mark.parametrize("template", IN_THIS_PROCESS)
-@examples(OF_EACH, in_suite=25)
+@examples(OF_EACH, in_suite=80)
 @given(data=st.data())
 def test_planted_fault_never_raises_the_score(template: str, data: st.DataObject) -> None:
     plant_a_fault(template, data)
@@ -149,7 +149,7 @@ def test_fault_planted_into_code_never_raises_the_score(template: str, data: st.
 
 
 @pytest.mark.parametrize("template", IN_THIS_PROCESS)
-@examples(OF_EACH, in_suite=25)
+@examples(OF_EACH, in_suite=80)
 @given(data=st.data())
 def test_fault_beside_another_never_raises_the_score(template: str, data: st.DataObject) -> None:
     add_a_fault(template, data)
