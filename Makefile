@@ -9,7 +9,7 @@ SECONDS ?= 900
 # More than there are cores: many tests wait for processes that they started.
 WORKERS ?= 4
 
-.PHONY: help demo test fuzz matrix coverage lint bench faults bench-rules corpus mutants real-claude real-codex real-model changelog clean
+.PHONY: help demo test fuzz properties matrix coverage lint bench faults bench-rules corpus mutants real-claude real-codex real-model changelog clean
 
 help: ## show this page
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -50,6 +50,9 @@ test: $(VENV)/dev-ready ## run the tests (SEED=2: in another order; SHARE=1/1: a
 
 fuzz: $(VENV)/dev-ready ## try the property tests with new examples for SECONDS (default: 900)
 	$(BIN)/python -m tests.fuzz $(SECONDS) $(PYTEST_ARGS)
+
+properties: $(VENV)/dev-ready ## try that verdicts are of the bytes that they name, and that no fault raises a score, with all examples (hours)
+	nice -n 10 $(BIN)/python -m pytest tests/properties -q -n 2 -p no:randomly -o faulthandler_timeout=0 --hypothesis-profile=full --hypothesis-show-statistics $(PYTEST_ARGS)
 
 matrix: $(VENV)/matrix-ready ## run the tests on each Python that is found, with the lowest and the newest dependencies (ONLY="3.11-lowest": some of these)
 	@rm -rf .nox/reports && mkdir -p .nox/reports

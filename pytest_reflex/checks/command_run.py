@@ -98,6 +98,11 @@ def run_command(
 
     Raises SpawnError where it cannot be started.
     """
+    files = [file.path for file in artifact.files or (artifact,)]
+    if programs := [path for path in files if path.suffix == ".py"]:
+        from pytest_reflex.process.bytecode import remove_stale
+
+        remove_stale(programs)
     blocks = context.blocks or BlocksFolder(artifact)
     own = {ARTIFACT_VARIABLE: os.fspath(artifact.path), BLOCKS_VARIABLE: str(blocks())}
     return run(

@@ -101,6 +101,15 @@ def _spelt(value: Any) -> str:
     return value.isoformat() if isinstance(value, date | time) else str(value)
 
 
+def _forbids(params: Mapping[str, Any]) -> bool:
+    """Return whether a schema says only what must not be there."""
+    schema = params[KEY]
+    return isinstance(schema, Mapping) and "not" in schema and _SAYS_NOTHING.issuperset(schema)
+
+
+_SAYS_NOTHING = frozenset(
+    {"not", "$schema", "$id", "$comment", "$defs", "definitions", "title", "description"}
+)
 KIND = StructureKind(
     key=KEY,
     make=_make,
@@ -111,4 +120,5 @@ KIND = StructureKind(
     ).means("the schema itself, or a JSON, YAML or TOML file that holds it", REQUIRED),
     beside={"block": LANGUAGE},
     whole=True,
+    forbids=_forbids,
 )

@@ -16,6 +16,8 @@ RUN = "jobs: {a: {runs-on: x, steps: [{run: make}]}}\n"
 
 SECRETS = [
     (".env.example", "DB_PASSWORD=changeme\n"),
+    (".env.dist", "APP_SECRET=ThisTokenIsNotSoSecretChangeIt\n"),
+    (".env.sample", "DB_PASSWORD=please-change-this-1\nAPI_KEY=replace_me_4f9a8c2e\n"),
     (".env.sample", "DB_PASSWORD=secret\nAPI_KEY=your-api-key\n"),
     ("config.example.yaml", "db: {password: my-password, user: app}\n"),
     ("app.toml.dist", 'password = "password"\n'),

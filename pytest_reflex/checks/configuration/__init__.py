@@ -7,6 +7,7 @@ from typing import Any
 
 from pytest_reflex.checks.configuration.comments import comments
 from pytest_reflex.checks.configuration.defaults import defaults
+from pytest_reflex.checks.configuration.essentials import missing_part
 from pytest_reflex.checks.configuration.file import LINES_PER_COMMENT, ConfigFile, Wishes
 from pytest_reflex.checks.configuration.formats import read_config
 from pytest_reflex.checks.configuration.meanings import KINDS
@@ -61,7 +62,7 @@ def _make(params: Mapping[str, Any]) -> Judge:
     def judge(artifact: Artifact, context: CheckContext) -> Report:
         found = read_config(artifact, kind)
         if isinstance(found, ConfigFile):
-            told = "" if aspect in (syntax, required) else found.missing_part
+            told = "" if aspect in (syntax, required) else missing_part(found)
             if told:
                 return Report(unmeasured=f"{told} is missing: there is nothing to look at")
             return aspect(found, wishes)

@@ -107,12 +107,6 @@ class ConfigFile:
         top = self.documents[0].value
         return top if isinstance(top, dict) else {}
 
-    @property
-    def missing_part(self) -> str:
-        """The key without which there is nothing in a file of its kind; empty where it is there."""
-        parts = _ESSENTIAL.get(self.meaning, ())
-        return "" if not parts or any(self.top.get(part) for part in parts) else parts[0]
-
     def settings(self) -> Iterator[Setting]:
         """Yield every setting in the order of the file."""
         for document in self.documents:
@@ -129,7 +123,6 @@ class ConfigFile:
                     yield document, name, inner
 
 
-_ESSENTIAL = {Meaning.COMPOSE: ("services", "include"), Meaning.WORKFLOW: ("jobs",)}
 _EXAMPLE = re.compile(
     r"(?<=[._-])(?:examples?|sample|template|tmpl|dist)\b|^example[._-]", re.IGNORECASE
 )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from pytest_reflex.checks.configuration import schemas
+from pytest_reflex.checks.configuration.essentials import missing_part
 from pytest_reflex.checks.configuration.file import ConfigFile, Meaning, Setting, Wishes, texts
 from pytest_reflex.checks.configuration.references import undefined
 from pytest_reflex.checks.finding import Finding, Report
@@ -51,7 +52,7 @@ def required(config: ConfigFile, wishes: Wishes) -> Report:
 
 def _headless(config: ConfigFile) -> Iterator[Finding]:
     """Yield that a Compose file has nothing to run, which its schema does not ask for."""
-    if config.meaning is Meaning.COMPOSE and config.missing_part:
+    if config.meaning is Meaning.COMPOSE and missing_part(config) == "services":
         yield Finding("services is missing: a Compose file needs services or include", 1)
 
 

@@ -15,7 +15,7 @@ from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.checks.finding_at import finding_at
 from pytest_reflex.checks.openapi.access import auth
 from pytest_reflex.checks.openapi.aspects import descriptions, errors, operations, schemas
-from pytest_reflex.checks.openapi.document import ApiDocument
+from pytest_reflex.checks.openapi.document import ApiDocument, Operation
 from pytest_reflex.checks.openapi.examples import examples
 from pytest_reflex.checks.openapi.naming import naming
 from pytest_reflex.checks.openapi.paging import pagination
@@ -57,6 +57,7 @@ ASPECTS: dict[str, tuple[str, Callable[[ApiDocument], Report]]] = {
 _OF_DOCUMENTS = ("valid", "operations", "schemas")
 """What is judged of a document without operations too; a rule has `schemas` beside `valid`."""
 OPENAPI = "OpenAPI"
+_OF_BODIES = ("schemas", "examples", "pagination")
 _LANGUAGES = ("", "yaml", "yml", "json", "openapi")
 _SAYS_OPENAPI = re.compile(
     r"""^[ \t]*["']?(?:openapi|swagger)["']?[ \t]*:|[{,]\s*["'](?:openapi|swagger)["']\s*:""",
@@ -79,9 +80,22 @@ def _make(params: Mapping[str, Any]) -> Judge:
         needs = next((report.needs for report in reports if report.needs), "")
         if not findings and not any(map(partial(_is_about, name), found, reports)):
             unmeasured = f"there is no operation for {name} to look at"
+        elif not findings and name in _OF_BODIES and (silent := _silent(found)):
+            unmeasured = f"{silent.label} has no responses to look at"
         return Report(findings, reports[0].summary, unmeasured, needs=needs)
 
     return judge
+
+
+def _silent(documents: list[ApiDocument]) -> Operation | None:
+    """Return an operation without a response, where no other has a JSON body either.
+
+    Nothing is left to look at then, and what was wrong there must not count as mended.
+    """
+    every = [(api, op) for api in documents for op in api.operations()]
+    if any(next(api.json_bodies(op, errors=True), None) for api, op in every):
+        return None
+    return next((op for api, op in every if not api.responses(op)), None)
 
 
 def _is_about(name: str, document: ApiDocument, report: Report) -> bool:
