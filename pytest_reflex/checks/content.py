@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from pytest_reflex.checks.excerpt import Part, lines_at
@@ -16,7 +17,7 @@ from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec
-from pytest_reflex.model.targets import CheckContext, RunCheck
+from pytest_reflex.model.targets import CheckContext, CompiledCheck, TextSearch, plainly
 from pytest_reflex.model.words import Outcome
 from pytest_reflex.search.patterns import (
     Pattern,
@@ -24,6 +25,7 @@ from pytest_reflex.search.patterns import (
     Spans,
     compile_pattern,
     compile_text,
+    pattern_problems,
 )
 
 MOST = 1_000_000
@@ -55,18 +57,21 @@ class ContentCheck:
     """Search the text of the artifact; see SPEC section 2 for the parameters."""
 
     name = "content"
-    in_process = True
     parameters = KINDS
 
     def problems(self, spec: CheckSpec) -> Iterable[Problem]:
         yield from problems_of(spec, KINDS)
         if "min_count" in spec.params or "max_count" in spec.params:
             yield from _contradictions(spec, spec.params)
+        if not spec.params.get("literal"):
+            search = spec.params.get("search")
+            yield from pattern_problems(search, key="search", place=spec.place)
 
-    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
+    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> CompiledCheck:
         params = settled(spec, variables)
+        pattern = pattern_of(spec, params)
         search = _Search(
-            pattern=pattern_of(spec, params),
+            pattern=pattern,
             shown=one_line(_wanted(params), 80),
             least=params.get("min_count", 1),
             most=0 if params["negate"] else params.get("max_count"),
@@ -77,12 +82,19 @@ class ContentCheck:
         files = params.get("files")
         patterns = (files,) if isinstance(files, str) else files and tuple(files)
         each, negative = params["each"], search.most is not None
-        return lambda artifact, context: over_files(
-            artifact,
-            patterns,
-            lambda file: search.judge(file, context),
-            each=each,
-            negative=negative,
+
+        def run(artifact: Artifact, context: CheckContext) -> CheckResult:
+            judge = partial(search.judge, context=context)
+            return over_files(artifact, patterns, judge, each=each, negative=negative)
+
+        return CompiledCheck(
+            spec,
+            run,
+            describe=lambda: _in_words(spec.params),
+            is_pattern=not params["literal"],
+            preview=lambda rule, judge: _preview(params, pattern),
+            search=_text_search(params, pattern),
+            forbids=negative,
         )
 
 
@@ -94,6 +106,57 @@ def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
     counted = {} if params.get("negate") else {"min_count": 0 if "max_count" in params else 1}
     flags = dict.fromkeys(("literal", "negate", "ignore_case", "raw", "each"), False)
     return {**flags, **counted, **params}
+
+
+def _text_search(params: Mapping[str, Any], pattern: Pattern) -> TextSearch:
+    return TextSearch(
+        source=params["search"],
+        literal=params["literal"],
+        ignore_case=params["ignore_case"],
+        raw=params["raw"],
+        least=params.get("min_count", 1),
+        most=0 if params["negate"] else params.get("max_count"),
+        spans=pattern.spans,
+    )
+
+
+def _preview(params: Mapping[str, Any], pattern: Pattern) -> dict[str, Any]:
+    from pytest_reflex.checks.preview import searched, without
+
+    return {**searched(pattern), "options": without(params, ("search",))}
+
+
+def _in_words(params: Mapping[str, Any]) -> str:
+    wanted = f"/{params.get('search')}/"
+    if params.get("literal"):
+        wanted = f"the text {params.get('search')!r}"
+    where = "the artifact"
+    if params.get("block"):
+        where = f"the fenced blocks of {plainly(params['block'])}"
+    if params.get("section"):
+        where += f" under the heading {plainly(params['section'])}"
+    if params.get("files"):
+        which = "every file of" if params.get("each") else "one of the files"
+        where += f" ({which} {plainly(params['files'])})"
+    notes = [
+        words
+        for key, words in (("ignore_case", "whatever its case"), ("raw", "line ends as they are"))
+        if params.get(key)
+    ]
+    return ", ".join([f"{wanted} is {_how_often(params)} in {where}", *notes])
+
+
+def _how_often(params: Mapping[str, Any]) -> str:
+    least, most = params.get("min_count"), params.get("max_count")
+    if params.get("negate") is True or most == 0:
+        return "nowhere"
+    if least is None:
+        return "somewhere" if most is None else f"at most {_times(most)}"
+    return f"at least {_times(least)}" + ("" if most is None else f" and at most {_times(most)}")
+
+
+def _times(count: Any) -> str:
+    return "once" if count == 1 else f"{plainly(count)} times"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

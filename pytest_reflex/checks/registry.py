@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.checks.any_of import AnyOfCheck
 from pytest_reflex.checks.reading import MEGABYTE, SIZE_LIMIT
 from pytest_reflex.errors import CriteriaError, UsageError, did_you_mean
 from pytest_reflex.model.judged import Judge, JudgeWhen
-from pytest_reflex.model.targets import CheckType
+from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.rules import CheckSpec
+from pytest_reflex.model.targets import CheckType, CompiledCheck
 
 if TYPE_CHECKING:
     from pytest_reflex.settings import Settings
@@ -34,8 +36,9 @@ class Registry:
         self.size_limit = settings["artifact_limit"] * MEGABYTE
 
     @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(self._types)
+    def for_authors(self) -> dict[str, CheckType]:
+        """The kinds that a rule may name, by their names."""
+        return {n: one for n, one in self._types.items() if not getattr(one, "internal", False)}
 
     def __contains__(self, name: str) -> bool:
         return name in self._types
@@ -69,6 +72,18 @@ class Registry:
             hint = did_you_mean(name, self._types)
             raise CriteriaError(f"unknown check type {name!r}", hint=hint) from None
 
+    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> CompiledCheck:
+        """Return the check that judges; raises CriteriaError where it cannot be compiled."""
+        kind = self.get(spec.type)
+        found: object = kind.compile(spec, variables)
+        if isinstance(found, CompiledCheck):
+            return found
+        raise CriteriaError(
+            f"the check type {_origin(kind)} compiles to {one_line(repr(found), 60)}, which is no "
+            "CompiledCheck",
+            hint="return CompiledCheck(spec, run) of pytest_reflex.model.targets",
+        )
+
 
 def register_built_ins(register: Callable[[CheckType], None]) -> None:
     """Register the check types of this package, the way a plugin does it."""
@@ -93,6 +108,13 @@ def register_built_ins(register: Callable[[CheckType], None]) -> None:
     except ImportError:
         return
     register(StructureCheck())
+
+
+def registry_of(hooks: Any) -> Registry:
+    """Return a registry of the check types that the plugins behind `hooks` register."""
+    registry = Registry()
+    hooks.pytest_reflex_register_checks(register=registry.register)
+    return registry
 
 
 def built_in() -> Registry:

@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from pytest_reflex.model.targets import CheckType
 
 _LooseSpec = twin_of(CheckSpec)
-_NOT_FOR_AUTHORS = ("session", "withheld")
-"""Types that the program gives to checks that it makes."""
-
 _FLAGS = {"yes": "true", "on": "true", "no": "false", "off": "false"}
 _NO_PARAMETERS = frozenset({"type", "expected", "rule_id"})
 
@@ -110,7 +107,7 @@ def _looked_at(spec: CheckSpec, check_type: CheckType) -> tuple[CheckSpec, Itera
 
 def _refuse_type(table: Table, faults: Faults, rule_id: str, registry: Registry) -> None:
     kind = table.get("type")
-    known = [name for name in registry.names if name not in _NOT_FOR_AUTHORS]
+    known = list(registry.for_authors)
     if type(kind) is str:
         hint = nearest(kind, known)
         message = f"unknown check type {quoted(kind)}"

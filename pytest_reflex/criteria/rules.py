@@ -17,7 +17,6 @@ from pytest_reflex.criteria.ids import is_id, level_of, what_is_wrong
 from pytest_reflex.criteria.loose import twin_of
 from pytest_reflex.criteria.nodes import Table
 from pytest_reflex.criteria.rule_keys import READERS, finish_fix
-from pytest_reflex.criteria.usable import note_bad_patterns
 from pytest_reflex.criteria.wording import nearest, quoted
 from pytest_reflex.errors import Place
 from pytest_reflex.model.rules import Rule
@@ -85,17 +84,14 @@ def finish(
         return None
     if rule.weight is None:
         rule.weight = _WEIGHTS[rule.severity]
-    written = rule.checks
     rule.checks = tuple(
-        [finish_check(table, faults, rule_id, variables, registry) for table, faults in written]
+        [finish_check(table, faults, rule_id, variables, registry) for table, faults in rule.checks]
     )
     rule.fixes = tuple(
         filter(
             None, [finish_fix(t, faults, rule_id, variables, commands) for t, faults in rule.fixes]
         )
     )
-    for table, faults in written:
-        note_bad_patterns(table, faults, rule_id, variables)
     rule.place = draft.faults.place(draft.table.spot)
     rule.__class__ = Rule
     made: Rule = rule

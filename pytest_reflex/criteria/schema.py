@@ -14,7 +14,6 @@ from pytest_reflex.criteria.kind_schemas import Schema, check_schemas, fix_schem
 from pytest_reflex.criteria.load import INLINE_KEYS, SUITE_KEYS, TEMPLATE_KEYS
 from pytest_reflex.criteria.rule_keys import READERS
 from pytest_reflex.errors import UsageError, did_you_mean
-from pytest_reflex.model.rules import ALTERNATIVES
 from pytest_reflex.model.words import Level, Severity
 
 if TYPE_CHECKING:
@@ -135,22 +134,8 @@ def _definitions(registry: Registry) -> dict[str, Schema]:
         "additionalProperties": False,
     }
     forms = [
-        form
-        for check_type in registry
-        if check_type.name not in ("session", "withheld", ALTERNATIVES)
-        for form in check_schemas(check_type)
+        form for check_type in registry.for_authors.values() for form in check_schemas(check_type)
     ]
-    either: Schema = {
-        "type": "object",
-        "properties": {
-            "type": {"const": ALTERNATIVES},
-            "expected": {"type": "string"},
-            "rule_id": {"type": "string"},
-            ALTERNATIVES: {"type": "array", "minItems": 2, "items": {"$ref": "#/$defs/check"}},
-        },
-        "required": [ALTERNATIVES],
-        "additionalProperties": False,
-    }
     return {
         "variable": {
             "description": "stands for the value of a variable",
@@ -164,7 +149,7 @@ def _definitions(registry: Registry) -> dict[str, Schema]:
             "properties": {one.value: level for one in Level},
             "additionalProperties": False,
         },
-        "check": {"anyOf": [*forms, either]},
+        "check": {"anyOf": forms},
         "fix": fix_schema(),
         "rule": _rule(),
     }

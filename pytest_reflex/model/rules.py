@@ -45,6 +45,14 @@ class CheckSpec:
         return cls(type=wire["type"], params=params, expected=wire.get("expected", ""))
 
 
+def variable_name(value: Any) -> str:
+    """Return the name in a node `{var: NAME}`; of any other value the empty string."""
+    if isinstance(value, Mapping) and len(value) == 1:
+        name = value.get("var")
+        return name if isinstance(name, str) else ""
+    return ""
+
+
 FORMAT = "format"
 """The kind of fix that runs a program; it has to be called safe to be applied unasked."""
 
