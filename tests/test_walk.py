@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from pytest_reflex.api import run_loop
-from tests.walk import CRITERIA, DRAFT
+from tests.walk import CRITERIA, DRAFT, walk_a_rule
 
 MOST_MODULES = 90
 MOST_MOVES = 1_500
+MOST_OF_A_RULE = 25
 
 
 def test_an_offline_iteration_goes_through_few_modules() -> None:
@@ -25,6 +26,12 @@ def test_an_offline_iteration_goes_through_few_modules() -> None:
     moves = {module: count for module, count in found["moves"].items() if count > 20}
     assert len(found["modules"]) <= MOST_MODULES, found["modules"]
     assert sum(found["moves"].values()) <= MOST_MOVES, moves
+
+
+def test_a_rule_goes_through_few_modules_on_its_way_to_an_item(tmp_path: Path) -> None:
+    """From YAML to what is run; `python -m tests.walk --rule` tells."""
+    found = walk_a_rule(tmp_path)
+    assert len(found.modules) <= MOST_OF_A_RULE, sorted(found.modules)
 
 
 def test_a_tick_reads_what_people_ask_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

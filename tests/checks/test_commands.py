@@ -21,7 +21,7 @@ VARIABLES = {"tool": "lint it", "none": "", "slow": 7}
 CODE = {"type": "code", "aspect": "bugs"}
 KINDS: dict[str, tuple[dict[str, Any], list[Any], bool]] = {
     "a search": ({"type": "content", "search": "x"}, [], False),
-    "a structure": ({"type": "structure", "links": {}}, [], False),
+    "a structure": ({"type": "structure", "links": True}, [], False),
     "a list": ({"type": "executable", "command": ["a", "b"]}, [("a", "b")], True),
     "a text": ({"type": "executable", "command": "a b"}, ["a b"], True),
     "a variable": ({"type": "executable", "command": {"var": "tool"}}, ["lint it"], True),
