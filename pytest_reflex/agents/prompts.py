@@ -224,8 +224,7 @@ def _rules(request: StepRequest, title: str) -> PromptPart:
 
 def _compiled(request: StepRequest) -> Compile:
     """Return what compiles a check, for what it says of itself."""
-    from pytest_reflex.checks.compiled import describe
-    from pytest_reflex.checks.registry import built_in
+    from pytest_reflex.checks.registry import built_in, describe
 
     registry = request.check_types() if request.check_types else built_in()
     return lambda spec: describe(spec, request.criteria.vars, registry)

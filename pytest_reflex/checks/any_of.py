@@ -74,7 +74,7 @@ class AnyOfCheck:
             spec,
             _Alternatives(dict(numbered), expected),
             commands=tuple(command for part in parts for command in part.commands),
-            in_process=all(part.in_process for part in parts),
+            starts_more=any(part.starts_more for part in parts),
             writes=tuple(glob for part in parts for glob in part.writes),
             describe=lambda: _in_words(parts),
             votes=sum(part.votes for part in parts),

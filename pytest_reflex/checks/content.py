@@ -72,7 +72,7 @@ class ContentCheck:
         pattern = pattern_of(spec, params)
         search = _Search(
             pattern=pattern,
-            shown=one_line(_wanted(params), 80),
+            wanted=_wanted(params),
             least=params.get("min_count", 1),
             most=0 if params["negate"] else params.get("max_count"),
             section=params.get("section", ""),
@@ -162,7 +162,7 @@ def _times(count: Any) -> str:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Search:
     pattern: Pattern
-    shown: str
+    wanted: str
     least: int
     most: int | None
     section: str
@@ -181,6 +181,10 @@ class _Search:
         except (ArtifactError, SearchError) as error:
             return CheckResult(outcome=Outcome.ERROR, message=str(error))
         return self._verdict(artifact, parts, found)
+
+    @property
+    def shown(self) -> str:
+        return one_line(self.wanted, 80)
 
     @property
     def _limit(self) -> int:

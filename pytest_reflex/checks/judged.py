@@ -71,7 +71,7 @@ class JudgedCheck:
         return CompiledCheck(
             spec,
             voting,
-            in_process=False,
+            starts_more=True,
             describe=lambda: _in_words(spec.params),
             preview=voting.preview,
             votes=size,

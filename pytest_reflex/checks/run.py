@@ -16,12 +16,11 @@ from threading import Event
 from typing import Any
 
 from pytest_reflex.checks.blocks_folder import BlocksFolder
-from pytest_reflex.checks.compiled import Key, compile_checks
 from pytest_reflex.checks.guarded import guarded
 from pytest_reflex.checks.judged import with_judged
 from pytest_reflex.checks.purse import Purse
 from pytest_reflex.checks.reading import Watch, files_of_rules, read_artifact, watches
-from pytest_reflex.checks.registry import Registry
+from pytest_reflex.checks.registry import Key, Registry, compile_checks
 from pytest_reflex.checks.remembered import Remembered
 from pytest_reflex.errors import ArtifactError, CriteriaError
 from pytest_reflex.model.artifact import Artifact

@@ -99,7 +99,7 @@ def show(reference: str, variables: tuple[str, ...], as_json: bool) -> int:
 @json_option
 def explain(reference: str, rule_id: str, variables: tuple[str, ...], as_json: bool) -> int:
     """Say what RULE of NAME|FILE holds, why, how it is checked, and where it was declared."""
-    from pytest_reflex.checks.compiled import compile_rule
+    from pytest_reflex.checks.registry import compile_rule
     from pytest_reflex.reports.criteria import rule_json, rule_text
 
     registry = registry_here()

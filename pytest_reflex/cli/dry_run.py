@@ -129,8 +129,8 @@ def _show(
     host: Host, outlook: Outlook, agents: Mapping[Step, str], *, as_json: bool, note: str = ""
 ) -> int:
     from pytest_reflex.checks.command import missing_program
-    from pytest_reflex.checks.compiled import compile_rules
     from pytest_reflex.checks.judged import most_votes, with_judged
+    from pytest_reflex.checks.registry import compile_rules
     from pytest_reflex.criteria.formatting import formatters_of
     from pytest_reflex.reports.dry_run import DryRun, dry_run_document, dry_run_text
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_reflex.checks.compiled import Key, compile_checks
 from pytest_reflex.checks.judged import with_judged
 from pytest_reflex.checks.preview import preview
+from pytest_reflex.checks.registry import Key, compile_checks
 from pytest_reflex.checks.run import VARIABLE_PREFIX
 from pytest_reflex.criteria.formatting import formatters_of
 from pytest_reflex.model.judged import Judge

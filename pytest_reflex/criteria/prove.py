@@ -12,7 +12,7 @@ from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_reflex.checks.compiled import compile_rule
+from pytest_reflex.checks.registry import compile_rule
 from pytest_reflex.criteria.among import among_good, asks_of_all
 from pytest_reflex.criteria.mutants import Spans, grown, mutants
 from pytest_reflex.criteria.patterns_of import globs_of, matched, plants

@@ -14,7 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_reflex.checks.compiled import compile_rule
+from pytest_reflex.checks.registry import compile_rule
 from pytest_reflex.checks.run import prepare, run_one
 from pytest_reflex.criteria.formatting import Formatting
 from pytest_reflex.criteria.mending import can_be_tried, mends

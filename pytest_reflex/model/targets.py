@@ -157,9 +157,9 @@ LONGEST_DESCRIPTION = 400
 class CompiledCheck:
     """A check of a rule that can be run, and all that others have to know of it.
 
-    `run` judges; only it and `spec` have to be given. `commands` are what it starts: a check that
-    starts something is never `in_process`, and one that is slow, or starts what it does not name,
-    says so itself. `writes` are globs of the files in the project that it may change meanwhile.
+    `run` judges; only it and `spec` have to be given. `commands` are what it starts; `starts_more`
+    where it is slow, or starts what it does not name. `writes` are globs of the files in the
+    project that it may change meanwhile.
     `describe` returns one line for people that says what is asked for (default: the parameters);
     `is_pattern` where that is a pattern, which says to nobody what is wanted. `preview` returns
     what is to be known beside the commands before it runs, as plain data, given the rule and who
@@ -172,7 +172,7 @@ class CompiledCheck:
     run: RunCheck
     _: KW_ONLY
     commands: tuple[CheckCommand, ...] = ()
-    in_process: bool = True
+    starts_more: bool = False
     writes: tuple[str, ...] = ()
     describe: Callable[[], str] | None = field(default=None, compare=False, repr=False)
     is_pattern: bool = False
@@ -182,12 +182,13 @@ class CompiledCheck:
     forbids: bool = False
     alternatives: tuple[CompiledCheck, ...] = ()
 
-    def __post_init__(self) -> None:
-        if self.commands and self.in_process:
-            object.__setattr__(self, "in_process", False)
-
     def __call__(self, artifact: Artifact, context: CheckContext) -> CheckResult:
         return self.run(artifact, context)
+
+    @property
+    def in_process(self) -> bool:
+        """Whether it is quick and starts nothing: not worth a worker, or a thread."""
+        return not (self.commands or self.starts_more)
 
     @property
     def parts(self) -> tuple[CompiledCheck, ...]:
@@ -203,10 +204,7 @@ class CompiledCheck:
     @property
     def runs_foreign_code(self) -> bool:
         """Whether it runs what a rule or an artifact brings, or starts what it does not name."""
-        return any(
-            not (part.in_process or part.commands) or any(one.is_foreign for one in part.commands)
-            for part in self.parts
-        )
+        return self.starts_more or any(command.is_foreign for command in self.commands)
 
     @property
     def is_judged(self) -> bool:

@@ -90,7 +90,7 @@ class Fetched:
             spec,
             lambda artifact, context: passed,
             commands=tuple(commands),
-            in_process=spec.params.get("quick", True),
+            starts_more=spec.params.get("more", False),
         )
 
 
@@ -99,8 +99,8 @@ class Fetched:
     [
         ({"names": ["a", "b"]}, False, True),
         ({"names": []}, True, False),
-        ({"names": [], "quick": False}, False, True),
-        ({"names": ["a"], "quick": False}, False, True),
+        ({"names": [], "more": True}, False, True),
+        ({"names": ["a"], "more": True}, False, True),
     ],
     ids=["what it starts", "nothing", "what it does not name", "both"],
 )

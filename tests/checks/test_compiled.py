@@ -10,9 +10,8 @@ import pytest
 
 from pytest_reflex.agents.findings import words_of
 from pytest_reflex.agents.prompts import prompt_for
-from pytest_reflex.checks.compiled import compile_rule, describe
 from pytest_reflex.checks.preview import preview
-from pytest_reflex.checks.registry import Registry, built_in
+from pytest_reflex.checks.registry import Registry, built_in, compile_rule, describe
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.criteria.linting.lint import lint
 from pytest_reflex.criteria.prove import Proof, Prover
@@ -158,7 +157,7 @@ def test_what_is_no_compiled_check_is_refused_by_the_name_of_its_kind(
 
 def test_a_check_is_compiled_once_for_a_target(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("a\n")
-    kind = Mine(in_process=False)
+    kind = Mine(starts_more=True)
     checks = [CheckSpec(type="mine", params={})] * 3
     evaluation = evaluate(target(tmp_path / "a.md", rule("a.x.y", *checks)), knowing(kind))
     assert (evaluation.passed, kind.compiled) == (True, 3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_reflex.checks.compiled import Key, compile_rules
+from pytest_reflex.checks.registry import Key, compile_rules
 from pytest_reflex.criteria.faults import Faults, in_order
 from pytest_reflex.criteria.layers import Layer
 from pytest_reflex.criteria.linting.remark import Remark

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from pytest_reflex.checks.compiled import Key
+from pytest_reflex.checks.registry import Key
 from pytest_reflex.checks.run import VARIABLE_PREFIX
 from pytest_reflex.criteria.faults import Faults
 from pytest_reflex.criteria.linting.idle import idle_in_file

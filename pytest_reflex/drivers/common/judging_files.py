@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from pytest_reflex.checks.compiled import commands_of
+from pytest_reflex.checks.registry import commands_of
 from pytest_reflex.errors import is_transient
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.targets import CompiledCheck

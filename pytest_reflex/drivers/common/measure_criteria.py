@@ -50,7 +50,7 @@ class CriteriaMeasure:
         threshold: str = "",
         rule: str = "",
     ) -> None:
-        from pytest_reflex.checks.compiled import compile_all
+        from pytest_reflex.checks.registry import compile_all
         from pytest_reflex.criteria.load import VACUITY_HINT, read_criteria, vacuity
         from pytest_reflex.criteria.suite import default_level
         from pytest_reflex.verdict.score import cannot_fail

@@ -80,7 +80,7 @@ def runnables_of(plan: Plan, project: Path, registry: Registry) -> Iterator[Runn
 
 def _criteria(plan: Plan, project: Path, registry: Registry) -> Runnable | None:
     """Return the criteria of a plan where a check of them starts a process, else None."""
-    from pytest_reflex.checks.compiled import compile_all
+    from pytest_reflex.checks.registry import compile_all
     from pytest_reflex.criteria.load import read_criteria
     from pytest_reflex.drivers.common.judging_files import commands_in
 

@@ -84,7 +84,7 @@ def usable_criteria(
 
     None where nothing is left.
     """
-    from pytest_reflex.checks.compiled import compile_rule
+    from pytest_reflex.checks.registry import compile_rule
     from pytest_reflex.criteria.load import load_criteria
 
     plan = Plan(criteria=options.criteria, artifact=options.artifact)

@@ -134,7 +134,7 @@ def _starts(config: pytest.Config, target: Target | None) -> tuple[list[list[str
     """Return what the checks of a target start, and what they declare to write."""
     if target is None:
         return [], []
-    from pytest_reflex.checks.compiled import commands_of, compile_all
+    from pytest_reflex.checks.registry import commands_of, compile_all
     from pytest_reflex.drivers.reflex.seal import writes_of
 
     registry = config.stash[Desk.key].registry_for(config.rootpath)

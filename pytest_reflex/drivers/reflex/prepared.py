@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.checks.command import named_argv
-from pytest_reflex.checks.compiled import compile_rule
-from pytest_reflex.checks.registry import built_in
+from pytest_reflex.checks.registry import built_in, compile_rule
 from pytest_reflex.criteria.patterns_of import without_example
 from pytest_reflex.criteria.prove import MOST_BYTES, Proof, Prover, RuleProof, Seed
 from pytest_reflex.criteria.samples import judge_text, passes

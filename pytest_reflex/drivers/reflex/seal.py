@@ -17,9 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
-from pytest_reflex.checks.compiled import commands_of, compile_rules
 from pytest_reflex.checks.judged import most_votes
-from pytest_reflex.checks.registry import Registry
+from pytest_reflex.checks.registry import Registry, commands_of, compile_rules
 from pytest_reflex.drivers.common.judging_files import (
     Command,
     commands_in,
