@@ -17,8 +17,7 @@ from pytest_reflex.criteria.fields import (
 from pytest_reflex.criteria.loose import twin_of
 from pytest_reflex.criteria.meant import as_in_file
 from pytest_reflex.criteria.nodes import Items, Table
-from pytest_reflex.criteria.scalars import CONTROL
-from pytest_reflex.criteria.values import lookup, plain
+from pytest_reflex.criteria.values import CONTROL, lookup, plain
 from pytest_reflex.criteria.wording import nearest, quoted, shortened
 from pytest_reflex.errors import CriteriaError, Problem, nearest_word, suggest
 from pytest_reflex.model.plain import as_written
