@@ -16,7 +16,7 @@ from tests.walk import CRITERIA, DRAFT, walk_a_rule
 
 MOST_MODULES = 90
 MOST_MOVES = 1_500
-MOST_OF_A_RULE = 22
+MOST_OF_A_RULE = 20
 
 
 def test_an_offline_iteration_goes_through_few_modules() -> None:

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 from pytest_reflex.criteria.checks import finish_check
 from pytest_reflex.criteria.faults import Faults
 from pytest_reflex.criteria.fields import refuse_text
-from pytest_reflex.criteria.ids import is_id, level_of, what_is_wrong
+from pytest_reflex.criteria.ids import what_is_wrong
 from pytest_reflex.criteria.loose import twin_of
 from pytest_reflex.criteria.nodes import Table
 from pytest_reflex.criteria.rule_keys import READERS, finish_fix
 from pytest_reflex.criteria.wording import nearest, quoted
 from pytest_reflex.errors import Place
-from pytest_reflex.model.rules import Rule
+from pytest_reflex.model.rules import Rule, is_id, level_of
 from pytest_reflex.model.words import DEFAULT_WEIGHT
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -10,6 +11,28 @@ from typing import Any
 from pytest_reflex.errors import Place
 from pytest_reflex.model.samples import Sample
 from pytest_reflex.model.words import ACTIVE_LEVELS, Level, Severity
+
+LONGEST_ID = 120
+_PART = r"[a-z0-9]+(?:-[a-z0-9]+)*"
+_ID = re.compile(rf"{_PART}(?:\.{_PART})+")
+_LEVELS = {"a.": Level.A, "b.": Level.B}
+
+
+def is_id(text: str) -> bool:
+    """Return whether a rule may be called so."""
+    return _ID.fullmatch(text) is not None and len(text) <= LONGEST_ID
+
+
+def level_of(rule_id: str) -> Level | None:
+    """Return the level that an id of the form `<a|b>.<category>.<name>` names, else None."""
+    level = _LEVELS.get(rule_id[:2])
+    return level if level and rule_id.count(".") == 2 else None
+
+
+def contradicts(rule_id: str, level: Level) -> bool:
+    """Return whether the id starts with the other level's letter."""
+    return _LEVELS.get(rule_id[:2], level) is not level
+
 
 ALTERNATIVES = "any_of"
 """The type of a check that is a list of checks, of which one has to pass; and its only key."""
