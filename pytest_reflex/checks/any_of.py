@@ -34,9 +34,6 @@ class AnyOfCheck:
     schema: Mapping[str, Any] = {
         "type": "object",
         "properties": {
-            "type": {"const": ALTERNATIVES},
-            "expected": {"type": "string"},
-            "rule_id": {"type": "string"},
             ALTERNATIVES: {"type": "array", "minItems": 2, "items": {"$ref": "#/$defs/check"}},
         },
         "required": [ALTERNATIVES],

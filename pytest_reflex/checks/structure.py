@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from pytest_reflex.checks.finding import result_of
-from pytest_reflex.checks.options import Kind, problems_of, settle
+from pytest_reflex.checks.options import REQUIRED, Kind, problems_of, settle
 from pytest_reflex.checks.selection import FILE_KINDS, over_files
 from pytest_reflex.checks.structure_kind import Judge, ParameterError, StructureKind
 from pytest_reflex.errors import (
@@ -118,7 +118,7 @@ def _preview(spec: CheckSpec, kind: StructureKind, params: Mapping[str, Any]) ->
 def form_of(key: str) -> dict[str, Kind]:
     """Return the parameters of a check that has a key of KINDS, that key first."""
     kind = kind_of(key)
-    own = replace(kind.value or _table_of(kind), inside=kind.inside)
+    own = replace(kind.value or _table_of(kind), inside=kind.inside, default=REQUIRED)
     return {key: own, **COMMON, **kind.beside}
 
 

@@ -41,7 +41,7 @@ def check_schemas(check_type: CheckType) -> list[Schema]:
     """Return a schema for each form that a check of this type may have."""
     name = check_type.name
     if own := getattr(check_type, "schema", None):
-        return [dict(own)]
+        return [{**own, "properties": {**_of_checks(name), **own["properties"]}}]
     forms: Iterable[Mapping[str, Kind]] = getattr(check_type, "forms", None) or [
         getattr(check_type, "parameters", {})
     ]
@@ -93,12 +93,16 @@ def samples_schema() -> Schema:
 
 def _closed(name: str, properties: Mapping[str, Schema], required: list[str]) -> Schema:
     """Return the schema of a check that has these parameters and no others."""
-    common: dict[str, Schema] = {
+    return _object({**_of_checks(name), **properties}, ["type", *required])
+
+
+def _of_checks(name: str) -> dict[str, Schema]:
+    """Return the keys that every check of a type may have."""
+    return {
         "type": {"const": name},
         "expected": {"type": "string", "description": "what is wanted, for readers"},
         "rule_id": {"type": "string"},
     }
-    return _object({**common, **properties}, ["type", *required])
 
 
 def _parameter(kind: Kind) -> Schema:

@@ -230,8 +230,9 @@ class CheckType(Protocol):
     What there is to know of one check is in what `compile` returns: nobody asks for its type. Of
     the type itself are `parameters`, kinds of values by their keys, which bring them into the
     schema for editors; or `forms`, where a check has one of several sets of them, or `schema`, its
-    own JSON Schema. A type that is `internal` cannot be written in a rule. `inlined(spec)` returns
-    a check with what it names in files put into it. A type has these only where it needs them.
+    own JSON Schema but for the keys of all checks. A type that is `internal` cannot be written in
+    a rule. `inlined(spec)` returns a check with what it names in files put into it. A type has
+    these only where it needs them.
     """
 
     name: str
