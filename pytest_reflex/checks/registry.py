@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.checks.any_of import AnyOfCheck
@@ -116,11 +116,22 @@ def register_built_ins(register: Callable[[CheckType], None]) -> None:
     register(StructureCheck())
 
 
+@dataclass(frozen=True, slots=True)
+class BuiltInChecks:
+    """The plugin that registers the built-in kinds; in `registry` are those of all plugins."""
+
+    registry: Registry
+
+    def pytest_reflex_register_checks(self, register: Callable[[CheckType], None]) -> None:
+        register_built_ins(register)
+
+
 def registry_of(hooks: Any) -> Registry:
-    """Return a registry of the check types that the plugins behind `hooks` register."""
-    registry = Registry()
-    hooks.pytest_reflex_register_checks(register=registry.register)
-    return registry
+    """Return the registry that was filled through `hooks`, which are not called for it again."""
+    for implementation in hooks.pytest_reflex_register_checks.get_hookimpls():
+        if isinstance(implementation.plugin, BuiltInChecks):
+            return implementation.plugin.registry
+    return built_in()
 
 
 def built_in() -> Registry:
