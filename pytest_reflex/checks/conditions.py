@@ -20,7 +20,7 @@ from pytest_reflex.model.left_out import listed
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import NOT, CheckSpec, Condition
-from pytest_reflex.model.targets import CheckContext, CheckType, RunCheck
+from pytest_reflex.model.targets import CheckContext, CheckType, CompiledCheck, RunCheck
 from pytest_reflex.model.words import Outcome
 
 if TYPE_CHECKING:
@@ -39,13 +39,12 @@ class FileCondition:
     """
 
     name = "file"
-    in_process = True
     parameters = _KINDS
 
     def problems(self, spec: CheckSpec) -> Iterable[Problem]:
         return problems_of(spec, self.parameters)
 
-    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
+    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> CompiledCheck:
         globs = _globs(settle(spec, self.parameters, variables)["file"])
         told = one_line(", ".join(globs), 120)
 
@@ -65,7 +64,7 @@ class FileCondition:
             outcome = Outcome.PASS if there else Outcome.FAIL
             return CheckResult(outcome=outcome, message=there or missing)
 
-        return run
+        return CompiledCheck(spec, run)
 
 
 FILE = FileCondition()
@@ -84,7 +83,7 @@ def only_when(
     They are looked at in their order; the first one that does not hold ends it.
     """
     compiled = [
-        (one, type_of(one.check, registry).compile(one.check, variables)) for one in conditions
+        (one, type_of(one.check, registry).compile(one.check, variables).run) for one in conditions
     ]
 
     def conditional(artifact: Artifact, context: CheckContext) -> CheckResult:

@@ -13,17 +13,15 @@ from pytest_reflex.checks.command import NOT_FOUND, Command, command_of
 from pytest_reflex.checks.command_run import (
     TIMEOUT,
     check_command,
+    in_words,
     remarks,
     run_command,
     shell_problems,
     stopped,
+    written_by,
 )
 from pytest_reflex.checks.finding import MOST_FINDINGS
-from pytest_reflex.checks.options import (
-    problems_of,
-    settle,
-    variable_name,
-)
+from pytest_reflex.checks.options import problems_of, settle
 from pytest_reflex.checks.output import last_lines
 from pytest_reflex.checks.reading import read_artifact
 from pytest_reflex.checks.reported.counting import ALL, Counted, Limits
@@ -40,8 +38,8 @@ from pytest_reflex.errors import ArtifactError, CriteriaError, Place, Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult, PlacedFinding
-from pytest_reflex.model.rules import CheckSpec
-from pytest_reflex.model.targets import CheckCommand, CheckContext, RunCheck
+from pytest_reflex.model.rules import CheckSpec, variable_name
+from pytest_reflex.model.targets import CheckContext, CompiledCheck, Decides, plainly
 from pytest_reflex.model.words import Outcome
 from pytest_reflex.process.environment import inherited
 from pytest_reflex.process.run import Finished
@@ -58,7 +56,6 @@ class FindingsCheck:
     """Run a tool, read its report, and count what it found."""
 
     name = "findings"
-    in_process = False
     parameters = KINDS
 
     def __init__(self) -> None:
@@ -70,16 +67,13 @@ class FindingsCheck:
         if not any(variable_name(value) for value in spec.params.values()):
             yield from _contradictions(spec, spec.params)
 
-    def commands(self, spec: CheckSpec, variables: Mapping[str, Any]) -> Iterable[CheckCommand]:
-        params = settled(spec, variables)
-        yield check_command(self._command(params), params)
-
-    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
-        params = settled(spec, variables)
+    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> CompiledCheck:
+        params, environment = settled(spec, variables), self._known_environment()
+        command = command_of(params["command"], params.get("shell", ""), environment)
         most = params["max_findings"]
-        return _Tool(
-            command=self._command(params),
-            environment=self._known_environment(),
+        run = _Tool(
+            command=command,
+            environment=environment,
             timeout=float(params["timeout"]),
             read=_reader(params),
             stream=params.get("stream", ""),
@@ -94,9 +88,14 @@ class FindingsCheck:
             ),
             install=params.get("install", ""),
         )
-
-    def _command(self, params: Mapping[str, Any]) -> Command:
-        return command_of(params["command"], params.get("shell", ""), self._known_environment())
+        return CompiledCheck(
+            spec,
+            run,
+            commands=(check_command(command, params, Decides.REPORT),),
+            writes=written_by(params),
+            describe=lambda: _in_words(spec.params),
+            preview=lambda rule, judge: _preview(params),
+        )
 
     def _known_environment(self) -> dict[str, str]:
         if self._environment is None:
@@ -120,6 +119,17 @@ def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
     }
     place = {} if "report" in params else {"stream": "stdout"}
     return {**defaults, **place, **params}
+
+
+def _preview(params: Mapping[str, Any]) -> dict[str, Any]:
+    from pytest_reflex.checks.preview import OF_COMMAND, without
+
+    return {"options": without(params, OF_COMMAND)}
+
+
+def _in_words(params: Mapping[str, Any]) -> str:
+    told = f"`{in_words(params)}` reports as {plainly(params.get('format'))}"
+    return f"{told} at most {plainly(params.get('max_findings', 0))} findings"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

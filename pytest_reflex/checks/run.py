@@ -15,21 +15,20 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from pytest_reflex.checks.blocks_folder import BlocksFolder
-from pytest_reflex.checks.commands import starts_process
 from pytest_reflex.checks.guarded import guarded
-from pytest_reflex.checks.judged import is_judged, with_judged
+from pytest_reflex.checks.judged import with_judged
 from pytest_reflex.checks.purse import Purse
 from pytest_reflex.checks.reading import Watch, files_of_rules, read_artifact, watches
-from pytest_reflex.checks.registry import Registry
+from pytest_reflex.checks.registry import Key, Registry, compile_checks
 from pytest_reflex.checks.remembered import Remembered
-from pytest_reflex.errors import ArtifactError, CriteriaError, Problem, StateError
+from pytest_reflex.errors import ArtifactError, StateError
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.judged import Ballot, Judge, JudgeWhen
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult, Evaluation, PlacedFinding
-from pytest_reflex.model.rules import CheckSpec, Criteria, Rule, environment_of
-from pytest_reflex.model.targets import CheckContext, RunCheck, Target
-from pytest_reflex.model.words import ACTIVE_LEVELS, Level, Outcome, Severity
+from pytest_reflex.model.rules import Rule, environment_of
+from pytest_reflex.model.targets import CheckContext, CompiledCheck, RunCheck, Target
+from pytest_reflex.model.words import Outcome, Severity
 from pytest_reflex.process.deadline import Cancel
 from pytest_reflex.process.pool import Pool
 from pytest_reflex.process.secrecy import hide, hide_ends, own_secrets
@@ -87,72 +86,30 @@ def _hidden(ballot: Ballot, hidden: Mapping[str, str]) -> Ballot:
     return replace(ballot, votes=tuple(votes))
 
 
-Key = tuple[str, int]
-"""The id of a rule and the number of a check in it, from 0."""
-
-
-def compile_checks(criteria: Criteria, level: Level, registry: Registry) -> dict[Key, RunCheck]:
-    """Return the functions that judge, in the order of the rules that are active at `level`.
-
-    The others are compiled too, so that a mistake in them does not wait for its day. Raises
-    CriteriaError with every check that cannot be compiled, each with its rule and place.
-    """
-    compiled: dict[Key, RunCheck] = {}
-    problems: list[Problem] = []
-    known = own_secrets()
-    for rule in criteria.rules:
-        for index, spec in enumerate(rule.checks):
-            try:
-                run = registry.get(spec.type).compile(spec, criteria.vars)
-                runs_later = starts_process(spec, criteria.vars, registry)
-                if rule.when:
-                    from pytest_reflex.checks.conditions import only_when
-
-                    run = only_when(rule.when, run, criteria.vars, registry)
-                run = discreet(run, None if runs_later else known)
-                if rule.level in ACTIVE_LEVELS[level]:
-                    compiled[rule.id, index] = run
-            except CriteriaError as error:
-                problems += (
-                    replace(
-                        problem,
-                        rule_id=problem.rule_id or rule.id,
-                        place=problem.place or spec.place or rule.place,
-                    )
-                    for problem in error.problems
-                )
-    if problems:
-        raise CriteriaError(problems)
-    return compiled
-
-
-__all__ = [
-    *("VARIABLE_PREFIX", "Key", "Prepared", "compile_checks", "evaluate", "prepare", "run_one"),
-    "unsound",
-]
+__all__ = ["Key", "Prepared", "compile_checks", "evaluate", "prepare", "run_one", "unsound"]
 
 _HARMLESS = (Outcome.PASS, Outcome.NOT_APPLICABLE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """A target with its artifact as it was read, and its checks as functions in rule order.
+    """A target with its artifact as it was read, and its checks in rule order.
 
     Where a judge is configured, the rules of the target that have no check have a judged one.
     `paid` are the checks that ask it: they come last. If `waits`, nobody is asked where one of the
     others blocks the gate; `outcomes` are what those came to, the last time that each was run.
-    `groups` keeps checks of one group apart, where there are any.
+    `groups` keeps checks of one group apart, where there are any. `secrets` are those that were
+    known at the start.
     """
 
     target: Target
     artifact: Artifact
-    checks: Mapping[Key, RunCheck]
-    specs: Mapping[Key, CheckSpec]
+    checks: Mapping[Key, CompiledCheck]
     rules: Mapping[str, Rule]
     context: CheckContext
     registry: Registry
-    starting: frozenset[Key]
     watches: tuple[Watch, ...]
+    secrets: Mapping[str, str] = field(default_factory=dict)
     paid: frozenset[Key] = frozenset()
     waits: bool = False
     outcomes: dict[Key, Outcome] = field(default_factory=dict)
@@ -160,7 +117,7 @@ class Prepared:
 
     def in_process(self, rule_id: str, index: int) -> bool:
         """Whether a check is quick and starts no process of the user's."""
-        return (rule_id, index) not in self.starting
+        return self.checks[rule_id, index].in_process
 
     def told_of(self, rule_id: str) -> CheckContext:
         """Return what the checks of a rule may know."""
@@ -205,7 +162,6 @@ def prepare(
     """
     target = replace(target, criteria=with_judged(target.criteria, registry, conditional=True))
     criteria = target.criteria
-    specs = {(r.id, index): spec for r in target.rules for index, spec in enumerate(r.checks)}
     checks = compile_checks(criteria, target.level, registry)
     artifact = read_artifact(
         target.artifact,
@@ -214,28 +170,27 @@ def prepare(
         base=target.link_base,
         outside=target.outside,
     )
-    starting = frozenset(k for k, s in specs.items() if starts_process(s, criteria.vars, registry))
+    starts = not all(check.in_process for check in checks.values())
     jury = _judge(registry, target)
     context = CheckContext(
         root=target.root,
         environment={**environment_of(criteria.vars), **target.environment},
         cancel=cancel,
-        blocks=BlocksFolder(artifact) if starting else None,
+        blocks=BlocksFolder(artifact) if starts else None,
         judge=jury,
     )
     return Prepared(
         target=target,
         artifact=artifact,
         checks=checks,
-        specs=specs,
         rules={rule.id: rule for rule in target.rules},
         context=context,
         registry=registry,
-        starting=starting,
-        watches=watches(artifact, files_of_rules(criteria) if starting else ()),
-        paid=frozenset(key for key, spec in specs.items() if jury and is_judged(spec)),
+        watches=watches(artifact, files_of_rules(criteria) if starts else ()),
+        secrets=own_secrets(),
+        paid=frozenset(key for key, check in checks.items() if jury and check.votes),
         waits=jury is not None and registry.judge_when is JudgeWhen.NO_BLOCKERS,
-        groups=groups() if any(spec.groups for spec in specs.values()) else None,
+        groups=groups() if any(check.spec.groups for check in checks.values()) else None,
     )
 
 
@@ -256,7 +211,7 @@ def run_one(prepared: Prepared, rule_id: str, index: int) -> CheckResult:
     the criteria could not judge either.
     """
     key = (rule_id, index)
-    names = prepared.specs[key].groups
+    names = prepared.checks[key].spec.groups
     if prepared.groups is None or not names:
         return _run(prepared, key)
     try:
@@ -269,10 +224,11 @@ def run_one(prepared: Prepared, rule_id: str, index: int) -> CheckResult:
 def _run(prepared: Prepared, key: Key) -> CheckResult:
     rule_id = key[0]
     started = time.perf_counter()
-    in_process = prepared.in_process(*key)
-    context = prepared.context if in_process else prepared.told_of(rule_id)
-    result = guarded(prepared.checks[key], prepared.artifact, context)
-    if not in_process and (message := _disturbed(prepared)):
+    check = prepared.checks[key]
+    context = prepared.context if check.in_process else prepared.told_of(rule_id)
+    run = discreet(check.run, prepared.secrets if check.in_process else None)
+    result = guarded(run, prepared.artifact, context)
+    if not check.in_process and (message := _disturbed(prepared)):
         result = replace(result, outcome=Outcome.ERROR, message=message)
     if result.outcome is Outcome.NOT_APPLICABLE and not prepared.rules[rule_id].when:
         message = "a check cannot say that its rule is not applicable: `when` of the rule does"
@@ -284,7 +240,7 @@ def _run(prepared: Prepared, key: Key) -> CheckResult:
         result = replace(result, findings=(only,))
     return replace(
         result,
-        expected=result.expected or prepared.specs[key].expected,
+        expected=result.expected or check.spec.expected,
         duration=time.perf_counter() - started,
     )
 

@@ -18,8 +18,7 @@ from pytest_reflex.criteria.fields import (
 from pytest_reflex.criteria.loose import twin_of
 from pytest_reflex.criteria.meant import as_in_file
 from pytest_reflex.criteria.nodes import Items, Table
-from pytest_reflex.criteria.scalars import CONTROL
-from pytest_reflex.criteria.values import lookup, plain
+from pytest_reflex.criteria.values import CONTROL, lookup, plain
 from pytest_reflex.criteria.wording import nearest, quoted, shortened
 from pytest_reflex.errors import CriteriaError, Problem, nearest_word, suggest
 from pytest_reflex.model.plain import as_written
@@ -30,9 +29,6 @@ if TYPE_CHECKING:
     from pytest_reflex.model.targets import CheckType
 
 _LooseSpec = twin_of(CheckSpec)
-_NOT_FOR_AUTHORS = ("session", "withheld")
-"""Types that the program gives to checks that it makes."""
-
 _FLAGS = {"yes": "true", "on": "true", "no": "false", "off": "false"}
 _GROUP = re.compile(r"\w[\w.-]{0,99}")
 
@@ -133,7 +129,7 @@ def _looked_at(spec: CheckSpec, check_type: CheckType) -> tuple[CheckSpec, Itera
 
 def _refuse_type(table: Table, faults: Faults, rule_id: str, registry: Registry) -> None:
     kind = table.get("type")
-    known = [name for name in registry.names if name not in _NOT_FOR_AUTHORS]
+    known = list(registry.for_authors)
     if type(kind) is str:
         hint = nearest(kind, known)
         message = f"unknown check type {quoted(kind)}"

@@ -10,7 +10,6 @@ from pytest_reflex.criteria.checks import finish_check, note_problem
 from pytest_reflex.criteria.faults import Faults
 from pytest_reflex.criteria.fields import kind_of
 from pytest_reflex.criteria.nodes import Table
-from pytest_reflex.criteria.usable import note_bad_patterns
 from pytest_reflex.criteria.wording import nearest, quoted
 from pytest_reflex.errors import nearest_word
 from pytest_reflex.model.rules import CONDITIONS, NOT, Condition
@@ -53,7 +52,6 @@ def finish_condition(
     if CONDITIONS[key] == FILE.name:
         for problem in FILE.problems(spec):
             note_problem(problem, table, faults, rule_id)
-    note_bad_patterns(table, faults, rule_id, variables)
     return Condition(check=spec, negated=table is not entry)
 
 

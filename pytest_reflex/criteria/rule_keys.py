@@ -19,12 +19,11 @@ from pytest_reflex.criteria.fields import (
     text_at,
     word_at,
 )
-from pytest_reflex.criteria.ids import contradicts
 from pytest_reflex.criteria.nodes import Items, Table
 from pytest_reflex.criteria.sample_keys import samples_at
 from pytest_reflex.criteria.values import lookup, plain
 from pytest_reflex.criteria.wording import nearest
-from pytest_reflex.model.rules import FORMAT, Fix, safe_by_default
+from pytest_reflex.model.rules import FORMAT, Fix, contradicts, safe_by_default
 from pytest_reflex.model.words import Level, Severity
 
 _SEVERITIES = {word.value: word for word in Severity}

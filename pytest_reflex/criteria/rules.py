@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any
 from pytest_reflex.criteria.checks import finish_check
 from pytest_reflex.criteria.faults import Faults
 from pytest_reflex.criteria.fields import refuse_text
-from pytest_reflex.criteria.ids import is_id, level_of, what_is_wrong
+from pytest_reflex.criteria.ids import what_is_wrong
 from pytest_reflex.criteria.loose import twin_of
 from pytest_reflex.criteria.nodes import Table
 from pytest_reflex.criteria.rule_keys import OFF, READERS, finish_fix
-from pytest_reflex.criteria.usable import note_bad_patterns
 from pytest_reflex.criteria.wording import nearest, quoted
 from pytest_reflex.errors import Place
-from pytest_reflex.model.rules import Rule
+from pytest_reflex.model.rules import Rule, is_id, level_of
 from pytest_reflex.model.words import DEFAULT_WEIGHT
 
 if TYPE_CHECKING:
@@ -100,9 +99,8 @@ def finish(
         return None
     if rule.weight is None:
         rule.weight = _WEIGHTS[rule.severity]
-    written = rule.checks
     rule.checks = tuple(
-        [finish_check(table, faults, rule_id, variables, registry) for table, faults in written]
+        [finish_check(table, faults, rule_id, variables, registry) for table, faults in rule.checks]
     )
     rule.fixes = tuple(
         filter(
@@ -114,8 +112,6 @@ def finish(
 
         conditions = (finish_condition(t, f, rule_id, variables, registry) for t, f in rule.when)
         rule.when = tuple(filter(None, conditions))
-    for table, faults in written:
-        note_bad_patterns(table, faults, rule_id, variables)
     rule.place = draft.faults.place(draft.table.spot)
     rule.__class__ = Rule
     made: Rule = rule

@@ -14,7 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_reflex.checks.judged import is_judged
+from pytest_reflex.checks.registry import compile_rule
 from pytest_reflex.checks.run import prepare, run_one
 from pytest_reflex.criteria.formatting import Formatting
 from pytest_reflex.criteria.mending import can_be_tried, mends
@@ -211,7 +211,7 @@ def _judged(
     prepared = prepare(target, registry)
     try:
         # A rule without a check has a judged one, where somebody judges.
-        return [run_one(prepared, rule.id, index) for _, index in prepared.specs]
+        return [run_one(prepared, rule.id, index) for _, index in prepared.checks]
     finally:
         prepared.close()
 
@@ -219,7 +219,8 @@ def _judged(
 def _tried(
     criteria: Criteria, rule: Rule, registry: Registry, root: Path, folder: Path
 ) -> Iterator[Tried]:
-    unasked = registry.judge is None and any(map(is_judged, rule.checks))
+    is_judged = any(check.votes for check in compile_rule(rule, criteria.vars, registry))
+    unasked = registry.judge is None and is_judged
     for kind in ("good", "bad"):
         for number, sample in enumerate(rule.samples.get(kind, ()), 1):
             if unasked:
@@ -234,7 +235,7 @@ def _tried(
             if verdict is Verdict.UNCLEAR and needs:
                 verdict = Verdict.NOT_MEASURED
             mended = None
-            if verdict is Verdict.REPORTED and can_be_tried(rule, sample):
+            if verdict is Verdict.REPORTED and not is_judged and can_be_tried(rule, sample):
                 mended = mends(
                     criteria,
                     rule,

@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.criteria.kind_schemas import (
-    OF_CHECKS,
     Schema,
     check_schemas,
     condition_schemas,
@@ -21,7 +20,7 @@ from pytest_reflex.criteria.kind_schemas import (
 from pytest_reflex.criteria.load import INLINE_KEYS, SUITE_KEYS, TEMPLATE_KEYS
 from pytest_reflex.criteria.rule_keys import OFF, READERS
 from pytest_reflex.errors import UsageError, did_you_mean
-from pytest_reflex.model.rules import ALTERNATIVES, NOT
+from pytest_reflex.model.rules import NOT
 from pytest_reflex.model.words import Level, Severity
 
 if TYPE_CHECKING:
@@ -143,22 +142,9 @@ def _definitions(registry: Registry) -> dict[str, Schema]:
         "additionalProperties": False,
     }
     forms = [
-        form
-        for check_type in registry
-        if check_type.name not in ("session", "withheld", ALTERNATIVES)
-        for form in check_schemas(check_type)
+        form for check_type in registry.for_authors.values() for form in check_schemas(check_type)
     ]
     conditions = condition_schemas()
-    either: Schema = {
-        "type": "object",
-        "properties": {
-            **OF_CHECKS,
-            "type": {"const": ALTERNATIVES},
-            ALTERNATIVES: {"type": "array", "minItems": 2, "items": {"$ref": "#/$defs/check"}},
-        },
-        "required": [ALTERNATIVES],
-        "additionalProperties": False,
-    }
     return {
         "variable": {
             "description": "stands for the value of a variable",
@@ -172,7 +158,7 @@ def _definitions(registry: Registry) -> dict[str, Schema]:
             "properties": {one.value: level for one in Level},
             "additionalProperties": False,
         },
-        "check": {"anyOf": [*forms, either]},
+        "check": {"anyOf": forms},
         "condition": {"anyOf": [*conditions, _opposite(conditions)]},
         "fix": fix_schema(),
         "rule": _rule(),

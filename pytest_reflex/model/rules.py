@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -11,6 +12,28 @@ from typing import Any
 from pytest_reflex.errors import CriteriaError, Place
 from pytest_reflex.model.samples import Sample
 from pytest_reflex.model.words import ACTIVE_LEVELS, Level, Severity
+
+LONGEST_ID = 120
+_PART = r"[a-z0-9]+(?:-[a-z0-9]+)*"
+_ID = re.compile(rf"{_PART}(?:\.{_PART})+")
+_LEVELS = {"a.": Level.A, "b.": Level.B}
+
+
+def is_id(text: str) -> bool:
+    """Return whether a rule may be called so."""
+    return _ID.fullmatch(text) is not None and len(text) <= LONGEST_ID
+
+
+def level_of(rule_id: str) -> Level | None:
+    """Return the level that an id of the form `<a|b>.<category>.<name>` names, else None."""
+    level = _LEVELS.get(rule_id[:2])
+    return level if level and rule_id.count(".") == 2 else None
+
+
+def contradicts(rule_id: str, level: Level) -> bool:
+    """Return whether the id starts with the other level's letter."""
+    return _LEVELS.get(rule_id[:2], level) is not level
+
 
 ALTERNATIVES = "any_of"
 """The type of a check that is a list of checks, of which one has to pass; and its only key."""
@@ -89,6 +112,14 @@ class Condition:
         params = wire[NOT] if negated else wire
         key = next((key for key in CONDITIONS if key in params), "")
         return cls(check=CheckSpec(type=CONDITIONS[key], params=params), negated=negated)
+
+
+def variable_name(value: Any) -> str:
+    """Return the name in a node `{var: NAME}`; of any other value the empty string."""
+    if isinstance(value, Mapping) and len(value) == 1:
+        name = value.get("var")
+        return name if isinstance(name, str) else ""
+    return ""
 
 
 FORMAT = "format"

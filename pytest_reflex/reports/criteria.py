@@ -8,12 +8,12 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from pytest_reflex.checks.in_words import in_words
 from pytest_reflex.criteria.catalog import Listed
 from pytest_reflex.criteria.origins import Saying, Traced
 from pytest_reflex.model.plain import one_line, visible
 from pytest_reflex.model.rules import Criteria, Rule, SwitchedOff, number
 from pytest_reflex.model.samples import Sample
+from pytest_reflex.model.targets import CompiledCheck
 from pytest_reflex.model.words import Level, Severity
 from pytest_reflex.reports.out_of_score import switched_off_line
 from pytest_reflex.reports.tables import text_table
@@ -78,8 +78,8 @@ def rules_text(criteria: Criteria) -> str:
     return "\n".join([*_page(head), "", table])
 
 
-def rule_text(traced: Traced, rule: Rule) -> str:
-    """Return everything that is known of one rule."""
+def rule_text(traced: Traced, rule: Rule, checks: Iterable[CompiledCheck]) -> str:
+    """Return everything that is known of one rule, which has these checks."""
     share = _share(traced.criteria, rule)
     rows = [
         ("RULE", rule.id),
@@ -89,7 +89,7 @@ def rule_text(traced: Traced, rule: Rule) -> str:
         ("WEIGHT", f"{plain(rule.weight)}{share}"),
         ("PHASE", f"{rule.level.value}: {_active(rule.level)}"),
         *_conditions(rule),
-        *_checks(rule),
+        *_checks(rule, checks),
         *([("HINT", rule.hint)] if rule.hint else []),
         *(("FIX", _fix(fix.to_json())) for fix in rule.fixes),
         *_samples(rule.samples),
@@ -186,11 +186,12 @@ def _conditions(rule: Rule) -> Iterator[tuple[str, str]]:
         yield from (("ONLY WHEN", words(condition)) for condition in rule.when)
 
 
-def _checks(rule: Rule) -> Iterator[tuple[str, str]]:
-    for spec in rule.checks:
-        yield "CHECK", in_words(spec) + (f" (wanted: {spec.expected})" if spec.expected else "")
-        if spec.groups:
-            yield "GROUP", ", ".join(spec.groups)
+def _checks(rule: Rule, checks: Iterable[CompiledCheck]) -> Iterator[tuple[str, str]]:
+    for check in checks:
+        wanted = check.spec.expected
+        yield "CHECK", check.description + (f" (wanted: {wanted})" if wanted else "")
+        if check.spec.groups:
+            yield "GROUP", ", ".join(check.spec.groups)
     if rule.prose:
         yield "CHECK", f"{rule.prose} (prose: an agent makes checks of it)"
 
@@ -240,12 +241,12 @@ def _page(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
         yield from (" " * INDENT + line for line in others)
 
 
-def rule_json(traced: Traced, rule: Rule) -> dict[str, Any]:
+def rule_json(traced: Traced, rule: Rule, checks: Iterable[CompiledCheck]) -> dict[str, Any]:
     """Return what `rule_text` tells as plain data."""
     return {
         **rule.to_json(),
         "weight": number(rule.weight),
-        "in_words": [in_words(spec) for spec in rule.checks],
+        "in_words": [check.description for check in checks],
         "samples": {
             kind: [sample.to_plain() for sample in samples]
             for kind, samples in rule.samples.items()

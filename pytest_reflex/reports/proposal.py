@@ -22,11 +22,13 @@ def proposal_text(
     agents: Mapping[Step, str],
     *,
     judge: str = "",
+    votes: int = 0,
     of_text: bool = True,
 ) -> str:
     """Return the criteria as a table, the thresholds, the limits, the agents and the judge.
 
-    A loop `of_text` has its calls counted; one over a session asks for fewer of the steps.
+    The judge gives at most so many `votes` in one evaluation. A loop `of_text` has its calls
+    counted; one over a session asks for fewer of the steps.
     """
     rows = [
         (
@@ -49,7 +51,7 @@ def proposal_text(
             f"Budget: {_budget(limits.budget)}" + _uncapped(limits.wall_time),
             f"Agents: {_agents(agents)}",
             *(_calls(criteria, limits, agents) if of_text else ()),
-            *([judge_line(criteria, judge)] if judge else []),
+            *([judge_line(judge, votes)] if judge else []),
             "",
         )
     )

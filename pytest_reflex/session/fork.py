@@ -19,11 +19,10 @@ from typing import Any
 import pytest
 
 from pytest_reflex import hookspecs
-from pytest_reflex.checks.commands import commands_of
 from pytest_reflex.checks.reading import SIZE_LIMIT
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.checks.run import Prepared, evaluate, prepare, unsound
-from pytest_reflex.model.judged import JUDGED, Cast
+from pytest_reflex.model.judged import Cast
 from pytest_reflex.model.results import CheckResult, Evaluation
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Outcome
@@ -34,7 +33,6 @@ from pytest_reflex.session.items import Subject
 from pytest_reflex.session.plan import Desk
 from pytest_reflex.session.results import Reported
 from pytest_reflex.session.runtime import Runtime
-from pytest_reflex.verdict.ballot import MOST_VOTES
 from pytest_reflex.verdict.score import judge
 
 FINISHED = b"finished"
@@ -124,23 +122,17 @@ def _cast(line: bytes) -> Cast:
 
 def _patience(prepared: Prepared) -> float:
     """Return seconds that a session cannot need unless something hangs in this process itself."""
-    variables, registry = prepared.target.criteria.vars, prepared.registry
-    total = 0.0
-    for key in prepared.starting:
-        commands = commands_of(prepared.specs[key], variables, registry)
-        total += sum(one.timeout * one.tries for one in commands) or _PER_COMMAND
+    starting = [check for check in prepared.checks.values() if not check.in_process]
+    total = sum(
+        sum(one.timeout * one.tries for one in c.commands) or _PER_COMMAND for c in starting
+    )
     return _SPARE_SECONDS + 2 * total + _of_votes(prepared)
 
 
 def _of_votes(prepared: Prepared) -> float:
     """Return seconds that all votes of a judge may take."""
     judge = prepared.context.judge
-    if judge is None:
-        return 0.0
-    checks = (each for spec in prepared.specs.values() for each in spec.alternatives or (spec,))
-    votes = [each.params.get("votes", 1) for each in checks if each.type == JUDGED]
-    # The value of a variable is not looked up here.
-    return judge.seconds * sum(one if isinstance(one, int) else MOST_VOTES for one in votes)
+    return judge.seconds * sum(check.votes for check in prepared.checks.values()) if judge else 0.0
 
 
 def _judged(prepared: Prepared, forked: Forked) -> Evaluation:
@@ -149,7 +141,7 @@ def _judged(prepared: Prepared, forked: Forked) -> Evaluation:
     )
     found = [Reported.from_text(line.decode("ascii")) for line in said]
     results = {(one.rule, one.index): one.result for one in found}
-    missing = set(prepared.specs) - set(results)
+    missing = set(prepared.checks) - set(results)
     early = "" if FINISHED in forked.lines and not missing else _why_early(forked)
     for key in missing:
         results[key] = CheckResult(outcome=Outcome.NOT_MEASURED, message=early)

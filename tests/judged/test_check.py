@@ -174,7 +174,7 @@ def test_a_mistake_is_told_before_anybody_is_asked(params: dict[str, Any], told:
 
 
 def test_up_to_nine_votes_may_be_asked_for() -> None:
-    assert JudgedCheck().compile(judged(votes=9), {}).size == 9
+    assert JudgedCheck().compile(judged(votes=9), {}).votes == 9
     with pytest.raises(CriteriaError, match="votes must be a whole number from 1 to 9, not 10"):
         JudgedCheck().compile(judged(votes=10), {})
 

@@ -16,13 +16,14 @@ from pathlib import Path
 from pytest_reflex.checks.registry import built_in
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.criteria.suite import load_suite
+from pytest_reflex.model.targets import CompiledCheck
 from pytest_reflex.session.fork import evaluate_by_pytest
 
 class Odd:
-    name, in_process = "odd", True
+    name = "odd"
     def problems(self, spec): return ()
     def compile(self, spec, variables):
-        return lambda artifact, context: {deed}
+        return CompiledCheck(spec, lambda artifact, context: {deed})
 
 registry = built_in()
 registry.register(Odd())

@@ -20,14 +20,13 @@ from pytest_reflex.checks.options import (
     one_of,
     problems_of,
     settle,
-    variable_name,
 )
 from pytest_reflex.checks.selection import over_all_of
 from pytest_reflex.errors import ArtifactError, CriteriaError, Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.results import CheckResult
-from pytest_reflex.model.rules import CheckSpec
-from pytest_reflex.model.targets import CheckCommand, CheckContext, RunCheck
+from pytest_reflex.model.rules import CheckSpec, variable_name
+from pytest_reflex.model.targets import CheckContext, CompiledCheck
 from pytest_reflex.model.words import Outcome
 
 ASPECTS = {
@@ -86,24 +85,19 @@ class CodeCheck:
     """Look at one aspect of source code; what is not Python is left to `command`."""
 
     name = "code"
-    in_process = False
     parameters = KINDS
 
     def problems(self, spec: CheckSpec) -> Iterable[Problem]:
         yield from problems_of(spec, KINDS)
         yield from _misplaced(spec)
 
-    def commands(self, spec: CheckSpec, variables: Mapping[str, Any]) -> Iterable[CheckCommand]:
+    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> CompiledCheck:
         params = settled(spec, variables)
         if own := _of_user(spec, params):
-            return ExecutableCheck().commands(own, {})
-        of_tool = getattr(_module(params), "command", None)
-        return [of_tool(params)] if of_tool and params["language"] == "python" else []
-
-    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
-        params = settled(spec, variables)
-        if own := _of_user(spec, params):
-            return ExecutableCheck().compile(own, {})
+            made = ExecutableCheck().compile(own, {})
+            return replace(
+                made, spec=spec, describe=None, preview=lambda rule, judge: _preview(params)
+            )
         language = params["language"]
         variable = variable_name(spec.params.get("command"))
 
@@ -119,7 +113,19 @@ class CodeCheck:
             found_fault = bool(sources) and result.outcome is Outcome.FAIL
             return over_all_of(artifact, PYTHON_FILES, result, each=True, violated=found_fault)
 
-        return run
+        of_tool = getattr(_module(params), "command", None) if language == "python" else None
+        return CompiledCheck(
+            spec,
+            run,
+            commands=(of_tool(params),) if of_tool else (),
+            preview=lambda rule, judge: _preview(params),
+        )
+
+
+def _preview(params: Mapping[str, Any]) -> dict[str, Any]:
+    from pytest_reflex.checks.preview import OF_COMMAND, without
+
+    return {"options": without(params, OF_COMMAND)}
 
 
 def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:

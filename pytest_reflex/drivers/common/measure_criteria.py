@@ -50,7 +50,7 @@ class CriteriaMeasure:
         threshold: str = "",
         rule: str = "",
     ) -> None:
-        from pytest_reflex.checks.run import compile_checks
+        from pytest_reflex.checks.registry import compile_all
         from pytest_reflex.criteria.load import VACUITY_HINT, read_criteria, vacuity
         from pytest_reflex.criteria.suite import default_level
         from pytest_reflex.model.rules import cannot_fail
@@ -72,8 +72,7 @@ class CriteriaMeasure:
             raise UsageError(f"{self._criteria.name} has no rules in phase {level}")
         if self._threshold is not None and cannot_fail(rules, self._threshold):
             raise UsageError(vacuity(rules, level), hint=VACUITY_HINT)
-        compile_checks(self._criteria, level, registry)
-        self.commands = commands_in(self._criteria, registry)
+        self.commands = commands_in(self._criteria, compile_all(self._criteria, registry))
 
     def judged_now(self) -> list[Path]:
         """Return the artifacts that are there now; none need be."""

@@ -134,15 +134,13 @@ def _starts(config: pytest.Config, target: Target | None) -> tuple[list[list[str
     """Return what the checks of a target start, and what they declare to write."""
     if target is None:
         return [], []
-    from pytest_reflex.checks.commands import commands_of_rules
-    from pytest_reflex.drivers.reflex.seal import writes_in
+    from pytest_reflex.checks.registry import commands_of, compile_all
+    from pytest_reflex.drivers.reflex.seal import writes_of
 
     registry = config.stash[Desk.key].registry_for(config.rootpath)
-    criteria = target.criteria
     try:
-        commands = commands_of_rules(criteria.rules, criteria.vars, registry)
-        argvs = [list(command.argv) for _, command in commands]
-        return argvs, list(writes_in(criteria, registry))
+        checks = compile_all(target.criteria, registry)
+        return [list(command.argv) for command in commands_of(checks)], list(writes_of(checks))
     except ReflexError:  # of a kind that a conftest.py deeper down registers
         return [], []
 
