@@ -1,8 +1,9 @@
 """How often a small model keeps the contract: ``python -m tests.real.contract --tries 10``.
 
 Asks SmolLM2 the kept prompts of PLAN, CRITIQUE and a judge's vote, each so many times, and counts
-the answers that could be used at the first try. ``--prompts tests/real/earlier-prompts`` asks those
-of version 1.
+the answers that could be used at the first try: by the prompt alone, and held to the form of the
+contract as a client's option for a schema does it. ``--prompts tests/real/earlier-prompts`` asks
+those of version 1.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 from pytest_reflex.contracts.extract import ContractError
 from pytest_reflex.contracts.judgement import read_judgement
 from pytest_reflex.contracts.steps import read_issues, read_plan
+from pytest_reflex.contracts.validate import plain_schema
 from tests.prompts.write import GOLDEN
 from tests.real.smollm import PYTHON, TOOL
 
@@ -39,6 +41,7 @@ READERS: Mapping[str, Callable[[str, str], object]] = {
     "loop-critique-1a": _critique,
     "judge-try1": _vote,
 }
+CONTRACTS = {"loop-plan-1a": "plan", "loop-critique-1a": "critique", "judge-try1": "judgement"}
 
 
 def kept(name: str, prompt: str, answers: Sequence[str]) -> int:
@@ -64,14 +67,18 @@ def main() -> int:
         print("llm is not installed in .real/llm: make real-model")
         return 1
     command = [str(PYTHON), str(TOOL), "--tries", str(options.tries)]
-    for name in READERS:
+    for name, contract in CONTRACTS.items():
         prompt = (options.prompts / f"{name}.txt").read_text("utf-8").partition("=" * 80 + "\n")[2]
-        done = subprocess.run(command, input=prompt, stdout=subprocess.PIPE, text=True, check=False)
-        if done.returncode:
-            print(f"the model ended with {done.returncode}, before it had answered {name}")
-            return 1
-        good = kept(name, prompt, json.loads(done.stdout))
-        print(f"{name}: {good} of {options.tries} answers keep the contract", flush=True)
+        schemas = {"by the prompt alone": (), "by a schema": (json.dumps(plain_schema(contract)),)}
+        for how, schema in schemas.items():
+            done = subprocess.run(
+                [*command, *schema], input=prompt, stdout=subprocess.PIPE, text=True, check=False
+            )
+            if done.returncode:
+                print(f"the model ended with {done.returncode}, before it had answered {name}")
+                return 1
+            good = kept(name, prompt, json.loads(done.stdout))
+            print(f"{name}, {how}: {good} of {options.tries} answers keep the contract", flush=True)
     return 0
 
 

