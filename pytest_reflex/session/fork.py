@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -65,7 +66,7 @@ def evaluate_by_pytest(
     if not can_fork():
         return evaluate(target, registry)
     mark = f"{os.getpid()}-{next(_numbers)}"
-    outbox = _Outbox()
+    outbox = Outbox()
     there = replace(
         target,
         environment={**target.environment, MARK: mark},
@@ -78,15 +79,19 @@ def evaluate_by_pytest(
             lambda send: _session(prepared, folder, outbox.opened(send)),
             seconds=_patience(prepared) if seconds is None else seconds,
             mark=f"{MARK}={mark}",
-            hear=lambda line: _hand_on(target, line),
+            hear=lambda line: hand_on(target, line),
         )
     return _judged(prepared, forked)
 
 
-class _Outbox:
-    """Takes votes from the threads of a session to who forked it, between its other lines."""
+class Outbox:
+    """Takes votes from the threads of a session to who began it, between its other lines.
 
-    def __init__(self) -> None:
+    `known` are those that are not to be asked for again.
+    """
+
+    def __init__(self, known: Iterable[Cast] = ()) -> None:
+        self.known = tuple(known)
         self._lock = Lock()
         self._send: Send = lambda line: None
 
@@ -108,7 +113,7 @@ class _Outbox:
         self._send(ASKED + question.encode("ascii"))
 
 
-def _hand_on(target: Target, line: bytes) -> None:
+def hand_on(target: Target, line: bytes) -> None:
     """Tell those who want to hear of votes what a session says of them."""
     if target.asked is not None and line.startswith(ASKED):
         target.asked(line.removeprefix(ASKED).decode("ascii"))

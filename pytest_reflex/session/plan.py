@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import pytest
 
@@ -21,7 +21,7 @@ from pytest_reflex.checks.reading import MEGABYTE, SIZE_LIMIT
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.checks.run import Prepared, prepare
 from pytest_reflex.errors import Place, Problem, TooLargeError
-from pytest_reflex.model.judged import Judge, JudgeWhen
+from pytest_reflex.model.judged import Cast, Judge, JudgeWhen
 from pytest_reflex.model.rules import Criteria, Rule
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Level
@@ -112,6 +112,16 @@ class Plan:
             unread=wire["unread"],
             problems=[problem_from_json(one) for one in wire["problems"]],
         )
+
+
+class VoteListener(Protocol):
+    """Is told of each vote that is not `known`, and of its question before an agent is asked."""
+
+    known: tuple[Cast, ...]
+
+    def __call__(self, cast: Cast) -> object: ...
+
+    def asked(self, question: str) -> object: ...
 
 
 def hand_over(plan: Plan, folder: Path) -> None:
@@ -207,6 +217,8 @@ class Desk:
     """
 
     key: ClassVar[pytest.StashKey[Desk]] = pytest.StashKey()
+    votes: ClassVar[pytest.StashKey[VoteListener]] = pytest.StashKey()
+    """Who knows votes and hears of others, if anybody does."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
@@ -259,6 +271,8 @@ class Desk:
         Raises CriteriaError (a pattern that does not compile) or ArtifactError.
         """
         target = replace(target, label=self.id_of_file(target.artifact))
+        if votes := self.config.stash.get(self.votes, None):
+            target = replace(target, heard=votes, asked=votes.asked, votes=votes.known)
         limit = registry.size_limit
         try:
             prepared = self._prepare(target, registry, limit)

@@ -209,13 +209,15 @@ def test_a_rule_that_did_not_run_is_not_one_that_does_not_apply(
 
 WORD = """
 from pytest_reflex.model.results import CheckResult
+from pytest_reflex.model.targets import CompiledCheck
 from pytest_reflex.model.words import Outcome
 
 class Odd:
-    name, in_process = "odd", True
+    name = "odd"
     def problems(self, spec): return ()
     def compile(self, spec, variables):
-        return lambda artifact, context: CheckResult(outcome=Outcome.NOT_APPLICABLE)
+        result = CheckResult(outcome=Outcome.NOT_APPLICABLE)
+        return CompiledCheck(spec, lambda artifact, context: result)
 
 def pytest_reflex_register_checks(register): register(Odd())
 """

@@ -35,6 +35,7 @@ from pytest_reflex.verdict.score import with_results
 WireCheck = Mapping[str, Any]
 
 ALLOW = "--allow-agent-commands"
+WITHHELD = "withheld"
 
 
 def own_checks(rules: Iterable[Rule]) -> list[dict[str, Any]]:
@@ -105,14 +106,14 @@ def _settle(check: WireCheck, criteria: Criteria, allow_commands: bool) -> dict[
             return {**rest, "type": "executable", "command": argv}
         return {
             **rest,
-            "type": "withheld",
+            "type": WITHHELD,
             "command": command,
             "reason": "its arguments do not fit",
         }
     if allow_commands:
         return {**dict(check), "type": "executable"}
-    reason = f"an agent made this command; {ALLOW} runs it"
-    return {**rest, "type": "withheld", "command": str(command), "reason": reason}
+    reason = f"an agent made this command; a loop that begins with {ALLOW} runs it"
+    return {**rest, "type": WITHHELD, "command": str(command), "reason": reason}
 
 
 def effective(criteria: Criteria, checks: Iterable[WireCheck] | None) -> Criteria:
