@@ -41,7 +41,7 @@ REPORTS = st.sampled_from(
         *(f"open('report.json', 'w').write('{json.dumps(found)}')\n" for found in FOUND),
         "print('no report')\n",
         "raise SystemExit(3)\n",
-        "import os; os.remove('report.json')\n",
+        "import pathlib\npathlib.Path('report.json').unlink(missing_ok=True)\n",
     ]
 )
 KINDS: dict[str, tuple[str, st.SearchStrategy[Files]]] = {
