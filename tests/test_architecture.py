@@ -197,6 +197,7 @@ TYPE_CONSTANTS = {"ALTERNATIVES", "JUDGED"}
 ASK_FOR_TYPES = {
     "checks.registry": "the kinds are registered there",
     "checks.code.check": "a command in the place of our tools is run as an executable check",
+    "checks.openapi.document": "`content` is a key of OpenAPI, too",
     "model.rules": "on the wire a list of alternatives is a check of that type",
     "criteria.checks": "a rule may write any_of without a type; each alternative has its own place",
     "contracts.steps": "PREPARE is answered with checks of two types, each with its own pattern",

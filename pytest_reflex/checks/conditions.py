@@ -116,7 +116,7 @@ def _unseen(spec: CheckSpec, artifact: Artifact) -> str:
     globs = _globs(spec.params.get("files") or spec.params.get(FILE.name) or "*")
     if missed := artifact.unchecked(globs):
         return f"not checked: {listed(missed)}"
-    if spec.type != "structure":
+    if "path" not in spec.params:
         return ""
     from pytest_reflex.checks.data_source import data_in
 

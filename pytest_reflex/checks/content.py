@@ -66,7 +66,7 @@ class ContentCheck:
 
     def problems(self, spec: CheckSpec) -> Iterable[Problem]:
         yield from problems_of(spec, KINDS)
-        if {"min_count", "max_count", "across"} & spec.params.keys():
+        if {"min_count", "max_count", "across", "block"} & spec.params.keys():
             yield from _contradictions(spec, spec.params)
         if not spec.params.get("literal"):
             search = spec.params.get("search")

@@ -155,8 +155,7 @@ def texts_of(artifact: Artifact) -> dict[str, str]:
     texts = {part.name: part.raw_text for part in parts}
     if (length := sum(map(len, texts.values()))) > LONGEST:
         raise ArtifactError(
-            f"it is too long for a judge: {length:,} characters, {LONGEST:,} at most",
-            reading="a text for a judge",
+            f"it is too long for a judge: {length:,} characters, {LONGEST:,} at most"
         )
     return texts
 

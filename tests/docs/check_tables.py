@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from pytest_reflex.checks import structure
+from pytest_reflex.checks import content, structure
 from pytest_reflex.checks.options import Kind
 from pytest_reflex.checks.registry import built_in
 from pytest_reflex.checks.selection import Scope

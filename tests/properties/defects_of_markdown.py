@@ -9,7 +9,15 @@ from tests.properties.defects import Operator, Plant
 
 _FENCE = re.compile(r"^(```|~~~).*?^\1[ \t]*$\n?", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^(#{1,6}) +(.+)$\n?", re.MULTILINE)
-_ACCURACY, _SECTIONS = "a.correctness.accuracy", "a.completeness.sections"
+_ACCURACY = "a.correctness.accuracy"
+_NEEDS_TEXT = frozenset(
+    f"a.completeness.{name}"
+    for name in (
+        *("sections", "filled", "releases", "changes"),
+        *("status", "context", "decision", "consequences"),
+    )
+)
+"""Rules that a text which is put anywhere may satisfy."""
 _EXAMPLES, _CONSISTENCY = "a.completeness.examples", "b.style.consistency"
 
 
@@ -37,8 +45,13 @@ def unclosed(text: str) -> Iterator[str]:
     yield f"{text.rstrip()}\n\n```sh\nmake\n"
 
 
+def second_title(text: str) -> Iterator[str]:
+    if any(len(found[1]) == 1 for found in _HEADING.finditer(_FENCE.sub("", text))):
+        yield from inserted("# Planted")(text)
+
+
 def deeper_headings(text: str) -> Iterator[str]:
-    above = 1
+    above = 0  # a title in the front matter is above any level
     for found in _HEADING.finditer(text):
         if 2 <= len(found[1]) <= above + 1:
             yield f"{text[: found.start()]}{'#' * above}{text[found.start() :]}"
@@ -51,37 +64,43 @@ IN_MARKDOWN = (
         _ACCURACY,
         "a broken block",
         inserted("```json\n{'a': 1}\n```", "```python\na = (\n```"),
-        frozenset({_EXAMPLES, _SECTIONS}),
+        frozenset({_EXAMPLES, *_NEEDS_TEXT}),
     ),
     Operator(
         _ACCURACY,
         "a link to no heading",
         inserted("See [that](#planted-nowhere)."),
-        frozenset({"b.completeness.cross-refs", _SECTIONS}),
+        frozenset({"b.completeness.cross-refs", *_NEEDS_TEXT}),
     ),
-    Operator(_ACCURACY, "a reference to nothing", inserted("See [that][planted-nowhere].")),
     Operator(
-        _ACCURACY, "words left to do", inserted("TODO: write this.", "Lorem ipsum dolor sit amet.")
+        _ACCURACY, "a reference to nothing", inserted("See [that][planted-nowhere]."), _NEEDS_TEXT
     ),
-    Operator(_ACCURACY, "a fence without an end", unclosed, frozenset({_EXAMPLES, _SECTIONS})),
+    Operator(
+        _ACCURACY,
+        "words left to do",
+        inserted("TODO: write this.", "Lorem ipsum dolor sit amet."),
+        _NEEDS_TEXT,
+    ),
+    Operator(_ACCURACY, "a fence without an end", unclosed, frozenset({_EXAMPLES, *_NEEDS_TEXT})),
     Operator(_EXAMPLES, "no block", without_fences, frozenset({_ACCURACY, _CONSISTENCY})),
     Operator(
-        "a.quality.clarity", "a long sentence", inserted(_LONG), frozenset({"b.quality.audience"})
+        "a.quality.clarity",
+        "a long sentence",
+        inserted(_LONG),
+        _NEEDS_TEXT | {"b.quality.audience"},
     ),
-    Operator(
-        "b.quality.structure", "a second title", inserted("# Planted"), frozenset({_SECTIONS})
-    ),
-    Operator("b.quality.structure", "a level too deep", deeper_headings, frozenset({_SECTIONS})),
+    Operator("b.quality.structure", "a second title", second_title, _NEEDS_TEXT),
+    Operator("b.quality.structure", "a level too deep", deeper_headings, _NEEDS_TEXT),
     Operator(
         "b.completeness.cross-refs",
         "a dead link",
         inserted("See [that](./planted/no.md)."),
-        frozenset({_SECTIONS}),
+        _NEEDS_TEXT,
     ),
     Operator(
         _CONSISTENCY,
         "a block without a language",
         inserted("```\nplanted\n```"),
-        frozenset({_EXAMPLES, _SECTIONS}),
+        frozenset({_EXAMPLES, *_NEEDS_TEXT}),
     ),
 )
