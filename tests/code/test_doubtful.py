@@ -154,7 +154,7 @@ def test_fault_beside_a_newer_text_is_told(tmp_path: Path) -> None:
     (tmp_path / "b.py").write_text("def f(:\n")
     result = judge(tmp_path, "compiles")
     assert result.outcome is Outcome.FAIL
-    assert "b.py: not valid Python" in f"{result.message}{result.evidence}"
+    assert "b.py: line 1: not valid Python" in f"{result.message}{result.evidence}"
 
 
 def test_package_imports_from_itself_and_from_above(tmp_path: Path) -> None:
