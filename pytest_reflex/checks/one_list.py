@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,6 +16,8 @@ LIST_KINDS: dict[str, Kind] = {
     "consecutive": FLAG.means("the values are whole numbers without a gap", "`false`"),
 }
 """What may be asked of a list, with its meaning."""
+_MOST_DIGITS = 1000
+"""What has more of them is compared as a text: Python makes no number of some thousands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,8 @@ class Item:
     def number(self) -> int | None:
         """The whole number that the value is, or is written as."""
         if isinstance(self.value, str):
-            return int(self.value) if self.value.isascii() and self.value.isdigit() else None
+            digits = self.value.isascii() and self.value.isdigit()
+            return int(self.value) if digits and len(self.value) <= _MOST_DIGITS else None
         whole = isinstance(self.value, int) and not isinstance(self.value, bool)
         return self.value if whole else None
 
@@ -76,9 +80,15 @@ def _gaps(items: Sequence[Item]) -> Iterator[Finding]:
 
 def _key(item: Item) -> Any:
     number = item.number
-    return ("number", number) if number is not None else (type(item.value).__name__, _shown(item))
+    return ("number", number) if number is not None else (type(item.value).__name__, _text(item))
 
 
 def _shown(item: Item) -> str:
-    text = item.value if isinstance(item.value, str) else repr(item.value)
+    text = _text(item)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _text(item: Item) -> str:
+    if isinstance(item.value, str):
+        return item.value
+    return json.dumps(item.value, ensure_ascii=False, default=str)

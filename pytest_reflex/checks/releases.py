@@ -64,10 +64,14 @@ class _Release:
         return not self.version and self.day is None
 
     @property
-    def numbers(self) -> tuple[int, ...]:
-        """The numbers of the version up to its first part that is none."""
+    def numbers(self) -> tuple[tuple[int, str], ...]:
+        """The numbers of the version up to its first part that is none, as what is compared.
+
+        They are their digits: an `int` is made of so many only.
+        """
         digits = re.match(r"\d+(?:\.\d+)*", self.version)
-        return tuple(map(int, digits[0].split("."))) if digits else ()
+        parts = (part.lstrip("0") for part in digits[0].split(".")) if digits else ()
+        return tuple((len(part), part) for part in parts)
 
 
 def _make(params: Mapping[str, Any]) -> Judge:
