@@ -131,8 +131,10 @@ def _unseen(spec: CheckSpec, artifact: Artifact) -> CheckResult | None:
         if source.faults:
             faults = [replace(fault, file=inside) for fault in source.faults]
             found = result_of(Report(faults, reading=source.reading), artifact)
-            named = f"{one_line(one.name)}: {found.message}"
-            return replace(found, message=named, cause=f"{one.name} as {source.reading}")
+            named = f"{one_line(inside)}: " if inside else ""
+            return replace(
+                found, message=named + found.message, cause=f"{one.name} as {source.reading}"
+            )
     return None
 
 

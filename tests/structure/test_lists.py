@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_reflex.checks.structure import StructureCheck
+from pytest_reflex.errors import Place
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec
@@ -58,3 +59,42 @@ def test_versions_have_any_number_of_digits() -> None:
     assert judge(newest, wanted).outcome is Outcome.PASS
     oldest = f"# C\n\n## 1.9.0\n- a\n\n## {'9' * 5000}.1\n- b\n"
     assert "the oldest comes first: 1.9.0" in judge(oldest, wanted).message
+
+
+PLACES = {
+    "one line": ("a: [1, 2, 1]\n", {"unique": True}, (1, 11), "/a/2"),
+    "a line each": ("a:\n  - 1\n  - 2\n  - 4\n", {"consecutive": True}, (4, 5), "/a/2"),
+    "no number": ("a: [1, x]\n", {"consecutive": True}, (1, 8), "/a/1"),
+}
+
+
+@pytest.mark.parametrize("across", [False, True])
+@pytest.mark.parametrize(("text", "asked", "place", "pointer"), PLACES.values(), ids=PLACES)
+def test_a_value_has_its_line_column_and_pointer(
+    text: str, asked: dict[str, bool], place: tuple[int, int], pointer: str, across: bool
+) -> None:
+    found = judge(text, {"path": "a[*]", "across": across, **asked}, "a.yaml")
+    assert found.location == Place("a.yaml", *place)
+    assert [one.pointer for one in found.findings] == [pointer]
+
+
+def test_a_value_of_a_file_has_its_place_in_it() -> None:
+    front = folder(a_md="---\nn: 1\n---\n", b_md="---\nx: 1\nn: 1\n---\n")
+    assert judged(front, {**FRONT, "unique": True}).location == Place("docs/b.md", 3, 4)
+
+
+@pytest.mark.parametrize(
+    "title", ["v1.0", "Version 1.0", "Release [1.0]", "[v1.0]", "version v1.0"]
+)
+def test_a_version_is_the_same_however_it_is_named(title: str) -> None:
+    found = judge(f"# C\n\n## 1.0\n- a\n\n## {title}\n- b\n", {"releases": {"unique": True}})
+    assert "1.0 is there twice" in found.message
+    other = judge(f"# C\n\n## tool 1.0\n- a\n\n## {title}\n- b\n", {"releases": {"unique": True}})
+    assert other.outcome is Outcome.PASS
+
+
+def test_a_comment_is_no_change() -> None:
+    wanted = {"releases": {"filled": True}}
+    found = judge("# C\n\n## 1.0\n\n<!-- none yet -->\n", wanted)
+    assert found.message == "1.0 does not say what changed"
+    assert judge("# C\n\n## 1.0\n\n<!-- a --> b\n", wanted).outcome is Outcome.PASS
