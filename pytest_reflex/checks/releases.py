@@ -29,8 +29,10 @@ _ALONE = re.compile(r"\W*v?(\d+)\W*", re.IGNORECASE)
 _FUTURE = re.compile(
     r"\W*(?:unreleased|upcoming|next|main|master|head|tbd|tba|in development)\b", re.I
 )
-_SAYS_NOTHING = re.compile(r"\s*(?:#.*|\[[^\]]+\]:\s.*|[=-]*)")
-"""A line of an entry that is blank, a heading, or where a link leads to."""
+_SAYS_NOTHING = re.compile(r"\s*(?:#.*|\[[^\]]+\]:\s.*|[=-]*|<!--.*-->\s*)")
+"""A line of an entry that is blank, a heading, a comment, or where a link leads to."""
+_OPENS = re.compile(r"[\[\s]*(?:(?:version|release)\s+)?[\[\s]*v?(?=\d)")
+"""What stands before a version and is no name of what is released."""
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH = rf"(?P<name>{'|'.join(_MONTHS)})[a-z]*\.?"
 _DATES = [
@@ -64,10 +66,14 @@ class _Release:
         return not self.version and self.day is None
 
     @property
-    def numbers(self) -> tuple[int, ...]:
-        """The numbers of the version up to its first part that is none."""
+    def numbers(self) -> tuple[tuple[int, str], ...]:
+        """The numbers of the version up to its first part that is none, as what is compared.
+
+        They are their digits: an `int` is made of so many only.
+        """
         digits = re.match(r"\d+(?:\.\d+)*", self.version)
-        return tuple(map(int, digits[0].split("."))) if digits else ()
+        parts = (part.lstrip("0") for part in digits[0].split(".")) if digits else ()
+        return tuple((len(part), part) for part in parts)
 
 
 def _make(params: Mapping[str, Any]) -> Judge:
@@ -156,7 +162,7 @@ def _twice(releases: Sequence[_Release]) -> Iterator[Finding]:
     for release in releases:
         if release.version:
             until = release.title.lower().index(release.version.lower()) + len(release.version)
-            key = release.title.lower()[:until].lstrip("[v ")
+            key = _OPENS.sub("", release.title.lower()[:until], count=1)
             if key in first:
                 message = f"{_shown(release)} is there twice, first in line {first[key]}"
                 yield Finding(message, release.line)
