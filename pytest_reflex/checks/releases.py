@@ -26,6 +26,7 @@ from pytest_reflex.model.targets import CheckContext
 
 _NUMBER = re.compile(r"(?<![\w.])v?(\d+(?:\.\d+)+[0-9A-Za-z.+_-]*)", re.IGNORECASE)
 _ALONE = re.compile(r"\W*v?(\d+)\W*", re.IGNORECASE)
+_CALENDAR = re.compile(r"\W*v?(\d{4}\.\d{1,2}\.\d{1,2})\b")
 _FUTURE = re.compile(
     r"\W*(?:unreleased|upcoming|next|main|master|head|tbd|tba|in development)\b", re.I
 )
@@ -154,13 +155,19 @@ def _day_in(text: str) -> tuple[date | None, str]:
 def _twice(releases: Sequence[_Release]) -> Iterator[Finding]:
     first: dict[str, int] = {}
     for release in releases:
-        if release.version:
-            until = release.title.lower().index(release.version.lower()) + len(release.version)
-            key = release.title.lower()[:until].lstrip("[v ")
+        if key := _key(release):
             if key in first:
                 message = f"{_shown(release)} is there twice, first in line {first[key]}"
                 yield Finding(message, release.line)
             first.setdefault(key, release.line)
+
+
+def _key(release: _Release) -> str:
+    """Return what no other entry has: the title up to its version, which may be a day with dots."""
+    title = release.title.lower()
+    if not release.version:
+        return found[1] if (found := _CALENDAR.match(title)) else ""
+    return title[: title.index(release.version.lower()) + len(release.version)].lstrip("[v ")
 
 
 def _rising(releases: Sequence[_Release]) -> Iterator[Finding]:

@@ -42,6 +42,7 @@ FAULTS: list[tuple[str, str, str, int]] = [
     ("unique", "## v1.0\n\n- a\n\n## [1.0]\n\n- b\n", "1.0 is there twice, first in line 1", 5),
     ("unique", "## 1.0-rc.1\n\n## 1.0\n\n## 1.0-rc.1\n", "1.0-rc.1 is there twice", 5),
     ("unique", "## tool 1.0\n\n## cli 1.0\n\n## Tool 1.0\n", "1.0 is there twice", 5),
+    ("unique", "## 2026.10.20\n\n- a\n\n## v2026.10.20\n", "2026.10.20 is there twice", 5),
     ("newest_first", f"## 0.9 - 2025-01-01\n{OLD}", "1.0.0 of 2026-01-01 comes below 0.9", 5),
     ("newest_first", "## 1.9\n\n## 1.10\n\n## 2.0\n", "the oldest comes first: 1.9", 1),
     ("newest_first", "## 2025-01-01\n\n## 2026-01-01\n", "of 2026-01-01 comes below", 3),
@@ -75,6 +76,7 @@ def test_fault_of_an_entry_is_found_in_its_line(
 
 GOOD: list[tuple[str, str]] = [
     ("unique", "## tool 1.0\n\n## cli 1.0\n\n## 1.0.1\n\n## 1.0.10\n"),
+    ("unique", "## 2026-10-20\n\n- a\n\n## 2026-10-20\n\n## 2026.10.2\n\n## 2026.10.20\n"),
     ("newest_first", f"## 1.1 - 2025-06-01\n{OLD}"),
     ("newest_first", f"## 0.9.9 - 2026-05-01\n{OLD}"),
     ("newest_first", "## 1.0\n\n## 1.1\n\n## 0.9\n"),
