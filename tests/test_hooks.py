@@ -19,6 +19,7 @@ from pytest_reflex.errors import UsageError
 from pytest_reflex.host import employ, open_host
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.steps import Reply, StepRequest
+from pytest_reflex.model.targets import CompiledCheck
 from pytest_reflex.model.words import Outcome, Step
 from pytest_reflex.settings import load
 
@@ -75,13 +76,14 @@ def test_a_hook_is_documented_and_has_a_test_of_its_name(name: str) -> None:
 
 def test_pytest_reflex_register_checks(plugin: ModuleType) -> None:
     class Shout:
-        name, in_process = "shout", True
+        name = "shout"
 
         def problems(self, spec: Any) -> list[Any]:
             return []
 
         def compile(self, spec: Any, variables: Any) -> Any:
-            return lambda artifact, context: CheckResult(outcome=Outcome.PASS)
+            passed = CheckResult(outcome=Outcome.PASS)
+            return CompiledCheck(spec, lambda artifact, context: passed)
 
     plugin.pytest_reflex_register_checks = lambda register: register(Shout())  # type: ignore[attr-defined]
     text = CRITERIA.replace("{type: content, search: alpha}", "{type: shout}")

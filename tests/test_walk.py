@@ -16,15 +16,30 @@ from tests.walk import CRITERIA, DRAFT
 
 MOST_MODULES = 90
 MOST_MOVES = 1_500
+MOST_OF_A_RULE = 20
+
+
+def walked(*options: str) -> dict[str, Any]:
+    """Return modules and moves of a walk in a process of its own."""
+    run = [sys.executable, "-m", "tests.walk", "--json", *options]
+    found: dict[str, Any] = json.loads(
+        subprocess.run(run, check=True, capture_output=True, text=True).stdout
+    )
+    return found
 
 
 def test_an_offline_iteration_goes_through_few_modules() -> None:
     """In a process of its own, where nothing was imported before; `python -m tests.walk` tells."""
-    run = [sys.executable, "-m", "tests.walk", "--json"]
-    found = json.loads(subprocess.run(run, check=True, capture_output=True, text=True).stdout)
+    found = walked()
     moves = {module: count for module, count in found["moves"].items() if count > 20}
     assert len(found["modules"]) <= MOST_MODULES, found["modules"]
     assert sum(found["moves"].values()) <= MOST_MOVES, moves
+
+
+def test_a_rule_goes_through_few_modules_on_its_way_to_an_item() -> None:
+    """From YAML to what is run; `python -m tests.walk --rule` tells."""
+    found = walked("--rule")
+    assert len(found["modules"]) <= MOST_OF_A_RULE, found["modules"]
 
 
 def test_a_tick_reads_what_people_ask_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

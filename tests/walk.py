@@ -3,6 +3,8 @@
 A module counts when a function of it is called, or when it is imported on the way; a move is a call
 in another module of the package than the call before. The process of EVALUATE is not followed.
 It measures how much has to be read to understand an iteration; `test_walk` holds it to a bound.
+With ``--rule`` it is the way of one rule, from its file to what its item runs; everything is
+imported then, since all kinds of checks are registered before.
 """
 
 from __future__ import annotations
@@ -38,6 +40,14 @@ rules:
     severity: warn
     check: {type: content, search: TODO, negate: true}
     fix: {replace: {search: '^TODO.*', with: It is a note.}}
+"""
+RULE = """\
+name: note
+rules:
+  - id: a.structure.usage
+    description: It says how it is used
+    severity: fail
+    check: {type: content, search: '^## Usage'}
 """
 DRAFT = "# Note\n\nTODO write more\n"
 
@@ -92,6 +102,24 @@ def walk_an_iteration(folder: Path) -> Walk:
     return walk
 
 
+def walk_a_rule(folder: Path) -> Walk:
+    """Return the walk of a file with one rule to its compiled check."""
+    # Here: what is imported at the top is not on the way of an iteration.
+    from pytest_reflex.checks.registry import built_in, compile_checks
+    from pytest_reflex.criteria.load import load_criteria
+    from pytest_reflex.model.words import Level
+
+    path, registry = folder / "note.yaml", built_in()
+    path.write_text(RULE)
+    for _ in range(2):  # the first time it imports
+        walk = Walk()
+        with walking(walk):
+            criteria = load_criteria(path, registry=registry)
+            checks = compile_checks(criteria, Level.A, registry)
+    assert len(checks) == 1
+    return walk
+
+
 def as_text(walk: Walk) -> str:
     """Return how many modules and moves there were, and the modules that were entered most."""
     most = [f"{count:6} {module}" for module, count in walk.moves.most_common(20)]
@@ -102,11 +130,12 @@ def main() -> None:
     """Print the walk, the modules that are entered most first."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print modules and moves as JSON")
-    as_json = parser.parse_args().json
+    parser.add_argument("--rule", action="store_true", help="of a rule from its file to its item")
+    given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        walk = walk_an_iteration(Path(folder))
+        walk = (walk_a_rule if given.rule else walk_an_iteration)(Path(folder))
     found = {"modules": sorted(walk.modules), "moves": walk.moves}
-    print(json.dumps(found) if as_json else as_text(walk))  # noqa: T201
+    print(json.dumps(found) if given.json else as_text(walk))  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""What the rules of the stock templates catch, and what they accuse wrongly, on our corpus."""
+"""What the rules of the stock templates catch of the faults that operators plant in the corpus."""

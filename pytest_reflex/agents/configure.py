@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Callable, Mapping
@@ -19,7 +20,14 @@ __all__ = ["agent_from_table", "preset_names"]
 
 NO_PRESET = "none"
 _PLACE = re.compile(r"(?<!\$)\{(\w+)\}")
+_WHOLE = re.compile(r"(?:--?[\w-]+=)?\{[^\W\d]\w*\}")
+# To these programs a word in braces as an argument says something.
+_OWN_BRACES = frozenset(("awk", "gawk", "mawk", "nawk", "gojq", "jq", "parallel", "xargs", "yq"))
 _KNOWN = (*PLACE_NAMES, "options")
+_NO_PLACE = (
+    f"{', '.join(f'{{{name}}}' for name in _KNOWN)} are places; a variable such as $TEMPLATE may "
+    "hold other braces"
+)
 _SCHEMAS = ("{schema}", "{schema_file}")
 _PROMPTS = ("stdin", "argument", "file")
 _OF_A_SHELL = ("|", "||", "&", "&&", ";", "<", ">", ">>", "2>", "2>&1")
@@ -200,14 +208,18 @@ def _check_places(agent: CommandAgent, hint: str) -> None:
 
 
 def _refuse_unknown_places(agent: CommandAgent) -> None:
-    """Raise UsageError for what is nearly a place; other braces are of another language."""
+    """Raise UsageError for what is meant as a place; other braces are of another language."""
     from difflib import get_close_matches
 
-    unknown = {word for item in agent.words for word in _PLACE.findall(item)}.difference(_KNOWN)
-    for word in sorted(unknown):
-        if meant := get_close_matches(word.lower(), _KNOWN, 1, 0.75):
-            told = f"has {{{word}}}, which is no place"
-            raise _wrong(agent.name, "command", told, suggest(f"{{{meant[0]}}}"))
+    programs = {os.path.basename(word) for word in agent.command}
+    for key in ("command", "answer_options", "edit_options", "schema_options"):
+        for item in getattr(agent, key):
+            for word in dict.fromkeys(_PLACE.findall(item)):
+                meant = get_close_matches(word.lower(), _KNOWN, 1, 0.75)
+                is_whole = _WHOLE.fullmatch(item) and programs.isdisjoint(_OWN_BRACES)
+                if word not in _KNOWN and (meant or is_whole):
+                    hint = suggest(f"{{{meant[0]}}}") if meant else _NO_PLACE
+                    raise _wrong(agent.name, key, f"has {{{word}}}, which is no place", hint)
 
 
 def _check_options(agent: CommandAgent, table: Mapping[str, Any]) -> None:

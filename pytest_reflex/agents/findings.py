@@ -7,12 +7,13 @@ nobody what is wanted. Everything is cut to a length: what was left out is told.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from pytest_reflex.model.results import Evaluation, RuleResult
 from pytest_reflex.model.rules import CheckSpec, Rule, number
+from pytest_reflex.model.targets import CompiledCheck
 from pytest_reflex.model.words import Outcome
 
 MOST_RULES = 20_000
@@ -21,11 +22,10 @@ _MOST_CHECKS = 8
 _MOST_IDS = 50
 _LONGEST_VALUE = 2_000
 _LONGEST_WORDS = 600
-_PATTERNS = ("search", "expect_output", "matches")
-_SESSION = "session"
 SEVERITIES = """\
 Severity fail: the rule has to pass. warn: it counts for the score. info: it is only reported."""
 _UNMEASURED = "These were not measured, and so did not pass:"
+_NOT_APPLICABLE = "These do not apply to it as it is (see `Only when`), and so do not count:"
 _UNCHECKED = "These are not checked yet (new, or fixed just now):"
 _NOW = ("These do not pass now:", "These pass now; keep them so:")
 _BEFORE = (
@@ -34,10 +34,16 @@ _BEFORE = (
 )
 
 
-def rules_text(rules: Sequence[Rule], evaluation: Evaluation | None, *, is_older: bool) -> str:
+Compile = Callable[[CheckSpec], CompiledCheck]
+
+
+def rules_text(
+    rules: Sequence[Rule], evaluation: Evaluation | None, compiled: Compile, *, is_older: bool
+) -> str:
     """Return a list of rules; those that did not pass come first where they were evaluated.
 
-    `is_older` says that the artifact has changed since then.
+    `is_older` says that the artifact has changed since then; `compiled` gives checks that say what
+    they ask for.
     """
     outcomes = {row.rule.id: row.outcome for row in evaluation.results} if evaluation else {}
     measured = (Outcome.FAIL, Outcome.ERROR)
@@ -48,6 +54,9 @@ def rules_text(rules: Sequence[Rule], evaluation: Evaluation | None, *, is_older
         "These are not checked yet (new, or fixed just now):": [
             rule for rule in rules if rule.id not in outcomes
         ],
+        _NOT_APPLICABLE: [
+            rule for rule in rules if outcomes.get(rule.id) is Outcome.NOT_APPLICABLE
+        ],
         passing: [rule for rule in rules if outcomes.get(rule.id) is Outcome.PASS],
     }
     if not outcomes:
@@ -55,7 +64,7 @@ def rules_text(rules: Sequence[Rule], evaluation: Evaluation | None, *, is_older
     blocks = list[str]()
     room = MOST_RULES
     for title, members in groups.items():
-        lines = [_rule(rule, is_passing=title == passing) for rule in members]
+        lines = [_rule(rule, compiled, is_passing=title == passing) for rule in members]
         shown = _fitting(lines, room)
         room -= sum(map(len, shown))
         if left := members[len(shown) :]:
@@ -84,12 +93,17 @@ def later_rules_text(rules: Iterable[Rule]) -> str:
     return "\n".join([*shown, *([f"- and {more} more"] if more else [])])
 
 
-def _rule(rule: Rule, *, is_passing: bool) -> str:
+def _rule(rule: Rule, compiled: Compile, *, is_passing: bool) -> str:
     weight = f"{rule.severity.value}, weight {number(rule.weight)}"
     lines = [f"- {rule.id} ({weight}): {_said(rule.description)}"]
-    check = "; ".join(filter(None, map(words_of, rule.checks))) if rule.checks else rule.prose
+    said = (words_of(compiled(spec)) for spec in rule.checks)
+    check = "; ".join(filter(None, said)) if rule.checks else rule.prose
     if check and check != rule.description:
         lines.append(f"  Check: {_said(check, 2)}")
+    if rule.when:
+        from pytest_reflex.checks.conditions import words
+
+        lines.append(f"  Only when: {_said('; and '.join(map(words, rule.when)), 2)}")
     if rule.hint and not is_passing:
         lines.append(f"  Hint: {_said(rule.hint)}")
     return "\n".join(lines)
@@ -100,34 +114,32 @@ def _said(text: str, times: int = 1) -> str:
     return cut(" ".join(text.split()), times * _LONGEST_WORDS)
 
 
-def words_of(spec: CheckSpec) -> str:
+def words_of(check: CompiledCheck) -> str:
     """Return what a check asks for; empty where only a pattern, or the session, could say it."""
-    from pytest_reflex.checks.in_words import in_words
-
-    if spec.alternatives:
-        one_of = "; or: ".join(filter(None, map(words_of, spec.alternatives)))
-        return spec.expected or (f"one of these: {one_of}" if one_of else "")
-    if spec.type == _SESSION:
-        return spec.expected
-    if spec.expected:
-        return f"{spec.expected} ({in_words(spec)})"
-    is_pattern = any(key in spec.params for key in _PATTERNS) and not spec.params.get("literal")
-    return "" if is_pattern else in_words(spec)
+    wanted = check.spec.expected
+    if check.alternatives:
+        one_of = "; or: ".join(filter(None, map(words_of, check.alternatives)))
+        return wanted or (f"one of these: {one_of}" if one_of else "")
+    words = check.description
+    if wanted and words:
+        return f"{wanted} ({words})"
+    return wanted or ("" if check.is_pattern else words)
 
 
-def told_in_words(evaluation: Evaluation) -> Evaluation:
+def told_in_words(evaluation: Evaluation, compiled: Compile) -> Evaluation:
     """Return an evaluation whose checks say in `expected` what they look for.
 
     A pattern stands beside words: those of the check, or else the description of its rule.
     """
-    return replace(evaluation, results=tuple(map(_in_words, evaluation.results)))
+    rows = (_in_words(row, compiled) for row in evaluation.results)
+    return replace(evaluation, results=tuple(rows))
 
 
-def _in_words(row: RuleResult) -> RuleResult:
+def _in_words(row: RuleResult, compiled: Compile) -> RuleResult:
     specs: Sequence[CheckSpec | None] = row.rule.checks
     if len(specs) != len(row.checks):
         specs = [None] * len(row.checks)
-    words = (words_of(spec) if spec else "" for spec in specs)
+    words = (words_of(compiled(spec)) if spec else "" for spec in specs)
     checks = (
         replace(check, expected=_said(told or check.expected or row.rule.description, 2))
         for check, told in zip(row.checks, words, strict=True)

@@ -53,14 +53,18 @@ def findings_text(evaluation: Evaluation | None, budget: int = BUDGET) -> str:
 
 
 def findings(evaluation: Evaluation, budget: int = BUDGET) -> list[Finding]:
-    """Return what failed, rule by rule: severity fail first, then by weight.
+    """Return what failed, rule by rule: severity fail first, then by weight, shared causes last.
 
     What checks of a rule share is one finding, with how many `times`; a rule that failed by the
     causes of an earlier one names that as `same_as`. What there is no room for is counted.
     """
     rows = sorted(
         evaluation.findings,
-        key=lambda row: (row.rule.severity is not Severity.FAIL, -row.rule.weight),
+        key=lambda row: (
+            bool(row.same_cause),
+            row.rule.severity is not Severity.FAIL,
+            -row.rule.weight,
+        ),
     )
     shown = MOST_RULES
     while True:
@@ -78,6 +82,9 @@ def _folded(rows: Iterable[RuleResult]) -> list[Finding]:
     first: dict[str, str] = {}
     found = []
     for row in rows:
+        if row.same_cause:
+            found.append(_rule(row) | {"same_as": row.same_cause})
+            continue
         parts = _parts(row)
         head, *others = parts["findings"]
         causes = [(one["outcome"], one["message"], one.get("line")) for one in parts["findings"]]
@@ -87,7 +94,8 @@ def _folded(rows: Iterable[RuleResult]) -> list[Finding]:
         if same != row.rule.id:
             own = {"expected": head["expected"]} if "expected" in head else {}
             parts = {"same_as": same} | own
-        hint = {"hint": _cut(row.rule.hint, _LONGEST)} if row.rule.hint else {}
+        unjudged = row.decisive is not None and row.decisive.is_unjudged
+        hint = {"hint": _cut(row.rule.hint, _LONGEST)} if row.rule.hint and not unjudged else {}
         found.append(_rule(row) | parts | hint)
     return found
 
@@ -117,7 +125,7 @@ def _parts(row: RuleResult) -> Finding:
 
 
 def _counts(check: CheckResult) -> bool:
-    return check.outcome is not Outcome.PASS and not check.not_asked
+    return check.outcome is not Outcome.PASS and not (check.not_asked or check.same_cause)
 
 
 def _finding(checks: Sequence[CheckResult]) -> Finding:
@@ -131,7 +139,8 @@ def _finding(checks: Sequence[CheckResult]) -> Finding:
         found["expected"] = _cut(check.expected, _LONGEST)
     if evidence := next((c.evidence for c in checks if c.evidence), ""):
         found["evidence"] = _cut(evidence, _LONGEST_EVIDENCE)
-    lines = sorted({c.location.line for c in checks if c.location and c.location.line})
+    every = [found.location for c in checks for found in c.findings] + [c.location for c in checks]
+    lines = sorted({place.line for place in every if place and place.line})
     if lines:
         found["line"] = lines[0] if len(lines) == 1 else lines[:MOST_LINES]
     if len(checks) > 1:

@@ -53,7 +53,7 @@ def _plan(request: StepRequest) -> str:
     steps = []
     evaluation = request.evaluation
     rows = evaluation.results if evaluation else ()
-    failed = [row.rule.id for row in rows if not (row.passed or row.not_asked)]
+    failed = [row.rule.id for row in rows if row.unmet and not row.not_asked]
     if failed:
         steps.append(f"Mend what the last evaluation found: {_listed(failed)}")
     groups = list(_groups(request.rules))

@@ -15,6 +15,7 @@ from typing import Any
 
 from pytest_reflex.agents.findings import (
     SEVERITIES,
+    Compile,
     as_json,
     cut,
     cut_in_the_middle,
@@ -144,7 +145,8 @@ def _prepare(request: StepRequest) -> Iterable[PromptPart]:
     yield from _task(request)
     yield _steps(request)
     title = f"Rules that need checks (level {request.level.value})"
-    yield _section(title, rules_text(request.rules, None, is_older=False))
+    listed = rules_text(request.rules, None, _compiled(request), is_older=False)
+    yield _section(title, listed)
     yield from _commands(request.criteria.commands_for_agents)
     if request.artifact:
         yield _shortened("The artifact so far", request)
@@ -215,8 +217,17 @@ def _steps(request: StepRequest) -> PromptPart:
 
 
 def _rules(request: StepRequest, title: str) -> PromptPart:
-    found = rules_text(request.rules, request.evaluation, is_older=request.refined is not None)
+    is_older = request.refined is not None
+    found = rules_text(request.rules, request.evaluation, _compiled(request), is_older=is_older)
     return _section(title, f"{SEVERITIES}\n\n{found}")
+
+
+def _compiled(request: StepRequest) -> Compile:
+    """Return what compiles a check, for what it says of itself."""
+    from pytest_reflex.checks.registry import built_in, describe
+
+    registry = request.check_types() if request.check_types else built_in()
+    return lambda spec: describe(spec, request.criteria.vars, registry)
 
 
 def _commands(commands: Mapping[str, Any]) -> Iterable[PromptPart]:
@@ -231,7 +242,8 @@ def _commands(commands: Mapping[str, Any]) -> Iterable[PromptPart]:
 
 
 def _failures(request: StepRequest, title: str) -> PromptPart:
-    found = told_in_words(request.evaluation) if request.evaluation else None
+    evaluation = request.evaluation
+    found = told_in_words(evaluation, _compiled(request)) if evaluation else None
     return _section(title, findings_section(found))
 
 

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 from pytest_reflex.checks.guarded import guarded
 from pytest_reflex.errors import CriteriaError, Problem
 from pytest_reflex.model.artifact import Artifact
-from pytest_reflex.model.judged import JUDGED
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import ALTERNATIVES, CheckSpec
-from pytest_reflex.model.targets import CheckContext, RunCheck
+from pytest_reflex.model.targets import CheckContext, CompiledCheck
 from pytest_reflex.model.words import Outcome
 
 if TYPE_CHECKING:
@@ -31,8 +30,15 @@ class AnyOfCheck:
     """
 
     name = ALTERNATIVES
-    # An alternative may start a process.
-    in_process = False
+    # Its type need not be said, and no variable may take the place of the list.
+    schema: Mapping[str, Any] = {
+        "type": "object",
+        "properties": {
+            ALTERNATIVES: {"type": "array", "minItems": 2, "items": {"$ref": "#/$defs/check"}},
+        },
+        "required": [ALTERNATIVES],
+        "additionalProperties": False,
+    }
 
     def __init__(self) -> None:
         self._registry: Registry | None = None
@@ -53,22 +59,35 @@ class AnyOfCheck:
             message = "any_of cannot have alternatives within alternatives"
             yield Problem(message=message, place=spec.place, hint="make one list of them")
 
-    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
+    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> CompiledCheck:
         if found := list(self.problems(spec)):
             raise CriteriaError(found)
         assert self._registry is not None
         specs = [replace(each, place=spec.place) for each in spec.alternatives]
-        runs = [self._registry.get(each.type).compile(each, variables) for each in specs]
+        parts = [self._registry.compile(each, variables) for each in specs]
         expected = " | or: ".join(each.expected for each in specs if each.expected)
-        free_first = sorted(range(len(specs)), key=lambda number: specs[number].type == JUDGED)
-        return _Alternatives({number + 1: runs[number] for number in free_first}, expected)
+        numbered = sorted(enumerate(parts, 1), key=lambda one: one[1].votes > 0)
+        return CompiledCheck(
+            spec,
+            _Alternatives(dict(numbered), expected),
+            commands=tuple(command for part in parts for command in part.commands),
+            starts_more=any(part.starts_more for part in parts),
+            writes=tuple(glob for part in parts for glob in part.writes),
+            describe=lambda: _in_words(parts),
+            votes=sum(part.votes for part in parts),
+            alternatives=tuple(parts),
+        )
+
+
+def _in_words(parts: Iterable[CompiledCheck]) -> str:
+    return "one of these holds: " + "; or: ".join(part.description for part in parts)
 
 
 @dataclass(frozen=True, slots=True)
 class _Alternatives:
     """Checks of which one has to pass, by their number, in the order in which they are tried."""
 
-    runs: Mapping[int, RunCheck]
+    runs: Mapping[int, CompiledCheck]
     expected: str
 
     def __call__(self, artifact: Artifact, context: CheckContext) -> CheckResult:
@@ -101,7 +120,10 @@ class _Alternatives:
             location=decisive.location,
             notes=_told(found) + tuple(note for result in tried for note in result.notes),
             ballots=ballots,
+            findings=tuple(found for result in tried for found in result.findings),
             not_asked=decisive.not_asked,
+            needs=decisive.needs,
+            cause=decisive.cause if len({result.cause for result in tried}) == 1 else "",
         )
 
 

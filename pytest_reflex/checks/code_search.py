@@ -7,12 +7,11 @@ from pathlib import PurePath
 from typing import Any, cast
 
 from pytest_reflex.checks import markdown
-from pytest_reflex.checks.finding import SHOWN, Finding, Report
+from pytest_reflex.checks.finding import Finding, Report, lacking
 from pytest_reflex.checks.options import COUNT, FLAG, REQUIRED, TEXT, nearest_of, word_of
 from pytest_reflex.checks.structure_kind import Judge, ParameterError, StructureKind
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.artifact import Artifact
-from pytest_reflex.model.extras import missing
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.targets import CheckContext
 
@@ -62,8 +61,8 @@ def _make(params: Mapping[str, Any]) -> Judge:
         raise ParameterError(
             "min_count", f"min_count is {least}, more than max_count, which is {most}"
         )
-    if why := missing("ast_grep_py"):
-        return lambda artifact, context: Report(unmeasured=why)
+    if (lack := lacking("ast_grep_py")) is not None:
+        return lambda artifact, context: lack
     rule = _rule(pattern, params.get("selector"))
     _refuse_broken(pattern, language, rule)
 
@@ -72,8 +71,10 @@ def _make(params: Mapping[str, Any]) -> Judge:
         if not sources:
             if most is not None:
                 # Nothing can be said to be absent from a place that is not there.
-                raise ArtifactError(f"there is no {language} code in {artifact.name}")
-            return Report([Finding(f"there is no {language} code in it")])
+                raise ArtifactError(
+                    f"there is no {language} code in {artifact.name}", reading=_named(language)
+                )
+            return Report([Finding(f"there is no {language} code in it")], reading=_named(language))
         found = [spot for text, first in sources for spot in _matches(text, first, language, rule)]
         return _report(found, one_line(pattern, 60), least, most)
 
@@ -85,12 +86,17 @@ def _report(found: list[tuple[int, int]], shown: str, least: int, most: int | No
     told = f"'{shown}' is there {count} times" if count != 1 else f"'{shown}' is there once"
     if most is not None and count > most:
         wanted = f"; at most {most} are wanted" if most else "; it must not be there"
-        spots = found[: SHOWN + 1] if most == 0 else found[most : most + SHOWN + 1]
+        spots = found[most:]
         return Report([Finding(told + wanted, line, column) for line, column in spots])
     if count < least:
         what = f"{told}; at least {least} are wanted" if count else f"'{shown}' is not there"
         return Report([Finding(what)])
     return Report((), told)
+
+
+def _named(language: str) -> str:
+    """Return what a code check, too, calls a language that an artifact is not in."""
+    return "Python" if language == "python" else language
 
 
 def _sources(artifact: Artifact, language: str) -> Iterator[tuple[str, int]]:
@@ -118,13 +124,16 @@ def _matches(
     if len(text) > MAX_CHARACTERS:
         raise ArtifactError(
             f"too large to search as code: {len(text):,} characters, "
-            f"the limit is {MAX_CHARACTERS:,}"
+            f"the limit is {MAX_CHARACTERS:,}",
+            reading=_named(language),
         )
     root = SgRoot(text, language).root()
     broken = root.find(kind="ERROR")
     if broken is not None:
         line = first_line + broken.range().start.line
-        raise ArtifactError(f"the {language} code cannot be parsed at line {line}")
+        raise ArtifactError(
+            f"the {language} code cannot be parsed at line {line}", reading=_named(language)
+        )
     for match in root.find_all(cast(Any, rule)):
         start = match.range().start
         yield first_line + start.line, start.column + 1

@@ -14,7 +14,7 @@ from pytest_reflex.errors import Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.results import LEFT_CHILDREN
 from pytest_reflex.model.rules import CheckSpec
-from pytest_reflex.model.targets import CheckCommand, CheckContext
+from pytest_reflex.model.targets import CheckCommand, CheckContext, Decides
 from pytest_reflex.process.capture import KEPT
 from pytest_reflex.process.run import Finished, run
 
@@ -74,16 +74,32 @@ def shell_problems(spec: CheckSpec, params: Mapping[str, Any]) -> Iterator[Probl
         )
 
 
-def check_command(command: Command, params: Mapping[str, Any], tries: int = 1) -> CheckCommand:
+def check_command(
+    command: Command, params: Mapping[str, Any], decides: Decides, tries: int = 1
+) -> CheckCommand:
     """Return what `run_command` starts for the settled parameters of a check."""
     written = params["command"]
     return CheckCommand(
         argv=command.argv,
         written=written if isinstance(written, str) else tuple(written),
+        shell=params.get("shell", ""),
+        decides=decides,
         timeout=float(params.get("timeout", TIMEOUT)),
         tries=tries,
         environment=(ARTIFACT_VARIABLE, BLOCKS_VARIABLE),
     )
+
+
+def written_by(params: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return globs of the files that settled parameters say are written."""
+    globs, report = params.get("writes", ()), params.get("report")
+    return (*((globs,) if isinstance(globs, str) else globs), *((report,) if report else ()))
+
+
+def in_words(params: Mapping[str, Any]) -> str:
+    """Return the command of a check for people, on one line."""
+    command = params.get("command")
+    return command if isinstance(command, str) else shlex.join(map(str, command or ()))
 
 
 def run_command(
@@ -98,6 +114,11 @@ def run_command(
 
     Raises SpawnError where it cannot be started.
     """
+    files = [file.path for file in artifact.files or (artifact,)]
+    if programs := [path for path in files if path.suffix == ".py"]:
+        from pytest_reflex.process.bytecode import remove_stale
+
+        remove_stale(programs)
     blocks = context.blocks or BlocksFolder(artifact)
     own = {ARTIFACT_VARIABLE: os.fspath(artifact.path), BLOCKS_VARIABLE: str(blocks())}
     return run(

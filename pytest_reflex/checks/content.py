@@ -5,9 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from pytest_reflex.checks.excerpt import Part, lines_at
+from pytest_reflex.checks.finding import MOST_FINDINGS, Finding, placed, unread
 from pytest_reflex.checks.options import FLAG, REQUIRED, TEXT, problems_of, settle, whole_number
 from pytest_reflex.checks.parts import MissingPart, parts_of
 from pytest_reflex.checks.selection import ACROSS, FILE_KINDS, as_one, over_files
@@ -16,7 +18,7 @@ from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec
-from pytest_reflex.model.targets import CheckContext, RunCheck
+from pytest_reflex.model.targets import CheckContext, CompiledCheck, TextSearch, plainly
 from pytest_reflex.model.words import Outcome
 from pytest_reflex.search.patterns import (
     Pattern,
@@ -24,6 +26,7 @@ from pytest_reflex.search.patterns import (
     Spans,
     compile_pattern,
     compile_text,
+    pattern_problems,
 )
 
 MOST = 1_000_000
@@ -59,18 +62,22 @@ class ContentCheck:
     """Search the text of the artifact; see SPEC section 2 for the parameters."""
 
     name = "content"
-    in_process = True
     parameters = KINDS
 
     def problems(self, spec: CheckSpec) -> Iterable[Problem]:
         yield from problems_of(spec, KINDS)
-        yield from _contradictions(spec, spec.params)
+        if {"min_count", "max_count", "across", "block"} & spec.params.keys():
+            yield from _contradictions(spec, spec.params)
+        if not spec.params.get("literal"):
+            search = spec.params.get("search")
+            yield from pattern_problems(search, key="search", place=spec.place)
 
-    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
+    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> CompiledCheck:
         params = settled(spec, variables)
+        pattern = pattern_of(spec, params)
         search = _Search(
-            pattern=pattern_of(spec, params),
-            shown=one_line(_wanted(params), 80),
+            pattern=pattern,
+            wanted=_wanted(params),
             least=params.get("min_count", 1),
             most=0 if params["negate"] else params.get("max_count"),
             section=params.get("section", ""),
@@ -79,17 +86,23 @@ class ContentCheck:
         )
         files = params.get("files")
         patterns = (files,) if isinstance(files, str) else files and tuple(files)
-        if params["across"]:
-            return lambda artifact, context: as_one(
-                artifact, patterns, lambda chosen: search.together(artifact, chosen, context)
-            )
         each, negative = params["each"], search.most is not None
-        return lambda artifact, context: over_files(
-            artifact,
-            patterns,
-            lambda file: search.judge(file, context),
-            each=each,
-            negative=negative,
+
+        def run(artifact: Artifact, context: CheckContext) -> CheckResult:
+            if params["across"]:
+                together = partial(search.together, artifact, context=context)
+                return as_one(artifact, patterns, together)
+            judge = partial(search.judge, context=context)
+            return over_files(artifact, patterns, judge, each=each, negative=negative)
+
+        return CompiledCheck(
+            spec,
+            run,
+            describe=lambda: _in_words(spec.params),
+            is_pattern=not params["literal"],
+            preview=lambda rule, judge: _preview(params, pattern),
+            search=_text_search(params, pattern),
+            forbids=negative,
         )
 
 
@@ -103,10 +116,67 @@ def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
     return {**flags, **counted, **params}
 
 
+def _text_search(params: Mapping[str, Any], pattern: Pattern) -> TextSearch:
+    return TextSearch(
+        source=params["search"],
+        literal=params["literal"],
+        ignore_case=params["ignore_case"],
+        raw=params["raw"],
+        least=params.get("min_count", 1),
+        most=0 if params["negate"] else params.get("max_count"),
+        spans=pattern.spans,
+    )
+
+
+def _preview(params: Mapping[str, Any], pattern: Pattern) -> dict[str, Any]:
+    from pytest_reflex.checks.preview import searched, without
+
+    return {**searched(pattern), "options": without(params, ("search",))}
+
+
+def _in_words(params: Mapping[str, Any]) -> str:
+    wanted = f"/{params.get('search')}/"
+    if params.get("literal"):
+        wanted = f"the text {params.get('search')!r}"
+    where = "the artifact"
+    if params.get("block"):
+        where = f"the fenced blocks of {plainly(params['block'])}"
+    if params.get("section"):
+        where += f" under the heading {plainly(params['section'])}"
+    if params.get("files"):
+        which = "every file of" if params.get("each") else "one of the files"
+        where += f" ({which} {plainly(params['files'])})"
+    if params.get("across"):
+        where += ", all files taken together"
+    notes = [
+        words
+        for key, words in (("ignore_case", "whatever its case"), ("raw", "line ends as they are"))
+        if params.get(key)
+    ]
+    return ", ".join([f"{wanted} is {_how_often(params)} in {where}", *notes])
+
+
+def _how_often(params: Mapping[str, Any]) -> str:
+    least, most = params.get("min_count"), params.get("max_count")
+    if params.get("negate") is True or most == 0:
+        return "nowhere"
+    if least is None:
+        return "somewhere" if most is None else f"at most {_times(most)}"
+    return f"at least {_times(least)}" + ("" if most is None else f" and at most {_times(most)}")
+
+
+def _times(count: Any) -> str:
+    return "once" if count == 1 else f"{plainly(count)} times"
+
+
+_Owners = Mapping[int, str]
+"""The file of a folder in which a part is, by the part's id; empty where all are one file."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Search:
     pattern: Pattern
-    shown: str
+    wanted: str
     least: int
     most: int | None
     section: str
@@ -121,31 +191,32 @@ class _Search:
     ) -> CheckResult:
         """Judge the matches in all the files, which are one or lie in the folder."""
         parts: list[Part] = []
-        owners: dict[int, Artifact] = {}
-        absent = ""
+        owners: dict[int, str] = {}
+        absent, at = "", folder
         try:
-            for file in files:
+            for at in files:
                 try:
-                    own = parts_of(
-                        file.raw_text if self.raw else file.text, self.section, self.block
-                    )
+                    text = at.raw_text if self.raw else at.text
+                    own = parts_of(text, self.section, self.block)
                 except MissingPart as missing:
                     absent = str(missing)
                     continue
                 parts += own
-                owners |= {id(part): file for part in own}
+                owners |= {id(part): at.name for part in own}
             found = list(self._hits(parts, context.pattern_seconds))
         except (ArtifactError, SearchError) as error:
-            return CheckResult(outcome=Outcome.ERROR, message=str(error))
+            return unread(error, at)
         if not parts:
             # Nothing can be said to be absent from a place that is not there.
             outcome = Outcome.FAIL if self.most is None else Outcome.ERROR
             return CheckResult(outcome=outcome, message=absent)
-        if not found or files == (folder,):
-            return self._verdict(folder.name, parts, found)
-        first = owners[id(found[0][0])].name
-        result = self._verdict(f"{folder.name}/{first}", parts, found)
-        return replace(result, message=f"{first}: {result.message}")
+        if files == (folder,):
+            owners = {}
+        return self._verdict(folder, parts, found, owners)
+
+    @property
+    def shown(self) -> str:
+        return one_line(self.wanted, 80)
 
     @property
     def _limit(self) -> int:
@@ -167,7 +238,7 @@ class _Search:
                 return
 
     def _verdict(
-        self, name: str, parts: list[Part], found: list[tuple[Part, Spans]]
+        self, folder: Artifact, parts: list[Part], found: list[tuple[Part, Spans]], owners: _Owners
     ) -> CheckResult:
         count = sum(len(spans) for _, spans in found)
         passed = self.least <= count or self.most == 0
@@ -179,12 +250,28 @@ class _Search:
             return CheckResult(outcome=outcome, message=message, evidence=evidence)
         part, spans = found[0]
         line, column = part.position(spans[0][0])
-        return CheckResult(
+        name = owners.get(id(part), "")
+        told = self._counted(count, line) + ("" if passed else self._complaint())
+        result = CheckResult(
             outcome=outcome,
-            message=self._counted(count, line) + ("" if passed else self._complaint()),
+            message=f"{name}: {told}" if name else told,
             evidence=lines_at(part, [start for start, _ in spans]),
-            location=Place(name, line, column),
+            location=Place(f"{folder.name}/{name}" if name else folder.name, line, column),
         )
+        too_many = not passed and self.most is not None and count > self.most
+        return replace(result, **self._each(folder, found, owners)) if too_many else result
+
+    def _each(
+        self, folder: Artifact, found: list[tuple[Part, Spans]], owners: _Owners
+    ) -> dict[str, Any]:
+        """Return a finding for each match that is one too many, as parts of a result."""
+        hits = [(part, start) for part, spans in found for start, _ in spans][self.most :]
+        message = f"'{self.shown}'{self._complaint()}"
+        findings = [
+            Finding(message, *part.position(start), file=owners.get(id(part), ""))
+            for part, start in hits[:MOST_FINDINGS]
+        ]
+        return placed(findings, folder) | {"more_findings": len(hits) - len(findings)}
 
     def _counted(self, count: int, line: int) -> str:
         if count == 1:

@@ -10,7 +10,8 @@ from itertools import islice
 from typing import Any
 
 from pytest_reflex.checks.data_source import FRONT_MATTER, data_in, nothing_found
-from pytest_reflex.checks.finding import Finding, Report
+from pytest_reflex.checks.finding import MOST_FINDINGS, Finding, Report
+from pytest_reflex.checks.finding_at import finding_at
 from pytest_reflex.checks.one_list import LIST_KINDS, Item, list_findings
 from pytest_reflex.checks.options import COUNT, FLAG, REQUIRED, TEXT, Kind, nearest_of, word_of
 from pytest_reflex.checks.selection import ACROSS
@@ -54,7 +55,6 @@ def _meant_type(value: Any) -> str:
 TYPE = word_of(TYPES, instead=_meant_type)
 ANYTHING = Kind("any value", lambda value: True)
 MAX_VALUES = 100_000
-_PLACED = 20  # more findings than anyone is shown; the rest is counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +75,12 @@ class _Wanted:
 
     def judge(self, artifact: Artifact, context: CheckContext) -> Report:
         source = data_in(artifact, self.language)
-        if not source.documents:
-            absent = nothing_found(self.language)
-            if self.language == FRONT_MATTER and not (self.exists or source.faults):
-                return Report((), absent.message)
-            return Report(source.faults or [absent])
-        if not self.exists and source.faults:
-            return Report(source.faults)
-        reports = [self._in(document, context) for document in source.documents]
+        absent_is_fine = self.language == FRONT_MATTER and not self.exists
+        if absent_is_fine and not (source.documents or source.faults):
+            return Report((), nothing_found(self.language).message)
+        if not source.documents or (not self.exists and source.faults):
+            return source.nothing(self.language)
+        reports = [self._in(document, artifact.text, context) for document in source.documents]
         if not self.exists:
             return next((r for r in reports if r.findings), reports[0])
         return next((r for r in reports if not r.findings), reports[0])
@@ -100,35 +98,42 @@ class _Wanted:
             faults = list(source.faults)
             found = [(document, f) for document in source.documents for f in self._found(document)]
             if not self.exists:
-                faults += self._forbidden(found)
+                faults += self._forbidden(found, file.text)
             elif self.every and not found:
-                few = [self._too_few(document, 0) for document in source.documents[:1]]
+                few = [self._too_few(one, file.text, 0) for one in source.documents[:1]]
                 faults += few or ([] if faults else [nothing_found(self.language)])
             elif self.every:
-                faults += [gap for document in source.documents for gap in self._gaps(document)]
+                faults += [gap for one in source.documents for gap in self._gaps(one, file.text)]
             for document, f in found if self.exists else ():
-                line = document.line(f.path)
-                values.append(Item(f.value, name, line))
+                values.append(Item(f.value, name, document.line(f.path)))
                 if message := self._complaint(f, context):
-                    faults.append(Finding(message, line))
+                    faults.append(self._at(document, message, f.path, file.text, len(faults)))
                 else:
                     fitting += 1
             findings += [replace(fault, file=name) for fault in faults]
             self._bound(len(values))
         findings = [] if self.some and fitting >= self.least else findings
         if self.exists and len(values) < self.least and not findings:
-            findings.append(self._few(len(values), 0))
+            findings.append(Finding(self._few(len(values))))
         findings += list_findings(values, self.list_params)
         return Report(findings, f"{self.path} leads to {len(values)} values")
 
     def _found(self, document: Data) -> list[paths.Found]:
         return list(islice(paths.find(document.value, self.steps), MAX_VALUES + 1))
 
-    def _forbidden(self, found: Sequence[tuple[Data, paths.Found]]) -> list[Finding]:
+    def _forbidden(self, found: Sequence[tuple[Data, paths.Found]], whole: str) -> list[Finding]:
         return [
-            Finding(f"{_where(f)} must not be there", document.line(f.path))
-            for document, f in found[:_PLACED]
+            finding_at(document, f"{_where(f)} must not be there", f.path, whole=whole)
+            for document, f in found[: MOST_FINDINGS + 1]
         ]
+
+    def _at(
+        self, document: Data, message: str, path: paths.Path, whole: str, number: int
+    ) -> Finding:
+        """Return a finding, with its place where it is one of the first."""
+        if number >= MOST_FINDINGS:
+            return Finding(message)
+        return finding_at(document, message, path, whole=whole)
 
     def _bound(self, count: int) -> None:
         if count > MAX_VALUES:
@@ -138,20 +143,19 @@ class _Wanted:
                 hint="ask for a part of them, or use json_schema",
             )
 
-    def _in(self, document: Data, context: CheckContext) -> Report:
+    def _in(self, document: Data, whole: str, context: CheckContext) -> Report:
         found = self._found(document)
         shown = self.path or "the document"
         if not self.exists:
-            forbidden = self._forbidden([(document, f) for f in found])
+            forbidden = self._forbidden([(document, f) for f in found], whole)
             return Report(forbidden, f"{shown} is not there")
         if len(found) < self.least:
-            return Report([self._too_few(document, len(found))])
-        wrong: list[Finding] = list(self._gaps(document)) if self.every else []
+            return Report([self._too_few(document, whole, len(found))])
+        wrong: list[Finding] = list(self._gaps(document, whole)) if self.every else []
         fitting = 0
         for f in found[:MAX_VALUES]:
             if message := self._complaint(f, context):
-                line = document.line(f.path) if len(wrong) < _PLACED else 0
-                wrong.append(Finding(message, line))
+                wrong.append(self._at(document, message, f.path, whole, len(wrong)))
             else:
                 fitting += 1
         if self.some and fitting >= self.least:
@@ -164,20 +168,20 @@ class _Wanted:
             wrong += list_findings(values, self.list_params)
         return Report(wrong, self._summary(found))
 
-    def _too_few(self, document: Data, count: int) -> Finding:
-        return self._few(count, document.line(self.steps))
+    def _too_few(self, document: Data, whole: str, count: int) -> Finding:
+        is_one = not any(isinstance(step, paths.Wildcard) for step in self.steps)
+        return finding_at(document, self._few(count), self.steps, whole=whole, given=is_one)
 
-    def _few(self, count: int, line: int) -> Finding:
+    def _few(self, count: int) -> str:
         if count or self.least > 1:
-            return Finding(
-                f"{self.path} leads to {count} values, at least {self.least} are wanted", line
-            )
-        return Finding(f"{self.path or 'the document'} is not there", line)
+            return f"{self.path} leads to {count} values, at least {self.least} are wanted"
+        return f"{self.path or 'the document'} is not there"
 
-    def _gaps(self, document: Data) -> Iterator[Finding]:
+    def _gaps(self, document: Data, whole: str) -> Iterator[Finding]:
         """Yield what `*` stands for and has no value where the path leads on."""
-        for path in islice(paths.gaps(document.value, self.steps), _PLACED):
-            yield Finding(f"{paths.render(path)} is not there", document.line(path))
+        for path in islice(paths.gaps(document.value, self.steps), MOST_FINDINGS):
+            message = f"{paths.render(path)} is not there"
+            yield finding_at(document, message, path, whole=whole)
 
     def _complaint(self, found: paths.Found, context: CheckContext) -> str:
         where = _where(found)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from pytest_reflex.checks import markdown
-from pytest_reflex.checks.finding import Finding
+from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.documents.data import LANGUAGES, Data, read_data
 from pytest_reflex.documents.lines import DataSyntaxError
 from pytest_reflex.documents.outline import front_matter
@@ -22,10 +22,20 @@ _LIKE_JSON = re.compile(r"\s*(?:\{|\[\s*[\"{\[\d\]])")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The documents that could be read, and the faults of texts that could not."""
+    """The documents that could be read, and the faults of texts that could not.
+
+    `reading` is what the first of these should have been read as.
+    """
 
     documents: tuple[Data, ...] = ()
     faults: tuple[Finding, ...] = ()
+    reading: str = ""
+
+    def nothing(self, language: str | None = None) -> Report:
+        """Return the report where there is no document: it cannot be read, or there is none."""
+        if self.faults:
+            return Report(self.faults, reading=self.reading)
+        return Report([nothing_found(language)], reading=_named(language))
 
 
 def data_in(artifact: Artifact, language: str | None = None) -> Source:
@@ -56,7 +66,13 @@ def nothing_found(language: str | None) -> Finding:
     """Return the fault of an artifact without data."""
     if language == FRONT_MATTER:
         return Finding("there is no front matter", 1)
-    return Finding(f"there is no {language.upper() if language else 'JSON, YAML or TOML'} in it")
+    return Finding(f"there is no {_named(language)} in it")
+
+
+def _named(language: str | None) -> str:
+    if language == FRONT_MATTER:
+        return "front matter"
+    return language.upper() if language else "JSON, YAML or TOML"
 
 
 def before_text(text: str) -> Source:
@@ -65,7 +81,8 @@ def before_text(text: str) -> Source:
     if found is None:
         return Source()
     if not found.closed and found.language != "json":
-        return Source(faults=(Finding("the front matter that begins here does not end", 1),))
+        fault = Finding("the front matter that begins here does not end", 1)
+        return Source(faults=(fault,), reading=_named(FRONT_MATTER))
     source = _read(found.text, found.language, found.first + 1)
     if source.faults or any(document.value is not None for document in source.documents):
         return source
@@ -82,19 +99,22 @@ def whole_text(text: str, *, meant: bool = False) -> Source:
     source = json if json.documents else _read(text, "yaml")
     if source.documents and all(isinstance(d.value, dict | list) for d in source.documents):
         return source
-    return Source(faults=(json.faults or source.faults) if meant else ())
+    broken = json if json.faults else source
+    return Source(faults=broken.faults, reading=broken.reading) if meant else Source()
 
 
 def blocks_in(text: str, wanted: Callable[[markdown.Block], bool]) -> Source:
     """Return the data of the fenced blocks that `wanted(block)` chooses."""
     documents: list[Data] = []
     faults: list[Finding] = []
+    reading = ""
     for block in markdown.blocks(text):
         if wanted(block):
             source = _read(block.text, LANGUAGES.get(block.language, "yaml"), block.line)
             documents += source.documents
             faults += source.faults
-    return Source(tuple(documents), tuple(faults))
+            reading = reading or source.reading
+    return Source(tuple(documents), tuple(faults), reading)
 
 
 def _read(text: str, language: str, first_line: int = 1) -> Source:
@@ -103,5 +123,6 @@ def _read(text: str, language: str, first_line: int = 1) -> Source:
     except DataSyntaxError as error:
         line = first_line + max(error.line, 1) - 1
         message = f"not valid {language.upper()}: {error.message(first_line)}"
-        return Source(faults=(Finding(message, line, error.column),))
+        reading = language.upper() + (f" from line {first_line}" if first_line > 1 else "")
+        return Source(faults=(Finding(message, line, error.column),), reading=reading)
     return Source(tuple(replace(document, first_line=first_line) for document in found))

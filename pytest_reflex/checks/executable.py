@@ -13,10 +13,12 @@ from pytest_reflex.checks.command_run import (
     COMMAND_KINDS,
     TIMEOUT,
     check_command,
+    in_words,
     remarks,
     run_command,
     shell_problems,
     stopped,
+    written_by,
 )
 from pytest_reflex.checks.options import TEXT, problems_of, settle, whole_number
 from pytest_reflex.checks.output import last_lines, last_said, text_of
@@ -25,12 +27,17 @@ from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec
-from pytest_reflex.model.targets import CheckCommand, CheckContext, RunCheck
+from pytest_reflex.model.targets import CheckContext, CompiledCheck, Decides, plainly
 from pytest_reflex.model.words import Outcome
 from pytest_reflex.process.environment import inherited
 from pytest_reflex.process.run import Finished
 from pytest_reflex.process.spawn import SpawnError
-from pytest_reflex.search.patterns import Pattern, SearchError, compile_pattern
+from pytest_reflex.search.patterns import (
+    Pattern,
+    SearchError,
+    compile_pattern,
+    pattern_problems,
+)
 
 __all__ = ["ARTIFACT_VARIABLE", "BLOCKS_VARIABLE", "KINDS", "TIMEOUT", "ExecutableCheck"]
 
@@ -54,7 +61,6 @@ class ExecutableCheck:
     """
 
     name = "executable"
-    in_process = False
     parameters = KINDS
 
     def __init__(self) -> None:
@@ -63,27 +69,32 @@ class ExecutableCheck:
     def problems(self, spec: CheckSpec) -> Iterable[Problem]:
         yield from problems_of(spec, KINDS)
         yield from shell_problems(spec, spec.params)
+        output = spec.params.get("expect_output")
+        yield from pattern_problems(output, key="expect_output", place=spec.place)
 
-    def commands(self, spec: CheckSpec, variables: Mapping[str, Any]) -> Iterable[CheckCommand]:
-        params = settled(spec, variables)
-        yield check_command(self._command(params), params, tries=params["retries"] + 1)
-
-    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
-        params = settled(spec, variables)
-        output = params.get("expect_output")
-        return _Execution(
-            command=self._command(params),
-            environment=self._known_environment(),
+    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> CompiledCheck:
+        params, environment = settled(spec, variables), self._known_environment()
+        command = command_of(params["command"], params.get("shell", ""), environment)
+        pattern = _pattern(spec, params)
+        run = _Execution(
+            command=command,
+            environment=environment,
             timeout=float(params["timeout"]),
             retries=params["retries"],
             expect_exit=params["expect_exit"],
-            expect_output=compile_pattern(output, key="expect_output", place=spec.place)
-            if output
-            else None,
+            expect_output=pattern,
         )
-
-    def _command(self, params: Mapping[str, Any]) -> Command:
-        return command_of(params["command"], params.get("shell", ""), self._known_environment())
+        is_plain = params["expect_exit"] == 0 and pattern is None
+        decides = Decides.SUCCESS if is_plain else Decides.OUTCOME
+        return CompiledCheck(
+            spec,
+            run,
+            commands=(check_command(command, params, decides, tries=params["retries"] + 1),),
+            writes=written_by(params),
+            describe=lambda: _in_words(spec.params),
+            is_pattern=pattern is not None,
+            preview=lambda rule, judge: _preview(params, pattern),
+        )
 
     def _known_environment(self) -> dict[str, str]:
         if self._environment is None:
@@ -97,6 +108,27 @@ def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
     if found := list(shell_problems(spec, params)):
         raise CriteriaError(found)
     return {"timeout": TIMEOUT, "retries": 0, "expect_exit": 0, **params}
+
+
+def _pattern(spec: CheckSpec, params: Mapping[str, Any]) -> Pattern | None:
+    output = params.get("expect_output")
+    return compile_pattern(output, key="expect_output", place=spec.place) if output else None
+
+
+def _preview(params: Mapping[str, Any], pattern: Pattern | None) -> dict[str, Any]:
+    from pytest_reflex.checks.preview import searched
+
+    found: dict[str, Any] = {"expect_exit": params["expect_exit"]}
+    return found if pattern is None else {**found, "expect_output": searched(pattern)}
+
+
+def _in_words(params: Mapping[str, Any]) -> str:
+    status = plainly(params.get("expect_exit", 0))
+    told = f"the command `{in_words(params)}` ends with exit status {status}"
+    if "expect_output" in params:
+        told += f" and its output matches /{params['expect_output']}/"
+    told += f" within {plainly(params.get('timeout', f'{TIMEOUT:g}'))} seconds"
+    return told + (f", in {params['retries']} more tries if need be" if "retries" in params else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,16 +13,15 @@ from pytest_reflex.checks.command import NOT_FOUND, Command, command_of
 from pytest_reflex.checks.command_run import (
     TIMEOUT,
     check_command,
+    in_words,
     remarks,
     run_command,
     shell_problems,
     stopped,
+    written_by,
 )
-from pytest_reflex.checks.options import (
-    problems_of,
-    settle,
-    variable_name,
-)
+from pytest_reflex.checks.finding import MOST_FINDINGS
+from pytest_reflex.checks.options import problems_of, settle
 from pytest_reflex.checks.output import last_lines
 from pytest_reflex.checks.reading import read_artifact
 from pytest_reflex.checks.reported.counting import ALL, Counted, Limits
@@ -38,9 +37,9 @@ from pytest_reflex.checks.reported.slips import slip_in
 from pytest_reflex.errors import ArtifactError, CriteriaError, Place, Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import one_line
-from pytest_reflex.model.results import CheckResult
-from pytest_reflex.model.rules import CheckSpec
-from pytest_reflex.model.targets import CheckCommand, CheckContext, RunCheck
+from pytest_reflex.model.results import CheckResult, PlacedFinding
+from pytest_reflex.model.rules import CheckSpec, variable_name
+from pytest_reflex.model.targets import CheckContext, CompiledCheck, Decides, plainly
 from pytest_reflex.model.words import Outcome
 from pytest_reflex.process.environment import inherited
 from pytest_reflex.process.run import Finished
@@ -57,7 +56,6 @@ class FindingsCheck:
     """Run a tool, read its report, and count what it found."""
 
     name = "findings"
-    in_process = False
     parameters = KINDS
 
     def __init__(self) -> None:
@@ -69,16 +67,13 @@ class FindingsCheck:
         if not any(variable_name(value) for value in spec.params.values()):
             yield from _contradictions(spec, spec.params)
 
-    def commands(self, spec: CheckSpec, variables: Mapping[str, Any]) -> Iterable[CheckCommand]:
-        params = settled(spec, variables)
-        yield check_command(self._command(params), params)
-
-    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
-        params = settled(spec, variables)
+    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> CompiledCheck:
+        params, environment = settled(spec, variables), self._known_environment()
+        command = command_of(params["command"], params.get("shell", ""), environment)
         most = params["max_findings"]
-        return _Tool(
-            command=self._command(params),
-            environment=self._known_environment(),
+        run = _Tool(
+            command=command,
+            environment=environment,
             timeout=float(params["timeout"]),
             read=_reader(params),
             stream=params.get("stream", ""),
@@ -93,9 +88,14 @@ class FindingsCheck:
             ),
             install=params.get("install", ""),
         )
-
-    def _command(self, params: Mapping[str, Any]) -> Command:
-        return command_of(params["command"], params.get("shell", ""), self._known_environment())
+        return CompiledCheck(
+            spec,
+            run,
+            commands=(check_command(command, params, Decides.REPORT),),
+            writes=written_by(params),
+            describe=lambda: _in_words(spec.params),
+            preview=lambda rule, judge: _preview(params),
+        )
 
     def _known_environment(self) -> dict[str, str]:
         if self._environment is None:
@@ -119,6 +119,17 @@ def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
     }
     place = {} if "report" in params else {"stream": "stdout"}
     return {**defaults, **place, **params}
+
+
+def _preview(params: Mapping[str, Any]) -> dict[str, Any]:
+    from pytest_reflex.checks.preview import OF_COMMAND, without
+
+    return {"options": without(params, OF_COMMAND)}
+
+
+def _in_words(params: Mapping[str, Any]) -> str:
+    told = f"`{in_words(params)}` reports as {plainly(params.get('format'))}"
+    return f"{told} at most {plainly(params.get('max_findings', 0))} findings"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,6 +225,8 @@ class _Tool:
             message=message,
             evidence="\n".join([*told[:SHOWN], *more]),
             location=location,
+            findings=_placed(counted, artifact) if too_many else (),
+            more_findings=max(len(counted.findings) - MOST_FINDINGS, 0) if too_many else 0,
             notes=(f"{counted.ignored} more are ignored by the rule",) if counted.ignored else (),
         )
 
@@ -230,6 +243,18 @@ def _seen_from(root: Path, artifact: Artifact, finding: ToolFinding) -> ToolFind
         return replace(finding, file=artifact.name)
     relative = os.path.relpath(os.path.realpath(full), os.path.realpath(root))
     return finding if relative.startswith(os.pardir) else replace(finding, file=relative)
+
+
+def _placed(counted: Counted, artifact: Artifact) -> tuple[PlacedFinding, ...]:
+    return tuple(
+        PlacedFinding(
+            message=f"{level}: {found.words}",
+            location=Place(found.file or artifact.name, found.line, found.column)
+            if found.file or found.line
+            else None,
+        )
+        for level, found in counted.findings[:MOST_FINDINGS]
+    )
 
 
 def _location(counted: Counted, artifact: Artifact) -> Place | None:

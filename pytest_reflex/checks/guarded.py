@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pytest_reflex.checks.finding import unread
 from pytest_reflex.errors import ReflexError
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import one_line
@@ -15,7 +16,7 @@ def guarded(run: RunCheck, artifact: Artifact, context: CheckContext) -> CheckRe
     try:
         result = run(artifact, context)
     except ReflexError as error:
-        return CheckResult(outcome=Outcome.ERROR, message=str(error))
+        return unread(error, artifact)
     except Exception as error:
         told = one_line(f"{type(error).__name__}: {error}", 200)
         return CheckResult(outcome=Outcome.ERROR, message=f"the check itself failed: {told}")

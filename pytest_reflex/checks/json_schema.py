@@ -11,12 +11,14 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from pytest_reflex.checks.data_path import LANGUAGE
-from pytest_reflex.checks.data_source import data_in, nothing_found
+from pytest_reflex.checks.data_source import data_in
 from pytest_reflex.checks.finding import Finding, Report
+from pytest_reflex.checks.finding_at import column_in
 from pytest_reflex.checks.options import REQUIRED, TEXT, Kind
 from pytest_reflex.checks.reading import read_artifact
 from pytest_reflex.checks.schema.usable import LONGEST, asks_for_nothing, schema_text
 from pytest_reflex.checks.structure_kind import Judge, StructureKind
+from pytest_reflex.contracts.validate import pointer
 from pytest_reflex.documents import paths
 from pytest_reflex.documents.data import LANGUAGES, Data, read_data
 from pytest_reflex.documents.lines import DataSyntaxError
@@ -40,8 +42,8 @@ def _make(params: Mapping[str, Any]) -> Judge:
 
     def judge(artifact: Artifact, context: CheckContext) -> Report:
         source = data_in(artifact, language)
-        if not source.documents and not source.faults:
-            return Report([nothing_found(language)])
+        if not source.documents:
+            return source.nothing(language)
         found = [*source.faults]
         for document in source.documents:
             faults = _faults(document, schema, artifact)
@@ -61,20 +63,9 @@ def _faults(document: Data, schema: str, artifact: Artifact) -> Iterator[Finding
         raise ArtifactError(f"it cannot be held against a schema: {error}") from None
     for fault in SCHEMAS.faults(schema, value):
         line, column = document.position(fault.path)
-        column = _in_artifact(artifact, document, line, column)
+        column = column_in(artifact.text, document, line, column)
         where = paths.render(fault.path) or "the document"
-        yield Finding(f"{where}: {fault.message}", line, column)
-
-
-def _in_artifact(artifact: Artifact, document: Data, line: int, column: int) -> int:
-    """Return the column in the artifact's line, of which a block's line may be the end only."""
-    if not column or document.first_line == 1:
-        return column
-    whole = artifact.text.split("\n")[line - 1 : line]
-    own = document.text.split("\n")[line - document.first_line]
-    if not own:
-        return column
-    return column + len(whole[0]) - len(own) if whole and whole[0].endswith(own) else 0
+        yield Finding(f"{where}: {fault.message}", line, column, pointer(fault.path))
 
 
 def inlined(spec: CheckSpec) -> CheckSpec:
@@ -110,6 +101,15 @@ def _spelt(value: Any) -> str:
     return value.isoformat() if isinstance(value, date | time) else str(value)
 
 
+def _forbids(params: Mapping[str, Any]) -> bool:
+    """Return whether a schema says only what must not be there."""
+    schema = params[KEY]
+    return isinstance(schema, Mapping) and "not" in schema and _SAYS_NOTHING.issuperset(schema)
+
+
+_SAYS_NOTHING = frozenset(
+    {"not", "$schema", "$id", "$comment", "$defs", "definitions", "title", "description"}
+)
 KIND = StructureKind(
     key=KEY,
     make=_make,
@@ -120,4 +120,5 @@ KIND = StructureKind(
     ).means("the schema itself, or a JSON, YAML or TOML file that holds it", REQUIRED),
     beside={"block": LANGUAGE},
     whole=True,
+    forbids=_forbids,
 )

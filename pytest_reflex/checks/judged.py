@@ -12,21 +12,23 @@ from dataclasses import dataclass, replace
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
+from pytest_reflex.checks.finding import unread
 from pytest_reflex.checks.options import TEXT, problems_of, settle, whole_number
 from pytest_reflex.errors import ArtifactError, CriteriaError, Problem
 from pytest_reflex.model.artifact import Artifact
-from pytest_reflex.model.judged import JUDGED, NAMING, Ballot, Case, Judge, Ruling, Vote
+from pytest_reflex.model.judged import NAMING, Ballot, Case, Judge, Ruling, Vote
 from pytest_reflex.model.left_out import listed
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
-from pytest_reflex.model.targets import CheckContext
+from pytest_reflex.model.targets import CheckContext, CompiledCheck, plainly
 from pytest_reflex.model.words import Outcome
 from pytest_reflex.verdict.ballot import MOST_VOTES, majority, ruling_of
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
 
+NAME = "judged"
 NOBODY = f"an agent has to judge it and none is configured: {NAMING}"
 NOT_ASKED = "not asked: rules already failed"
 LONGEST = 400_000
@@ -54,20 +56,34 @@ KINDS = {
 class JudgedCheck:
     """Ask the judge that is configured; without one the rule is not measured."""
 
-    name = JUDGED
-    in_process = False
+    name = NAME
     parameters = KINDS
 
     def problems(self, spec: CheckSpec) -> Iterable[Problem]:
         yield from problems_of(spec, KINDS)
         yield from _quorum_problems(spec, spec.params)
 
-    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> Voting:
+    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> CompiledCheck:
         params = settle(spec, KINDS, variables)
         if found := list(_quorum_problems(spec, params)):
             raise CriteriaError(found)
         size = params.get("votes", 1)
-        return Voting(params.get("rubric", ""), size, params.get("quorum", majority(size)))
+        voting = Voting(params.get("rubric", ""), size, params.get("quorum", majority(size)))
+        return CompiledCheck(
+            spec,
+            voting,
+            starts_more=True,
+            describe=lambda: _in_words(spec.params),
+            preview=voting.preview,
+            votes=size,
+        )
+
+
+def _in_words(params: Mapping[str, Any]) -> str:
+    votes = plainly(params.get("votes", 1))
+    wanted = f", of which {plainly(params['quorum'])} pass" if "quorum" in params else ""
+    by = f" by the rubric: {plainly(params['rubric'])}" if "rubric" in params else ""
+    return f"an agent judges it, in at most {votes} votes{wanted}{by}"
 
 
 def _quorum_problems(spec: CheckSpec, params: Mapping[str, Any]) -> Iterator[Problem]:
@@ -99,7 +115,7 @@ class Voting:
         try:
             case = self.case(rule, texts_of(artifact))
         except ArtifactError as error:
-            return CheckResult(outcome=Outcome.ERROR, message=error.problems[0].message)
+            return replace(unread(error, artifact), message=error.problems[0].message)
         cancel = context.cancel or Event()
         case = replace(case, environment=context.environment, cancel=cancel)
         return told(self._cast(judge, case), cancelled=cancel.is_set())
@@ -113,6 +129,16 @@ class Voting:
             texts=texts,
             votes=self.size,
         )
+
+    def preview(self, rule: Rule, judge: Judge | None) -> dict[str, Any]:
+        """Return what the judge would be asked: a word stands for the artifact."""
+        case = self.case(rule, {"<the artifact>": "<its text>"})
+        return {
+            "judge": judge.name if judge else None,
+            "votes": self.size,
+            "quorum": self.quorum,
+            "prompt": judge.prompt(case) if judge else None,
+        }
 
     def _cast(self, judge: Judge, case: Case) -> Ballot:
         """Return the votes, as many as it takes to know what they come to."""
@@ -174,21 +200,25 @@ def _first(vote: Vote) -> str:
     return vote.error or (vote.reasons[0] if vote.reasons else "")
 
 
-def is_judged(spec: CheckSpec) -> bool:
-    """Return whether a check, or an alternative in it, asks a judge."""
-    return any(each.type == JUDGED for each in spec.alternatives or (spec,))
+def most_votes(rules: Iterable[Rule], checks: Mapping[tuple[str, int], CompiledCheck]) -> int:
+    """Return how often a judge is asked at most by rules with these checks; once for prose."""
+    prose = sum(not rule.checks for rule in rules)
+    return prose + sum(check.votes for check in checks.values())
 
 
-def with_judged(criteria: Criteria, registry: Registry) -> Criteria:
-    """Return criteria whose rules without a check are judged, where there is a judge."""
-    if registry.judge is None or JUDGED not in registry:
+def with_judged(criteria: Criteria, registry: Registry, *, conditional: bool = False) -> Criteria:
+    """Return criteria whose rules without a check are judged, where there is a judge.
+
+    With `conditional` those with conditions in any case: whether they apply takes no judge.
+    """
+    if NAME not in registry or all(rule.checks for rule in criteria.rules):
         return criteria
-    if all(rule.checks for rule in criteria.rules):
+    if registry.judge is None and not (conditional and any(rule.when for rule in criteria.rules)):
         return criteria
     rules = tuple(
         rule
-        if rule.checks
-        else replace(rule, checks=(CheckSpec(type=JUDGED, params={}, place=rule.place),))
+        if rule.checks or not (registry.judge or rule.when)
+        else replace(rule, checks=(CheckSpec(type=NAME, params={}, place=rule.place),))
         for rule in criteria.rules
     )
     return replace(criteria, rules=rules)

@@ -46,7 +46,7 @@ _NEAR = 4  # folders above a page
 _OF_THE_PAGE = ("top", "readme")  # GitHub gives them to the page and to what it shows of a folder
 _KEPT = frozenset(("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Pc"))
 _NO_LABEL = re.compile(r"\^.*|\W*\d*\W*")
-_OBJECT = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
+_OBJECT = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?:\(\))?")
 """A name of code, to which a generator of sites leads by itself."""
 
 

@@ -43,6 +43,7 @@ MAX_PIPES = 200_000  # each may be a cell of a table: 17 µs and 850 bytes
 MAX_MARKS = 300_000  # in what is no code block; each may be a token: 16 µs and 700 bytes
 MAX_LINK_WORK = 5_000_000_000  # brackets times characters of a paragraph; about 10 s
 
+_MARKDOWN = "Markdown"
 _OTHER_MARKUP = {
     **dict.fromkeys((".rst", ".rest"), "reStructuredText"),
     **dict.fromkeys((".adoc", ".asciidoc", ".asc"), "AsciiDoc"),
@@ -265,6 +266,7 @@ def parse(text: str) -> Markdown:
             raise ArtifactError(
                 f"too large to parse as Markdown: {size:,} {unit}, the limit is {limit:,}",
                 hint="split it, or use a content check without section and block",
+                reading=_MARKDOWN,
             )
     return Markdown(text)
 
@@ -275,6 +277,7 @@ def of(artifact: Artifact) -> Markdown:
         raise ArtifactError(
             f"{artifact.name} is {markup}, and this check reads Markdown",
             hint="use content or executable checks for it",
+            reading=_MARKDOWN,
         )
     return parse(artifact.text)
 
@@ -283,6 +286,7 @@ def _too_many(what: str, token: Token) -> ArtifactError:
     return ArtifactError(
         f"too many {what} to parse as Markdown: line {token.map[0] + 1 if token.map else 0}",
         hint="put code and data into fenced blocks",
+        reading=_MARKDOWN,
     )
 
 

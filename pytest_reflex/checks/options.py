@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_reflex.errors import CriteriaError, Problem, did_you_mean, nearest_word, suggest
 from pytest_reflex.model.plain import as_written, one_line
-from pytest_reflex.model.rules import CheckSpec
+from pytest_reflex.model.rules import CheckSpec, variable_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,8 @@ class Kind:
     where it is not given: the reference and the schemas for editors have both from here. `choices`
     are the words that may stand there, each with its meaning. `instead` says what to write for a
     value that does not fit, or nothing. `schema` is the same as JSON Schema, for editors; what it
-    cannot say it leaves open, so that it refuses less than `fits`, never more.
+    cannot say it leaves open, so that it refuses less than `fits`, never more. Where a table may
+    stand there too, or nothing else, `inside` has the kinds of its keys.
     """
 
     words: str
@@ -31,6 +32,7 @@ class Kind:
     choices: Mapping[str, str] = field(default_factory=dict)
     instead: Callable[[Any], str] = lambda value: ""
     schema: Mapping[str, Any] = field(default_factory=dict)
+    inside: Mapping[str, Kind] = field(default_factory=dict)
 
     def means(self, meaning: str, default: str = "") -> Kind:
         """Return the kind as that of one parameter, with what it means and its default.
@@ -211,14 +213,6 @@ def settle(
     if found:
         raise CriteriaError(found)
     return params
-
-
-def variable_name(value: Any) -> str:
-    """Return the name in a node `{var: NAME}`; of any other value the empty string."""
-    if isinstance(value, Mapping) and len(value) == 1:
-        name = value.get("var")
-        return name if isinstance(name, str) else ""
-    return ""
 
 
 def _converted(value: Any, kind: Kind) -> Any:

@@ -1,18 +1,26 @@
-"""The kinds of checks that rules may use, by name."""
+"""The kinds of checks that rules may use, by name, and the checks of rules, compiled by them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.checks.any_of import AnyOfCheck
 from pytest_reflex.checks.reading import MEGABYTE, SIZE_LIMIT
-from pytest_reflex.errors import CriteriaError, UsageError, did_you_mean
+from pytest_reflex.errors import CriteriaError, Problem, UsageError, did_you_mean
 from pytest_reflex.model.judged import Judge, JudgeWhen
-from pytest_reflex.model.targets import CheckType
+from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
+from pytest_reflex.model.targets import CheckCommand, CheckType, CompiledCheck
+from pytest_reflex.model.words import ACTIVE_LEVELS, Level
 
 if TYPE_CHECKING:
     from pytest_reflex.settings import Settings
+
+
+Key = tuple[str, int]
+"""The id of a rule and the number of a check in it, from 0."""
 
 
 class Registry:
@@ -34,8 +42,9 @@ class Registry:
         self.size_limit = settings["artifact_limit"] * MEGABYTE
 
     @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(self._types)
+    def for_authors(self) -> dict[str, CheckType]:
+        """The kinds that a rule may name, by their names."""
+        return {n: one for n, one in self._types.items() if not getattr(one, "internal", False)}
 
     def __contains__(self, name: str) -> bool:
         return name in self._types
@@ -69,6 +78,18 @@ class Registry:
             hint = did_you_mean(name, self._types)
             raise CriteriaError(f"unknown check type {name!r}", hint=hint) from None
 
+    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> CompiledCheck:
+        """Return the check that judges; raises CriteriaError where it cannot be compiled."""
+        kind = self.get(spec.type)
+        found: object = kind.compile(spec, variables)
+        if isinstance(found, CompiledCheck):
+            return found
+        raise CriteriaError(
+            f"the check type {_origin(kind)} compiles to {one_line(repr(found), 60)}, which is no "
+            "CompiledCheck",
+            hint="return CompiledCheck(spec, run) of pytest_reflex.model.targets",
+        )
+
 
 def register_built_ins(register: Callable[[CheckType], None]) -> None:
     """Register the check types of this package, the way a plugin does it."""
@@ -95,6 +116,24 @@ def register_built_ins(register: Callable[[CheckType], None]) -> None:
     register(StructureCheck())
 
 
+@dataclass(frozen=True, slots=True)
+class BuiltInChecks:
+    """The plugin that registers the built-in kinds; in `registry` are those of all plugins."""
+
+    registry: Registry
+
+    def pytest_reflex_register_checks(self, register: Callable[[CheckType], None]) -> None:
+        register_built_ins(register)
+
+
+def registry_of(hooks: Any) -> Registry:
+    """Return the registry that was filled through `hooks`, which are not called for it again."""
+    for implementation in hooks.pytest_reflex_register_checks.get_hookimpls():
+        if isinstance(implementation.plugin, BuiltInChecks):
+            return implementation.plugin.registry
+    return built_in()
+
+
 def built_in() -> Registry:
     """Return a registry that holds the check types of this package only."""
     registry = Registry()
@@ -105,3 +144,79 @@ def built_in() -> Registry:
 def _origin(check_type: object) -> str:
     kind = check_type if isinstance(check_type, type) else type(check_type)
     return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def compile_rules(
+    rules: Iterable[Rule], variables: Mapping[str, Any], registry: Registry
+) -> dict[Key, CompiledCheck]:
+    """Return the checks of rules, in their order.
+
+    Raises CriteriaError with every check that cannot be compiled, each with its rule and place.
+    """
+    compiled: dict[Key, CompiledCheck] = {}
+    problems: list[Problem] = []
+    for rule in rules:
+        for index, spec in enumerate(rule.checks):
+            try:
+                check = registry.compile(spec, variables)
+                if rule.when:
+                    from pytest_reflex.checks.conditions import only_when
+
+                    check = replace(check, run=only_when(rule.when, check.run, variables, registry))
+                compiled[rule.id, index] = check
+            except CriteriaError as error:
+                problems += (_of_rule(problem, rule, spec) for problem in error.problems)
+    if problems:
+        raise CriteriaError(problems)
+    return compiled
+
+
+def _of_rule(problem: Problem, rule: Rule, spec: CheckSpec) -> Problem:
+    place = problem.place or spec.place or rule.place
+    return replace(problem, rule_id=problem.rule_id or rule.id, place=place)
+
+
+def compile_checks(
+    criteria: Criteria, level: Level, registry: Registry
+) -> dict[Key, CompiledCheck]:
+    """Return the checks of the rules that are active at `level`, in their order.
+
+    The others are compiled too, so that a mistake in them does not wait for its day: raises
+    CriteriaError as `compile_rules` does.
+    """
+    compiled = compile_rules(criteria.rules, criteria.vars, registry)
+    levels = ACTIVE_LEVELS[level]
+    if all(rule.level in levels for rule in criteria.rules):
+        return compiled
+    active = {rule.id for rule in criteria.active(level)}
+    return {key: check for key, check in compiled.items() if key[0] in active}
+
+
+def compile_rule(
+    rule: Rule, variables: Mapping[str, Any], registry: Registry
+) -> tuple[CompiledCheck, ...]:
+    """Return the checks of one rule; raises CriteriaError as `compile_rules` does."""
+    return tuple(compile_rules((rule,), variables, registry).values())
+
+
+def compile_all(criteria: Criteria, registry: Registry) -> tuple[CompiledCheck, ...]:
+    """Return the checks of all rules; raises CriteriaError as `compile_rules` does."""
+    return tuple(compile_rules(criteria.rules, criteria.vars, registry).values())
+
+
+def commands_of(checks: Iterable[CompiledCheck]) -> Iterator[CheckCommand]:
+    """Yield what checks start."""
+    for check in checks:
+        yield from check.commands
+
+
+def describe(spec: CheckSpec, variables: Mapping[str, Any], registry: Registry) -> CompiledCheck:
+    """Return a check for what it says of itself only: also one that cannot be compiled here."""
+    try:
+        return registry.compile(spec, variables)
+    except CriteriaError:
+        return CompiledCheck(spec, _not_compiled)
+
+
+def _not_compiled(*_: object) -> Any:
+    raise CriteriaError("this check cannot be compiled")

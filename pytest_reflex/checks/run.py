@@ -7,34 +7,35 @@ criteria stayed as they were.
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Event
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pytest_reflex.checks.blocks_folder import BlocksFolder
-from pytest_reflex.checks.commands import starts_process
 from pytest_reflex.checks.guarded import guarded
-from pytest_reflex.checks.judged import is_judged, with_judged
+from pytest_reflex.checks.judged import with_judged
 from pytest_reflex.checks.purse import Purse
 from pytest_reflex.checks.reading import Watch, files_of_rules, read_artifact, watches
-from pytest_reflex.checks.registry import Registry
+from pytest_reflex.checks.registry import Key, Registry, compile_checks
 from pytest_reflex.checks.remembered import Remembered
-from pytest_reflex.errors import ArtifactError, CriteriaError, Problem
+from pytest_reflex.errors import ArtifactError, StateError
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.judged import Ballot, Judge, JudgeWhen
 from pytest_reflex.model.plain import one_line
-from pytest_reflex.model.results import CheckResult, Evaluation
-from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
-from pytest_reflex.model.targets import CheckContext, RunCheck, Target
-from pytest_reflex.model.words import ACTIVE_LEVELS, Level, Outcome, Severity
+from pytest_reflex.model.results import CheckResult, Evaluation, PlacedFinding
+from pytest_reflex.model.rules import Rule, environment_of
+from pytest_reflex.model.targets import CheckContext, CompiledCheck, RunCheck, Target
+from pytest_reflex.model.words import Outcome, Severity
 from pytest_reflex.process.deadline import Cancel
 from pytest_reflex.process.pool import Pool
 from pytest_reflex.process.secrecy import hide, hide_ends, own_secrets
 from pytest_reflex.verdict.score import judge
+
+if TYPE_CHECKING:
+    from pytest_reflex.checks.groups import Groups
 
 
 def discreet(run: RunCheck, known: Mapping[str, str] | None = None) -> RunCheck:
@@ -56,6 +57,10 @@ def discreet(run: RunCheck, known: Mapping[str, str] | None = None) -> RunCheck:
             evidence=hide_ends(hide(result.evidence, hidden), hidden),
             expected=hide(result.expected, hidden),
             notes=tuple(hide(note, hidden) for note in result.notes),
+            findings=tuple(
+                replace(found, message=hide_ends(hide(found.message, hidden), hidden))
+                for found in result.findings
+            ),
             ballots=tuple(_hidden(ballot, hidden) for ballot in result.ballots),
         )
 
@@ -64,7 +69,8 @@ def discreet(run: RunCheck, known: Mapping[str, str] | None = None) -> RunCheck:
 
 def _has_address(result: CheckResult) -> bool:
     """Return whether a text may hold a password without any secret being known."""
-    texts = (result.message, result.evidence, result.expected, *result.notes)
+    found = (finding.message for finding in result.findings)
+    texts = (result.message, result.evidence, result.expected, *result.notes, *found)
     return any("://" in text for text in texts)
 
 
@@ -80,71 +86,38 @@ def _hidden(ballot: Ballot, hidden: Mapping[str, str]) -> Ballot:
     return replace(ballot, votes=tuple(votes))
 
 
-Key = tuple[str, int]
-"""The id of a rule and the number of a check in it, from 0."""
-
-
-def compile_checks(criteria: Criteria, level: Level, registry: Registry) -> dict[Key, RunCheck]:
-    """Return the functions that judge, in the order of the rules that are active at `level`.
-
-    The others are compiled too, so that a mistake in them does not wait for its day. Raises
-    CriteriaError with every check that cannot be compiled, each with its rule and place.
-    """
-    compiled: dict[Key, RunCheck] = {}
-    problems: list[Problem] = []
-    known = own_secrets()
-    for rule in criteria.rules:
-        for index, spec in enumerate(rule.checks):
-            try:
-                run = registry.get(spec.type).compile(spec, criteria.vars)
-                runs_later = starts_process(spec, criteria.vars, registry)
-                run = discreet(run, None if runs_later else known)
-                if rule.level in ACTIVE_LEVELS[level]:
-                    compiled[rule.id, index] = run
-            except CriteriaError as error:
-                problems += (
-                    replace(
-                        problem,
-                        rule_id=problem.rule_id or rule.id,
-                        place=problem.place or spec.place or rule.place,
-                    )
-                    for problem in error.problems
-                )
-    if problems:
-        raise CriteriaError(problems)
-    return compiled
-
-
 __all__ = ["Key", "Prepared", "compile_checks", "evaluate", "prepare", "run_one", "unsound"]
 
-VARIABLE_PREFIX = "PYTEST_REFLEX_VAR_"
+_HARMLESS = (Outcome.PASS, Outcome.NOT_APPLICABLE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """A target with its artifact as it was read, and its checks as functions in rule order.
+    """A target with its artifact as it was read, and its checks in rule order.
 
     Where a judge is configured, the rules of the target that have no check have a judged one.
     `paid` are the checks that ask it: they come last. If `waits`, nobody is asked where one of the
     others blocks the gate; `outcomes` are what those came to, the last time that each was run.
+    `groups` keeps checks of one group apart, where there are any. `secrets` are those that were
+    known at the start.
     """
 
     target: Target
     artifact: Artifact
-    checks: Mapping[Key, RunCheck]
-    specs: Mapping[Key, CheckSpec]
+    checks: Mapping[Key, CompiledCheck]
     rules: Mapping[str, Rule]
     context: CheckContext
     registry: Registry
-    starting: frozenset[Key]
     watches: tuple[Watch, ...]
+    secrets: Mapping[str, str] = field(default_factory=dict)
     paid: frozenset[Key] = frozenset()
     waits: bool = False
     outcomes: dict[Key, Outcome] = field(default_factory=dict)
+    groups: Groups | None = None
 
     def in_process(self, rule_id: str, index: int) -> bool:
         """Whether a check is quick and starts no process of the user's."""
-        return (rule_id, index) not in self.starting
+        return self.checks[rule_id, index].in_process
 
     def told_of(self, rule_id: str) -> CheckContext:
         """Return what the checks of a rule may know."""
@@ -153,7 +126,7 @@ class Prepared:
     def _is_blocked(self) -> bool:
         """Return whether nobody is to be asked: a free check keeps the gate from passing."""
         return self.waits and any(
-            outcome is not Outcome.PASS and self.rules[rule_id].severity is Severity.FAIL
+            outcome not in _HARMLESS and self.rules[rule_id].severity is Severity.FAIL
             for (rule_id, _), outcome in list(self.outcomes.items())
         )
 
@@ -167,18 +140,28 @@ class Prepared:
             self.context.blocks.close()
 
 
+def _own_groups() -> Groups:
+    from pytest_reflex.checks.groups import Groups
+
+    return Groups()
+
+
 def prepare(
-    target: Target, registry: Registry, *, cancel: Event | None = None, limit: int = 0
+    target: Target,
+    registry: Registry,
+    *,
+    cancel: Event | None = None,
+    limit: int = 0,
+    groups: Callable[[], Groups] = _own_groups,
 ) -> Prepared:
     """Return everything that the checks of a target need.
 
     Setting `cancel` ends the commands that run. `limit` is the largest artifact in bytes (0: as the
-    registry has it). Raises CriteriaError with every check that cannot be compiled, and
-    ArtifactError where the artifact cannot be read.
+    registry has it). `groups` gives the locks that a session shares. Raises CriteriaError with
+    every check that cannot be compiled, and ArtifactError where the artifact cannot be read.
     """
-    target = replace(target, criteria=with_judged(target.criteria, registry))
+    target = replace(target, criteria=with_judged(target.criteria, registry, conditional=True))
     criteria = target.criteria
-    specs = {(r.id, index): spec for r in target.rules for index, spec in enumerate(r.checks)}
     checks = compile_checks(criteria, target.level, registry)
     artifact = read_artifact(
         target.artifact,
@@ -187,27 +170,27 @@ def prepare(
         base=target.link_base,
         outside=target.outside,
     )
-    starting = frozenset(k for k, s in specs.items() if starts_process(s, criteria.vars, registry))
+    starts = not all(check.in_process for check in checks.values())
     jury = _judge(registry, target)
     context = CheckContext(
         root=target.root,
-        environment={**_variables(criteria), **target.environment},
+        environment={**environment_of(criteria.vars), **target.environment},
         cancel=cancel,
-        blocks=BlocksFolder(artifact) if starting else None,
+        blocks=BlocksFolder(artifact) if starts else None,
         judge=jury,
     )
     return Prepared(
         target=target,
         artifact=artifact,
         checks=checks,
-        specs=specs,
         rules={rule.id: rule for rule in target.rules},
         context=context,
         registry=registry,
-        starting=starting,
-        watches=watches(artifact, files_of_rules(criteria) if starting else ()),
-        paid=frozenset(key for key, spec in specs.items() if jury and is_judged(spec)),
+        watches=watches(artifact, files_of_rules(criteria) if starts else ()),
+        secrets=own_secrets(),
+        paid=frozenset(key for key, check in checks.items() if jury and check.votes),
         waits=jury is not None and registry.judge_when is JudgeWhen.NO_BLOCKERS,
+        groups=groups() if any(check.spec.groups for check in checks.values()) else None,
     )
 
 
@@ -228,17 +211,36 @@ def run_one(prepared: Prepared, rule_id: str, index: int) -> CheckResult:
     the criteria could not judge either.
     """
     key = (rule_id, index)
+    names = prepared.checks[key].spec.groups
+    if prepared.groups is None or not names:
+        return _run(prepared, key)
+    try:
+        with prepared.groups.held(names, prepared.context.cancel or Event()):
+            return _run(prepared, key)
+    except StateError as error:
+        return CheckResult(outcome=Outcome.ERROR, message=error.problems[0].message)
+
+
+def _run(prepared: Prepared, key: Key) -> CheckResult:
+    rule_id = key[0]
     started = time.perf_counter()
-    in_process = prepared.in_process(*key)
-    context = prepared.context if in_process else prepared.told_of(rule_id)
-    result = guarded(prepared.checks[key], prepared.artifact, context)
-    if not in_process and (message := _disturbed(prepared)):
+    check = prepared.checks[key]
+    context = prepared.context if check.in_process else prepared.told_of(rule_id)
+    run = discreet(check.run, prepared.secrets if check.in_process else None)
+    result = guarded(run, prepared.artifact, context)
+    if not check.in_process and (message := _disturbed(prepared)):
+        result = replace(result, outcome=Outcome.ERROR, message=message)
+    if result.outcome is Outcome.NOT_APPLICABLE and not prepared.rules[rule_id].when:
+        message = "a check cannot say that its rule is not applicable: `when` of the rule does"
         result = replace(result, outcome=Outcome.ERROR, message=message)
     if key not in prepared.paid:
         prepared.outcomes[key] = result.outcome
+    if result.outcome is Outcome.FAIL and not result.findings:
+        only = PlacedFinding(message=result.message, location=result.location)
+        result = replace(result, findings=(only,))
     return replace(
         result,
-        expected=result.expected or prepared.specs[key].expected,
+        expected=result.expected or check.spec.expected,
         duration=time.perf_counter() - started,
     )
 
@@ -299,23 +301,3 @@ def unsound(prepared: Prepared) -> str:
     """Return why no verdict of this target can be trusted; empty where nothing speaks for that."""
     name = prepared.changed()
     return f"{one_line(name)} changed while it was being judged" if name else ""
-
-
-def _variables(criteria: Criteria) -> dict[str, str]:
-    """Return the variables of the criteria as environment variables for commands."""
-    found: dict[str, str] = {}
-    for name, value in criteria.vars.items():
-        variable = VARIABLE_PREFIX + name.upper()
-        if variable in found:
-            raise CriteriaError(
-                f"two variables differ only in case: {name!r}",
-                hint="rename one: commands see them in upper case",
-            )
-        found[variable] = _as_text(value)
-        if "\0" in found[variable]:
-            raise CriteriaError(f"the variable {name!r} holds a NUL byte")
-    return found
-
-
-def _as_text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -87,8 +87,10 @@ def over_files(
     results: list[tuple[Artifact, CheckResult]] = []
     for file in files:
         results.append((file, judge(file)))
-        if results[-1][1].outcome is _DECIDES[each][0]:
+        if results[-1][1].outcome is _DECIDES[each][0] and not results[-1][1].cause:
             break
+    # What could not be read says less of the rule than what could.
+    results.sort(key=lambda r: bool(r[1].cause))
     decided = next(r for o in _DECIDES[each] for r in results if r[1].outcome is o)
     told = _told(artifact, *decided, len(results), len(files), each)
     violated = each and told.outcome is Outcome.FAIL
@@ -152,8 +154,15 @@ def _told(
     if count > 1 and not each and result.outcome is Outcome.FAIL:
         message = f"{result.message} in any of {count} files"
         return CheckResult(outcome=Outcome.FAIL, message=message)
-    location = result.location
-    if location is not None:
-        location = Place(f"{folder.name}/{location.path}", location.line, location.column)
-    message = f"{file.name}: {result.message}" + (f" ({checked})" if count > 1 else "")
-    return replace(result, message=message, location=location)
+    return replace(
+        result,
+        message=f"{file.name}: {result.message}" + (f" ({checked})" if count > 1 else ""),
+        location=_below(folder, result.location),
+        findings=tuple(
+            replace(found, location=_below(folder, found.location)) for found in result.findings
+        ),
+    )
+
+
+def _below(folder: Artifact, place: Place | None) -> Place | None:
+    return Place(f"{folder.name}/{place.path}", place.line, place.column) if place else None

@@ -12,7 +12,7 @@ from pytest_reflex.errors import Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec
-from pytest_reflex.model.targets import CheckContext, RunCheck
+from pytest_reflex.model.targets import CheckContext, CompiledCheck
 from pytest_reflex.model.words import Outcome
 
 NAME = "session"
@@ -22,7 +22,7 @@ class SessionCheck:
     """`params` say which rule of which part of the session is meant."""
 
     name = NAME
-    in_process = True
+    internal = True
 
     def problems(self, spec: CheckSpec) -> Iterable[Problem]:
         yield Problem(
@@ -31,7 +31,7 @@ class SessionCheck:
             hint="they stand for tests and suites in a loop over a pytest session",
         )
 
-    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
+    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> CompiledCheck:
         result = CheckResult(
             outcome=Outcome.NOT_MEASURED, message="only pytest --reflex-loop judges it"
         )
@@ -39,4 +39,4 @@ class SessionCheck:
         def run(artifact: Artifact, context: CheckContext) -> CheckResult:
             return result
 
-        return run
+        return CompiledCheck(spec, run, describe=str)  # the rule says it all

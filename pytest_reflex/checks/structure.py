@@ -8,8 +8,8 @@ from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
-from pytest_reflex.checks.finding import Report, result_of
-from pytest_reflex.checks.options import Kind, problems_of, settle, variable_name
+from pytest_reflex.checks.finding import Report, result_of, unread
+from pytest_reflex.checks.options import REQUIRED, Kind, problems_of, settle
 from pytest_reflex.checks.selection import FILE_KINDS, as_one, over_files
 from pytest_reflex.checks.structure_kind import ParameterError, StructureKind
 from pytest_reflex.errors import (
@@ -23,10 +23,9 @@ from pytest_reflex.errors import (
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import as_written
 from pytest_reflex.model.results import CheckResult
-from pytest_reflex.model.rules import CheckSpec
-from pytest_reflex.model.targets import CheckContext, RunCheck
-from pytest_reflex.model.words import Outcome
-from pytest_reflex.search.patterns import SearchError
+from pytest_reflex.model.rules import CheckSpec, variable_name
+from pytest_reflex.model.targets import CheckContext, CompiledCheck, plainly
+from pytest_reflex.search.patterns import SearchError, compile_pattern
 
 KINDS = {
     "path": "data_path",
@@ -59,7 +58,11 @@ class StructureCheck:
     """Look at how the artifact is built; exactly one key of KINDS says at what."""
 
     name = "structure"
-    in_process = True
+
+    @property
+    def forms(self) -> list[dict[str, Kind]]:
+        """The parameters of each kind of structure check."""
+        return [form_of(key) for key in KINDS]
 
     def problems(self, spec: CheckSpec) -> Iterable[Problem]:
         kind, faults = _chosen(spec)
@@ -79,24 +82,56 @@ class StructureCheck:
 
         return inlined(spec)
 
-    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
+    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> CompiledCheck:
         kind, params = settled(spec, variables)
         judge = _made(spec, kind, {**params, "expected": spec.expected})
         files = params.get("files")
         patterns = (files,) if isinstance(files, str) else files and tuple(files)
-        if params.get("across"):
-            return lambda artifact, context: as_one(
+        each, negative = params["each"], kind.forbids(params)
+
+        def run(artifact: Artifact, context: CheckContext) -> CheckResult:
+            if params.get("across"):
+                return as_one(
+                    artifact,
+                    patterns,
+                    lambda chosen: _judged(partial(judge, artifact, chosen), artifact, context),
+                )
+            return over_files(
                 artifact,
                 patterns,
-                lambda chosen: _judged(partial(judge, artifact, chosen), artifact, context),
+                lambda file: _judged(partial(judge, file), file, context),
+                each=each,
+                negative=negative,
             )
-        return lambda artifact, context: over_files(
-            artifact,
-            patterns,
-            lambda file: _judged(partial(judge, file), file, context),
-            each=params["each"],
-            negative=kind.forbids(params),
+
+        return CompiledCheck(
+            spec,
+            run,
+            describe=lambda: _in_words(spec.params),
+            is_pattern="matches" in spec.params,
+            preview=lambda rule, judge: _preview(spec, kind, params),
+            forbids=negative,
         )
+
+
+def _in_words(params: Mapping[str, Any]) -> str:
+    return "the structure has " + ", ".join(f"{k} {plainly(v)}" for k, v in params.items())
+
+
+def _preview(spec: CheckSpec, kind: StructureKind, params: Mapping[str, Any]) -> dict[str, Any]:
+    from pytest_reflex.checks.preview import searched
+
+    found: dict[str, Any] = {"engine": f"structure ({kind.key})", "options": params}
+    if isinstance(matches := params.get("matches"), str):
+        found["matches"] = searched(compile_pattern(matches, key="matches", place=spec.place))
+    return found
+
+
+def form_of(key: str) -> dict[str, Kind]:
+    """Return the parameters of a check that has a key of KINDS, that key first."""
+    kind = kind_of(key)
+    own = replace(kind.value or _table_of(kind), inside=kind.inside, default=REQUIRED)
+    return {key: own, **COMMON, **kind.beside}
 
 
 def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> tuple[StructureKind, dict[str, Any]]:
@@ -113,22 +148,13 @@ def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> tuple[StructureKin
     return kind, params
 
 
-def forbids(spec: CheckSpec, variables: Mapping[str, Any]) -> bool:
-    """Return whether a check says of itself that something must not be there."""
-    try:
-        kind, params = settled(spec, variables)
-    except CriteriaError:
-        return False
-    return kind.forbids(params)
-
-
 def _judged(
     judge: Callable[[CheckContext], Report], artifact: Artifact, context: CheckContext
 ) -> CheckResult:
     try:
         return result_of(judge(context), artifact)
     except (ArtifactError, SearchError) as error:
-        return CheckResult(outcome=Outcome.ERROR, message=str(error))
+        return unread(error, artifact)
 
 
 def _made(spec: CheckSpec, kind: StructureKind, params: Mapping[str, Any]) -> Callable[..., Report]:

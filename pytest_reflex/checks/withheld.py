@@ -14,7 +14,7 @@ from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec
-from pytest_reflex.model.targets import CheckContext, RunCheck
+from pytest_reflex.model.targets import CheckContext, CompiledCheck
 from pytest_reflex.model.words import Outcome
 
 NAME = "withheld"
@@ -24,7 +24,7 @@ class WithheldCheck:
     """`params` are the command and the reason why it was not run."""
 
     name = NAME
-    in_process = True
+    internal = True
 
     def problems(self, spec: CheckSpec) -> Iterable[Problem]:
         yield Problem(
@@ -33,11 +33,11 @@ class WithheldCheck:
             hint="they stand for commands that an agent made",
         )
 
-    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
+    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> CompiledCheck:
         command, reason = one_line(str(spec.params["command"]), 120), spec.params["reason"]
         result = CheckResult(outcome=Outcome.NOT_MEASURED, message=f"not run: {command} ({reason})")
 
         def run(artifact: Artifact, context: CheckContext) -> CheckResult:
             return result
 
-        return run
+        return CompiledCheck(spec, run)

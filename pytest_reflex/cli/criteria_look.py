@@ -54,6 +54,9 @@ def traced(reference: str, variables: tuple[str, ...], registry: Registry) -> Tr
 def rule_called(rule_id: str, criteria: Criteria) -> Rule:
     """Return the rule of that id; raises UsageError where there is none."""
     rule = criteria.rule(rule_id)
+    if off := next((one for one in criteria.switched_off if one.id == rule_id), None):
+        hint = "give it a severity to switch it on"
+        raise UsageError(f"a rule is switched off: {off}", hint=hint)
     if rule is None:
         hint = did_you_mean(rule_id, [one.id for one in criteria.rules])
         raise UsageError(f"{criteria.name} has no rule {rule_id!r}", hint=hint)
@@ -99,12 +102,15 @@ def show(reference: str, variables: tuple[str, ...], as_json: bool) -> int:
 @json_option
 def explain(reference: str, rule_id: str, variables: tuple[str, ...], as_json: bool) -> int:
     """Say what RULE of NAME|FILE holds, why, how it is checked, and where it was declared."""
+    from pytest_reflex.checks.registry import compile_rule
     from pytest_reflex.reports.criteria import rule_json, rule_text
 
-    found = traced(reference, variables, registry_here())
+    registry = registry_here()
+    found = traced(reference, variables, registry)
     rule = rule_called(rule_id, found.criteria)
+    checks = compile_rule(rule, found.criteria.vars, registry)
     if as_json:
-        give_json(rule_json(found, rule))
+        give_json(rule_json(found, rule, checks))
     else:
-        give(rule_text(found, rule))
+        give(rule_text(found, rule, checks))
     return ExitCode.OK

@@ -14,6 +14,7 @@ from pytest_reflex.cli.streams import give, give_json, verdict
 from pytest_reflex.errors import ExitCode
 
 if TYPE_CHECKING:
+    from pytest_reflex.criteria.samples import RuleTried
     from pytest_reflex.model.rules import Criteria, Rule
 
 
@@ -35,8 +36,9 @@ def test(
     """Judge the samples of the rules of NAME|FILE, or of each RULE that is named.
 
     A good sample that passes is validated, a bad one that fails is reported. Noisy is a good
-    sample that fails, missing a bad one that passes, unclear one that could not be judged. Rules
-    that an agent judges are not asked about, unless --judge names it.
+    sample that fails, missing a bad one that passes, unclear one that could not be judged, not
+    applicable one for which `when` of the rule does not hold. Rules that an agent judges are not
+    asked about, unless --judge names it.
 
     Exit status: 0 all as it should be, 1 not, 4 bad criteria or usage.
     """
@@ -48,7 +50,9 @@ def test(
     tried = list(try_samples(criteria, _chosen(criteria, rule_ids), registry, Path.cwd()))
     unasked = [one for one in tried if one.verdict is Verdict.NOT_ASKED]
     lacking = [one for one in tried if not (one.count("good") and one.count("bad"))]
-    fine = not any(one.verdict in BROKEN for one in tried) and not (strict and (lacking or unasked))
+    uninstalled = _uninstalled(tried)
+    open_yet = lacking or unasked or uninstalled
+    fine = not any(one.verdict in BROKEN for one in tried) and not (strict and open_yet)
     status = ExitCode.OK if fine else ExitCode.GATE_FAILED
     with verdict(status):
         if as_json:
@@ -61,7 +65,24 @@ def test(
         if unasked:
             told = MEANING[Verdict.NOT_ASKED]
             give(f"not asked: {_listed([one.rule for one in unasked])}: {told}")
+        for line in uninstalled:
+            give(line)
     return status
+
+
+def _uninstalled(tried: Sequence[RuleTried]) -> list[str]:
+    """Return a line for each thing that is not installed and keeps rules from being tried."""
+    from pytest_reflex.criteria.samples import Verdict
+    from pytest_reflex.model.extras import install
+
+    rules: dict[str, list[Rule]] = {}
+    for one in tried:
+        for name in sorted({s.needs for s in one.samples if s.verdict is Verdict.NOT_MEASURED}):
+            rules.setdefault(name, []).append(one.rule)
+    return [
+        f"not measured: {_listed(found)}: {name} is not installed: {install(name)}"
+        for name, found in rules.items()
+    ]
 
 
 def _chosen(criteria: Criteria, rule_ids: Sequence[str]) -> list[Rule]:

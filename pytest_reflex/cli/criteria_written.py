@@ -23,6 +23,7 @@ def normalize(reference: str, variables: tuple[str, ...], as_json: bool) -> int:
 
     criteria = traced(reference, variables, registry_here()).criteria
     document = criteria.to_json()
+    document.pop("switched_off", None)
     for rule, written in zip(criteria.rules, document["rules"], strict=True):
         if rule.samples:
             written["samples"] = {

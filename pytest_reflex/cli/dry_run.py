@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,16 +16,17 @@ from pytest_reflex.drivers.reflex.survey import has_ended
 from pytest_reflex.errors import ExitCode
 from pytest_reflex.host import Host
 from pytest_reflex.model.preview import CommandPreview, PromptTokens, StepPreview
-from pytest_reflex.model.rules import Criteria
+from pytest_reflex.model.rules import Criteria, Rule
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.steps import StepRequest
 from pytest_reflex.model.stop import RunStatus
+from pytest_reflex.model.targets import CompiledCheck
 from pytest_reflex.model.words import Step
 from pytest_reflex.settings import Settings
 
 if TYPE_CHECKING:
-    from pytest_reflex.checks.askings import Asking
     from pytest_reflex.drivers.iterate.model import State as IterateState
+    from pytest_reflex.reports.dry_run import Asked
 
 
 def show_new(
@@ -127,19 +128,26 @@ def _tool_text(agent: Any) -> str:
 def _show(
     host: Host, outlook: Outlook, agents: Mapping[Step, str], *, as_json: bool, note: str = ""
 ) -> int:
-    from pytest_reflex.checks.askings import askings
     from pytest_reflex.checks.command import missing_program
-    from pytest_reflex.checks.commands import commands_of_rules
+    from pytest_reflex.checks.judged import most_votes, with_judged
+    from pytest_reflex.checks.registry import compile_rules
     from pytest_reflex.criteria.formatting import formatters_of
     from pytest_reflex.reports.dry_run import DryRun, dry_run_document, dry_run_text
 
     criteria, level = outlook.state.criteria, outlook.state.level
-    active, prepared = criteria.active(level), _prepared(outlook.state)
-    started = commands_of_rules(active, criteria.vars, host.registry)
+    active, registry = criteria.active(level), host.registry
+    rules = with_judged(_prepared(outlook.state), registry).active(level)
+    checks = compile_rules(rules, criteria.vars, registry)
+    own = {rule.id for rule in active if rule.checks}
     formatters = [
         (rule.id, one) for rule, fix, one in formatters_of(active, criteria.commands) if fix.safe
     ]
-    commands = [(rule.id, command) for rule, command in started]
+    commands = [
+        (rule_id, command)
+        for (rule_id, _), check in checks.items()
+        if rule_id in own
+        for command in check.commands
+    ]
     looked = (
         (rule_id, missing_program(one.written or one.argv))
         for rule_id, one in (*commands, *formatters)
@@ -153,7 +161,8 @@ def _show(
         commands=tuple(commands),
         formatters=tuple(formatters),
         missing={rule_id: program for rule_id, program in looked if program},
-        askings=tuple(_counted(host, one) for one in askings(prepared, level, host.registry)),
+        asked=tuple(_asked(host, rules, checks)),
+        votes=most_votes(criteria.rules, compile_rules(criteria.rules, criteria.vars, registry)),
         note=note,
     )
     if as_json:
@@ -212,13 +221,23 @@ def _command(agent: Any, request: StepRequest) -> CommandPreview:
     return command_of(agent, told_environment(request), may_edit=may_edit, contract=contract)
 
 
-def _counted(host: Host, asking: Asking) -> tuple[Asking, PromptTokens]:
-    """Return what a judge is asked, with the tokens of its prompt."""
+def _asked(
+    host: Host, rules: Iterable[Rule], checks: Mapping[tuple[str, int], CompiledCheck]
+) -> Iterator[Asked]:
+    """Yield what a judge is asked by checks, with the tokens of its prompts."""
     from pytest_reflex.agents.judge_prompt import judge_sections
     from pytest_reflex.drivers.iterate.budget import tokens_of
+    from pytest_reflex.reports.dry_run import Asked
 
     count = partial(tokens_of, hooks=host.hooks)
-    return asking, _tokens(judge_sections(asking.prompt), count(asking.prompt), count)
+    by_id = {rule.id: rule for rule in rules}
+    for (rule_id, _), check in checks.items():
+        for part in check.parts:
+            if part.votes and part.preview:
+                known = part.preview(by_id[rule_id], host.registry.judge)
+                prompt = known["prompt"] or ""
+                tokens = _tokens(judge_sections(prompt), count(prompt), count)
+                yield Asked(rule_id, known, tokens)
 
 
 def _tokens(

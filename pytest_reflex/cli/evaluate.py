@@ -177,7 +177,7 @@ def _follow(judging: Judging, render: Renderer, *, as_json: bool) -> None:
 def status_of(evaluations: Iterable[Evaluation]) -> int:
     """Return the exit status of some evaluations: all must pass."""
     found = list(evaluations)
-    if not any(evaluation.measured for evaluation in found):
+    if not any(one.measured and one.decides for one in found):
         return ExitCode.NOTHING_MEASURED
     return ExitCode.OK if all(e.passed for e in found) else ExitCode.GATE_FAILED
 
@@ -195,13 +195,19 @@ def _each_once(artifacts: Iterable[Path]) -> list[Path]:
 
 def _for_people(evaluations: list[Evaluation], *, verbose: bool) -> str:
     from pytest_reflex.reports.lines import broken, lines_of, plain
+    from pytest_reflex.reports.rule_lines import not_installed_lines
     from pytest_reflex.reports.terminal import evaluation_text
     from pytest_reflex.verdict.gate import Judged, gate_over
 
     colour = is_coloured(sys.stdout)
-    texts = [evaluation_text(one, colour=colour, verbose=verbose) for one in evaluations]
+    alone = len(evaluations) == 1
+    texts = [
+        evaluation_text(one, colour=colour, verbose=verbose, alone=alone) for one in evaluations
+    ]
     text = "\n\n".join(texts) + "\n"
-    if len(evaluations) > 1:
+    if not alone:
+        for told in not_installed_lines(evaluations):
+            text += plain(broken(lines_of(f"\nNOTE        {told}"), wrap_width(), indent=12))
         gate = gate_over([Judged(evaluation=one) for one in evaluations])
         reasons = f": {'; '.join(gate.reasons)}" if gate.reasons else ""
         line = lines_of(f"\nGATE        {gate.status.value.upper()}{reasons}")

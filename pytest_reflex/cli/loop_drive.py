@@ -217,9 +217,10 @@ def _confirm(proposal: Any, agents: Any, *, asked: bool, quiet: bool) -> None:
     from pytest_reflex.reports.proposal import allowed_lines, proposal_text
 
     if not (quiet and not asked):
-        judge = proposal.order.judge
-        text = proposal_text(proposal.criteria, proposal.limits, agents, judge=judge)
-        held = proposal.holding
+        held, judge = proposal.holding, proposal.order.judge
+        text = proposal_text(
+            proposal.criteria, proposal.limits, agents, judge=judge, votes=held.votes
+        )
         allowed = allowed_lines(held.may_change, held.unprotected)
         say("\n".join((text.rstrip("\n"), *allowed, "")))
     if asked:

@@ -70,7 +70,8 @@ def hooks_of(run: Run) -> Any:
 def _status_of(found: Verification) -> ExitCode:
     if found.passed:
         return ExitCode.OK
-    unmeasured = found.found is not None and not found.found.measured
+    judged = found.found
+    unmeasured = judged is not None and not (judged.measured and judged.decides)
     return ExitCode.NOTHING_MEASURED if unmeasured else ExitCode.GATE_FAILED
 
 

@@ -91,7 +91,7 @@ class Narrator:
             self._block()
         elif kind == EventKind.CRITIQUE_DONE:
             self._critique(payload["issues"])
-        elif kind == EventKind.CHECKS_PREPARED:
+        elif kind in (EventKind.CHECKS_PREPARED, EventKind.RUN_ADOPTED):
             self._checks(payload)
         elif kind == EventKind.REFINEMENT_DONE:
             for rule_id, reason in payload.get("not_fixed", {}).items():

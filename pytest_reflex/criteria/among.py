@@ -8,10 +8,11 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
-from pytest_reflex.criteria.patterns_of import forbids, globs_of
+from pytest_reflex.criteria.patterns_of import globs_of
 from pytest_reflex.criteria.seeds import Seed
 from pytest_reflex.model.globs import alternatives, selects
 from pytest_reflex.model.rules import CheckSpec
+from pytest_reflex.model.targets import CompiledCheck
 
 _STARS = re.compile(r"\*+")
 _ONE_OF = re.compile(r"\[([^]!]).*?\]")
@@ -39,12 +40,12 @@ def among_good(
     return None
 
 
-def asks_of_all(checks: Iterable[CheckSpec], variables: Mapping[str, Any]) -> bool:
+def asks_of_all(checks: Iterable[CompiledCheck]) -> bool:
     """Return whether each of the checks that choose files asks something of all of them."""
-    choosing = [spec for spec in checks if "files" in spec.params]
+    choosing = [check for check in checks if "files" in check.spec.params]
     return all(
-        s.params.get("each") is True or s.params.get("across") is True or forbids(s, variables)
-        for s in choosing
+        one.spec.params.get("each") is True or one.spec.params.get("across") is True or one.forbids
+        for one in choosing
     )
 
 

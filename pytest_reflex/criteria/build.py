@@ -12,7 +12,7 @@ from typing import Any
 
 from pytest_reflex.criteria.faults import Faults, Spot
 from pytest_reflex.criteria.nodes import MAX_DEPTH, Items, Table
-from pytest_reflex.criteria.scalars import CONTROL, NotFiniteError, plain_value
+from pytest_reflex.criteria.values import CONTROL, NotFiniteError, plain_value
 from pytest_reflex.criteria.wording import quoted
 
 MAX_NODES = 1_000_000

@@ -46,6 +46,7 @@ class Listed:
             "version": self.criteria.version,
             "thresholds": {level.value: number(value) for level, value in thresholds},
             "rules": len(self.criteria.rules),
+            **({"switched_off": off} if (off := len(self.criteria.switched_off)) else {}),
         }
 
 

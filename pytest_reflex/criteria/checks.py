@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -17,40 +18,46 @@ from pytest_reflex.criteria.fields import (
 from pytest_reflex.criteria.loose import twin_of
 from pytest_reflex.criteria.meant import as_in_file
 from pytest_reflex.criteria.nodes import Items, Table
-from pytest_reflex.criteria.scalars import CONTROL
-from pytest_reflex.criteria.values import lookup, plain
+from pytest_reflex.criteria.values import CONTROL, lookup, plain
 from pytest_reflex.criteria.wording import nearest, quoted, shortened
 from pytest_reflex.errors import CriteriaError, Problem, nearest_word, suggest
 from pytest_reflex.model.plain import as_written
-from pytest_reflex.model.rules import ALTERNATIVES, CheckSpec
+from pytest_reflex.model.rules import ALTERNATIVES, NO_PARAMETERS, CheckSpec
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
     from pytest_reflex.model.targets import CheckType
 
 _LooseSpec = twin_of(CheckSpec)
-_NOT_FOR_AUTHORS = ("session", "withheld")
-"""Types that the program gives to checks that it makes."""
-
 _FLAGS = {"yes": "true", "on": "true", "no": "false", "off": "false"}
-_NO_PARAMETERS = frozenset({"type", "expected", "rule_id"})
+_GROUP = re.compile(r"\w[\w.-]{0,99}")
 
 
 def finish_check(
-    table: Table, faults: Faults, rule_id: str, variables: Mapping[str, Any], registry: Registry
+    table: Table,
+    faults: Faults,
+    rule_id: str,
+    variables: Mapping[str, Any],
+    registry: Registry,
+    *,
+    kind: str = "",
 ) -> CheckSpec:
-    """Return the check; what is wrong with it is noted in `faults`."""
+    """Return the check; what is wrong with it is noted in `faults`.
+
+    `kind` is its type where the table does not say it.
+    """
     if ALTERNATIVES in table and table.get("type", ALTERNATIVES) == ALTERNATIVES:
         return _any_of(table, faults, rule_id, variables, registry)
     before = len(faults.found)
-    kind = table.get("type")
-    known = type(kind) is str and kind in registry
-    if not known:
+    named = kind or table.get("type")
+    known = type(named) is str and named in registry
+    if not (known or kind):
         _refuse_type(table, faults, rule_id, registry)
     spec = _LooseSpec()
-    spec.type = kind
+    spec.type = named
     spec.params = _params(table, faults, rule_id, variables)
     spec.expected = text_at(table, "expected", faults, rule_id)
+    spec.group = _group(table, faults, rule_id)
     spec.place = faults.place(table.spot)
     spec.__class__ = CheckSpec
     made: CheckSpec = spec
@@ -60,7 +67,7 @@ def finish_check(
     if known and len(faults.found) == before:
         made, problems = _looked_at(made, registry.get(made.type))
         for problem in problems:
-            _note(problem, table, faults, rule_id)
+            note_problem(problem, table, faults, rule_id)
     return made
 
 
@@ -82,7 +89,7 @@ def _any_of(
             message = f"a check in any_of must be a mapping, not {kind_of(entry)}"
             faults.add(message, given.at(index), rule_id=rule_id)
     for key in table:
-        if key not in (ALTERNATIVES, *_NO_PARAMETERS):
+        if key not in (ALTERNATIVES, *NO_PARAMETERS):
             message = f"{quoted(key)} is no key beside any_of"
             hint = "put it into one of the alternatives"
             faults.add(message, table.at_key(key), hint=hint, rule_id=rule_id)
@@ -91,11 +98,23 @@ def _any_of(
         params={ALTERNATIVES: [each.to_json() for each in found]},
         expected=text_at(table, "expected", faults, rule_id),
         place=faults.place(table.spot),
+        group=_group(table, faults, rule_id),
     )
     if len(faults.found) == before:
         for problem in registry.get(ALTERNATIVES).problems(spec):
             faults.add(problem.message, table.at(ALTERNATIVES), hint=problem.hint, rule_id=rule_id)
     return spec
+
+
+def _group(table: Table, faults: Faults, rule_id: str) -> str:
+    if "group" not in table:
+        return ""
+    group = text_at(table, "group", faults, rule_id)
+    if isinstance(table["group"], str) and not _GROUP.fullmatch(group):
+        message = f"the group {quoted(table['group'])} cannot be used"
+        hint = "letters, digits, dots, hyphens and underscores, at most 100"
+        faults.add(message, table.at("group"), hint=hint, rule_id=rule_id)
+    return group
 
 
 def _looked_at(spec: CheckSpec, check_type: CheckType) -> tuple[CheckSpec, Iterable[Problem]]:
@@ -110,7 +129,7 @@ def _looked_at(spec: CheckSpec, check_type: CheckType) -> tuple[CheckSpec, Itera
 
 def _refuse_type(table: Table, faults: Faults, rule_id: str, registry: Registry) -> None:
     kind = table.get("type")
-    known = [name for name in registry.names if name not in _NOT_FOR_AUTHORS]
+    known = list(registry.for_authors)
     if type(kind) is str:
         hint = nearest(kind, known)
         message = f"unknown check type {quoted(kind)}"
@@ -137,7 +156,7 @@ def _params(
 ) -> dict[str, Any]:
     params: dict[str, Any] = {}
     for key, value in table.items():
-        if key in _NO_PARAMETERS:
+        if key in NO_PARAMETERS:
             continue
         if type(value) is str:
             if faults.controls and CONTROL.search(value):
@@ -148,7 +167,7 @@ def _params(
     return params
 
 
-def _note(problem: Problem, table: Table, faults: Faults, rule_id: str) -> None:
+def note_problem(problem: Problem, table: Table, faults: Faults, rule_id: str) -> None:
     """Note what a check type found, at the parameter that it is about."""
     named = named_parameter(problem, table)
     shown = as_in_file(problem, named.value, named.spot, faults)

@@ -40,13 +40,13 @@ class Fixed:
     @property
     def helpless(self) -> tuple[str, ...]:
         """The rules whose fixes changed the text, and that do not pass for all that."""
-        failing = {row.rule.id for row in self.after.results if not row.passed}
+        failing = {row.rule.id for row in self.after.results if row.unmet}
         return tuple(rule_id for rule_id in self.fixed if rule_id in failing)
 
     @property
     def unsafe(self) -> tuple[str, ...]:
         """The rules that still do not pass, and have a fix that is not applied unasked."""
-        failing = (row.rule for row in self.after.results if not row.passed)
+        failing = (row.rule for row in self.after.results if row.unmet)
         return tuple(rule.id for rule in failing if any(not fix.safe for fix in rule.fixes))
 
     @property
@@ -59,7 +59,7 @@ class Fixed:
     def broken(self) -> tuple[str, ...]:
         """The rules that do not pass, and passed before."""
         old = {row.rule.id for row in self.before.results if row.passed}
-        failing = (row.rule.id for row in self.after.results if not row.passed)
+        failing = (row.rule.id for row in self.after.results if row.unmet)
         return tuple(rule_id for rule_id in failing if rule_id in old)
 
     @property
@@ -146,7 +146,7 @@ def _left_out_next(
 
 
 def _merit(done: Fixed) -> tuple[int, int, Fraction, int]:
-    failing = sum(not row.passed for row in done.after.results)
+    failing = sum(row.unmet for row in done.after.results)
     return -len(done.new_blockers), -len(_blockers(done.after)), done.after.score, -failing
 
 
@@ -160,7 +160,7 @@ def _blockers(evaluation: Evaluation) -> tuple[str, ...]:
 
 
 def _mendable(evaluation: Evaluation) -> tuple[str, ...]:
-    rows = (row for row in evaluation.results if not row.passed)
+    rows = (row for row in evaluation.results if row.unmet)
     return tuple(row.rule.id for row in rows if any(fix.safe for fix in row.rule.fixes))
 
 

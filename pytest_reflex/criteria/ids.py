@@ -1,4 +1,4 @@
-"""How a rule may be called, and what the name says about its level."""
+"""What is wrong with a text that is no id of a rule, and which ids look alike."""
 
 from __future__ import annotations
 
@@ -6,29 +6,9 @@ import re
 import unicodedata
 
 from pytest_reflex.criteria.wording import quoted
-from pytest_reflex.model.words import Level
+from pytest_reflex.model.rules import LONGEST_ID, is_id
 
-LONGEST_ID = 120
 FORM = "<a|b>.<category>.<name>"
-
-_PART = r"[a-z0-9]+(?:-[a-z0-9]+)*"
-_ID = re.compile(rf"{_PART}(?:\.{_PART})+")
-_LEVELS = {"a.": Level.A, "b.": Level.B}
-
-
-def is_id(text: str) -> bool:
-    return _ID.fullmatch(text) is not None and len(text) <= LONGEST_ID
-
-
-def level_of(rule_id: str) -> Level | None:
-    """Return the level that an id of the form `<a|b>.<category>.<name>` names, else None."""
-    level = _LEVELS.get(rule_id[:2])
-    return level if level and rule_id.count(".") == 2 else None
-
-
-def contradicts(rule_id: str, level: Level) -> bool:
-    """Return whether the id starts with the other level's letter."""
-    return _LEVELS.get(rule_id[:2], level) is not level
 
 
 def what_is_wrong(text: str) -> tuple[str, str]:

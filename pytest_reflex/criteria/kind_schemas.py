@@ -6,11 +6,13 @@ restricted: the schema then refuses less than the reader, never more.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from pytest_reflex.checks.conditions import FILE
+from pytest_reflex.checks.content import KINDS as CONTENT
 from pytest_reflex.checks.options import REQUIRED, Kind
-from pytest_reflex.checks.structure import COMMON, KINDS, StructureCheck, kind_of
+from pytest_reflex.checks.structure import form_of
 from pytest_reflex.criteria.sample_keys import KINDS as KINDS_OF_SAMPLES
 from pytest_reflex.criteria.sample_keys import MOST_FILES, PATH
 from pytest_reflex.fixes.registry import KINDS as FIXES
@@ -41,13 +43,28 @@ def value_schema(kind: Kind) -> Schema:
 def check_schemas(check_type: CheckType) -> list[Schema]:
     """Return a schema for each form that a check of this type may have."""
     name = check_type.name
-    if isinstance(check_type, StructureCheck):
-        return [_structure(name, key) for key in KINDS]
-    kinds: Mapping[str, Kind] = getattr(check_type, "parameters", {})
+    if own := getattr(check_type, "schema", None):
+        return [{**own, "properties": {**_of_checks(name), **own["properties"]}}]
+    forms: Iterable[Mapping[str, Kind]] = getattr(check_type, "forms", None) or [
+        getattr(check_type, "parameters", {})
+    ]
+    return [_form(name, kinds) for kinds in forms]
+
+
+def _form(name: str, kinds: Mapping[str, Kind]) -> Schema:
+    """Return the schema of a check with these parameters; of none, nothing is known of them."""
     if not kinds:
-        return [{"properties": {"type": {"const": name}}, "required": ["type"]}]
+        return {"properties": {"type": {"const": name}}, "required": ["type"]}
     needed = [key for key, kind in kinds.items() if kind.default == REQUIRED]
-    return [_closed(name, {key: _parameter(kind) for key, kind in kinds.items()}, needed)]
+    return _closed(name, {key: _parameter(kind) for key, kind in kinds.items()}, needed)
+
+
+def condition_schemas() -> list[Schema]:
+    """Return a schema for each form of a condition: a check without its type."""
+    content = {key: _parameter(kind) for key, kind in CONTENT.items()}
+    file = {key: _parameter(kind) for key, kind in FILE.parameters.items()}
+    path = {key: _parameter(kind) for key, kind in form_of("path").items()}
+    return [_object(path, ["path"]), _object(content, ["search"]), _object(file, ["file"])]
 
 
 def fix_schema() -> Schema:
@@ -85,36 +102,35 @@ def samples_schema() -> Schema:
     return _object({kind: {"description": said[kind], "anyOf": many} for kind in KINDS_OF_SAMPLES})
 
 
-def _structure(name: str, key: str) -> Schema:
-    kind = kind_of(key)
-    forms: list[Schema] = [VARIABLE]
-    if kind.value:
-        forms.append(value_schema(kind.value))
-    if kind.inside:
-        forms.append(_object({inner: _parameter(one) for inner, one in kind.inside.items()}))
-    beside = {**COMMON, **kind.beside}
-    properties = {key: {**_meaning(kind.value), "anyOf": forms}}
-    properties |= {other: _parameter(one) for other, one in beside.items()}
-    return _closed(name, properties, [key])
-
-
 def _closed(name: str, properties: Mapping[str, Schema], required: list[str]) -> Schema:
     """Return the schema of a check that has these parameters and no others."""
-    common: dict[str, Schema] = {
+    return _object({**_of_checks(name), **properties}, ["type", *required])
+
+
+def _of_checks(name: str) -> dict[str, Schema]:
+    """Return the keys that every check of a type may have."""
+    return {
         "type": {"const": name},
         "expected": {"type": "string", "description": "what is wanted, for readers"},
         "rule_id": {"type": "string"},
+        "group": {
+            "type": "string",
+            "pattern": r"^\w[\w.-]*$",
+            "maxLength": 100,
+            "description": "checks of one group never run beside each other",
+        },
     }
-    return _object({**common, **properties}, ["type", *required])
 
 
 def _parameter(kind: Kind) -> Schema:
-    return {**_meaning(kind), "anyOf": [value_schema(kind), VARIABLE]}
+    table = [_object({k: _parameter(one) for k, one in kind.inside.items()})] if kind.inside else []
+    value = [value_schema(kind)] if kind.schema or not table else []
+    return {**_meaning(kind), "anyOf": [*value, *table, VARIABLE]}
 
 
-def _meaning(kind: Kind | None) -> Schema:
+def _meaning(kind: Kind) -> Schema:
     """Return what a parameter means, in the words of the reference."""
-    if kind is None or not kind.help:
+    if not kind.help:
         return {}
     default = f"; default: {kind.default}" if kind.default not in ("", REQUIRED) else ""
     return {"description": kind.help + default}

@@ -16,6 +16,7 @@ from pytest_reflex.criteria.header import (
 )
 from pytest_reflex.criteria.ids import folded
 from pytest_reflex.criteria.nodes import Table
+from pytest_reflex.criteria.rule_keys import OFF
 from pytest_reflex.criteria.rules import Draft, read_rule
 from pytest_reflex.criteria.wording import quoted, shortened
 from pytest_reflex.errors import nearest_word, suggest
@@ -45,6 +46,7 @@ def read_over(
         if rule_id in drops:
             faults.add(f"drop and rules both name {quoted(rule_id)}", own[rule_id].table.spot)
         own[rule_id] = own[rule_id].over(base.drafts[rule_id])
+    _note_nothing_to_switch_off(own, base.drafts, faults)
     if base.drafts:
         _note_near_misses(own, base.drafts, faults)
     drafts.update(own)
@@ -116,10 +118,27 @@ def _note_same_ids(rules: list[Table], faults: Faults) -> None:
             faults.add(f"the id {quoted(text)} {same} in line {where}", rule.at("id"), hint=hint)
 
 
+def _is_off(draft: Draft) -> bool:
+    return bool(draft.table.get("severity") == OFF)
+
+
+def _note_nothing_to_switch_off(
+    own: Mapping[str, Draft], known: Mapping[str, Draft], faults: Faults
+) -> None:
+    """Note rules that are switched off by the very file that gives them."""
+    for draft in own.values():
+        if draft.base is None and _is_off(draft):
+            near = nearest_word(shortened(draft.id), known)
+            hint = suggest(near) if near else "leave the rule out"
+            message = "severity off is for an inherited rule, and none is called so"
+            spot = draft.table.at("severity")
+            faults.add(message, spot, hint=hint, rule_id=draft.id)
+
+
 def _note_near_misses(own: Mapping[str, Draft], known: Mapping[str, Draft], faults: Faults) -> None:
     """Note rules that give too little for a new one and are called nearly as an inherited one."""
     for draft in own.values():
-        if draft.id in known or "description" in draft.table:
+        if draft.id in known or "description" in draft.table or _is_off(draft):
             continue
         if near := nearest_word(shortened(draft.id), known):
             message = "no inherited rule is called so, and description is missing"

@@ -16,14 +16,13 @@ from pytest_reflex.criteria.header import name_from, read_name, read_thresholds,
 from pytest_reflex.criteria.layers import Layer, join, read_over
 from pytest_reflex.criteria.nodes import Table
 from pytest_reflex.criteria.roots import reaches
-from pytest_reflex.criteria.rules import finish
+from pytest_reflex.criteria.rules import finish, look_at
 from pytest_reflex.criteria.templates import find_template, is_shared
 from pytest_reflex.criteria.values import settle_variables
 from pytest_reflex.criteria.wording import quoted
 from pytest_reflex.errors import CriteriaError, Place, Problem
-from pytest_reflex.model.rules import Criteria, Rule
+from pytest_reflex.model.rules import Criteria, Rule, SwitchedOff, cannot_fail
 from pytest_reflex.model.words import Level
-from pytest_reflex.verdict.score import cannot_fail
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
@@ -99,11 +98,12 @@ class Reading:
         self, path: Path, table: Table, faults: Faults, chain: tuple[Path, ...] = ()
     ) -> Layer:
         """Return what a file says over what it inherits; `chain` are the files that led to it."""
+        keys: tuple[str, ...] = TEMPLATE_KEYS
         if "run_id" in table and isinstance(table.get("criteria"), Table):
-            table = table["criteria"]
+            table, keys = table["criteria"], (*TEMPLATE_KEYS, "switched_off")
         if is_suite(table):
             return self._suite(path, table, faults, chain)
-        refuse_unknown_keys(table, TEMPLATE_KEYS, faults, what="a template")
+        refuse_unknown_keys(table, keys, faults, what="a template")
         base = self._inherited(table, "extends", path, faults, chain)
         layer = read_over(base, table, faults, read_thresholds(table, faults))
         layer.name = read_name(table, faults) or name_from(path.stem)
@@ -113,10 +113,14 @@ class Reading:
     def criteria(self, layer: Layer, path: Path) -> Criteria:
         """Return the finished criteria; raises CriteriaError with all problems of all files."""
         variables = settle_variables(layer.vars, self._variables)
-        rules = [
-            finish(draft, variables, self._registry, layer.commands)
-            for draft in layer.drafts.values()
-        ]
+        rules, off = [], []
+        for draft in layer.drafts.values():
+            # Most rules are given by one file alone, where nothing can be switched off.
+            if draft.base is not None and (place := draft.switched_off()):
+                look_at(draft)
+                off.append(SwitchedOff(draft.id, place))
+            else:
+                rules.append(finish(draft, variables, self._registry, layer.commands))
         self.raise_problems()
         criteria = Criteria(
             name=layer.name,
@@ -126,6 +130,7 @@ class Reading:
             vars=variables,
             commands=layer.commands,
             source=shown(path),
+            switched_off=tuple(off),
         )
         refuse_vacuous(criteria)
         return criteria
@@ -235,6 +240,8 @@ def refuse_vacuous(criteria: Criteria) -> None:
     place = Place(criteria.source)
     if not criteria.rules:
         hint = "give rules, or a template under extends or criteria"
+        if criteria.switched_off:
+            hint = "all of them are switched off: leave one on"
         raise CriteriaError("there are no rules", place=place, hint=hint)
     for level, threshold in criteria.thresholds.items():
         rules = criteria.active(level)

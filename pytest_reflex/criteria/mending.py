@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pytest_reflex import fixes
-from pytest_reflex.checks.judged import is_judged
 from pytest_reflex.model.rules import Criteria, Rule
 from pytest_reflex.model.samples import Sample
 
 
 def can_be_tried(rule: Rule, sample: Sample) -> bool:
-    """Return whether a fix can be tried: a fix mends one text, and an agent costs money."""
-    mendable = any(fix.safe for fix in rule.fixes) and not any(map(is_judged, rule.checks))
-    return mendable and bool(rule.checks) and not sample.is_folder
+    """Return whether a fix can be tried: a fix mends one text."""
+    return any(fix.safe for fix in rule.fixes) and bool(rule.checks) and not sample.is_folder
 
 
 def mends(

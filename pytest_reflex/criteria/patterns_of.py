@@ -1,15 +1,13 @@
-"""What content checks look for: where a text has it, and texts into which it was planted; pure."""
+"""What checks look for: where a text has it, and texts into which it was planted; pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from pytest_reflex.checks import structure
-from pytest_reflex.checks.content import KINDS, pattern_of
-from pytest_reflex.checks.options import settle, variable_name
 from pytest_reflex.criteria.planting import Mutant, example_of, planted
-from pytest_reflex.model.rules import CheckSpec
+from pytest_reflex.model.rules import CheckSpec, variable_name
+from pytest_reflex.model.targets import CompiledCheck, TextSearch
 from pytest_reflex.search.patterns import SearchError
 
 MOST = 2000
@@ -19,25 +17,15 @@ LARGEST = 1_000_000
 _SECONDS = 1.0
 
 
-def forbids(spec: CheckSpec, variables: Mapping[str, Any]) -> bool:
-    """Return whether a check says of itself that something must not be there."""
-    params = spec.params
-    if spec.type == "structure":
-        return structure.forbids(spec, variables)
-    return spec.type == "content" and ("max_count" in params or params.get("negate") is True)
-
-
-def matched(
-    checks: Iterable[CheckSpec], variables: Mapping[str, Any], text: str
-) -> list[tuple[int, int]]:
-    """Return the regions of a text that content checks match, in order, without overlaps.
+def matched(checks: Iterable[CompiledCheck], text: str) -> list[tuple[int, int]]:
+    """Return the regions of a text that searches of checks match, in order, without overlaps.
 
     Where there are more matches than are looked for, the last region goes on to the end.
     """
     found: list[tuple[int, int]] = []
-    for spec, params in _content(checks, variables):
+    for search in _searches(checks):
         try:
-            spans = pattern_of(spec, params).spans(text, limit=MOST, seconds=_SECONDS)
+            spans = search.spans(text, limit=MOST, seconds=_SECONDS)
         except SearchError:
             continue
         regions = [(span[0], span[1]) for span in spans if span[1] > span[0]]
@@ -51,34 +39,30 @@ def matched(
     return apart
 
 
-def plants(
-    checks: Iterable[CheckSpec], variables: Mapping[str, Any], text: str
-) -> Iterator[Mutant]:
-    """Yield texts that have one match too many of what content checks forbid or limit."""
-    for _, params in _content(checks, variables):
-        most = _most(params)
-        match = _example(params) if most is not None else ""
+def plants(checks: Iterable[CompiledCheck], text: str) -> Iterator[Mutant]:
+    """Yield texts that have one match too many of what checks forbid or limit."""
+    for search in _searches(checks):
+        most = _most(search)
+        match = _example(search) if most is not None else ""
         if match and most is not None and len(match) * (most + 1) <= LARGEST:
             yield from planted(text, match, most + 1)
 
 
-def without_example(checks: Iterable[CheckSpec], variables: Mapping[str, Any]) -> bool:
+def without_example(checks: Iterable[CompiledCheck]) -> bool:
     """Return whether a check forbids something of which no example could be made."""
-    found = (params for _, params in _content(checks, variables) if _most(params) is not None)
-    return any(not _example(params) for params in found)
+    found = (search for search in _searches(checks) if _most(search) is not None)
+    return any(not _example(search) for search in found)
 
 
-def _most(params: Mapping[str, Any]) -> int | None:
+def _most(search: TextSearch) -> int | None:
     """Return how many matches are allowed; None for any number, or more than are planted."""
-    most: int | None = 0 if params.get("negate") else params.get("max_count")
-    return most if most is not None and most < MOST else None
+    return search.most if search.most is not None and search.most < MOST else None
 
 
-def _example(params: Mapping[str, Any]) -> str:
-    search: str = params["search"]
-    if params.get("literal"):
-        return search
-    return example_of(search, ignore_case=params.get("ignore_case", False))
+def _example(search: TextSearch) -> str:
+    if search.literal:
+        return search.source
+    return example_of(search.source, ignore_case=search.ignore_case)
 
 
 def globs_of(checks: Iterable[CheckSpec], variables: Mapping[str, Any]) -> Iterator[str]:
@@ -90,12 +74,7 @@ def globs_of(checks: Iterable[CheckSpec], variables: Mapping[str, Any]) -> Itera
             yield from (value,) if isinstance(value, str) else value
 
 
-def _content(
-    checks: Iterable[CheckSpec], variables: Mapping[str, Any]
-) -> Iterator[tuple[CheckSpec, dict[str, Any]]]:
-    """Yield content checks with settled parameters, those among alternatives included."""
-    for spec in checks:
-        chosen: Sequence[CheckSpec] = spec.alternatives or (spec,)
-        for one in chosen:
-            if one.type == "content":
-                yield one, settle(one, KINDS, variables)
+def _searches(checks: Iterable[CompiledCheck]) -> Iterator[TextSearch]:
+    """Yield what checks look for, those among alternatives included."""
+    for check in checks:
+        yield from (part.search for part in check.parts if part.search)

@@ -11,7 +11,7 @@ import re
 from typing import Any, TypeVar
 
 from pytest_reflex.criteria.nodes import MAX_DEPTH, Items, Table
-from pytest_reflex.criteria.scalars import plain_value
+from pytest_reflex.criteria.values import plain_value
 from pytest_reflex.documents.yaml_events import CONSTANTS, NUMBER_STARTS
 
 MOST_LINES = 300_000

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_reflex.checks.commands import starts_process
 from pytest_reflex.checks.judged import with_judged
-from pytest_reflex.checks.planned import planned
-from pytest_reflex.checks.run import VARIABLE_PREFIX, compile_checks
+from pytest_reflex.checks.preview import preview
+from pytest_reflex.checks.registry import Key, compile_checks
 from pytest_reflex.criteria.formatting import formatters_of
-from pytest_reflex.model.rules import Criteria, number
+from pytest_reflex.model.judged import Judge
+from pytest_reflex.model.rules import VARIABLE_PREFIX, Criteria, number
+from pytest_reflex.model.targets import CompiledCheck
 from pytest_reflex.model.words import Level
 
 if TYPE_CHECKING:
@@ -23,7 +24,9 @@ def plan(criteria: Criteria, level: Level, registry: Registry, root: Path) -> di
 
     Raises CriteriaError with every check that cannot be compiled, those of other levels included.
     """
-    compile_checks(criteria, level, registry)
+    judged = with_judged(criteria, registry)
+    checks = compile_checks(judged, level, registry)
+    off = [one.to_json() for one in criteria.switched_off]
     return {
         "criteria": criteria.name,
         "version": criteria.version,
@@ -31,7 +34,8 @@ def plan(criteria: Criteria, level: Level, registry: Registry, root: Path) -> di
         "phase": level.value,
         "threshold": number(criteria.thresholds[level]),
         "variables": {VARIABLE_PREFIX + name.upper(): v for name, v in criteria.vars.items()},
-        "checks": list(_checks(criteria, level, registry, root)),
+        **({"switched_off": off} if off else {}),
+        "checks": list(_checks(judged, level, checks, root, registry.judge)),
         "formatters": list(_formatters(criteria, level, root)),
     }
 
@@ -48,13 +52,23 @@ def _formatters(criteria: Criteria, level: Level, root: Path) -> Iterator[dict[s
 
 
 def _checks(
-    criteria: Criteria, level: Level, registry: Registry, root: Path
+    criteria: Criteria,
+    level: Level,
+    checks: Mapping[Key, CompiledCheck],
+    root: Path,
+    judge: Judge | None,
 ) -> Iterator[dict[str, Any]]:
-    for rule in with_judged(criteria, registry).active(level):
-        head = {"rule": rule.id, "severity": rule.severity.value, "weight": number(rule.weight)}
+    for rule in criteria.active(level):
+        head: dict[str, Any] = {"rule": rule.id, "severity": rule.severity.value}
+        head["weight"] = number(rule.weight)
+        if rule.when:
+            from pytest_reflex.checks.conditions import words
+
+            head["when"] = list(map(words, rule.when))
         if not rule.checks:
             yield {**head, "check": None, "type": None, "prose": rule.prose}
-        for index, spec in enumerate(rule.checks):
-            what = planned(spec, rule, criteria.vars, root, registry)
-            in_process = not starts_process(spec, criteria.vars, registry)
-            yield {**head, "check": index, "in_process": in_process, **what}
+        for index in range(len(rule.checks)):
+            check = checks[rule.id, index]
+            what = preview(check, rule, root, judge)
+            group = {"groups": list(check.spec.groups)} if check.spec.groups else {}
+            yield {**head, "check": index, "in_process": check.in_process, **group, **what}

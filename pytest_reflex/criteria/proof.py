@@ -18,6 +18,7 @@ class Proof(StrEnum):
     UNCLEAR = "unclear"
     UNPROVEN = "unproven"
     NOT_RUN = "not run"
+    NOT_PROVABLE = "not provable"
     JUDGED = "judged"
 
 
@@ -26,6 +27,7 @@ MEANING = {
     Proof.UNCLEAR: "a check could not judge what it has to fail on",
     Proof.UNPROVEN: "there is nothing to prove it with",
     Proof.NOT_RUN: "it runs a command",
+    Proof.NOT_PROVABLE: "what judges it is not installed",
     Proof.JUDGED: "an agent judges it, which no number of free tries can prove",
 }
 ADVICE = {
@@ -33,6 +35,7 @@ ADVICE = {
     Proof.UNCLEAR: "see what it says, and have it fail where there is nothing",
     Proof.UNPROVEN: "give samples, or name an artifact that passes",
     Proof.NOT_RUN: "--run-commands runs it on every text",
+    Proof.NOT_PROVABLE: "install it",
     Proof.JUDGED: "give good and bad samples, and ask about them: criteria test --judge NAME",
 }
 
@@ -44,7 +47,8 @@ class RuleProof:
     A rule of absence passes there, or says of itself that it forbids something.
     `failed_on` says for each check on what it failed first, empty where it never did; None for a
     check that was not run. `tried` counts the texts beside the empty one; `cut` says that the time
-    was over before all of them were tried. `among` is the outcome on a folder that has a file on
+    was over before all of them were tried. `needs` is the distribution without which it cannot be
+    proved. `among` is the outcome on a folder that has a file on
     which the rule fails and one on which it passes; None where no check chooses files.
     """
 
@@ -57,6 +61,7 @@ class RuleProof:
     message: str = ""
     cut: bool = False
     among: Outcome | None = None
+    needs: str = ""
 
     @property
     def idle(self) -> tuple[int, ...]:
@@ -81,4 +86,5 @@ class RuleProof:
             "tried": self.tried,
             "message": self.message,
             "among_good": self.among.value if self.among else None,
+            **({"needs": self.needs} if self.needs else {}),
         }

@@ -12,14 +12,13 @@ from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_reflex.checks.commands import runs_foreign_code, starts_process
-from pytest_reflex.checks.judged import is_judged
+from pytest_reflex.checks.registry import compile_rule
 from pytest_reflex.criteria.among import among_good, asks_of_all
 from pytest_reflex.criteria.mutants import Spans, grown, mutants
-from pytest_reflex.criteria.patterns_of import forbids, globs_of, matched, plants
+from pytest_reflex.criteria.patterns_of import globs_of, matched, plants
 from pytest_reflex.criteria.planting import Mutant
 from pytest_reflex.criteria.proof import ADVICE, MEANING, Proof, RuleProof
-from pytest_reflex.criteria.samples import NAME, judge_sample, judge_text, passes
+from pytest_reflex.criteria.samples import NAME, applies, judge_sample, judge_text, passes
 from pytest_reflex.criteria.seeds import (
     MOST_FILES,
     Seed,
@@ -32,8 +31,9 @@ from pytest_reflex.criteria.seeds import (
     together,
 )
 from pytest_reflex.model.results import CheckResult
-from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
+from pytest_reflex.model.rules import Criteria, Rule
 from pytest_reflex.model.samples import Sample
+from pytest_reflex.model.targets import CompiledCheck
 from pytest_reflex.model.words import Outcome
 from pytest_reflex.process.deadline import Deadline
 from pytest_reflex.process.temporary import temporary_folder
@@ -49,6 +49,7 @@ MOST_TRIES = 160
 """Texts that one rule is tried on at most; half of them for rules that start a process."""
 MOST_BYTES = 1_000_000
 """The size of an artifact of which many mutants are made."""
+_NEVER = "its conditions hold for nothing that it was tried on"
 EMPTY = "the empty artifact"
 """What proves a check last of all: that something has to be there is all that it shows."""
 
@@ -85,35 +86,36 @@ class Prover:
         if not rule.checks:
             message = "the rule has no check that a program can run"
             return RuleProof(rule=rule, proof=Proof.UNPROVEN, message=message)
-        if all(map(is_judged, rule.checks)):
+        checks = compile_rule(rule, self.criteria.vars, self.registry)
+        if all(check.votes for check in checks):
             return RuleProof(rule=rule, proof=Proof.JUDGED, failed_on=(None,) * len(rule.checks))
-        runnable = [self._may_run(spec) for spec in rule.checks]
-        chosen = tuple(spec for spec, may in zip(rule.checks, runnable, strict=True) if may)
+        runnable = [self._may_run(check) for check in checks]
+        chosen = tuple(check for check, may in zip(checks, runnable, strict=True) if may)
         if not chosen:
             return RuleProof(rule=rule, proof=Proof.NOT_RUN, failed_on=(None,) * len(runnable))
-        trial = _Trial(self, replace(rule, checks=chosen), folder)
+        tried = replace(rule, checks=tuple(check.spec for check in chosen))
+        trial = _Trial(self, tried, chosen, folder)
         trial.run()
         told = iter(trial.failed_on)
         return RuleProof(
             rule=rule,
-            proof=_with_judge(trial, rule),
+            proof=_with_judge(trial, checks),
             empty=trial.empty,
             is_absence=trial.is_absence,
             failed_on=tuple(next(told) if may else None for may in runnable),
             tried=trial.tried,
-            message=trial.message,
+            message=trial.message if trial.applied else _NEVER,
             cut=trial.cut,
             among=trial.among,
+            needs=trial.needs if trial.proof is Proof.NOT_PROVABLE else "",
         )
 
-    def _may_run(self, spec: CheckSpec) -> bool:
+    def _may_run(self, check: CompiledCheck) -> bool:
         """Return whether a check asks no judge, and runs what the user named only if it may."""
-        if is_judged(spec):
-            return False
-        return self.run_commands or not runs_foreign_code(spec, self.criteria.vars, self.registry)
+        return not check.votes and (self.run_commands or not check.runs_foreign_code)
 
 
-def _with_judge(trial: _Trial, rule: Rule) -> Proof:
+def _with_judge(trial: _Trial, checks: Iterable[CompiledCheck]) -> Proof:
     """Return what is known of a rule that a judge may fail, where the rest fails on nothing else.
 
     That the rest fails on the empty artifact shows little of such a rule.
@@ -121,7 +123,7 @@ def _with_judge(trial: _Trial, rule: Rule) -> Proof:
     proof = trial.proof
     weak = proof is Proof.PROVED and set(trial.failed_on) <= {"", EMPTY}
     open_yet = weak or proof in (Proof.VACUOUS, Proof.UNPROVEN)
-    return Proof.JUDGED if open_yet and any(map(is_judged, rule.checks)) else proof
+    return Proof.JUDGED if open_yet and any(check.votes for check in checks) else proof
 
 
 @dataclass(slots=True)
@@ -130,31 +132,34 @@ class _Trial:
 
     prover: Prover
     rule: Rule
+    checks: tuple[CompiledCheck, ...]
     folder: Path
     failed_on: list[str] = field(default_factory=list)
     empty: Outcome | None = None
     tried: int = 0
+    applied: bool = False
     growing: Seed | None = None
     message: str = ""
     cut: bool = False
     good: Seed | None = None
     bad: Seed | None = None
     among: Outcome | None = None
+    needs: str = ""
 
     def run(self) -> None:
         self.failed_on = [""] * len(self.rule.checks)
         at_empty = self._judge(self._empty())
+        self.needs = next((result.needs for result in at_empty if result.needs), "")
         self.empty = _outcome(at_empty)
+        self.applied = applies(at_empty)
         self.message = next((r.message for r in at_empty if r.outcome is not Outcome.PASS), "")
-        variables, registry = self.prover.criteria.vars, self.prover.registry
-        quick = not any(starts_process(s, variables, registry) for s in self.rule.checks)
-        self._try_texts(quick)
+        self._try_texts(quick=all(check.in_process for check in self.checks))
         if self.growing is not None:
             self._note(EMPTY, at_empty)
-        mixed = among_good(self.rule.checks, variables, self.good, self.bad)
+        mixed = among_good(self.rule.checks, self.prover.criteria.vars, self.good, self.bad)
         self.among = _outcome(self._judge(mixed)) if mixed else None
 
-    def _try_texts(self, quick: bool) -> None:
+    def _try_texts(self, *, quick: bool) -> None:
         """Try one text after the other until each check has failed, or the time is over.
 
         Where each try starts a process, it is enough that the rule can fail.
@@ -174,15 +179,15 @@ class _Trial:
     @property
     def is_absence(self) -> bool:
         # A search in a section cannot judge where the section is missing.
-        return self.empty is Outcome.PASS or all(
-            forbids(s, self.prover.criteria.vars) for s in self.rule.checks
-        )
+        return self.empty is Outcome.PASS or all(check.forbids for check in self.checks)
 
     @property
     def proof(self) -> Proof:
-        if self.empty is not Outcome.FAIL and not self.is_absence:
+        if self.needs and not any(self.failed_on):
+            return Proof.NOT_PROVABLE
+        if self.empty not in (Outcome.FAIL, Outcome.NOT_APPLICABLE) and not self.is_absence:
             return Proof.UNCLEAR
-        if self.among is Outcome.PASS and asks_of_all(self.rule.checks, self.prover.criteria.vars):
+        if self.among is Outcome.PASS and asks_of_all(self.checks):
             return Proof.VACUOUS
         if any(self.failed_on):
             return Proof.PROVED
@@ -190,7 +195,7 @@ class _Trial:
             return Proof.UNPROVEN
         # What was planted into nothing was a try as well: only a rule of absence passes there.
         has_tries = self.growing is not None or self._samples("bad")
-        return Proof.VACUOUS if has_tries else Proof.UNPROVEN
+        return Proof.VACUOUS if has_tries and self.applied else Proof.UNPROVEN
 
     def _samples(self, kind: str) -> Sequence[Sample]:
         return self.rule.samples.get(kind, ())
@@ -234,6 +239,7 @@ class _Trial:
     def _try(self, seed: Seed) -> None:
         self.tried += 1
         results = self._judge(seed)
+        self.applied = self.applied or applies(results)
         self._note(seed.what, results)
         if self.bad is None and _outcome(results) is Outcome.FAIL:
             self.bad = seed
@@ -241,6 +247,7 @@ class _Trial:
     def _note(self, what: str, results: Iterable[CheckResult]) -> None:
         """Remember which checks fail on a text, and have not failed on another one before."""
         for index, result in enumerate(results):
+            self.needs = self.needs or result.needs
             if result.outcome is Outcome.FAIL and not self.failed_on[index]:
                 self.failed_on[index] = what
 
@@ -257,6 +264,7 @@ class _Trial:
         passing = []
         for seed in chain(self._own("good"), self.prover.seeds):
             results = self._judge(seed)
+            self.needs = self.needs or next((r.needs for r in results if r.needs), "")
             if passes(results):
                 passing.append((seed, results))
                 self.good = self.good or seed
@@ -276,14 +284,13 @@ class _Trial:
     def _mutants(self, seed: Seed, results: Sequence[CheckResult]) -> Iterator[Seed]:
         if not is_text(seed):
             return
-        variables = self.prover.criteria.vars
-        spans: Spans = matched(self.rule.checks, variables, seed.text)
+        spans: Spans = matched(self.checks, seed.text)
         lines = lines_told(seed, results)
         paths = [
             s.params["path"] for s in self.rule.checks if isinstance(s.params.get("path"), str)
         ]
         found: Iterable[Mutant] = chain(
-            plants(self.rule.checks, variables, seed.text),
+            plants(self.checks, seed.text),
             mutants(seed.text, spans=spans, lines=lines, paths=paths),
         )
         for mutant in found:

@@ -19,15 +19,16 @@ from pytest_reflex.criteria.fields import (
     text_at,
     word_at,
 )
-from pytest_reflex.criteria.ids import contradicts
 from pytest_reflex.criteria.nodes import Items, Table
 from pytest_reflex.criteria.sample_keys import samples_at
 from pytest_reflex.criteria.values import lookup, plain
 from pytest_reflex.criteria.wording import nearest
-from pytest_reflex.model.rules import FORMAT, Fix, safe_by_default
+from pytest_reflex.model.rules import FORMAT, Fix, contradicts, safe_by_default
 from pytest_reflex.model.words import Level, Severity
 
 _SEVERITIES = {word.value: word for word in Severity}
+OFF = "off"
+"""What an override gives as a severity to do without an inherited rule."""
 _MEANT = {
     **dict.fromkeys(("error", "critical", "major", "blocker", "high", "must"), Severity.FAIL),
     **dict.fromkeys(("warning", "minor", "medium", "should"), Severity.WARN),
@@ -36,6 +37,7 @@ _MEANT = {
 """What other tools call severities."""
 
 _LEVELS = {word.value: word for word in Level}
+_NO_WHEN = "when: null takes an inherited one away"
 _SAFE = "did you mean safe?"
 _WHOLE = {number: Fraction(number) for number in range(101)}
 
@@ -57,6 +59,9 @@ def _why(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
 
 def _severity(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
     value = table["severity"]
+    if value == OFF:
+        rule.severity = None
+        return
     if type(value) is not str or value not in _SEVERITIES:
         other = _MEANT.get(value.lower()) if type(value) is str else None
         hint = f"did you mean {other}?" if other else ""
@@ -199,6 +204,27 @@ def _samples(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
     rule.samples = samples_at(table, faults, rule_id)
 
 
+def _when(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
+    value = table["when"]
+    entries: list[Any] = value if isinstance(value, Items) else [value]
+    if value is None:  # an override that takes the inherited one away
+        entries = []
+    elif not entries:
+        faults.add("when is an empty list", table.at("when"), hint=_NO_WHEN, rule_id=rule_id)
+    for index, entry in enumerate(entries):
+        if not isinstance(entry, Table):
+            spot = value.at(index) if isinstance(value, Items) else table.at("when")
+            message = f"a condition under when must be a mapping, not {kind_of(entry)}"
+            faults.add(message, spot, hint=_condition_hint(), rule_id=rule_id)
+    rule.when = tuple((entry, faults) for entry in entries if isinstance(entry, Table))
+
+
+def _condition_hint() -> str:
+    from pytest_reflex.criteria.conditions import A_CONDITION
+
+    return A_CONDITION
+
+
 READERS: dict[str, Callable[[Table, Faults, str, Any], None]] = {
     "description": _description,
     "severity": _severity,
@@ -209,5 +235,6 @@ READERS: dict[str, Callable[[Table, Faults, str, Any], None]] = {
     "fix": _fix,
     "hint": _hint,
     "why": _why,
+    "when": _when,
     "samples": _samples,
 }

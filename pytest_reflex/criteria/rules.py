@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any
 from pytest_reflex.criteria.checks import finish_check
 from pytest_reflex.criteria.faults import Faults
 from pytest_reflex.criteria.fields import refuse_text
-from pytest_reflex.criteria.ids import is_id, level_of, what_is_wrong
+from pytest_reflex.criteria.ids import what_is_wrong
 from pytest_reflex.criteria.loose import twin_of
 from pytest_reflex.criteria.nodes import Table
-from pytest_reflex.criteria.rule_keys import READERS, finish_fix
-from pytest_reflex.criteria.usable import note_bad_patterns
+from pytest_reflex.criteria.rule_keys import OFF, READERS, finish_fix
 from pytest_reflex.criteria.wording import nearest, quoted
 from pytest_reflex.errors import Place
-from pytest_reflex.model.rules import Rule
+from pytest_reflex.model.rules import Rule, is_id, level_of
 from pytest_reflex.model.words import DEFAULT_WEIGHT
 
 if TYPE_CHECKING:
@@ -52,6 +51,14 @@ class Draft:
         """Return what was said, the first to speak first."""
         return (*self.base.parts(), self) if self.base else (self,)
 
+    def switched_off(self) -> Place | None:
+        """Return where the rule is switched off; None where the last word is another severity."""
+        said = (part for part in reversed(self.parts()) if "severity" in part.table)
+        last = next(said, None)
+        if last is None or last.table["severity"] != OFF:
+            return None
+        return last.faults.place(last.table.at("severity"))
+
     def origins(self) -> list[Place]:
         """Return where it was said, the first place first."""
         return [part.faults.place(part.table.spot) for part in self.parts()]
@@ -67,6 +74,12 @@ def read_rule(table: Table, faults: Faults) -> Draft | None:
     return None
 
 
+def look_at(draft: Draft) -> None:
+    """Note what is wrong with the keys of a rule that is not finished, since it is switched off."""
+    for part in draft.parts():
+        _read_keys(part.table, part.faults, draft.id, _LooseRule())
+
+
 def finish(
     draft: Draft, variables: Mapping[str, Any], registry: Registry, commands: Mapping[str, Any]
 ) -> Rule | None:
@@ -76,26 +89,29 @@ def finish(
     rule.level = level_of(rule_id)
     rule.description = rule.severity = rule.weight = None
     rule.prose = rule.hint = rule.why = ""
-    rule.checks = rule.fixes = ()
+    rule.checks = rule.fixes = rule.when = ()
     rule.samples = _NO_SAMPLES
     for part in (draft,) if draft.base is None else draft.parts():
         _read_keys(part.table, part.faults, rule_id, rule)
     if rule.level is None or rule.severity is None or rule.description is None:
-        _note_missing(draft, rule)
+        if draft.table.get("severity") != OFF:  # it was told what is wrong with that
+            _note_missing(draft, rule)
         return None
     if rule.weight is None:
         rule.weight = _WEIGHTS[rule.severity]
-    written = rule.checks
     rule.checks = tuple(
-        [finish_check(table, faults, rule_id, variables, registry) for table, faults in written]
+        [finish_check(table, faults, rule_id, variables, registry) for table, faults in rule.checks]
     )
     rule.fixes = tuple(
         filter(
             None, [finish_fix(t, faults, rule_id, variables, commands) for t, faults in rule.fixes]
         )
     )
-    for table, faults in written:
-        note_bad_patterns(table, faults, rule_id, variables)
+    if rule.when:
+        from pytest_reflex.criteria.conditions import finish_condition
+
+        conditions = (finish_condition(t, f, rule_id, variables, registry) for t, f in rule.when)
+        rule.when = tuple(filter(None, conditions))
     rule.place = draft.faults.place(draft.table.spot)
     rule.__class__ = Rule
     made: Rule = rule

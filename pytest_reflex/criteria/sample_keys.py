@@ -17,7 +17,7 @@ from pytest_reflex.criteria.fields import (
     text_at,
 )
 from pytest_reflex.criteria.nodes import Table
-from pytest_reflex.criteria.scalars import CONTROL
+from pytest_reflex.criteria.values import CONTROL
 from pytest_reflex.criteria.wording import quoted
 from pytest_reflex.model.samples import Sample
 

@@ -8,13 +8,13 @@ nothing, whichever way the sample was meant.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_reflex.checks.judged import is_judged
+from pytest_reflex.checks.registry import compile_rule
 from pytest_reflex.checks.run import prepare, run_one
 from pytest_reflex.criteria.formatting import Formatting
 from pytest_reflex.criteria.mending import can_be_tried, mends
@@ -40,7 +40,9 @@ class Verdict(StrEnum):
     NOISY = "noisy"
     MISSING = "missing"
     UNCLEAR = "unclear"
+    NOT_APPLICABLE = "not applicable"
     NOT_ASKED = "not asked"
+    NOT_MEASURED = "not measured"
     NONE = "none"
 
 
@@ -50,10 +52,12 @@ MEANING = {
     Verdict.NOISY: "a good sample fails",
     Verdict.MISSING: "a bad sample passes",
     Verdict.UNCLEAR: "a check could not judge",
+    Verdict.NOT_APPLICABLE: "the condition of the rule does not hold, so that it shows nothing",
     Verdict.NOT_ASKED: "an agent judges the rule, and none was named (--judge NAME)",
+    Verdict.NOT_MEASURED: "what judges it is not installed",
     Verdict.NONE: "there are no samples",
 }
-BROKEN = (Verdict.UNCLEAR, Verdict.NOISY, Verdict.MISSING)
+BROKEN = (Verdict.UNCLEAR, Verdict.NOISY, Verdict.MISSING, Verdict.NOT_APPLICABLE)
 """The verdicts that speak against a rule, the worst first."""
 
 
@@ -62,6 +66,7 @@ class Tried:
     """One sample with its verdict; `kind` is good or bad, `number` counts from 1 within it.
 
     `mended` is whether the rule's safe fixes mend a bad one; None where they were not tried.
+    `needs` is the distribution without which it was not measured.
     """
 
     kind: str
@@ -70,6 +75,7 @@ class Tried:
     verdict: Verdict
     message: str
     mended: bool | None = None
+    needs: str = ""
 
     def to_json(self) -> dict[str, Any]:
         given = self.sample.to_plain()
@@ -93,7 +99,13 @@ class RuleTried:
     @property
     def verdict(self) -> Verdict:
         found = {sample.verdict for sample in self.samples}
-        order = (*BROKEN, Verdict.NOT_ASKED, Verdict.VALIDATED, Verdict.REPORTED)
+        order = (
+            *BROKEN,
+            Verdict.NOT_ASKED,
+            Verdict.NOT_MEASURED,
+            Verdict.VALIDATED,
+            Verdict.REPORTED,
+        )
         return next((verdict for verdict in order if verdict in found), Verdict.NONE)
 
     def count(self, kind: str, verdict: Verdict | None = None) -> int:
@@ -199,7 +211,7 @@ def _judged(
     prepared = prepare(target, registry)
     try:
         # A rule without a check has a judged one, where somebody judges.
-        return [run_one(prepared, rule.id, index) for _, index in prepared.specs]
+        return [run_one(prepared, rule.id, index) for _, index in prepared.checks]
     finally:
         prepared.close()
 
@@ -207,7 +219,8 @@ def _judged(
 def _tried(
     criteria: Criteria, rule: Rule, registry: Registry, root: Path, folder: Path
 ) -> Iterator[Tried]:
-    unasked = registry.judge is None and any(map(is_judged, rule.checks))
+    is_judged = any(check.votes for check in compile_rule(rule, criteria.vars, registry))
+    unasked = registry.judge is None and is_judged
     for kind in ("good", "bad"):
         for number, sample in enumerate(rule.samples.get(kind, ()), 1):
             if unasked:
@@ -217,9 +230,12 @@ def _tried(
                 )
                 continue
             results = judge_sample(criteria, rule, sample, registry, root, folder)
-            verdict = _verdict(kind, passes(results))
+            verdict = _verdict(kind, results)
+            needs = next((result.needs for result in results if result.needs), "")
+            if verdict is Verdict.UNCLEAR and needs:
+                verdict = Verdict.NOT_MEASURED
             mended = None
-            if verdict is Verdict.REPORTED and can_be_tried(rule, sample):
+            if verdict is Verdict.REPORTED and not is_judged and can_be_tried(rule, sample):
                 mended = mends(
                     criteria,
                     rule,
@@ -238,10 +254,19 @@ def _tried(
                 verdict=verdict,
                 message=_message(results),
                 mended=mended,
+                needs=needs,
             )
 
 
-def _verdict(kind: str, passed: bool | None) -> Verdict:
+def applies(results: Iterable[CheckResult]) -> bool:
+    """Return whether the conditions of a rule hold by what its checks say."""
+    return any(result.outcome is not Outcome.NOT_APPLICABLE for result in results)
+
+
+def _verdict(kind: str, results: Sequence[CheckResult]) -> Verdict:
+    passed = passes(results)
+    if results and not applies(results):
+        return Verdict.NOT_APPLICABLE
     if passed is None:
         return Verdict.UNCLEAR
     if kind == "good":

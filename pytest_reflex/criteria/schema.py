@@ -10,11 +10,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_reflex.criteria.kind_schemas import Schema, check_schemas, fix_schema, samples_schema
+from pytest_reflex.criteria.kind_schemas import (
+    Schema,
+    check_schemas,
+    condition_schemas,
+    fix_schema,
+    samples_schema,
+)
 from pytest_reflex.criteria.load import INLINE_KEYS, SUITE_KEYS, TEMPLATE_KEYS
-from pytest_reflex.criteria.rule_keys import READERS
+from pytest_reflex.criteria.rule_keys import OFF, READERS
 from pytest_reflex.errors import UsageError, did_you_mean
-from pytest_reflex.model.rules import ALTERNATIVES
+from pytest_reflex.model.rules import NOT
 from pytest_reflex.model.words import Level, Severity
 
 if TYPE_CHECKING:
@@ -97,7 +103,8 @@ def _has_inline() -> Schema:
 
 
 def _whole_rules() -> Schema:
-    items: Schema = {"required": ["description", "severity"]}
+    own: Schema = {"severity": {"enum": [one.value for one in Severity]}}
+    items: Schema = {"required": ["description", "severity"], "properties": own}
     own_phase = {"properties": {"id": {"pattern": rf"^[ab]\.{_PART}\.{_PART}$"}}}
     items["anyOf"] = [{"required": ["phase"]}, own_phase]
     return {"required": ["rules"], "properties": {"rules": {"items": items}}}
@@ -135,22 +142,9 @@ def _definitions(registry: Registry) -> dict[str, Schema]:
         "additionalProperties": False,
     }
     forms = [
-        form
-        for check_type in registry
-        if check_type.name not in ("session", "withheld", ALTERNATIVES)
-        for form in check_schemas(check_type)
+        form for check_type in registry.for_authors.values() for form in check_schemas(check_type)
     ]
-    either: Schema = {
-        "type": "object",
-        "properties": {
-            "type": {"const": ALTERNATIVES},
-            "expected": {"type": "string"},
-            "rule_id": {"type": "string"},
-            ALTERNATIVES: {"type": "array", "minItems": 2, "items": {"$ref": "#/$defs/check"}},
-        },
-        "required": [ALTERNATIVES],
-        "additionalProperties": False,
-    }
+    conditions = condition_schemas()
     return {
         "variable": {
             "description": "stands for the value of a variable",
@@ -164,18 +158,32 @@ def _definitions(registry: Registry) -> dict[str, Schema]:
             "properties": {one.value: level for one in Level},
             "additionalProperties": False,
         },
-        "check": {"anyOf": [*forms, either]},
+        "check": {"anyOf": forms},
+        "condition": {"anyOf": [*conditions, _opposite(conditions)]},
         "fix": fix_schema(),
         "rule": _rule(),
     }
 
 
+def _opposite(conditions: list[Schema]) -> Schema:
+    return {
+        "type": "object",
+        "properties": {NOT: {"description": "it does not hold", "anyOf": conditions}},
+        "required": [NOT],
+        "additionalProperties": False,
+    }
+
+
 def _rule() -> Schema:
     checks: Schema = {"type": "array", "items": {"$ref": "#/$defs/check"}}
+    condition: Schema = {"$ref": "#/$defs/condition"}
     filled: Schema = {"type": "string", "pattern": r"\S"}
     keys: dict[str, Any] = {
         "description": {**filled, "description": "one sentence that says what must hold"},
-        "severity": {"enum": [one.value for one in Severity]},
+        "severity": {
+            "description": "off is for an override, and switches the inherited rule off",
+            "enum": [*(one.value for one in Severity), OFF],
+        },
         "weight": {"type": "number", "minimum": 0, "description": "default 2, 1, 0 by severity"},
         "phase": {"enum": [one.value for one in Level]},
         "check": {"anyOf": [filled, {"$ref": "#/$defs/check"}, {**checks, "minItems": 1}]},
@@ -188,6 +196,10 @@ def _rule() -> Schema:
         },
         "hint": {"type": "string", "description": "how to mend it; shown with the finding"},
         "why": {"type": "string", "description": "the reason for the rule"},
+        "when": {
+            "description": "the rule counts only where all of these hold",
+            "anyOf": [condition, {"type": "array", "items": condition, "minItems": 1}, _NOTHING],
+        },
         "samples": _or_nothing(samples_schema()),
     }
     identity: Schema = {"type": "string", "pattern": rf"^{_PART}(?:\.{_PART})+$", "maxLength": 120}

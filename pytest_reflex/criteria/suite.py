@@ -18,10 +18,9 @@ from pytest_reflex.criteria.wording import quoted
 from pytest_reflex.errors import CriteriaError, UsageError, is_transient, read_twice
 from pytest_reflex.model.globs import alternatives
 from pytest_reflex.model.plain import one_line
-from pytest_reflex.model.rules import Criteria
+from pytest_reflex.model.rules import Criteria, cannot_fail
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Level
-from pytest_reflex.verdict.score import cannot_fail
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry

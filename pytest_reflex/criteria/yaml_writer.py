@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pytest_reflex.criteria.scalars import plain_value
+from pytest_reflex.criteria.values import plain_value
 from pytest_reflex.model.plain import visible
 
 _PLAIN = re.compile(r"[A-Za-z][\w ./<>()+-]*(?<! )", re.ASCII)

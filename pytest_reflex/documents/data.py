@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pytest_reflex.documents.nodes import Node
 
 MAX_CHARACTERS = 50_000_000
+_LARGEST_TREE = 200_000  # characters of YAML that are read once more for the sake of columns
 LANGUAGES = {
     "json": "json",
     "yaml": "yaml",
@@ -63,6 +64,47 @@ class Data:
         starts = _line_starts(self.text)
         line = bisect_right(starts, start) - 1
         return self.first_line + line, start - starts[line] + 1
+
+    def place(self, path: Sequence[Any]) -> tuple[int, int]:
+        """Return the line that `line` returns, and the column in `text` of what stands there.
+
+        That is the value where it is a single one in the line of its key, else the key or item.
+        """
+        line = self.line(path)
+        starts = _line_starts(self.text)
+        offset = line - self.first_line
+        first = starts[offset] if 0 <= offset < len(starts) else 0
+        end = self.text.find("\n", first)
+        end = len(self.text) if end < 0 else end
+        for start in self._starts(tuple(path)):
+            if first <= start <= end:
+                return line, start - first + 1
+        text = self.text[first:end]
+        return line, len(text) - len(text.lstrip(" \t")) + 1 if text.strip() else 0
+
+    def _starts(self, path: tuple[Any, ...]) -> list[int]:
+        """Return the offsets at which the last part of a path may be said to be, best first."""
+        if self.is_json:
+            along = [*_json_places(self.text).along(path)]
+            entry, value = along[-1] if along else (0, _json_places(self.text).root)
+            return [entry] if self.text[value : value + 1] in ("{", "[") else [value, entry]
+        if self.language == "toml":
+            return [] if (start := self._start(path)) is None else [start]
+        if self.language != "yaml" or len(self.text) > _LARGEST_TREE:
+            return []
+        from pytest_reflex.documents.nodes import NodeKind, descend
+
+        try:
+            root = _yaml_tree(self.text)
+        except DataSyntaxError:  # several documents
+            return []
+        entries = [entry for _, entry in descend(root, path)] if root else []
+        if not entries:
+            return [root.start] if root else []
+        last = entries[-1]
+        key = [last.key.start] if last.key else []
+        is_single = last.value.kind in (NodeKind.SCALAR, NodeKind.ALIAS) or not key
+        return [last.value.start, *key] if is_single else key
 
     def _start(self, path: tuple[Any, ...]) -> int | None:
         from pytest_reflex.documents.nodes import descend
@@ -124,6 +166,14 @@ def read_data(text: str, language: str) -> tuple[Data, ...]:
     The values are shared between callers: do not change them.
     Raises DataSyntaxError; ArtifactError where the text is too large, too deep or too many nodes.
     """
+    try:
+        return _read(text, language)
+    except ArtifactError as error:
+        error.reading = language.upper()
+        raise
+
+
+def _read(text: str, language: str) -> tuple[Data, ...]:
     if len(text) > MAX_CHARACTERS:
         raise ArtifactError(
             f"too large to read as {language.upper()}: {len(text):,} characters, "

@@ -65,6 +65,8 @@ class Artifact:
             raise ArtifactError(
                 f"{self.name} is binary: a NUL byte at offset {offset}",
                 hint="content and structure checks need UTF-8 text; use an executable check",
+                reading="text",
+                file=self.name,
             )
         try:
             return self.data.decode("utf-8")
@@ -73,6 +75,8 @@ class Artifact:
                 f"{self.name} is not UTF-8 text: byte 0x{self.data[error.start]:02x} "
                 f"at offset {error.start}",
                 hint="save it as UTF-8, or use an executable check",
+                reading="text",
+                file=self.name,
             ) from None
 
     @cached_property

@@ -79,6 +79,17 @@ def missing(module: str) -> str:
     return f"{extra.parts[module]} is not installed: {extra.install}"
 
 
+def distribution_of(module: str) -> str:
+    """Return the name by which a part of an extra is installed."""
+    return next(extra.parts[module] for extra in EXTRAS if module in extra.parts)
+
+
+def install(distribution: str) -> str:
+    """Return the command that installs what a part of an extra is."""
+    extra = next((e for e in EXTRAS if distribution in e.parts.values()), None)
+    return extra.install if extra else f"pip install {distribution}"
+
+
 def _imports(module: str) -> bool:
     try:
         import_module(module)

@@ -8,7 +8,6 @@ from enum import StrEnum
 from threading import Event
 from typing import Any, Protocol
 
-JUDGED = "judged"
 """The type of a check that an agent judges."""
 NAMING = "name one with --judge, in pytest with --reflex-judge, or as `judge` in pytest-reflex.toml"
 """How to say who judges."""

@@ -10,7 +10,7 @@ from typing import Any
 from pytest_reflex.errors import Place
 from pytest_reflex.model.judged import NAMING, Ballot
 from pytest_reflex.model.left_out import LeftOut
-from pytest_reflex.model.rules import Rule, exact, floored, number
+from pytest_reflex.model.rules import Rule, SwitchedOff, cannot_fail, exact, floored, number
 from pytest_reflex.model.words import Level, Outcome, Severity
 
 SCHEMA_VERSION = 1
@@ -20,14 +20,42 @@ LEFT_CHILDREN = "left children"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedFinding:
+    """One of the things that a check found wrong, and where.
+
+    `pointer` is the JSON Pointer of a value in data; empty where there is none.
+    """
+
+    message: str
+    location: Place | None = None
+    pointer: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        place = self.location.to_json() if self.location else None
+        wire: dict[str, Any] = {"message": self.message, "location": place}
+        return wire | ({"pointer": self.pointer} if self.pointer else {})
+
+    @classmethod
+    def from_json(cls, wire: Mapping[str, Any]) -> PlacedFinding:
+        place = Place.from_json(wire["location"])
+        return cls(message=wire["message"], location=place, pointer=wire.get("pointer", ""))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
     """What one check came to.
 
     `message` is one line on what was found, `evidence` a short excerpt (may have several lines),
     `location` the position in the artifact, `duration` seconds, `notes` remarks such as
-    "left children" or "output truncated". `ballots` are the votes of agents that it came of, none
-    where a program judged; `not_asked` says that a judge was left out because rules had failed
-    already. All plain data: it crosses process borders as JSON.
+    "left children" or "output truncated". `findings` are all that was found wrong, up to a number,
+    and `more_findings` how many are left out. `ballots` are the votes of agents that it came of,
+    none where a program judged; `not_asked` says that a judge was left out because rules had failed
+    already.
+
+    `cause` is what could not be read ("api.yaml as YAML"), the same for every check that has to
+    read it; a verdict then lets one rule fail by it, which `same_cause` names in all others.
+    `needs` is the distribution that would have to be installed for it to be measured.
+    All plain data: it crosses process borders as JSON.
     """
 
     outcome: Outcome
@@ -37,22 +65,35 @@ class CheckResult:
     location: Place | None = None
     duration: float = 0.0
     notes: tuple[str, ...] = ()
+    findings: tuple[PlacedFinding, ...] = ()
+    more_findings: int = 0
     ballots: tuple[Ballot, ...] = ()
     not_asked: bool = False
+    cause: str = ""
+    same_cause: str = ""
+    needs: str = ""
+
+    @property
+    def is_unjudged(self) -> bool:
+        """Whether nothing is known of what the rule asks: its hint is about something else."""
+        return bool(self.cause) or self.outcome in (Outcome.ERROR, Outcome.NOT_MEASURED)
 
     def to_json(self) -> dict[str, Any]:
         wire: dict[str, Any] = {"outcome": self.outcome.value, "message": self.message}
-        for key in ("expected", "evidence"):
+        for key in _FIRST:
             if value := getattr(self, key):
                 wire[key] = value
         if self.location:
-            wire["location"] = place_to_json(self.location)
+            wire["location"] = self.location.to_json()
         if self.notes:
             wire["notes"] = list(self.notes)
+        if self.findings:
+            wire["findings"] = [finding.to_json() for finding in self.findings]
         if self.ballots:
             wire["ballots"] = [ballot.to_json() for ballot in self.ballots]
-        if self.not_asked:
-            wire["not_asked"] = True
+        for key in _LAST:
+            if value := getattr(self, key):
+                wire[key] = value
         wire["duration"] = round(self.duration, 6)
         return wire
 
@@ -60,15 +101,16 @@ class CheckResult:
     def from_json(cls, wire: Mapping[str, Any]) -> CheckResult:
         return cls(
             outcome=Outcome(wire["outcome"]),
-            message=wire.get("message", ""),
-            expected=wire.get("expected", ""),
-            evidence=wire.get("evidence", ""),
-            location=place_from_json(wire.get("location")),
-            duration=wire.get("duration", 0.0),
+            location=Place.from_json(wire.get("location")),
             notes=tuple(wire.get("notes", ())),
+            findings=tuple(PlacedFinding.from_json(one) for one in wire.get("findings", ())),
             ballots=tuple(Ballot.from_json(one) for one in wire.get("ballots", ())),
-            not_asked=wire.get("not_asked", False),
+            **{key: wire[key] for key in (*_FIRST, *_LAST, "message", "duration") if key in wire},
         )
+
+
+_FIRST = ("expected", "evidence")
+_LAST = ("more_findings", "not_asked", "cause", "same_cause", "needs")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +126,16 @@ class RuleResult:
         return self.outcome is Outcome.PASS
 
     @property
+    def applicable(self) -> bool:
+        """Whether it counts: its conditions hold, or it has none."""
+        return self.outcome is not Outcome.NOT_APPLICABLE
+
+    @property
+    def unmet(self) -> bool:
+        """Whether it counts, and did not pass."""
+        return self.applicable and not self.passed
+
+    @property
     def not_asked(self) -> bool:
         """Whether all that is missing is a judge who was not asked, since rules had failed."""
         missing = [c for c in self.checks if c.outcome is Outcome.NOT_MEASURED]
@@ -91,10 +143,26 @@ class RuleResult:
         return open_yet and all(check.not_asked for check in missing)
 
     @property
+    def same_cause(self) -> str:
+        """The rule that failed by what kept this one from being measured; empty for none."""
+        if self.outcome is not Outcome.NOT_MEASURED:
+            return ""
+        rules = [c.same_cause for c in self.checks if c.outcome is Outcome.NOT_MEASURED]
+        return rules[0] if all(rules) and rules else ""
+
+    @property
+    def needs(self) -> str:
+        """What has to be installed for this rule to be measured; empty where that is not all."""
+        missing = {c.needs for c in self.checks if c.outcome is Outcome.NOT_MEASURED}
+        is_open = self.outcome is Outcome.NOT_MEASURED and "" not in missing
+        return min(missing, default="") if is_open else ""
+
+    @property
     def decisive(self) -> CheckResult | None:
         """The first check that kept the rule from passing; the first one where it passed."""
-        bad = (c for c in self.checks if c.outcome is not Outcome.PASS)
-        return next(bad, self.checks[0] if self.checks else None)
+        bad = [c for c in self.checks if c.outcome is not Outcome.PASS]
+        own = (c for c in bad if not c.same_cause)
+        return next(own, next(iter(bad or self.checks), None))
 
     @property
     def message(self) -> str:
@@ -105,9 +173,10 @@ class RuleResult:
 
     def to_json(self) -> dict[str, Any]:
         check = self.decisive
+        unmet = self.rule.severity if self.applicable else self.outcome
         wire: dict[str, Any] = {
             "id": self.rule.id,
-            "verdict": "pass" if self.passed else self.rule.severity.value,
+            "verdict": "pass" if self.passed else unmet.value,
             "details": self.message,
             "outcome": self.outcome.value,
             "severity": self.rule.severity.value,
@@ -115,10 +184,12 @@ class RuleResult:
             "phase": self.rule.level.value,
             "duration": round(sum(c.duration for c in self.checks), 6),
         }
+        if self.same_cause:
+            wire["same_cause"] = self.same_cause
         if check and check.evidence:
             wire["evidence"] = check.evidence
         if check and check.location:
-            wire["location"] = place_to_json(check.location)
+            wire["location"] = check.location.to_json()
         wire["checks"] = [c.to_json() for c in self.checks]
         return wire
 
@@ -129,7 +200,8 @@ class Evaluation:
 
     Built by `verdict.score.judge` only, so that `score` and `passed` always follow from `results`.
     `unsound` says why the evaluation as a whole cannot pass (the artifact changed while it ran);
-    `left_out` is what a folder holds that was not read with it.
+    `left_out` is what a folder holds that was not read with it, and `switched_off` are the
+    inherited rules that its criteria do without.
     """
 
     criteria: str
@@ -143,6 +215,7 @@ class Evaluation:
     passed: bool
     unsound: str = ""
     left_out: tuple[LeftOut, ...] = ()
+    switched_off: tuple[SwitchedOff, ...] = ()
 
     @property
     def artifact_hash(self) -> str:
@@ -154,6 +227,11 @@ class Evaluation:
         return self._not_passed(Severity.FAIL)
 
     @property
+    def blockers(self) -> tuple[RuleResult, ...]:
+        """Those of `failed` that have a reason of their own."""
+        return tuple(row for row in self.failed if not (row.not_asked or row.same_cause))
+
+    @property
     def warnings(self) -> tuple[RuleResult, ...]:
         return self._not_passed(Severity.WARN)
 
@@ -161,6 +239,23 @@ class Evaluation:
     def findings(self) -> tuple[RuleResult, ...]:
         """What a critique can be about: blockers, then warnings, but for judges not asked."""
         return tuple(row for row in (*self.failed, *self.warnings) if not row.not_asked)
+
+    @property
+    def applicable(self) -> tuple[RuleResult, ...]:
+        """The rules that count."""
+        return tuple(row for row in self.results if row.applicable)
+
+    @property
+    def not_applicable(self) -> tuple[RuleResult, ...]:
+        """The rules whose conditions do not hold: they count for nothing."""
+        return tuple(row for row in self.results if not row.applicable)
+
+    @property
+    def decides(self) -> bool:
+        """Whether a rule that counts can fail the gate; else nothing that matters was measured."""
+        if not self.not_applicable:
+            return True
+        return not cannot_fail([row.rule for row in self.applicable], self.threshold)
 
     @property
     def measured(self) -> int:
@@ -181,13 +276,15 @@ class Evaluation:
     def complete(self) -> bool:
         """Whether every rule that counts reported: an error is a report, a lost rule is none.
 
-        A judge who was not asked is not missed: other rules have decided.
+        A judge who was not asked is not missed, nor what another rule has failed by: others have
+        decided. Where no rule applies that can fail the gate, nothing is complete.
         """
         rows = (r for r in self.results if r.rule.severity is not Severity.INFO)
-        return all(r.outcome is not Outcome.NOT_MEASURED or r.not_asked for r in rows)
+        missing = (r for r in rows if r.outcome is Outcome.NOT_MEASURED)
+        return self.decides and all(r.not_asked or r.same_cause for r in missing)
 
     def _not_passed(self, severity: Severity) -> tuple[RuleResult, ...]:
-        return tuple(r for r in self.results if not r.passed and r.rule.severity is severity)
+        return tuple(r for r in self.results if r.unmet and r.rule.severity is severity)
 
     def to_json(self) -> dict[str, Any]:
         """Return the wire form of seed 001 with the keys that SPEC section 3 adds."""
@@ -208,29 +305,20 @@ class Evaluation:
             "warnings": [_short(result) for result in self.warnings],
             "rule_results": [result.to_json() for result in self.results],
         }
-        if self.judged:
-            wire["judged"] = self.judged
-        if self.unsound:
-            wire["unsound"] = self.unsound
-        if self.left_out:
-            wire["left_out"] = [one.to_json() for one in self.left_out]
-        return wire
+        further = {
+            "not_applicable": len(self.not_applicable),
+            "judged": self.judged,
+            "unsound": self.unsound,
+            "left_out": [one.to_json() for one in self.left_out],
+            "switched_off": [one.to_json() for one in self.switched_off],
+        }
+        return wire | {key: value for key, value in further.items() if value}
 
 
 def _short(result: RuleResult) -> dict[str, Any]:
-    return {
-        "id": result.rule.id,
-        "severity": result.rule.severity.value,
-        "message": result.message,
-    }
-
-
-def place_to_json(place: Place) -> dict[str, Any]:
-    return {"path": place.path, "line": place.line, "column": place.column}
-
-
-def place_from_json(wire: Mapping[str, Any] | None) -> Place | None:
-    return Place(wire["path"], wire["line"], wire["column"]) if wire else None
+    rule, message = result.rule, result.message
+    wire = {"id": rule.id, "severity": rule.severity.value, "message": message}
+    return wire | ({"same_cause": result.same_cause} if result.same_cause else {})
 
 
 def evaluation_from_json(wire: Mapping[str, Any], rules: Mapping[str, Rule]) -> Evaluation:
@@ -255,4 +343,5 @@ def evaluation_from_json(wire: Mapping[str, Any], rules: Mapping[str, Rule]) -> 
         passed=wire["passed"],
         unsound=wire.get("unsound", ""),
         left_out=tuple(LeftOut.from_json(one) for one in wire.get("left_out", ())),
+        switched_off=tuple(map(SwitchedOff.from_json, wire.get("switched_off", ()))),
     )

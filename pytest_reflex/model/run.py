@@ -127,8 +127,8 @@ class Spend:
 class Mark:
     """What is remembered of one evaluation.
 
-    `failing` are the ids of all rules that did not pass, `blockers` those of severity fail, and
-    `not_asked` those about which no judge was asked.
+    `failing` are the ids of all rules that did not pass, `blockers` those of severity fail,
+    `not_asked` those about which no judge was asked, and `not_applicable` those that do not count.
     """
 
     iteration: int
@@ -139,6 +139,7 @@ class Mark:
     failing: tuple[str, ...]
     sha256: str
     not_asked: tuple[str, ...] = ()
+    not_applicable: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,6 +53,8 @@ class StepRequest:
     person's text in the place of our own. `tell` takes a line
     about what takes long, `seconds_left` is what is left of the budget in seconds. `keep_partial`
     takes what an agent had written where the run ends before the agent does and no Reply is used.
+    `check_types` returns the registry of check types, which say what checks ask for (default: those
+    of this package).
     """
 
     step: Step
@@ -81,6 +83,7 @@ class StepRequest:
     cancel: Event = field(default_factory=Event, compare=False, repr=False)
     tell: Callable[[str], object] = field(default=_nobody, compare=False, repr=False)
     keep_partial: Callable[[str], object] = field(default=_nobody, compare=False, repr=False)
+    check_types: Callable[[], Any] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
+from enum import Enum
 from fractions import Fraction
 from pathlib import Path
 from threading import Event
@@ -12,8 +14,9 @@ from typing import Any, Protocol
 from pytest_reflex.errors import Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.judged import Cast, Judge
+from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult
-from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
+from pytest_reflex.model.rules import CheckSpec, Criteria, Rule, variable_name
 from pytest_reflex.model.words import Level
 
 
@@ -87,24 +90,36 @@ class CheckContext:
 RunCheck = Callable[[Artifact, CheckContext], CheckResult]
 
 
+class Decides(Enum):
+    """What of a command that the author of a rule gave is the verdict."""
+
+    SUCCESS = "that it ends with exit status 0"
+    OUTCOME = "another exit status, or its output as well"
+    REPORT = "what it reports"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckCommand:
     """A command that a check starts when it runs.
 
     `argv` is what goes to the system, with words in angle brackets for what is made then; `written`
     is the text or the list that the author of the rule gave, empty for a tool that the kind of
-    check brings. It runs in `cwd` (empty: the root of the target) for at most `timeout` seconds, up
-    to `tries` times, with the variables named in `environment` on top of ours. `runs_artifact` is
-    True where a tool that the kind of check brings executes code of the artifact.
+    check brings, and `shell` the shell that the author names for the text. It runs in `cwd` (empty:
+    the root of the target) for at most `timeout` seconds, up to `tries` times, with the variables
+    named in `environment` on top of ours. `runs_artifact` is True where a tool that the kind of
+    check brings executes code of the artifact. The lint looks at what was written where it is known
+    what of it `decides`.
     """
 
     argv: tuple[str, ...]
     written: str | tuple[str, ...] = ()
+    shell: str = ""
     cwd: str = ""
     timeout: float
     tries: int = 1
     environment: tuple[str, ...] = ()
     runs_artifact: bool = False
+    decides: Decides | None = None
 
     @property
     def is_foreign(self) -> bool:
@@ -112,35 +127,120 @@ class CheckCommand:
         return bool(self.written) or self.runs_artifact
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextSearch:
+    """A search in the text of the artifact: `least` to `most` matches pass (None: any number).
+
+    `source` is what the rule gives: a pattern, or where it is `literal` the text itself. In a `raw`
+    one line ends are as they are. `spans(text, limit=N, seconds=S)` returns where a text has it.
+    """
+
+    source: str
+    literal: bool
+    ignore_case: bool
+    raw: bool
+    least: int
+    most: int | None
+    spans: Callable[..., list[tuple[int, int]]] = field(compare=False, repr=False)
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the number of matches matters, beyond there being one or none."""
+        return self.least > 1 or self.most not in (None, 0)
+
+
+Preview = Callable[[Rule, Judge | None], Mapping[str, Any]]
+LONGEST_DESCRIPTION = 400
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledCheck:
+    """A check of a rule that can be run, and all that others have to know of it.
+
+    `run` judges; only it and `spec` have to be given. `commands` are what it starts; `starts_more`
+    where it is slow, or starts what it does not name. `writes` are globs of the files in the
+    project that it may change meanwhile.
+    `describe` returns one line for people that says what is asked for (default: the parameters);
+    `is_pattern` where that is a pattern, which says to nobody what is wanted. `preview` returns
+    what is to be known beside the commands before it runs, as plain data, given the rule and who
+    judges. `votes` is how often a judge is asked at most, `search` what it looks for in the text;
+    `forbids` where it says what must not be there. `alternatives` are the checks of which one has
+    to pass, where it is made of such.
+    """
+
+    spec: CheckSpec
+    run: RunCheck
+    _: KW_ONLY
+    commands: tuple[CheckCommand, ...] = ()
+    starts_more: bool = False
+    writes: tuple[str, ...] = ()
+    describe: Callable[[], str] | None = field(default=None, compare=False, repr=False)
+    is_pattern: bool = False
+    preview: Preview | None = field(default=None, compare=False, repr=False)
+    votes: int = 0
+    search: TextSearch | None = None
+    forbids: bool = False
+    alternatives: tuple[CompiledCheck, ...] = ()
+
+    def __call__(self, artifact: Artifact, context: CheckContext) -> CheckResult:
+        return self.run(artifact, context)
+
+    @property
+    def in_process(self) -> bool:
+        """Whether it is quick and starts nothing: not worth a worker, or a thread."""
+        return not (self.commands or self.starts_more)
+
+    @property
+    def parts(self) -> tuple[CompiledCheck, ...]:
+        """The checks that judge: its alternatives, or itself."""
+        return self.alternatives or (self,)
+
+    @property
+    def description(self) -> str:
+        """What the check asks for, in one line; empty where nothing can be said."""
+        told = described(self.spec) if self.describe is None else self.describe()
+        return one_line(told, LONGEST_DESCRIPTION)
+
+    @property
+    def runs_foreign_code(self) -> bool:
+        """Whether it runs what a rule or an artifact brings, or starts what it does not name."""
+        return self.starts_more or any(command.is_foreign for command in self.commands)
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether nothing but a judge can decide."""
+        return all(part.votes for part in self.parts)
+
+
+def described(spec: CheckSpec) -> str:
+    """Return type and parameters of a check, for one that does not say what it asks for."""
+    return f"{spec.type}: " + ", ".join(f"{k} {plainly(v)}" for k, v in spec.params.items())
+
+
+def plainly(value: Any) -> str:
+    """Return the value of a parameter for people; that of a variable is told by its name."""
+    if name := variable_name(value):
+        return f"${name}"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
 class CheckType(Protocol):
     """A kind of check, registered under `name` through `pytest_reflex_register_checks`.
 
-    `in_process` is True where a check is quick and starts no process of the user's: such checks
-    are never worth a worker and use the short item protocol. A kind that starts processes says
-    which, as a `CommandCheckType`. One that has `parameters`, kinds of values by their keys, brings
-    them into the schema for editors.
+    What there is to know of one check is in what `compile` returns: nobody asks for its type. Of
+    the type itself are `parameters`, kinds of values by their keys, which bring them into the
+    schema for editors; or `forms`, where a check has one of several sets of them, or `schema`, its
+    own JSON Schema but for the keys of all checks. A type that is `internal` cannot be written in
+    a rule. `inlined(spec)` returns a check with what it names in files put into it. A type has
+    these only where it needs them.
     """
 
     name: str
-    in_process: bool
 
     def problems(self, spec: CheckSpec) -> Iterable[Problem]:
         """Yield what is wrong with the parameters; cheap, runs once per check while reading."""
         ...
 
-    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
-        """Return the function that judges; raises CriteriaError (an invalid pattern, ...)."""
-        ...
-
-
-class CommandCheckType(CheckType, Protocol):
-    """A kind of check that says which commands its checks start.
-
-    What `criteria compile` and a dry run show, which files a loop seals, and whether a check starts
-    a process at all is asked here. Of a kind without this method and with `in_process` false, the
-    parameter `command` is taken for the command.
-    """
-
-    def commands(self, spec: CheckSpec, variables: Mapping[str, Any]) -> Iterable[CheckCommand]:
-        """Return the commands of a valid check; none where it starts no process."""
+    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> CompiledCheck:
+        """Return the check that judges; raises CriteriaError (an invalid pattern, ...)."""
         ...

@@ -28,12 +28,16 @@ ACTIVE_LEVELS = {Level.A: (Level.A,), Level.B: (Level.A, Level.B)}
 
 
 class Outcome(StrEnum):
-    """What became of one check. Only `pass` earns weight; `error` means it could not judge."""
+    """What became of one check. Only `pass` earns weight; `error` means it could not judge.
+
+    `not_applicable` is that of a rule whose conditions do not hold: it does not count at all.
+    """
 
     PASS = "pass"
     FAIL = "fail"
     ERROR = "error"
     NOT_MEASURED = "not_measured"
+    NOT_APPLICABLE = "not_applicable"
 
 
 class Step(StrEnum):

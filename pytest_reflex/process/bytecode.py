@@ -1,4 +1,6 @@
-"""Byte code of modules that this process has loaded, for a folder that PYTHONPYCACHEPREFIX names.
+"""Byte code: of modules that this process has loaded, and what lies beside a text that changed.
+
+What is loaded is for a folder that PYTHONPYCACHEPREFIX names.
 
 A process with such a prefix reads no byte code that lies about elsewhere, and would compile
 everything that it imports. What is taken here at the start, and kept in memory, saves that; the
@@ -83,3 +85,19 @@ def write_bytecode(prefix: Path, found: Mapping[str, bytes]) -> None:
             made.add(folder)
         with open(target, "wb") as file:
             file.write(data)
+
+
+def remove_stale(sources: Iterable[Path]) -> None:
+    """Remove byte code that is no younger than its source: it was made of an earlier text.
+
+    Python itself compares size and second only, and would run it in place of a text that was
+    written within one second. What cannot be removed is left.
+    """
+    for source in sources:
+        with suppress(OSError, NotImplementedError):
+            changed = os.stat(source).st_ctime_ns
+            folder = os.path.dirname(cache_from_source(os.fspath(source)))
+            for entry in os.scandir(folder):
+                is_its = entry.name.startswith(f"{source.stem}.") and entry.name.endswith(".pyc")
+                if is_its and entry.stat().st_ctime_ns <= changed:
+                    os.unlink(entry)

@@ -37,9 +37,11 @@ class Child:
         err: Capture,
         wake: int = -1,
         file: FollowedFile | None = None,
+        notes: FollowedFile | None = None,
     ) -> None:
         self._process = process
-        self._file, self._file_capture = file, out
+        captures = {file: out, notes: Capture(0, 0)}
+        self._files = {file: one for file, one in captures.items() if file is not None}
         self.pid = process.pid
         self.exited = self.ended = False
         self.returncode: int | None = None
@@ -69,7 +71,7 @@ class Child:
         """Wait at most `seconds` for something to happen, and deal with it."""
         if self._pidfd < 0 and not self.exited:
             seconds = min(seconds, _WITHOUT_PIDFD)
-        if self._file is not None:
+        if self._files:
             seconds = min(seconds, _FILE_LOOK)
         for descriptor, _ in self._poll.poll(_milliseconds(seconds)):
             if descriptor in self._outputs:
@@ -82,12 +84,12 @@ class Child:
                 self._see_exit()
         if self._pidfd < 0 and not self.exited:
             self._see_exit()
-        self.read_file()
+        self.read_files()
 
-    def read_file(self) -> None:
-        """Take what the child has written to its file, where it has one."""
-        if self._file is not None:
-            self._file.read(self._file_capture)
+    def read_files(self) -> None:
+        """Take what the child has written to its files, where it has any."""
+        for file, capture in self._files.items():
+            file.read(capture)
 
     def signal(self, number: int) -> None:
         """Send a signal to the whole group."""

@@ -87,6 +87,7 @@ def run(
     cancel: Event | None = None,
     keep_partial: Callable[[bytes], object] | None = None,
     stdout_file: FollowedFile | None = None,
+    notes: FollowedFile | None = None,
 ) -> Finished:
     """Run `argv` without a shell and return how it ended.
 
@@ -95,7 +96,8 @@ def run(
     `head` and `tail` bytes are kept; a child that writes more than `hard_cap` is killed. Setting
     `cancel` ends it like a time-out, at once where that is a `Cancel`. Where we are interrupted,
     `keep_partial` is given what stdout had until then. Standard output is a pipe, or goes into
-    `stdout_file`. Raises SpawnError where it cannot be started.
+    `stdout_file`; `notes` is a further file that is followed. Raises SpawnError where it cannot be
+    started.
     """
     started = time.monotonic()
     wake = cancel.fileno() if isinstance(cancel, Cancel) else -1
@@ -114,7 +116,7 @@ def run(
     try:
         variables = {**env, name: value}
         process = spawn(argv, cwd=cwd, env=variables, stdin=stdin is not None, stdout=stdout)
-        child = Child(process, stdin, out, err, wake, stdout_file)
+        child = Child(process, stdin, out, err, wake, stdout_file, notes)
         with _known(child):
             why, left = _attend(child, mark, grace, deadline, why_stop)
     except SpawnError:
@@ -201,7 +203,7 @@ def _attend(
         left = child.end() or left
         short = time.monotonic() - started < _LONG
         escaped = kill_escaped(mark, child.pid) if short else kill_marked(mark)
-        child.read_file()
+        child.read_files()
     return why, left or escaped > 0
 
 

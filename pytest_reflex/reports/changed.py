@@ -14,14 +14,20 @@ def changed_line(before: Iterable[Evaluation], after: Iterable[Evaluation]) -> s
     """Return the line for people; a rule that was not there before and fails is broken too."""
     old, new = dict(_rules(before)), dict(_rules(after))
     fixed = [name for name, passed in new.items() if passed and old.get(name) is False]
-    broken = [name for name, passed in new.items() if not passed and old.get(name) is not False]
+    broken = [
+        name for name, passed in new.items() if passed is False and old.get(name) is not False
+    ]
     parts = [f"{word} {', '.join(n)}" for word, n in (("fixed", fixed), ("broken", broken)) if n]
     return visible(LABEL + ("; ".join(parts) or "no rule"))
 
 
-def _rules(evaluations: Iterable[Evaluation]) -> Iterator[tuple[str, bool]]:
-    """Yield each rule with whether it passed, by artifact where there are several."""
+def _rules(evaluations: Iterable[Evaluation]) -> Iterator[tuple[str, bool | None]]:
+    """Yield each rule with whether it passed, by artifact where there are several.
+
+    Of a rule that is not applicable that is None.
+    """
     found = list(evaluations)
     for one in found:
         where = f" ({one.artifact})" if len(found) > 1 else ""
-        yield from ((f"{row.rule.id}{where}", row.passed) for row in one.results)
+        for row in one.results:
+            yield f"{row.rule.id}{where}", row.passed if row.applicable else None

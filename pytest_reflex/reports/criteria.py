@@ -8,13 +8,14 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from pytest_reflex.checks.in_words import in_words
 from pytest_reflex.criteria.catalog import Listed
 from pytest_reflex.criteria.origins import Saying, Traced
 from pytest_reflex.model.plain import one_line, visible
-from pytest_reflex.model.rules import Criteria, Rule, number
+from pytest_reflex.model.rules import Criteria, Rule, SwitchedOff, number
 from pytest_reflex.model.samples import Sample
+from pytest_reflex.model.targets import CompiledCheck
 from pytest_reflex.model.words import Level, Severity
+from pytest_reflex.reports.out_of_score import switched_off_line
 from pytest_reflex.reports.tables import text_table
 from pytest_reflex.reports.votes import asked
 from pytest_reflex.verdict.figures import plain
@@ -36,7 +37,7 @@ def catalog_text(templates: Iterable[Listed]) -> str:
             one_line(one.name),
             str(one.criteria.version),
             thresholds(one.criteria),
-            str(len(one.criteria.rules)),
+            _count(one.criteria),
             one_line(one.origin),
         )
         for one in found
@@ -45,6 +46,11 @@ def catalog_text(templates: Iterable[Listed]) -> str:
     broken = [f"{one.name}: {one.problem}" for one in found if not one.criteria]
     table = text_table(("template", "version", "thresholds", "rules", "from"), rows)
     return "\n".join([table, *(["", *map(visible, broken)] if broken else [])])
+
+
+def _count(criteria: Criteria) -> str:
+    off = len(criteria.switched_off)
+    return str(len(criteria.rules)) + (f" ({off} off)" if off else "")
 
 
 def rules_text(criteria: Criteria) -> str:
@@ -56,6 +62,8 @@ def rules_text(criteria: Criteria) -> str:
     if criteria.vars:
         shown = (f"{name} = {json.dumps(value)}" for name, value in criteria.vars.items())
         head.append(("VARIABLES", ", ".join(shown)))
+    if off := switched_off_line(criteria.switched_off):
+        head.append(("OFF", off))
     rows = [
         (
             rule.id,
@@ -70,8 +78,8 @@ def rules_text(criteria: Criteria) -> str:
     return "\n".join([*_page(head), "", table])
 
 
-def rule_text(traced: Traced, rule: Rule) -> str:
-    """Return everything that is known of one rule."""
+def rule_text(traced: Traced, rule: Rule, checks: Iterable[CompiledCheck]) -> str:
+    """Return everything that is known of one rule, which has these checks."""
     share = _share(traced.criteria, rule)
     rows = [
         ("RULE", rule.id),
@@ -80,7 +88,8 @@ def rule_text(traced: Traced, rule: Rule) -> str:
         ("SEVERITY", f"{rule.severity.value}: {_MEANING[rule.severity]}"),
         ("WEIGHT", f"{plain(rule.weight)}{share}"),
         ("PHASE", f"{rule.level.value}: {_active(rule.level)}"),
-        *_checks(rule),
+        *_conditions(rule),
+        *_checks(rule, checks),
         *([("HINT", rule.hint)] if rule.hint else []),
         *(("FIX", _fix(fix.to_json())) for fix in rule.fixes),
         *_samples(rule.samples),
@@ -95,6 +104,7 @@ def plan_text(plan: Mapping[str, Any]) -> str:
         ("CRITERIA", f"{plan['criteria']} version {plan['version']}, phase {plan['phase']}"),
         ("THRESHOLD", str(plan["threshold"])),
         *(("VARIABLE", f"{name}={_inline(value)}") for name, value in plan["variables"].items()),
+        *([("OFF", _off(off))] if (off := plan.get("switched_off")) else []),
     ]
     lines = list(_page(head))
     for check in plan["checks"]:
@@ -104,6 +114,10 @@ def plan_text(plan: Mapping[str, Any]) -> str:
         head = [("FIX", f"of {formatter['rule']}, {when}")]
         lines += ["", *_page([*head, *_started({**formatter, "retries": 0})])]
     return "\n".join(lines)
+
+
+def _off(rows: Iterable[Mapping[str, Any]]) -> str:
+    return switched_off_line([SwitchedOff.from_json(one) for one in rows])
 
 
 def thresholds(criteria: Criteria) -> str:
@@ -119,6 +133,7 @@ def kinds_of(rule: Rule) -> str:
 def _planned(check: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     number_ = "" if check["check"] is None else f" #{check['check']}"
     yield "RULE", f"{check['rule']}{number_} ({check['severity']}, weight {check['weight']})"
+    yield from (("ONLY WHEN", condition) for condition in check.get("when", ()))
     if check["type"] is None:
         yield "RUNS", "nothing: an agent that prepares checks is needed"
         return
@@ -127,6 +142,8 @@ def _planned(check: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _runs(check: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "TYPE", check["type"]
+    if "groups" in check:
+        yield "GROUP", f"{', '.join(check['groups'])}: never beside other checks of it"
     for alternative in check.get("one_of", ()):
         yield "EITHER", "passes, if another does not"
         yield from _runs(alternative)
@@ -162,9 +179,19 @@ def _looked_for(what: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield key.upper(), _inline(what[key])
 
 
-def _checks(rule: Rule) -> Iterator[tuple[str, str]]:
-    for spec in rule.checks:
-        yield "CHECK", in_words(spec) + (f" (wanted: {spec.expected})" if spec.expected else "")
+def _conditions(rule: Rule) -> Iterator[tuple[str, str]]:
+    if rule.when:
+        from pytest_reflex.checks.conditions import words
+
+        yield from (("ONLY WHEN", words(condition)) for condition in rule.when)
+
+
+def _checks(rule: Rule, checks: Iterable[CompiledCheck]) -> Iterator[tuple[str, str]]:
+    for check in checks:
+        wanted = check.spec.expected
+        yield "CHECK", check.description + (f" (wanted: {wanted})" if wanted else "")
+        if check.spec.groups:
+            yield "GROUP", ", ".join(check.spec.groups)
     if rule.prose:
         yield "CHECK", f"{rule.prose} (prose: an agent makes checks of it)"
 
@@ -214,12 +241,12 @@ def _page(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
         yield from (" " * INDENT + line for line in others)
 
 
-def rule_json(traced: Traced, rule: Rule) -> dict[str, Any]:
+def rule_json(traced: Traced, rule: Rule, checks: Iterable[CompiledCheck]) -> dict[str, Any]:
     """Return what `rule_text` tells as plain data."""
     return {
         **rule.to_json(),
         "weight": number(rule.weight),
-        "in_words": [in_words(spec) for spec in rule.checks],
+        "in_words": [check.description for check in checks],
         "samples": {
             kind: [sample.to_plain() for sample in samples]
             for kind, samples in rule.samples.items()

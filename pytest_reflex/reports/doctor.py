@@ -24,7 +24,7 @@ def doctor_text(found: Mapping[str, Any]) -> str:
     for key, (title, write) in sections.items():
         if key in found:
             lines += ["", title, *(f"  {line}" for line in write(found[key]))]
-    lines += ["", *_problems(found["problems"])]
+    lines += ["", *_problems(found["problems"]), *_missing(found.get("extras", ()))]
     return visible("\n".join(lines)) + "\n"
 
 
@@ -96,6 +96,15 @@ def _state(found: Mapping[str, Any]) -> Iterator[str]:
             "  WARNING: locks may not be seen by other machines; drive a loop from one of them only"
         )
     yield from (f"  WARNING: {line}" for line in found["recovered"])
+
+
+def _missing(extras: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield, last of all, what is not installed, each with the command that installs it."""
+    missing = [extra for extra in extras if not extra["installed"]]
+    if missing:
+        yield from ("", "Not installed")
+    for extra in missing:
+        yield f"  {', '.join(extra['missing'])}: {extra['install']}"
 
 
 def _problems(problems: Sequence[str]) -> Iterator[str]:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pytest_reflex.checks.askings import Asking
 from pytest_reflex.model.plain import one_line, visible
 from pytest_reflex.model.preview import CommandPreview, PromptTokens, StepPreview
+from pytest_reflex.model.rules import Rule
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.targets import CheckCommand
 from pytest_reflex.model.words import Step
@@ -24,14 +24,23 @@ _TITLE = 60
 _MAKING = (Step.PLAN, Step.PRODUCE, Step.PREPARE)
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a judge is asked by a check of a rule: the preview of the check, and its tokens."""
+
+    rule_id: str
+    preview: Mapping[str, Any]
+    tokens: PromptTokens
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DryRun:
     """What is shown: the state before the next step, `due` in words, and the steps to come.
 
     `note` says what else a real run would meet; `agents` are the names by step; `commands` are
     those that checks start, each with the id of its rule, `formatters` those that safe fixes start
-    in REFINE; `missing` are those of their programs that are not installed, by rule; `askings` are
-    what a judge is asked, each with the tokens of its prompt.
+    in REFINE; `missing` are those of their programs that are not installed, by rule; `asked` is
+    what a judge is asked, and `votes` how often that is at most in one evaluation.
     """
 
     state: RunState
@@ -42,7 +51,8 @@ class DryRun:
     commands: tuple[tuple[str, CheckCommand], ...] = ()
     formatters: tuple[tuple[str, CheckCommand], ...] = ()
     missing: Mapping[str, str] = field(default_factory=dict)
-    askings: tuple[tuple[Asking, PromptTokens], ...] = ()
+    asked: tuple[Asked, ...] = ()
+    votes: int = 0
     note: str = ""
 
 
@@ -54,7 +64,11 @@ def dry_run_text(dry: DryRun) -> str:
         f"Run: {visible(state.run_id)}, iteration {state.iteration}, phase {state.level.value}",
         f"Task: {visible(state.task)}",
         proposal_text(
-            state.criteria, state.limits, dry.agents, judge=state.setup.get("judge", "")
+            state.criteria,
+            state.limits,
+            dry.agents,
+            judge=state.setup.get("judge", ""),
+            votes=dry.votes,
         ).rstrip("\n"),
         f"Next: {visible(dry.due)}",
         *([f"Note: {visible(dry.note)}"] if dry.note else []),
@@ -174,9 +188,9 @@ def dry_run_document(dry: DryRun) -> dict[str, Any]:
             "cwd": dry.cwd,
             "commands": [_started(dry, *each) for each in dry.commands],
             "judged": [
-                {"rule_id": one.rule_id, **one.to_json()}
-                | ({"tokens": _tokens_document(tokens)} if one.prompt else {})
-                for one, tokens in dry.askings
+                {"rule_id": one.rule_id, **one.preview}
+                | ({"tokens": _tokens_document(one.tokens)} if one.preview["prompt"] else {})
+                for one in dry.asked
             ],
         },
         "refine": {
@@ -230,11 +244,25 @@ def _evaluate(dry: DryRun) -> list[str]:
     checks = sum(len(rule.checks) for rule in rules)
     counts = f"rules: {len(rules)}, checks: {checks}, of them commands: {len(dry.commands)}"
     lines = [f"{RULER} EVALUATE | {counts} {RULER}"]
+    lines += _conditions(rules)
     lines += [f"Folder: {visible(dry.cwd)}"] if dry.commands else []
     lines += [_told(dry, *each) for each in dry.commands]
-    for asking, tokens in dry.askings:
-        lines += _asking(asking, tokens)
+    for one in dry.asked:
+        lines += _asked(one)
     return lines
+
+
+def _conditions(rules: Iterable[Rule]) -> list[str]:
+    """Return the rules that only count where their conditions hold."""
+    conditional = [rule for rule in rules if rule.when]
+    if not conditional:
+        return []
+    from pytest_reflex.checks.conditions import words
+
+    return [
+        f"{rule.id}: only when {visible('; and '.join(map(words, rule.when)))}"
+        for rule in conditional
+    ]
 
 
 def _fixes(dry: DryRun) -> list[str]:
@@ -249,11 +277,12 @@ def _told(dry: DryRun, rule_id: str, command: CheckCommand) -> str:
     return f"{rule_id}: {visible(told)}{_absent(dry.missing.get(rule_id, ''))}"
 
 
-def _asking(asking: Asking, tokens: PromptTokens) -> list[str]:
+def _asked(one: Asked) -> list[str]:
     """Return who judges by a check, how often, and the prompt where somebody does."""
-    judge = asking.judge or "nobody: not measured"
-    often = f"{asking.votes} votes at most, {asking.quorum} have to pass"
-    lines = [f"{asking.rule_id}: judged by {visible(judge)}, {often}"]
-    if not asking.prompt:
+    known = one.preview
+    judge = known["judge"] or "nobody: not measured"
+    often = f"{known['votes']} votes at most, {known['quorum']} have to pass"
+    lines = [f"{one.rule_id}: judged by {visible(judge)}, {often}"]
+    if not known["prompt"]:
         return lines
-    return [*lines, _tokens(tokens), "Prompt:", visible(asking.prompt).rstrip("\n")]
+    return [*lines, _tokens(one.tokens), "Prompt:", visible(known["prompt"]).rstrip("\n")]

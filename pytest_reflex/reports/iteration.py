@@ -15,7 +15,14 @@ from pytest_reflex.reports.advice import next_line
 from pytest_reflex.reports.lines import WIDTH, Line
 from pytest_reflex.reports.spending import spend_text as spend_text
 from pytest_reflex.reports.votes import votes_told
-from pytest_reflex.verdict.figures import arithmetic, gap, plain, shown_score
+from pytest_reflex.verdict.figures import (
+    arithmetic,
+    gap,
+    not_installed,
+    plain,
+    same_causes,
+    shown_score,
+)
 from pytest_reflex.verdict.progress import flips_between
 
 
@@ -52,6 +59,8 @@ def _added(state: RunState) -> Iterator[Line]:
         yield _field("Flips", "; ".join(f"{word} {', '.join(ids)}" for word, ids in said if ids))
     if state.evaluation and (open_ones := _unmeasured(state.evaluation.results)):
         yield _field("Not measured", open_ones, "mild")
+    if state.evaluation and (others := state.evaluation.not_applicable):
+        yield _field("Not applicable", ids(others))
     yield from guard_lines(state.changed)
     if state.evaluation and state.evaluation.judged:
         yield _field("Judged", votes_told(state.evaluation))
@@ -126,7 +135,7 @@ def ids(results: Iterable[RuleResult]) -> str:
 
 def _unmeasured(results: Iterable[RuleResult]) -> str:
     """Return the ids of rules that could not be judged; empty where all were."""
-    found = [r for r in results if r.outcome not in (Outcome.PASS, Outcome.FAIL)]
+    found = [r for r in results if r.applicable and r.outcome not in (Outcome.PASS, Outcome.FAIL)]
     errors = {r.rule.id for r in found if r.outcome is Outcome.ERROR}
     return ", ".join(f"{r.rule.id}{' (error)' * (r.rule.id in errors)}" for r in found)
 
@@ -148,8 +157,13 @@ def critique_lines(
             )
             for i in issues
         ]
-    rows = (*evaluation.failed, *evaluation.warnings)
-    return [_of_rule(r.rule.id, f"{_shorten(visible(r.message))}{_place(r)}") for r in rows]
+    every = (*evaluation.failed, *evaluation.warnings)
+    rows = [r for r in every if not (r.same_cause or r.needs)]
+    lines = [_of_rule(r.rule.id, f"{_shorten(visible(r.message))}{_place(r)}") for r in rows]
+    told = same_causes(every)
+    for name, rule_ids in not_installed(every).items():
+        told.append(f"not measured without {name}, which is not installed: {', '.join(rule_ids)}")
+    return lines + [[(f"  - {text}", "")] for text in told]
 
 
 def _of_rule(rule_id: str, text: str) -> Line:
@@ -169,13 +183,14 @@ def _shorten(text: str, room: int = 160) -> str:
 
 def distance(evaluation: Evaluation) -> list[Line]:
     """Return the distance to success: gap, blockers, progress in rules (seed 000)."""
-    blockers = [row for row in evaluation.failed if not row.not_asked]
-    passed = sum(r.passed for r in evaluation.results)
+    blockers = evaluation.blockers
+    rules = evaluation.applicable
+    passed = sum(r.passed for r in rules)
     score = shown_score(evaluation.score)
     rows = (
         f"  threshold {plain(evaluation.threshold)}, score {score}, gap {gap(evaluation)}",
         f"  blocking rules: {len(blockers)}" + (f" ({ids(blockers)})" if blockers else ""),
-        f"  rules passed: {passed}/{len(evaluation.results)}",
+        f"  rules passed: {passed}/{len(rules)}",
         *([f"  not measured: {open_ones}"] if (open_ones := _unmeasured(blockers)) else ()),
     )
     return [[("Distance to success:", "strong")], *([(row, "")] for row in rows)]

@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_reflex import __version__
 from pytest_reflex.errors import Problem
-from pytest_reflex.model.results import Evaluation, place_to_json
+from pytest_reflex.model.results import Evaluation
 from pytest_reflex.store.atomic import replace_file
 from pytest_reflex.verdict.gate import Decision, Gate, Judged, NotRun, gate_over
 
@@ -49,7 +49,7 @@ def report_document(
 def render(evaluations: Sequence[Evaluation]) -> str:
     """Return the document of some evaluations as text (the reporter `json`)."""
     gate = gate_over([Judged(evaluation=one) for one in evaluations])
-    measured = any(one.measured for one in evaluations)
+    measured = any(one.measured and one.decides for one in evaluations)
     status = 0 if gate.passed else 1 if measured else 5
     return to_text(report_document(evaluations, gate=gate, exit_status=status))
 
@@ -74,7 +74,7 @@ def to_text(document: dict[str, Any]) -> str:
 def _problem(problem: Problem) -> dict[str, Any]:
     return {
         "message": problem.message,
-        "location": place_to_json(problem.place) if problem.place else None,
+        "location": problem.place.to_json() if problem.place else None,
         "rule": problem.rule_id or None,
         "hint": problem.hint or None,
     }

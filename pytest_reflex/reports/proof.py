@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from pytest_reflex.criteria.prove import ADVICE, MEANING, Proof, RuleProof
+from pytest_reflex.model.extras import install
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.words import Outcome
 from pytest_reflex.reports.tables import text_table
 
 WIDTH = 80
 _INDENT = " " * 4
-_OUTCOMES = {Outcome.PASS: "passes", Outcome.FAIL: "fails"}
+_OUTCOMES = {Outcome.PASS: "passes", Outcome.FAIL: "fails", Outcome.NOT_APPLICABLE: "n/a"}
 
 
 def proof_text(proofs: Sequence[RuleProof], *, widest: int = 44) -> str:
@@ -54,10 +55,16 @@ def _detail(one: RuleProof) -> Iterator[str]:
         return
     place = f" ({one.rule.place})" if one.rule.place else ""
     said = f"; it said: {one_line(one.message, 120)}" if one.proof is Proof.UNCLEAR else ""
+    if one.proof is Proof.UNPROVEN and one.rule.when and one.message:
+        said = f": {one_line(one.message, 120)}"
     yield ""
-    head = f"{one.rule.id} is {one.proof}: {MEANING[one.proof]}{said}{place}"
+    meaning, advice = MEANING[one.proof], ADVICE[one.proof]
+    if one.needs:
+        meaning, advice = f"without {one.needs}, which is not installed", install(one.needs)
+    colon = " " if one.needs else ": "
+    head = f"{one.rule.id} is {one.proof}{colon}{meaning}{said}{place}"
     yield from textwrap.wrap(head, WIDTH, break_on_hyphens=False)
-    yield f"{_INDENT}= {ADVICE[one.proof]}"
+    yield f"{_INDENT}= {advice}"
 
 
 def _idle(one: RuleProof) -> Iterator[str]:

@@ -22,11 +22,13 @@ def proposal_text(
     agents: Mapping[Step, str],
     *,
     judge: str = "",
+    votes: int = 0,
     of_text: bool = True,
 ) -> str:
     """Return the criteria as a table, the thresholds, the limits, the agents and the judge.
 
-    A loop `of_text` has its calls counted; one over a session asks for fewer of the steps.
+    The judge gives at most so many `votes` in one evaluation. A loop `of_text` has its calls
+    counted; one over a session asks for fewer of the steps.
     """
     rows = [
         (
@@ -44,14 +46,20 @@ def proposal_text(
         (
             f"Success criteria: {visible(criteria.name)} v{criteria.version} (thresholds: {bars})",
             table,
+            *([off] if (off := _off(criteria)) else []),
             f"Max iterations: {limits.max_iterations}",
             f"Budget: {_budget(limits.budget)}" + _uncapped(limits.wall_time),
             f"Agents: {_agents(agents)}",
             *(_calls(criteria, limits, agents) if of_text else ()),
-            *([judge_line(criteria, judge)] if judge else []),
+            *([judge_line(judge, votes)] if judge else []),
             "",
         )
     )
+
+
+def _off(criteria: Criteria) -> str:
+    rules = ", ".join(map(str, criteria.switched_off))
+    return f"Switched off: {visible(rules)}" if rules else ""
 
 
 def allowed_lines(may_change: Iterable[str], unprotected: Iterable[str]) -> list[str]:

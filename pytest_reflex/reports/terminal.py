@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from pytest_reflex.model.plain import one_line, visible
-from pytest_reflex.model.results import LEFT_CHILDREN, CheckResult, Evaluation, RuleResult
+from pytest_reflex.model.results import LEFT_CHILDREN, Evaluation, RuleResult
 from pytest_reflex.model.words import Outcome, Severity
+from pytest_reflex.reports.distance import distance
 from pytest_reflex.reports.left_out import LABEL as LEFT_OUT
 from pytest_reflex.reports.left_out import left_out_lines
 from pytest_reflex.reports.next_step import next_step
+from pytest_reflex.reports.out_of_score import out_of_score
+from pytest_reflex.reports.rule_lines import found, not_installed_lines, remedy, told, why_not
 from pytest_reflex.reports.tables import text_table
 from pytest_reflex.reports.votes import votes_told
-from pytest_reflex.verdict.figures import arithmetic, gap, plain, shown_score
+from pytest_reflex.verdict.figures import arithmetic, plain, same_causes, shown_score
 from pytest_reflex.verdict.gate import Decision, GateStatus, Judged
 
 WIDTH = 80
@@ -55,13 +58,25 @@ def ansi_style(text: str, tone: str) -> str:
 
 
 def evaluation_text(
-    evaluation: Evaluation, *, colour: bool = False, width: int = WIDTH, verbose: bool = False
+    evaluation: Evaluation,
+    *,
+    colour: bool = False,
+    width: int = WIDTH,
+    verbose: bool = False,
+    alone: bool = True,
 ) -> str:
-    """Return one evaluation as text without a final newline; `verbose` shows every rule."""
+    """Return one evaluation as text without a final newline; `verbose` shows every rule.
+
+    What is not installed is told where it stands `alone`.
+    """
     style = ansi_style if colour else no_style
     lines = evaluation_lines(
         Judged(evaluation=evaluation), width=width, style=style, verbose=verbose
     )
+    if alone:
+        page = Page(width, style, LISTED)
+        page.not_installed([evaluation])
+        lines += page.lines
     return "\n".join(lines)
 
 
@@ -96,6 +111,8 @@ def evaluation_lines(
     for label, tone, rows in _groups(evaluation):
         page.rules(label, rows, tone)
     page.unmeasured(evaluation.results)
+    for label, text in out_of_score(evaluation, listed=limit):
+        page.add(label, text, tone="faint")
     page.left_children(evaluation.results)
     if verbose:
         page.passed(evaluation.results)
@@ -112,18 +129,6 @@ def figures(evaluation: Evaluation) -> str:
     return (
         f"score {score} = {arithmetic(evaluation)} of the weight, "
         f"threshold {plain(evaluation.threshold)}"
-    )
-
-
-def distance(evaluation: Evaluation) -> str:
-    """Return gap, blockers and progress in one sentence (seed 000, distance to success)."""
-    passed = sum(row.passed for row in evaluation.results)
-    unasked = sum(row.not_asked for row in evaluation.results)
-    blockers = sum(not row.not_asked for row in evaluation.failed)
-    return (
-        f"gap {gap(evaluation)}, {blockers} blocking rule{'' if blockers == 1 else 's'}, "
-        f"{passed} of {len(evaluation.results)} rules pass"
-        + (f", {unasked} not asked" if unasked else "")
     )
 
 
@@ -156,17 +161,23 @@ class Page:
 
     def rules(self, label: str, rows: Sequence[RuleResult], tone: str) -> None:
         for row in rows[: self._listed]:
-            self.add(label, _told(row), tone=tone)
-            others = [c for c in row.checks if c.outcome is not Outcome.PASS][1:]
+            self.add(label, told(row), tone=tone)
+            others = [c for c in row.checks if c.outcome is not Outcome.PASS and not c.same_cause]
+            others = others[1:]
             for check in others[:_OTHERS]:
-                self.add("", f"also: {_found(check)}")
+                self.add("", f"also: {found(check)}")
             if len(others) > _OTHERS:
                 self.add("", f"and {len(others) - _OTHERS} more checks of this rule")
-            self.add("", _remedy(row))
+            if advice := remedy(row):
+                self.add("", advice)
             if self._evidence:
                 self._show(row)
         if len(rows) > self._listed:
             self.add(label, f"and {len(rows) - self._listed} more", tone=tone)
+
+    def not_installed(self, evaluations: Iterable[Evaluation]) -> None:
+        for line in not_installed_lines(evaluations):
+            self.add("NOTE", line, tone="mild")
 
     def left_children(self, results: Sequence[RuleResult]) -> None:
         """Tell whose commands left processes running, whatever the verdict."""
@@ -193,37 +204,15 @@ class Page:
 
     def unmeasured(self, results: Sequence[RuleResult]) -> None:
         """List rules that were not measured, those with the same reason together."""
+        for line in same_causes(results):
+            self.add("UNMEASURED", line, tone="mild")
         reasons: dict[str, list[str]] = {}
         for row in results:
-            if row.outcome is Outcome.NOT_MEASURED:
-                reasons.setdefault(one_line(_why_not(row), _MESSAGE), []).append(row.rule.id)
+            if row.outcome is Outcome.NOT_MEASURED and not row.same_cause:
+                reasons.setdefault(one_line(why_not(row), _MESSAGE), []).append(row.rule.id)
         for reason, ids in reasons.items():
             more = f" and {len(ids) - self._listed} more" if len(ids) > self._listed else ""
             self.add("UNMEASURED", f"{reason}: {', '.join(ids[: self._listed])}{more}", tone="mild")
-
-
-def _told(row: RuleResult) -> str:
-    check = row.decisive
-    return f"{row.rule.id}: {_found(check) if check else row.message}"
-
-
-def _found(check: CheckResult) -> str:
-    could_not = "could not be judged: " if check.outcome is Outcome.ERROR else ""
-    place = f" ({check.location})" if check.location else ""
-    return f"{could_not}{one_line(check.message, _MESSAGE)}{place}"
-
-
-def _remedy(row: RuleResult) -> str:
-    """Return the rule's hint, or else what it wants."""
-    if row.rule.hint:
-        return f"hint: {one_line(row.rule.hint, _MESSAGE)}"
-    wanted = row.decisive.expected if row.decisive else ""
-    return f"expected: {one_line(wanted or row.rule.description, _MESSAGE)}"
-
-
-def _why_not(row: RuleResult) -> str:
-    missing = (c.message for c in row.checks if c.outcome is Outcome.NOT_MEASURED)
-    return next(missing, row.message)
 
 
 def decision_lines(
@@ -256,6 +245,7 @@ def decision_lines(
         page.add("ERROR", str(problem), tone="bad")
     for unread in decision.unread[:listed]:
         page.add("NOT RUN", unread, tone="bad")
+    page.not_installed(judged.evaluation for judged in decision.judged)
     for notice in decision.notices:
         page.add("NOTE", notice)
     page.add("GATE", gate_sentence(decision), tone=_TONES[decision.gate.status])
@@ -265,7 +255,7 @@ def decision_lines(
 def _has_news(judged: Judged, left_out: bool) -> bool:
     one = judged.evaluation
     unread = any(left_out or each.is_unchecked for each in one.left_out)
-    return any(not row.passed for row in one.results) or bool(judged.reason) or unread
+    return any(row.unmet for row in one.results) or bool(judged.reason) or unread
 
 
 def overview(judged: Sequence[Judged]) -> list[str]:

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pytest_reflex.model.judged import JUDGED
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.results import Evaluation
-from pytest_reflex.model.rules import Criteria, Rule
-from pytest_reflex.verdict.ballot import MOST_VOTES
 
 
 def votes_told(evaluation: Evaluation) -> str:
@@ -28,19 +25,9 @@ def votes_told(evaluation: Evaluation) -> str:
     )
 
 
-def judge_line(criteria: Criteria, judge: str) -> str:
+def judge_line(judge: str, votes: int) -> str:
     """Return who judges in a loop, and how many votes that takes at most each time."""
-    votes = sum(_most_votes(rule) for rule in criteria.rules)
     return f"Judge: {visible(judge)}, up to {votes} votes in each evaluation"
-
-
-def _most_votes(rule: Rule) -> int:
-    """Return how many votes a rule takes; one where nobody gives it a check."""
-    if not rule.checks:
-        return 1
-    specs = (each for spec in rule.checks for each in spec.alternatives or (spec,))
-    given = (spec.params.get("votes", 1) for spec in specs if spec.type == JUDGED)
-    return sum(votes if isinstance(votes, int) else MOST_VOTES for votes in given)
 
 
 def asked(check: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -38,6 +38,7 @@ __all__ = [
     "Spans",
     "compile_pattern",
     "compile_text",
+    "pattern_problems",
 ]
 
 
@@ -143,6 +144,17 @@ def compile_pattern(
         message = f"{key} is no valid pattern: {reason}: {one_line(source, 80)}"
         problem = Problem(message=message, place=place, hint=hint, path=(key,))
         raise CriteriaError([problem]) from None
+
+
+def pattern_problems(source: Any, *, key: str, place: Place | None) -> tuple[Problem, ...]:
+    """Return why a parameter is no pattern; nothing for a value that is no text."""
+    if not isinstance(source, str):
+        return ()
+    try:
+        compile_pattern(source, key=key, place=place)
+    except CriteriaError as error:
+        return error.problems
+    return ()
 
 
 # Criteria are read before they are compiled: large ones too have each pattern made once.

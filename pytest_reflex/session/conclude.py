@@ -22,6 +22,7 @@ from pytest_reflex.session.tally import Tally
 from pytest_reflex.verdict.gate import Cause, Gate, Judged, NotRun
 from pytest_reflex.verdict.score import judge
 
+_QUIET = (Outcome.PASS, Outcome.NOT_APPLICABLE)
 CHANGED = "the artifact changed while it was judged"
 
 _OPEN = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
@@ -59,7 +60,7 @@ def conclude(one: Expected, plan: Plan, tally: Tally, *, partial: bool) -> Concl
     missing: list[NotRun] = []
     for node_id, (rule_id, index) in one.checks.items():
         result = tally.result(node_id, one.id, rule_id, index)
-        if result is None or (result.outcome is Outcome.PASS and _in_part(node_id, plan, tally)):
+        if result is None or (result.outcome in _QUIET and _in_part(node_id, plan, tally)):
             row = _not_run(node_id, one.id, rule_id, plan, tally)
             result = CheckResult(outcome=Outcome.NOT_MEASURED, message=row.reason)
             missing.append(row)
@@ -89,7 +90,10 @@ class Conclusion:
 
 
 def _in_part(node_id: str, plan: Plan, tally: Tally) -> bool:
-    """Return whether a check that passed was also left out, lost or skipped: a subtest, a copy."""
+    """Return whether a check that passed was also left out, lost or skipped: a subtest, a copy.
+
+    So it is with one that is not applicable.
+    """
     return node_id in plan.left_out or node_id in tally.lost or node_id in tally.skipped
 
 

@@ -19,9 +19,9 @@ from pytest_reflex.session.collect import expect_named, plan_of_ids
 from pytest_reflex.session.conclude import Conclusion, conclude, exit_status, expected
 from pytest_reflex.session.items import ADVISED, CATEGORY
 from pytest_reflex.session.options import only_looks
-from pytest_reflex.session.plan import Desk
+from pytest_reflex.session.plan import FOLDER, Desk
 from pytest_reflex.session.results import ATTRIBUTE
-from pytest_reflex.session.runtime import FOLDER, PROBLEMS
+from pytest_reflex.session.runtime import PROBLEMS
 from pytest_reflex.session.tally import Tally
 from pytest_reflex.session.unread import unreached_files
 from pytest_reflex.verdict.gate import Decision, Gate, GateStatus, gate_over

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -19,11 +20,10 @@ from typing import Any
 import pytest
 
 from pytest_reflex import hookspecs
-from pytest_reflex.checks.commands import commands_of
 from pytest_reflex.checks.reading import SIZE_LIMIT
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.checks.run import Prepared, evaluate, prepare, unsound
-from pytest_reflex.model.judged import JUDGED, Cast
+from pytest_reflex.model.judged import Cast
 from pytest_reflex.model.results import CheckResult, Evaluation
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Outcome
@@ -34,7 +34,6 @@ from pytest_reflex.session.items import Subject
 from pytest_reflex.session.plan import Desk
 from pytest_reflex.session.results import Reported
 from pytest_reflex.session.runtime import Runtime
-from pytest_reflex.verdict.ballot import MOST_VOTES
 from pytest_reflex.verdict.score import judge
 
 FINISHED = b"finished"
@@ -67,7 +66,7 @@ def evaluate_by_pytest(
     if not can_fork():
         return evaluate(target, registry)
     mark = f"{os.getpid()}-{next(_numbers)}"
-    outbox = _Outbox()
+    outbox = Outbox()
     there = replace(
         target,
         environment={**target.environment, MARK: mark},
@@ -80,15 +79,19 @@ def evaluate_by_pytest(
             lambda send: _session(prepared, folder, outbox.opened(send)),
             seconds=_patience(prepared) if seconds is None else seconds,
             mark=f"{MARK}={mark}",
-            hear=lambda line: _hand_on(target, line),
+            hear=lambda line: hand_on(target, line),
         )
     return _judged(prepared, forked)
 
 
-class _Outbox:
-    """Takes votes from the threads of a session to who forked it, between its other lines."""
+class Outbox:
+    """Takes votes from the threads of a session to who began it, between its other lines.
 
-    def __init__(self) -> None:
+    `known` are those that are not to be asked for again.
+    """
+
+    def __init__(self, known: Iterable[Cast] = ()) -> None:
+        self.known = tuple(known)
         self._lock = Lock()
         self._send: Send = lambda line: None
 
@@ -110,7 +113,7 @@ class _Outbox:
         self._send(ASKED + question.encode("ascii"))
 
 
-def _hand_on(target: Target, line: bytes) -> None:
+def hand_on(target: Target, line: bytes) -> None:
     """Tell those who want to hear of votes what a session says of them."""
     if target.asked is not None and line.startswith(ASKED):
         target.asked(line.removeprefix(ASKED).decode("ascii"))
@@ -124,23 +127,17 @@ def _cast(line: bytes) -> Cast:
 
 def _patience(prepared: Prepared) -> float:
     """Return seconds that a session cannot need unless something hangs in this process itself."""
-    variables, registry = prepared.target.criteria.vars, prepared.registry
-    total = 0.0
-    for key in prepared.starting:
-        commands = commands_of(prepared.specs[key], variables, registry)
-        total += sum(one.timeout * one.tries for one in commands) or _PER_COMMAND
+    starting = [check for check in prepared.checks.values() if not check.in_process]
+    total = sum(
+        sum(one.timeout * one.tries for one in c.commands) or _PER_COMMAND for c in starting
+    )
     return _SPARE_SECONDS + 2 * total + _of_votes(prepared)
 
 
 def _of_votes(prepared: Prepared) -> float:
     """Return seconds that all votes of a judge may take."""
     judge = prepared.context.judge
-    if judge is None:
-        return 0.0
-    checks = (each for spec in prepared.specs.values() for each in spec.alternatives or (spec,))
-    votes = [each.params.get("votes", 1) for each in checks if each.type == JUDGED]
-    # The value of a variable is not looked up here.
-    return judge.seconds * sum(one if isinstance(one, int) else MOST_VOTES for one in votes)
+    return judge.seconds * sum(check.votes for check in prepared.checks.values()) if judge else 0.0
 
 
 def _judged(prepared: Prepared, forked: Forked) -> Evaluation:
@@ -149,7 +146,7 @@ def _judged(prepared: Prepared, forked: Forked) -> Evaluation:
     )
     found = [Reported.from_text(line.decode("ascii")) for line in said]
     results = {(one.rule, one.index): one.result for one in found}
-    missing = set(prepared.specs) - set(results)
+    missing = set(prepared.checks) - set(results)
     early = "" if FINISHED in forked.lines and not missing else _why_early(forked)
     for key in missing:
         results[key] = CheckResult(outcome=Outcome.NOT_MEASURED, message=early)

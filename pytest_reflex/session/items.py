@@ -95,14 +95,15 @@ def explain(rule: Rule, index: int, result: CheckResult) -> str:
     """Return the finding, and under it a few lines about it; no foreign text starts a line."""
     place = rule.checks[index].place or rule.place
     word = rule.severity.value
-    found = one_line(COULD_NOT.get(result.outcome, "") + result.message, _WIDEST)
+    could_not = "" if result.cause else COULD_NOT.get(result.outcome, "")
+    found = one_line(could_not + result.message, _WIDEST)
     said = f"{rule.id} ({word}, weight {plain(rule.weight)}): {rule.description}"
     rows = [
         ("rule", one_line(said, _WIDEST)),
         ("at", str(result.location) if result.location else ""),
         ("evidence", "" if result.message in result.evidence.split(": ", 1) else result.evidence),
         ("expected", result.expected),
-        ("hint", rule.hint),
+        ("hint", "" if result.is_unjudged else rule.hint),
         ("notes", "; ".join(result.notes)),
         ("written in", str(place) if place else ""),
     ]
@@ -117,6 +118,12 @@ def _row(name: str, text: str) -> str:
     ]
     label, blank = f"  {name + ':':<{_LABEL}}", " " * (_LABEL + 2)
     return "\n".join((blank if n else label) + line.rstrip() for n, line in enumerate(lines))
+
+
+def fails(rule: Rule, result: CheckResult) -> bool:
+    """Return whether the item of a check is red: what does not apply is skipped."""
+    harmless = (Outcome.PASS, Outcome.NOT_APPLICABLE)
+    return result.outcome not in harmless and rule.severity is Severity.FAIL
 
 
 class NotPassedError(Exception):
@@ -180,8 +187,10 @@ class CheckItem(pytest.Item):
 
     def runtest(self) -> None:
         result = self.judge()
-        if result.outcome is not Outcome.PASS and self.rule.severity is Severity.FAIL:
+        if fails(self.rule, result):
             raise NotPassedError(result.message)
+        if result.outcome is Outcome.NOT_APPLICABLE:
+            raise pytest.skip.Exception(result.message)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         if isinstance(excinfo.value, NotPassedError):
@@ -192,6 +201,12 @@ class CheckItem(pytest.Item):
         """Return the failure text of the last run."""
         assert self.outcome is not None
         return explain(self.rule, self.index, self.outcome)
+
+    def skipped(self, result: CheckResult) -> tuple[str, int, str]:
+        """Return what a report says of a check that does not apply: file, line and reason."""
+        path, line, _ = self.reportinfo()
+        reason = f"Skipped: not applicable: {one_line(result.message, _WIDEST)}"
+        return str(path), (line or 0) + 1, reason
 
     @cached_property
     def location(self) -> tuple[str, int | None, str]:
@@ -220,6 +235,8 @@ class CheckItem(pytest.Item):
             result = CheckResult(outcome=Outcome.ERROR, message=gist(report))
         if result is None:
             return
+        if report.skipped and result.outcome is Outcome.NOT_APPLICABLE:
+            report.longrepr = self.skipped(result)
         target, sha256 = self.subject.id, self.subject.sha256
         value = encoded_result(target, self.rule, self.index, sha256, result)
         add_property(report, value)

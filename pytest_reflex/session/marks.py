@@ -17,10 +17,19 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.criteria.ids import contradicts, is_id, level_of, what_is_wrong
+from pytest_reflex.criteria.ids import what_is_wrong
 from pytest_reflex.errors import Place, Problem, did_you_mean
 from pytest_reflex.model.results import CheckResult
-from pytest_reflex.model.rules import CheckSpec, Criteria, Rule, exact
+from pytest_reflex.model.rules import (
+    CheckSpec,
+    Criteria,
+    Rule,
+    cannot_fail,
+    contradicts,
+    exact,
+    is_id,
+    level_of,
+)
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import DEFAULT_WEIGHT, Level, Outcome, Severity
 from pytest_reflex.session.items import (
@@ -34,7 +43,6 @@ from pytest_reflex.session.items import (
 from pytest_reflex.session.options import MARK
 from pytest_reflex.session.plan import Plan
 from pytest_reflex.session.results import Reported, Results, worse
-from pytest_reflex.verdict.score import cannot_fail
 
 SESSION = "session"
 THRESHOLDS = {Level.A: Fraction(8, 10), Level.B: Fraction(9, 10)}

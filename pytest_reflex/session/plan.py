@@ -13,16 +13,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import pytest
 
 from pytest_reflex.checks.reading import MEGABYTE, SIZE_LIMIT
 from pytest_reflex.checks.registry import Registry
-from pytest_reflex.checks.run import prepare
-from pytest_reflex.errors import Problem, TooLargeError
-from pytest_reflex.model.judged import Judge, JudgeWhen
-from pytest_reflex.model.results import place_from_json, place_to_json
+from pytest_reflex.checks.run import Prepared, prepare
+from pytest_reflex.errors import Place, Problem, TooLargeError
+from pytest_reflex.model.judged import Cast, Judge, JudgeWhen
 from pytest_reflex.model.rules import Criteria, Rule
 from pytest_reflex.model.targets import Target
 from pytest_reflex.model.words import Level
@@ -31,7 +30,12 @@ from pytest_reflex.session import options
 from pytest_reflex.session.items import Subject
 from pytest_reflex.session.results import Results
 
+if TYPE_CHECKING:
+    from pytest_reflex.checks.groups import Groups
+
 FILE = "plan.json"
+FOLDER = "reflex_folder"
+"""Where a worker is told of the folder that its controller made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +114,16 @@ class Plan:
         )
 
 
+class VoteListener(Protocol):
+    """Is told of each vote that is not `known`, and of its question before an agent is asked."""
+
+    known: tuple[Cast, ...]
+
+    def __call__(self, cast: Cast) -> object: ...
+
+    def asked(self, question: str) -> object: ...
+
+
 def hand_over(plan: Plan, folder: Path) -> None:
     """Write a worker's plan where the controller looks for it: what any worker writes is the same.
 
@@ -135,7 +149,7 @@ def take_over(folder: Path) -> Plan | None:
 def problem_to_json(problem: Problem) -> dict[str, Any]:
     wire: dict[str, Any] = {"message": problem.message}
     if problem.place:
-        wire["location"] = place_to_json(problem.place)
+        wire["location"] = problem.place.to_json()
     if problem.hint:
         wire["hint"] = problem.hint
     if problem.rule_id:
@@ -148,7 +162,7 @@ def problem_to_json(problem: Problem) -> dict[str, Any]:
 def problem_from_json(wire: Mapping[str, Any]) -> Problem:
     return Problem(
         message=wire["message"],
-        place=place_from_json(wire.get("location")),
+        place=Place.from_json(wire.get("location")),
         hint=wire.get("hint", ""),
         rule_id=wire.get("rule", ""),
         refused=wire.get("refused", False),
@@ -185,11 +199,11 @@ def _planned_from_json(wire: Mapping[str, Any], sets: Sequence[Criteria]) -> Pla
 
 
 def _marked_to_json(rule: Rule) -> dict[str, Any]:
-    return {**rule.to_json(), "location": rule.place and place_to_json(rule.place)}
+    return {**rule.to_json(), "location": rule.place and rule.place.to_json()}
 
 
 def _marked_from_json(wire: Mapping[str, Any]) -> Rule:
-    return replace(Rule.from_json(wire), place=place_from_json(wire["location"]))
+    return replace(Rule.from_json(wire), place=Place.from_json(wire["location"]))
 
 
 class Desk:
@@ -203,6 +217,8 @@ class Desk:
     """
 
     key: ClassVar[pytest.StashKey[Desk]] = pytest.StashKey()
+    votes: ClassVar[pytest.StashKey[VoteListener]] = pytest.StashKey()
+    """Who knows votes and hears of others, if anybody does."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
@@ -214,6 +230,7 @@ class Desk:
         self.judge: Judge | None = None
         self.judge_when = JudgeWhen.ALWAYS
         self.ended = False
+        self._groups: Groups | None = None
         self._registries: dict[tuple[int, ...], Registry] = {}
         config.stash[self.key] = self
 
@@ -254,16 +271,30 @@ class Desk:
         Raises CriteriaError (a pattern that does not compile) or ArtifactError.
         """
         target = replace(target, label=self.id_of_file(target.artifact))
+        if votes := self.config.stash.get(self.votes, None):
+            target = replace(target, heard=votes, asked=votes.asked, votes=votes.known)
         limit = registry.size_limit
         try:
-            prepared = prepare(target, registry, cancel=self.cancel, limit=limit)
+            prepared = self._prepare(target, registry, limit)
         except TooLargeError:
             # The configuration may allow more, and is read where that matters.
             limit = self._configured_limit()
             if limit <= registry.size_limit:
                 raise
-            prepared = prepare(target, registry, cancel=self.cancel, limit=limit)
+            prepared = self._prepare(target, registry, limit)
         return self.adopt(Subject(target_id, prepared.target, prepared), limit)
+
+    def _prepare(self, target: Target, registry: Registry, limit: int) -> Prepared:
+        return prepare(target, registry, cancel=self.cancel, limit=limit, groups=self._shared)
+
+    def _shared(self) -> Groups:
+        """Return the locks of this session; workers have them in the folder of their controller."""
+        from pytest_reflex.checks.groups import Groups
+
+        if self._groups is None:
+            folder = getattr(self.config, "workerinput", {}).get(FOLDER)
+            self._groups = Groups(Path(folder) if folder else None)
+        return self._groups
 
     def _configured_limit(self) -> int:
         from pytest_reflex.settings import load

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from pytest_reflex.model.results import CheckResult
-from pytest_reflex.model.words import Outcome, Severity
-from pytest_reflex.session.items import CheckItem
+from pytest_reflex.model.words import Outcome
+from pytest_reflex.session.items import CheckItem, fails
 from pytest_reflex.session.results import Results
 
 # Whose `pytest_runtest_logreport` does not miss the report of a teardown that passed.
@@ -75,7 +75,8 @@ def run(item: CheckItem, nextitem: pytest.Item | None, results: Results, *, both
     start, before = time(), perf_counter()
     result = _judge(item)
     duration = perf_counter() - before
-    failed = result.outcome is not Outcome.PASS and item.rule.severity is Severity.FAIL
+    failed = fails(item.rule, result)
+    skipped = result.outcome is Outcome.NOT_APPLICABLE
     facts: dict[str, Any] = {
         "nodeid": getattr(item, "id", item.nodeid),
         "location": item.location,
@@ -84,7 +85,7 @@ def run(item: CheckItem, nextitem: pytest.Item | None, results: Results, *, both
     }
     call = pytest.TestReport(
         **facts,
-        outcome="failed" if failed else "passed",
+        outcome="failed" if failed else "skipped" if skipped else "passed",
         longrepr=item.explained() if failed else None,
         when="call",
         duration=duration,

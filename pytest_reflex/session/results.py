@@ -21,7 +21,10 @@ from pytest_reflex.model.words import Outcome
 
 ATTRIBUTE = "_pytest_reflex_result"
 
-_WORST_FIRST = (Outcome.FAIL, Outcome.ERROR, Outcome.NOT_MEASURED, Outcome.PASS)
+_WORST_FIRST = (
+    *(Outcome.FAIL, Outcome.ERROR, Outcome.NOT_MEASURED),
+    *(Outcome.NOT_APPLICABLE, Outcome.PASS),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,7 @@ from pytest_reflex.session.collect import ArtifactFile, SuiteFile, expect_named,
 from pytest_reflex.session.items import CheckItem
 from pytest_reflex.session.marks import MarkedTests
 from pytest_reflex.session.options import only_looks
-from pytest_reflex.session.plan import Desk
+from pytest_reflex.session.plan import FOLDER, Desk
 from pytest_reflex.session.reporting import Reporting, Sending, stand_inside, stand_outside
 
 _Key = tuple[str, str, int]
@@ -73,7 +73,6 @@ class _Started:
 
 
 PROBLEMS = "reflex_problems"
-FOLDER = "reflex_folder"
 
 _MANY = 1000
 

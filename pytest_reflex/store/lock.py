@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import Protocol
 
 from pytest_reflex.errors import LockedError, StateError, is_transient, read_or_raise, read_twice
@@ -20,6 +21,7 @@ from pytest_reflex.store.atomic import PRIVATE
 from pytest_reflex.store.regular import open_regular
 
 _PATIENCE = 0.5
+_POLL = 0.02
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _FOLDER_PATIENCE = 5.0
 
@@ -65,6 +67,30 @@ class HeldLock:
                 finally:
                     if descriptor >= 0:
                         os.close(descriptor)
+
+    @classmethod
+    def wait_for(cls, path: Path, stop: Event) -> HeldLock | None:
+        """Make the file where it is not there, and wait for its lock; None where `stop` is set.
+
+        Raises StateError and OSError where there can be no such lock.
+        """
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(path, flags, PRIVATE)
+        try:
+            while not stop.is_set():
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    stop.wait(_POLL)
+                except OSError as error:
+                    raise StateError(f"{path} cannot be locked: {error.strerror}") from None
+                else:
+                    held, descriptor = cls(descriptor), -1
+                    return held
+        finally:
+            if descriptor >= 0:
+                os.close(descriptor)
+        return None
 
     def is_at(self, path: Path) -> bool:
         """Return whether a path still names the file: if not, the lock keeps nobody out.

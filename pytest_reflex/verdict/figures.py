@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from fractions import Fraction
 
-from pytest_reflex.model.results import Evaluation
+from pytest_reflex.model.results import Evaluation, RuleResult
 
 _MOST = 12  # digits that anybody reads
 _TYPED = 50  # decimals that anybody types
@@ -42,10 +44,30 @@ def shown_score(score: Fraction) -> str:
 
 def arithmetic(evaluation: Evaluation) -> str:
     """Return how the score came about, in weights: "7/11"."""
-    earned = sum((r.rule.weight for r in evaluation.results if r.passed), Fraction(0))
-    total = sum((r.rule.weight for r in evaluation.results), Fraction(0))
+    rows = evaluation.applicable
+    earned = sum((r.rule.weight for r in rows if r.passed), Fraction(0))
+    total = sum((r.rule.weight for r in rows), Fraction(0))
     parts = [(one, plain(one)) for one in (earned, total)]
     return "/".join(text if len(text) <= _MOST + 1 else _short(one) for one, text in parts)
+
+
+def same_causes(results: Iterable[RuleResult]) -> list[str]:
+    """Return a line for each rule whose cause kept others from being measured: how many."""
+    counts = Counter(row.same_cause for row in results)
+    return [
+        f"{count} more {'rule' if count == 1 else 'rules'} not measured: same cause as {rule_id}"
+        for rule_id, count in counts.items()
+        if rule_id
+    ]
+
+
+def not_installed(results: Iterable[RuleResult]) -> dict[str, list[str]]:
+    """Return the rules that were not measured for want of a distribution, by its name."""
+    found: dict[str, list[str]] = {}
+    for row in results:
+        if row.needs:
+            found.setdefault(row.needs, []).append(row.rule.id)
+    return found
 
 
 def gap(evaluation: Evaluation) -> str:

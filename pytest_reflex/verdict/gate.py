@@ -76,7 +76,7 @@ class Judged:
         rows = [row for row in self.evaluation.results if row.rule.id not in self.excused]
         if self.blockers:
             return GateStatus.FAILED
-        lost = any(row.outcome is Outcome.NOT_MEASURED for row in rows)
+        lost = any(row.outcome is Outcome.NOT_MEASURED and not row.same_cause for row in rows)
         return GateStatus.INCOMPLETE if lost else GateStatus.PARTIAL
 
     @property
@@ -113,17 +113,19 @@ def _blocked(rows: Iterable[RuleResult]) -> str:
 
 def incomplete_reason(judged: Judged) -> str:
     """Return what is missing, and what blocks already."""
-    rows = judged.evaluation.results
+    rows = judged.evaluation.applicable
     reported = sum(row.outcome is not Outcome.NOT_MEASURED for row in rows)
-    complete = reported == len(rows)
-    found = [judged.narrowed if complete else f"only {reported} of {len(rows)} rules were measured"]
+    if reported < len(rows):
+        found = [f"only {reported} of {len(rows)} rules were measured"]
+    else:
+        found = [judged.narrowed or judged.evaluation.unsound]
     return "; ".join(found + ([_blocked(judged.blockers)] if judged.blockers else []))
 
 
 def failed_reason(evaluation: Evaluation) -> str:
     """Return why a complete evaluation did not pass: what made it unsound, blockers, score."""
     found = [evaluation.unsound] if evaluation.unsound else []
-    if blockers := [row for row in evaluation.failed if not row.not_asked]:
+    if blockers := evaluation.blockers:
         found.append(_blocked(blockers))
     if evaluation.score < evaluation.threshold:
         score = shown_score(evaluation.score)

@@ -25,8 +25,9 @@ def mark_of(evaluation: Evaluation, iteration: int) -> Mark:
         score=evaluation.score,
         passed=evaluation.passed,
         blockers=tuple(result.rule.id for result in evaluation.failed),
-        failing=tuple(r.rule.id for r in evaluation.results if not (r.passed or r.not_asked)),
+        failing=tuple(r.rule.id for r in evaluation.results if r.unmet and not r.not_asked),
         not_asked=tuple(r.rule.id for r in evaluation.results if r.not_asked),
+        not_applicable=tuple(r.rule.id for r in evaluation.not_applicable),
         sha256=evaluation.artifact_sha256,
     )
 
@@ -75,7 +76,8 @@ def oscillates(marks: Sequence[Mark]) -> bool:
 class Flips:
     """Rules whose verdict an evaluation changed against the one before, and those still failing.
 
-    A rule that one of the two did not ask about is in none but the last.
+    A rule that one of the two did not ask about, or that does not apply to one of them, is in none
+    but the last.
     """
 
     fixed: tuple[str, ...] = ()
@@ -95,7 +97,7 @@ def flips_between(marks: Sequence[Mark]) -> Flips | None:
     if len(marks) < 2 or marks[-2].level is not marks[-1].level:
         return None
     before, after = marks[-2].failing, marks[-1].failing
-    unknown = {*marks[-2].not_asked, *marks[-1].not_asked}
+    unknown = {rule for m in marks[-2:] for rule in (*m.not_asked, *m.not_applicable)}
     return Flips(
         fixed=tuple(rule for rule in before if rule not in after and rule not in unknown),
         broken=tuple(rule for rule in after if rule not in before and rule not in unknown),

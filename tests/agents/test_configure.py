@@ -258,7 +258,13 @@ def test_bad_table_is_explained(table: dict[str, Any], message: str) -> None:
         ({"command": ["t", "{promt}"]}, "has {promt}, which is no place (did you mean {prompt}?)"),
         ({"command": ["t", "-m={Model}"]}, "has {Model}, which is no place"),
         ({"command": ["t", "{answer-file}"], "answer": "file"}, "needs {answer_file}"),
-        ({"command": ["t", "{options}"], "edit_options": ["{shema}"]}, "did you mean {schema}?"),
+        (
+            {"command": ["t", "{options}"], "edit_options": ["{shema}"]},
+            "agents.w.edit_options has {shema}, which is no place (did you mean {schema}?)",
+        ),
+        ({"command": ["t", "{nope}"]}, "agents.w.command has {nope}, which is no place ({prompt},"),
+        ({"command": "t --in={file}"}, "has {file}, which is no place ({prompt}, {prompt_file},"),
+        ({"command": ["t", "{prompt}", "{nope}"], "prompt": "argument"}, "has {nope}, which"),
         (
             {"command": ["t", "{options}"], "schema_options": ["--json"]},
             "schema_options need {schema} or {schema_file}",
@@ -272,8 +278,13 @@ def test_a_place_that_there_is_not_is_named(table: dict[str, Any], told: str) ->
 
 @pytest.mark.parametrize(
     "command",
-    [["awk", "{print}"], ["t", "${PROMPT}"], ["sh", "-c", "f() { cat; }; f"], ["jq", "{text}"]],
-)
+    [
+        ["awk", "{print}"], ["t", "${PROMPT}"], ["sh", "-c", "f() { cat; }; f"], ["jq", "{text}"],
+        ["t", '{"a": 1}'], ["t", "--json={}"], ["t", "{}"], ["t", "{a,b}"], ["t", "{1}"],
+        ["t", "%{http_code}"], ["t", "@{upstream}"], ["t", "a {name} in a text"], ["t", "{{name}}"],
+        ["timeout", "9", "/usr/bin/mawk", "{print}"], ["xargs", "-I", "{file}", "t", "{file}"],
+    ],
+)  # fmt: skip
 def test_braces_of_another_language_are_none_of_ours(command: list[str]) -> None:
     assert made(command=command).command == tuple(command)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -19,7 +20,7 @@ from pytest_reflex.agents.folded_findings import (
     findings_text,
 )
 from pytest_reflex.errors import Place
-from pytest_reflex.model.results import CheckResult, Evaluation, RuleResult
+from pytest_reflex.model.results import CheckResult, Evaluation, PlacedFinding, RuleResult
 from pytest_reflex.model.rules import Rule
 from pytest_reflex.model.words import Level, Outcome, Severity
 from pytest_reflex.verdict.score import outcome_of, score_of
@@ -193,3 +194,37 @@ def test_what_each_rule_wants_is_kept_where_the_cause_is_shared() -> None:
     )
     assert parts(one)[0]["expected"] == "a section on use"
     assert (other["same_as"], other["expected"]) == ("a.x.usage", "a section on installation")
+
+
+def test_rules_of_one_cause_name_the_one_that_failed_by_it() -> None:
+    shared = check("same cause as a.x.one: not valid YAML", Outcome.NOT_MEASURED)
+    shared = replace(shared, same_cause="a.x.one", cause="a.yaml as YAML")
+    heavy = rule("a.x.heavy", shared, weight=9)
+    mild = rule("a.x.mild", shared, severity="warn")
+    fails = rule("a.x.one", check("not valid YAML", cause="a.yaml as YAML"))
+    found = told(heavy, mild, fails)
+    assert [one["rule_id"] for one in found] == ["a.x.one", "a.x.heavy", "a.x.mild"]
+    assert [one.get("same_as") for one in found] == [None, "a.x.one", "a.x.one"]
+
+
+@pytest.mark.parametrize(
+    ("one", "has_hint"),
+    [
+        (check("x is not there"), True),
+        (check("it took too long", Outcome.ERROR), False),
+        (check("not valid YAML", cause="a.yaml as YAML"), False),
+        (check("ruff is not installed", Outcome.NOT_MEASURED), False),
+    ],
+)
+def test_hint_is_about_what_was_found_and_not_about_what_could_not_be_judged(
+    one: CheckResult, has_hint: bool
+) -> None:
+    row = rule("a.x.one", one)
+    row = replace(row, rule=replace(row.rule, hint="add an x"))
+    assert ("hint" in told(row)[0]) is has_hint
+
+
+def test_lines_are_those_of_all_findings_of_a_check() -> None:
+    places = [PlacedFinding(message="m", location=Place("a.md", line)) for line in (9, 3, 3, 40)]
+    one = check("m (and 3 more)", location=Place("a.md", 9), findings=tuple(places))
+    assert told(rule("a.x.one", one))[0]["findings"][0]["line"] == [3, 9, 40]

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.checks.in_words import in_words
-from pytest_reflex.checks.planned import planned
+from pytest_reflex.checks.preview import preview
 from pytest_reflex.checks.registry import built_in
 from pytest_reflex.checks.run import compile_checks, evaluate
 from pytest_reflex.criteria.load import load_criteria
@@ -157,9 +156,10 @@ def test_what_will_run_is_told_of_each_alternative() -> None:
     tool = {"type": "findings", "command": ["ruff", "check"], "format": "sarif"}
     spec = CheckSpec(type="any_of", params={"any_of": [tool, YES]})
     of_rule = rule("a.x.y", spec)
-    first, second = planned(spec, of_rule, {}, Path("/"), built_in())["one_of"]
+    check = built_in().compile(spec, {})
+    first, second = preview(check, of_rule, Path("/"), None)["one_of"]
     assert (first["argv"], second["search"]) == (["ruff", "check"], "Title")
-    assert in_words(spec) == (
+    assert check.description == (
         "one of these holds: `ruff check` reports as sarif at most 0 findings; or: "
         "/Title/ is somewhere in the artifact"
     )

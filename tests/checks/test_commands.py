@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pytest_reflex.checks.commands import commands_of, runs_foreign_code, starts_process
 from pytest_reflex.checks.registry import built_in
 from pytest_reflex.checks.run import prepare
+from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec
-from pytest_reflex.model.targets import CheckCommand, RunCheck
+from pytest_reflex.model.targets import CheckCommand, CompiledCheck
+from pytest_reflex.model.words import Outcome
 from tests.checks.building import rule, target
 
 VARIABLES = {"tool": "lint it", "none": "", "slow": 7}
 CODE = {"type": "code", "aspect": "bugs"}
 KINDS: dict[str, tuple[dict[str, Any], list[Any], bool]] = {
     "a search": ({"type": "content", "search": "x"}, [], False),
-    "a structure": ({"type": "structure", "links": {}}, [], False),
+    "a structure": ({"type": "structure", "links": True}, [], False),
     "a list": ({"type": "executable", "command": ["a", "b"]}, [("a", "b")], True),
     "a text": ({"type": "executable", "command": "a b"}, ["a b"], True),
     "a variable": ({"type": "executable", "command": {"var": "tool"}}, ["lint it"], True),
@@ -50,69 +51,72 @@ KINDS: dict[str, tuple[dict[str, Any], list[Any], bool]] = {
 def test_a_check_says_what_it_starts(
     wire: dict[str, Any], written: list[Any], foreign: bool
 ) -> None:
-    spec, registry = CheckSpec.from_json(wire), built_in()
-    assert [one.written for one in commands_of(spec, VARIABLES, registry)] == written
-    assert starts_process(spec, VARIABLES, registry) is bool(written)
-    assert runs_foreign_code(spec, VARIABLES, registry) is foreign
+    check = built_in().compile(CheckSpec.from_json(wire), VARIABLES)
+    assert [one.written for one in check.commands] == written
+    assert check.in_process is not bool(written)
+    assert check.runs_foreign_code is foreign
 
 
 def test_limits_are_said_with_the_command() -> None:
     params = {"command": "a", "timeout": {"var": "slow"}, "retries": 2}
     spec = CheckSpec(type="executable", params=params)
-    (command,) = commands_of(spec, VARIABLES, built_in())
+    (command,) = built_in().compile(spec, VARIABLES).commands
     assert (command.timeout, command.tries) == (7.0, 3)
     assert command.argv[1:] == ("-c", "a")
     assert command.environment == ("PYTEST_REFLEX_ARTIFACT", "PYTEST_REFLEX_BLOCKS")
 
 
 def test_a_tool_of_ours_is_said_with_its_arguments() -> None:
-    (command,) = commands_of(CheckSpec.from_json({**CODE, "aspect": "types"}), {}, built_in())
+    spec = CheckSpec.from_json({**CODE, "aspect": "types"})
+    (command,) = built_in().compile(spec, {}).commands
     assert command.argv[:3] == (sys.executable, "-m", "mypy")
     assert command.argv[-2:] == ("--", "<the files>")
     assert command.cwd == "<a folder with copies of the Python files>"
 
 
-class Silent:
-    """A kind of a plugin that starts a process and does not say which."""
+class Fetched:
+    """A kind of a plugin, which says what it starts."""
 
-    name, in_process = "own", False
+    name = "fetched"
 
     def problems(self, spec: CheckSpec) -> list[Any]:
         return []
 
-    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
-        raise NotImplementedError
-
-
-class Saying(Silent):
-    """One that says it."""
-
-    def commands(self, spec: CheckSpec, variables: Mapping[str, Any]) -> Iterable[CheckCommand]:
-        yield from (
-            CheckCommand(argv=("fetch", name), written=("fetch", name), timeout=3)
-            for name in spec.params.get("names", ())
+    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> CompiledCheck:
+        names = spec.params["names"]
+        commands = [CheckCommand(argv=("fetch", n), written=("fetch", n), timeout=3) for n in names]
+        passed = CheckResult(outcome=Outcome.PASS)
+        return CompiledCheck(
+            spec,
+            lambda artifact, context: passed,
+            commands=tuple(commands),
+            starts_more=spec.params.get("more", False),
         )
 
 
-def test_a_kind_of_a_plugin_says_what_it_starts() -> None:
+@pytest.mark.parametrize(
+    ("params", "in_process", "foreign"),
+    [
+        ({"names": ["a", "b"]}, False, True),
+        ({"names": []}, True, False),
+        ({"names": [], "more": True}, False, True),
+        ({"names": ["a"], "more": True}, False, True),
+    ],
+    ids=["what it starts", "nothing", "what it does not name", "both"],
+)
+def test_a_kind_of_a_plugin_says_what_it_starts(
+    params: dict[str, Any], in_process: bool, foreign: bool
+) -> None:
     registry = built_in()
-    registry.register(Saying())
-    spec = CheckSpec(type="own", params={"names": ["a", "b"], "command": "another"})
-    assert [one.argv[1] for one in commands_of(spec, {}, registry)] == ["a", "b"]
-    assert starts_process(spec, {}, registry)
-    assert not starts_process(CheckSpec(type="own", params={}), {}, registry)
-
-
-def test_of_a_kind_that_does_not_say_the_command_is_taken() -> None:
-    registry = built_in()
-    registry.register(Silent())
-    spec = CheckSpec(type="own", params={"command": {"var": "tool"}, "timeout": {"var": "slow"}})
-    (command,) = commands_of(spec, VARIABLES, registry)
-    assert (command.written, command.timeout) == ("lint it", 7.0)
-    bare = CheckSpec(type="own", params={"command": 3})
-    assert commands_of(bare, {}, registry) == ()
-    assert starts_process(bare, {}, registry)
-    assert runs_foreign_code(bare, {}, registry)
+    registry.register(Fetched())
+    spec = CheckSpec(type="fetched", params=params)
+    check = registry.compile(spec, {})
+    assert [one.argv[1] for one in check.commands] == params["names"]
+    assert (check.in_process, check.runs_foreign_code) == (in_process, foreign)
+    either = {"type": "any_of", "any_of": [spec.to_json(), {"type": "content", "search": "x"}]}
+    either_check = registry.compile(CheckSpec.from_json(either), {})
+    assert either_check.commands == check.commands
+    assert (either_check.in_process, either_check.runs_foreign_code) == (in_process, foreign)
 
 
 def test_a_target_knows_which_of_its_checks_start_a_process(tmp_path: Path) -> None:

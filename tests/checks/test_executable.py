@@ -264,3 +264,22 @@ def test_wrong_parameters_are_problems_and_not_compiled(
 def test_invalid_output_pattern_is_refused() -> None:
     with pytest.raises(CriteriaError, match=r"expect_output is no valid pattern: .*: \(x$"):
         ExecutableCheck().compile(executable("true", expect_output="(x"), {})
+
+
+@pytest.mark.parametrize("command", ["python -c 'import a'", "python -m b", "python -m pytest -q"])
+def test_command_runs_the_text_as_it_is_and_no_byte_code_of_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """Python knows a text by its size and the second in which it was written."""
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+    path = tmp_path / "a.py"
+    (tmp_path / "b.py").write_text("import a\n")
+    (tmp_path / "test_a.py").write_text("import a\n\ndef test_a(): pass\n")
+    found = []
+    for text in ("assert 1\n", "assert 0\n", "assert 1\n"):
+        path.write_text(text)
+        os.utime(path, (1_700_000_000, 1_700_000_000))
+        artifact = Artifact(path=path, name="a.py", data=path.read_bytes())
+        check = ExecutableCheck().compile(executable(command), {})
+        found.append(check(artifact, CheckContext(root=tmp_path)).outcome)
+    assert found == [PASS, FAIL, PASS]

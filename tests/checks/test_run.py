@@ -15,7 +15,7 @@ from pytest_reflex.errors import ArtifactError, CriteriaError, Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec
-from pytest_reflex.model.targets import CheckContext, RunCheck
+from pytest_reflex.model.targets import CheckContext, CompiledCheck, RunCheck
 from pytest_reflex.model.words import Outcome
 from tests.checks.building import content, executable, registry, rule, target
 
@@ -24,14 +24,13 @@ class Python:
     """A kind of check whose parameter is the function that judges."""
 
     name = "python"
-    in_process = True
 
     def problems(self, spec: CheckSpec) -> Iterable[Problem]:
         return ()
 
-    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
+    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> CompiledCheck:
         judge: RunCheck = spec.params["judge"]
-        return judge
+        return CompiledCheck(spec, judge)
 
 
 def python(judge: Any, expected: str = "") -> CheckSpec:

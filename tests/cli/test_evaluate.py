@@ -80,7 +80,7 @@ EXITS = {
     "b009 no criteria": (
         ["good.md"],
         4,
-        "no criteria were named (--criteria FILE, or one of: api-spec",
+        "no criteria were named (--criteria FILE, or one of: adr, api-spec",
     ),
     "b007 criteria that are not there": (["good.md", "--criteria", "wrods.yaml"], 4, "wrods.yaml"),
     "an artifact that is not there": (["gone.md", "--criteria", "words.yaml"], 4, "'gone.md'"),

@@ -39,7 +39,7 @@ def test_types_hold_across_files(shop: Path) -> None:
 def test_tests_that_pass_are_counted(shop: Path) -> None:
     result = judge(shop, "tests")
     assert result.outcome is Outcome.PASS
-    assert result.message.startswith("1 passed in ")
+    assert result.message == "1 passed"
     assert not list(shop.rglob("__pycache__"))
 
 

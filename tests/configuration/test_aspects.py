@@ -171,12 +171,6 @@ def test_secrets_without_their_detector_are_not_measured(monkeypatch: pytest.Mon
     assert "pip install 'pytest-reflex[secrets]'" in result.message
 
 
-def test_line_that_is_too_long_for_detectors_passes_nothing() -> None:
-    result = judge("a: " + "x y " * 6000, {"configuration": "secrets"})
-    assert result.outcome is Outcome.ERROR
-    assert "line 1 is too long to look for secrets: 24,003 characters" in result.message
-
-
 TEXT = st.text("ab:= \n-[]{}#;$\"'|0\\/.@<>", max_size=60)
 TOPS = st.sampled_from(["", WEB, JOB, "services:\n  a:\n    ", "on: x\njobs:\n  a:\n    ", "[a]\n"])
 

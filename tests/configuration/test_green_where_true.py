@@ -22,6 +22,11 @@ def outcome(aspect: str, text: str, name: str = "a.yaml", base: Path | None = No
 @pytest.mark.parametrize(
     "text",
     [
+        "services:\n",
+        "version: '3'\nservices: {}\n",
+        "volumes: {db: }\nservices:\n",
+        "web: {image: a:1, ports: ['80:80']}\ndb:\n  image: b:2\n",
+        "web:\n  build: .\n  image: a:1\nvolumes: {data: }\n",
         "volumes: {db: }\n",
         "networks:\n  back:\n    driver: bridge\nvolumes:\n  db:\n    external: true\n",
         "name: shop\nvolumes: {db: {driver: local}}\nx-a: 1\n",
@@ -41,6 +46,61 @@ def test_what_lost_its_main_part_passes_nothing_for_that(aspect: str, text: str)
     result = judge(text, {"configuration": aspect}, "copy.yaml")
     assert result.outcome is Outcome.NOT_MEASURED
     assert result.message.endswith(" is missing: there is nothing to look at")
+
+
+EMPTY_ENTRIES = [
+    ("services: {web: }\n", "services.web"),
+    ("services:\n  web: {image: nginx}\n  db:\n", "services.db"),
+    ("on: push\njobs:\n  test:\n", "jobs.test"),
+    ("on: push\njobs: {a: {runs-on: x, steps: [{run: make}]}, b: [1]}\n", "jobs.b"),
+    ("name: CI\non: push\njobs:\n", "jobs"),
+]
+
+
+@pytest.mark.parametrize("aspect", sorted(set(ASPECTS) - {"syntax", "required"}))
+@pytest.mark.parametrize(("text", "part"), EMPTY_ENTRIES)
+def test_entry_with_nothing_in_it_passes_nothing_for_that(
+    aspect: str, text: str, part: str
+) -> None:
+    result = judge(text, {"configuration": aspect}, "copy.yaml")
+    assert result.outcome is Outcome.NOT_MEASURED
+    assert result.message == f"{part} is missing: there is nothing to look at"
+    assert outcome("required", text, "copy.yaml") is Outcome.FAIL
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        WEB + "volums: {data: }\n",
+        WEB + "servces: {db: {image: b:1}}\n",
+        WEB + "password: hunter2plain\n",
+        WEB + "    restart: always\ndebug: true\n",
+        "services:\n  web:\n    imgae: a:1\n",
+        "services:\n  web: {xbuild: ., command: run}\n",
+        "on: push\npasword: a\n" + RUN,
+        "on: push\nenvs: {A: b}\n" + RUN,
+        "on: push\ntodo: a\njobs: {a: {steps: [{run: make}]}}\n",
+    ],
+)
+def test_fault_does_not_make_another_kind_of_file_of_it(text: str) -> None:
+    result = judge(text, {"configuration": "required"}, "copy.yaml")
+    assert result.outcome is Outcome.FAIL
+    assert "(read as a " in result.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "services: {web: {image: a, cors: x}}\nrate: 5\n",
+        "services: {web: {image: a:1}}\nsteps: {test: {image: b:2, commands: [make]}}\n",
+        "services: {mail: {host: a, port: 25}}\nlevel: info\n",
+        "web: {image: a:1, replicas: 2}\n",
+        "web: {image: a:1}\ndb: {image: b:2}\n",
+        "name: app\nservices:\n",
+    ],
+)
+def test_file_of_another_kind_stays_one(text: str) -> None:
+    assert "reads as YAML" in judge(text, {"configuration": "syntax"}, "a.yaml").message
 
 
 def test_compose_file_may_include_others() -> None:

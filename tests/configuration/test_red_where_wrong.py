@@ -16,6 +16,8 @@ RUN = "jobs: {a: {runs-on: x, steps: [{run: make}]}}\n"
 
 SECRETS = [
     (".env.example", "DB_PASSWORD=changeme\n"),
+    (".env.dist", "APP_SECRET=ThisTokenIsNotSoSecretChangeIt\n"),
+    (".env.sample", "DB_PASSWORD=please-change-this-1\nAPI_KEY=replace_me_4f9a8c2e\n"),
     (".env.sample", "DB_PASSWORD=secret\nAPI_KEY=your-api-key\n"),
     ("config.example.yaml", "db: {password: my-password, user: app}\n"),
     ("app.toml.dist", 'password = "password"\n'),
@@ -88,6 +90,26 @@ def test_folder_of_translations_holds_texts() -> None:
     text, params = "password: kennwort1\n", {"configuration": "secrets"}
     assert judge(text, params, "a.yaml", Path("app/locales/de")).outcome is Outcome.PASS
     assert judge(text, params, "a.yaml", Path("app/settings")).outcome is Outcome.FAIL
+
+
+@pytest.mark.parametrize(
+    ("name", "is_of_texts"),
+    [
+        *(("de.yaml", True), ("pt-BR.yaml", True), ("active.de.yaml", True)),
+        *(("messages_de.yaml", True), ("translation-fr.yaml", True), ("strings.yaml", True)),
+        *(("release-it.yaml", False), ("client_id.yaml", False), ("is-no.yaml", False)),
+        *(("translation-service.yaml", False), ("messages-broker.yaml", False)),
+    ],
+)
+def test_a_name_of_a_language_alone_makes_no_texts(name: str, is_of_texts: bool) -> None:
+    result = judge("password: kennwort1\n", {"configuration": "secrets"}, name)
+    assert (result.outcome is Outcome.PASS) == is_of_texts
+
+
+def test_texts_of_one_language_lie_below_its_name() -> None:
+    params = {"configuration": "secrets"}
+    assert judge("de: {password: kennwort1}\n", params, "a.yaml").outcome is Outcome.PASS
+    assert judge("id: kennwort1\npassword: kennwort1\n", params).outcome is Outcome.FAIL
 
 
 REQUIRED = [
@@ -214,7 +236,8 @@ def test_file_that_cannot_be_read_fails_one_aspect_alone(name: str, text: str, a
     assert judge(text, {"configuration": "syntax"}, name).outcome is Outcome.FAIL
     result = judge(text, {"configuration": aspect}, name)
     assert result.outcome is Outcome.NOT_MEASURED
-    assert result.message.startswith("it cannot be read: not valid as ")
+    assert result.message.startswith("not valid as ")
+    assert result.location
 
 
 @pytest.mark.parametrize(

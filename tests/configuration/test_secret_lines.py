@@ -9,7 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_reflex.checks.configuration import secrecy, secret_lines
-from pytest_reflex.checks.configuration.secret_lines import LINES_AT_ONCE, suspects
+from pytest_reflex.checks.configuration.secret_lines import (
+    LINES_AT_ONCE,
+    OVERLAP,
+    PIECE,
+    pieces_of,
+    suspects,
+)
 from pytest_reflex.model.words import Outcome
 from tests.structure.judging import judge
 
@@ -101,3 +107,44 @@ def test_value_of_one_word_over_and_over_is_judged(value: str) -> None:
     for name in ("a", "password", "api_key"):
         result = judge(f"{name}: '{value}'\n", {"configuration": "secrets"}, "a.example.yaml")
         assert result.outcome in (Outcome.PASS, Outcome.FAIL)
+
+
+KEY = "AKIA" + "A1" * 8
+FILLERS = {"words": '"k": "v", ', "one word": "x", "few gaps": "x" * 997 + ", "}
+OFFSETS = [0, 7, PIECE - OVERLAP - 10, PIECE - 10, PIECE, 2 * PIECE - OVERLAP - 3, 3 * PIECE + 11]
+
+
+@pytest.mark.parametrize("offset", OFFSETS)
+@pytest.mark.parametrize("filler", FILLERS)
+def test_secret_in_a_very_long_line_is_found_where_it_is(filler: str, offset: int) -> None:
+    before = (FILLERS[filler] * offset)[:offset]
+    after = (FILLERS[filler] * PIECE)[: 2 * PIECE]
+    text = f"a: 1\nb: '{before} {KEY} {after}'\n"
+    result = judge(text, {"configuration": "secrets"}, "a.yaml")
+    assert result.outcome is Outcome.FAIL
+    assert result.location is not None
+    assert result.location[1:] == (2, text.splitlines()[1].index(KEY) + 1)
+
+
+@pytest.mark.parametrize("filler", FILLERS)
+@pytest.mark.parametrize("name", ["a.json", "a.yaml", ".env"])
+def test_very_long_line_without_a_secret_passes(name: str, filler: str) -> None:
+    value = (FILLERS[filler] * PIECE)[: 3 * PIECE].replace('"', "")
+    text = f"A={value!r}\n" if name == ".env" else f'{{"a": "{value}"}}\n'
+    result = judge(text, {"configuration": "secrets"}, name)
+    assert result.outcome is Outcome.PASS, result.message
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(st.sampled_from(["x" * 900, " ", ", ", "y" * 5000, '"', "z"]), max_size=60))
+def test_pieces_hold_all_of_a_line_and_no_piece_is_longer(parts: list[str]) -> None:
+    line = "".join(parts)
+    pieces = list(pieces_of(line))
+    assert max(map(len, pieces)) <= PIECE
+    at = 0
+    for piece in pieces:
+        at = line.index(piece, max(at - OVERLAP, 0))
+        at += len(piece)
+    assert at == len(line)
+    for start in range(0, max(len(line) - 100, 1), 777):
+        assert any(line[start : start + 100] in piece for piece in pieces)

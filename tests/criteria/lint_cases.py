@@ -424,8 +424,8 @@ ERRORS: dict[str, tuple[str, str]] = {
         check("{type: structure, headings: [Errors]}"),
         (
             "5:40: rule a.docs.title: headings must be a table with keys of required, order, "
-            "filled, leads, linked, used, single_title, levels, unique, empty, min_count, not "
-            "[Errors] (write headings: {required: [Errors]})"
+            "filled, leads, linked, used, installed, documented, single_title, levels, unique, "
+            "empty, min_count, not [Errors] (write headings: {required: [Errors]})"
         ),
     ),
     "a text for a kind, under a near word": (
@@ -731,6 +731,21 @@ WARNINGS: dict[str, tuple[str, str, str]] = {
         running("command: [cat, $PYTEST_REFLEX_ARTIFACT], timeout: 900"),
         "5:81",
         "the command may take 900 seconds each time the artifact is judged",
+    ),
+    "always-applies": (
+        rules(whole(when="{file: '**'}")),
+        "9:11",
+        "'file **' holds for every artifact",
+    ),
+    "never-applies": (
+        rules(whole(when="[{file: a.md}, {not: {file: a.md}}]")),
+        "9:26",
+        "'not file a.md' is the opposite of another condition",
+    ),
+    "decided-check": (
+        rules(whole(when="{search: '^# '}")),
+        "9:11",
+        "a check asks for what 'search ^# ' has decided already: it can never fail",
     ),
     "never-found": (
         rules(whole(check="{type: content, search: a, files: '../a/*'}")),

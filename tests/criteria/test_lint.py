@@ -37,6 +37,30 @@ def test_a_mistake_is_an_error_at_its_place(folder: Path, text: str, told: str) 
     ), found
 
 
+COUNTED = {
+    "what must not be there": (
+        rules(
+            lint_cases.OTHER,
+            whole("a.docs.no", check="{type: content, search: other, max_count: 0}"),
+        ),
+        "contradiction",
+    ),
+    "once is enough": (
+        lint_cases.searching("{type: content, search: '.*', min_count: 1}"), "always-matches",
+    ),
+    "nowhere": (
+        lint_cases.searching("{type: content, search: '.*abc', max_count: 0}"), "idle-dots",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "code"), COUNTED.values(), ids=COUNTED)
+def test_counts_that_say_what_a_flag_says_are_looked_at_alike(
+    tmp_path: Path, text: str, code: str
+) -> None:
+    assert code in [remark.code for remark in lint(write(tmp_path, "page.yaml", text), REGISTRY)]
+
+
 @pytest.mark.parametrize("code", WARNINGS)
 def test_what_is_odd_is_a_warning_at_its_place(folder: Path, code: str) -> None:
     text, place, told = lint_cases.WARNINGS[code]

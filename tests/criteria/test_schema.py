@@ -228,7 +228,7 @@ def test_types_of_plugins_have_their_place() -> None:
     from pytest_reflex.checks.session import SessionCheck
 
     class Spell(SessionCheck):
-        name = "spell"
+        name, internal = "spell", False
 
     registry = built_in()
     registry.register(Spell())
@@ -258,7 +258,7 @@ def test_parameters_of_a_plugin_are_in_the_schema(tmp_path: Path, check: str, fi
     from pytest_reflex.model.rules import CheckSpec
 
     class Spell(SessionCheck):
-        name = "spell"
+        name, internal = "spell", False
         parameters: ClassVar = {
             "words": TEXTS.means("words that are right", REQUIRED),
             "least": POSITIVE.means("the length of the shortest word"),

@@ -9,19 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from pytest_reflex.checks import content, executable, findings, judged, structure
-from pytest_reflex.checks.code import check as code
+from pytest_reflex.checks import content, structure
 from pytest_reflex.checks.options import Kind
+from pytest_reflex.checks.registry import built_in
 from pytest_reflex.checks.selection import Scope
 from pytest_reflex.checks.structure_kind import StructureKind
 
 PAGE = "docs/reference/checks.md"
 TYPES: dict[str, Mapping[str, Kind]] = {
-    "content": content.KINDS,
-    "executable": executable.KINDS,
-    "code": code.KINDS,
-    "findings": findings.KINDS,
-    "judged": judged.KINDS,
+    **{
+        kind.name: kind.parameters
+        for kind in built_in().for_authors.values()
+        if hasattr(kind, "parameters")
+    },
     "folders": structure.COMMON,
 }
 _MARKED = re.compile(r"(<!-- table: ([\w ]+) -->\n\n)(?:\|.*\n)*")

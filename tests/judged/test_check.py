@@ -131,18 +131,21 @@ def test_a_folder_of_which_not_all_was_read_costs_nothing(
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
-    [(b"\xff\xfe", "UTF-8"), (b"x" * (LONGEST + 1), f"{LONGEST:,} at most")],
+    ("data", "told", "outcome"),
+    [
+        (b"\xff\xfe", "UTF-8", Outcome.FAIL),
+        (b"x" * (LONGEST + 1), f"{LONGEST:,} at most", Outcome.ERROR),
+    ],
     ids=["no text", "too long"],
 )
-def test_what_cannot_be_read_is_an_error_and_costs_nothing(
-    data: bytes, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_what_cannot_be_read_does_not_pass_and_costs_nothing(
+    data: bytes, told: str, outcome: Outcome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.md").write_bytes(data)
     wanted = target(tmp_path / "a.md", rule("a.x.y", judged()))
     found = evaluate(wanted, registry(tmp_path, "counts")).results[0]
-    assert found.outcome is Outcome.ERROR
+    assert found.outcome is outcome
     assert told in found.message
     assert not (tmp_path / "asked").exists()
 
@@ -174,7 +177,7 @@ def test_a_mistake_is_told_before_anybody_is_asked(params: dict[str, Any], told:
 
 
 def test_up_to_nine_votes_may_be_asked_for() -> None:
-    assert JudgedCheck().compile(judged(votes=9), {}).size == 9
+    assert JudgedCheck().compile(judged(votes=9), {}).votes == 9
     with pytest.raises(CriteriaError, match="votes must be a whole number from 1 to 9, not 10"):
         JudgedCheck().compile(judged(votes=10), {})
 

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from pathlib import Path
 from threading import Event
 from typing import Any
 
 import pytest
 
 from pytest_reflex.agents.configure import agent_from_table
+from pytest_reflex.drivers.common.calls import CallsUnderWay
 from pytest_reflex.drivers.common.measure import Attempt, Measurement, measured
 from pytest_reflex.drivers.common.measure_agent import AgentMeasure
+from pytest_reflex.drivers.common.record_file import RunFile
 from pytest_reflex.errors import UsageError
 from pytest_reflex.model.steps import Question, Reply
+from tests.faults.driven import wait_until
+from tests.slim import slim_python
 
 GOOD = {"evidence": ["18 of 20 pages have a title"], "value": 18, "unit": "pages"}
 
@@ -111,6 +118,81 @@ def test_text_around_the_answer_may_take_it_back() -> None:
     one = measured(measure, Attempt())
     assert one.status == "error"
     assert "text stands around" in one.summary or "is not the number of this case" in one.summary
+
+
+def test_each_call_is_under_way_until_its_answer_is_there() -> None:
+    saved: list[tuple[Any, ...]] = []
+    calls = CallsUnderWay(saved.append)
+    during: list[tuple[Any, ...]] = []
+
+    class Noting(Tool):
+        def ask(self, question: Question) -> Any:
+            during.append(saved[-1])
+            return super().ask(question)
+
+    tool = Noting("I think so.", {**GOOD, "status": "passed"})
+    one = measured(AgentMeasure(tool, "Count the pages."), Attempt(calls=calls))
+    assert [[cost["usd"] for cost in costs] for costs in during] == [[None], [0.5, None]]
+    assert calls.take() == one.cost
+
+
+KILLED = """\
+import os, sys
+from pathlib import Path
+from pytest_reflex.drivers.common.calls import CallsUnderWay
+from pytest_reflex.drivers.common.drive import Stop
+from pytest_reflex.drivers.common.measure import Attempt, measured
+from pytest_reflex.drivers.common.measure_agent import AgentMeasure
+from pytest_reflex.drivers.common.record_store import NextStep
+from pytest_reflex.drivers.common.running import resume, run
+from pytest_reflex.model.stop import StopReason
+
+class Counting:
+    name = "counting"
+    def start(self, given):
+        return {"done": 0}
+    def decide(self, record):
+        return Stop(StopReason.SUCCESS) if record.data["done"] else NextStep("count")
+    def perform(self, step, record, tools):
+        attempt = Attempt(tools.environment, tools.cancel, tools.calls)
+        return {"found": measured(AgentMeasure(tools.agent, "Count."), attempt).summary}
+    def apply(self, data, outcome):
+        return {"done": 1}
+
+for event in (run if sys.argv[1] == "run" else resume)(Counting(), "pages"):
+    pass
+"""
+KILLING = """\
+cat > prompt
+if [ ! -e killed ]; then
+    touch killed
+    kill -9 $PPID
+    sleep 60
+fi
+case=$(sed -n "s/^Case number: //p" prompt)
+echo "{\\"case\\": \\"$case\\", \\"evidence\\": [\\"18\\"], \\"value\\": 18, \\"unit\\": \\"\\",
+    \\"status\\": \\"passed\\"}"
+"""
+
+
+@pytest.mark.variants
+def test_a_kill_while_it_asks_leaves_a_call_of_unknown_cost(tmp_path: Path) -> None:
+    (tmp_path / "pytest-reflex.toml").write_text(
+        'agent = "tool"\n[agents.tool]\ncommand = ["sh", "tool.sh"]\n'
+    )
+    (tmp_path / "tool.sh").write_text(KILLING)
+
+    def play(how: str) -> int:
+        argv = [slim_python(), "-c", KILLED, how]
+        return subprocess.run(argv, cwd=tmp_path, timeout=60, check=False).returncode
+
+    assert play("run") == -signal.SIGKILL
+    files = RunFile(tmp_path, "counting", "pages")
+    wait_until(lambda: not files.row().driven)
+    spend = files.row().spend
+    assert (spend.calls, spend.unknown) == (1, 1)
+    assert play("resume") == 0
+    assert files.row().spend.calls == 2
 
 
 def test_the_prompt_is_no_answer_to_itself() -> None:

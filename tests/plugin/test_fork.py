@@ -16,13 +16,14 @@ from pathlib import Path
 from pytest_reflex.checks.registry import built_in
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.criteria.suite import load_suite
+from pytest_reflex.model.targets import CompiledCheck
 from pytest_reflex.session.fork import evaluate_by_pytest
 
 class Odd:
-    name, in_process = "odd", True
+    name = "odd"
     def problems(self, spec): return ()
     def compile(self, spec, variables):
-        return lambda artifact, context: {deed}
+        return CompiledCheck(spec, lambda artifact, context: {deed})
 
 registry = built_in()
 registry.register(Odd())
@@ -116,3 +117,19 @@ def test_what_a_check_prints_is_not_printed(project: pytest.Pytester, evaluate: 
     found = evaluate("print('noise', flush=True)")["fork"]
     assert found["rule_results"][3]["outcome"] == "error"
     assert found["rule_results"][3]["details"] == "the check returned None, not a CheckResult"
+
+
+def test_a_fork_blames_the_same_rule_for_what_cannot_be_read(
+    project: pytest.Pytester, evaluate: Evaluate
+) -> None:
+    write(project, "api.md", "```yaml\na: b: c\n```\n")
+    for name, path in (("one", "a"), ("two", "b")):
+        check = f"{{type: structure, path: {path}}}"
+        append_rule(
+            project, f"  - {{id: a.x.{name}, description: d, severity: fail, check: {check}}}\n"
+        )
+    found = evaluate(core=True)
+    assert without_durations(found["fork"]) == without_durations(found["core"])
+    rows = {row["id"]: row for row in found["fork"]["rule_results"]}
+    assert rows["a.x.one"]["outcome"] == "fail"
+    assert rows["a.x.two"]["same_cause"] == "a.x.one"

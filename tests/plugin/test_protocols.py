@@ -68,12 +68,13 @@ def test_a_check_that_raises_anything_is_an_error(project: pytest.Pytester, run:
     project.makeconftest(
         """
         import pytest
+        from pytest_reflex.model.targets import CompiledCheck
         class Odd:
-            name, in_process = "odd", True
+            name = "odd"
             def problems(self, spec): return ()
             def compile(self, spec, variables):
                 def run(artifact, context): raise pytest.fail.Exception("too late")
-                return run
+                return CompiledCheck(spec, run)
         def pytest_reflex_register_checks(register): register(Odd())
         """
     )
@@ -121,12 +122,14 @@ def test_a_conftest_below_registers_checks_for_its_folder(
         "sub/conftest.py",
         """
 from pytest_reflex.model.results import CheckResult
+from pytest_reflex.model.targets import CompiledCheck
 from pytest_reflex.model.words import Outcome
 class Always:
-    name, in_process = "always", True
+    name = "always"
     def problems(self, spec): return ()
     def compile(self, spec, variables):
-        return lambda artifact, context: CheckResult(outcome=Outcome.PASS)
+        passed = CheckResult(outcome=Outcome.PASS)
+        return CompiledCheck(spec, lambda artifact, context: passed)
 def pytest_reflex_register_checks(register): register(Always())
 """,
     )

@@ -33,14 +33,13 @@ rules:
 """
 DEADLY = """
 import os
-from pytest_reflex.model.results import CheckResult
-from pytest_reflex.model.words import Outcome
+from pytest_reflex.model.targets import CompiledCheck
 
 class Dies:
-    name, in_process = "dies", True
+    name = "dies"
     def problems(self, spec): return ()
     def compile(self, spec, variables):
-        return lambda artifact, context: os._exit(13)
+        return CompiledCheck(spec, lambda artifact, context: os._exit(13))
 
 def pytest_reflex_register_checks(register): register(Dies())
 """

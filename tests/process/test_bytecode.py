@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.process.bytecode import bytecode_of, loaded_sources, write_bytecode
+from pytest_reflex.process.bytecode import bytecode_of, loaded_sources, remove_stale, write_bytecode
 
 
 @pytest.fixture
@@ -71,3 +71,27 @@ def test_a_module_without_byte_code_is_left_out(tmp_path: Path) -> None:
 
 def test_what_this_process_has_loaded_is_known() -> None:
     assert {__file__, subprocess.__file__} <= loaded_sources()
+
+
+def test_byte_code_that_is_younger_than_its_source_stays(module: Path) -> None:
+    kept = Path(cache_from_source(str(module)))
+    remove_stale([module])
+    assert kept.exists()
+
+
+@pytest.mark.parametrize("name", ["aid.cpython-399.pyc", "aid.cpython-311-pytest-9.pyc"])
+def test_byte_code_of_an_earlier_text_is_removed_whoever_made_it(module: Path, name: str) -> None:
+    kept = Path(cache_from_source(str(module)))
+    others = [kept.with_name(one) for one in (name, "aids.cpython-311.pyc", "aid.txt")]
+    for other in others:
+        other.write_bytes(b"")
+    times = os.stat(module)
+    module.write_text("print('compiled_anew')\n")
+    os.utime(module, ns=(times.st_atime_ns, times.st_mtime_ns))
+    remove_stale([module])
+    assert sorted(kept.parent.iterdir()) == sorted(others[1:])
+
+
+def test_what_has_no_byte_code_is_left_alone(tmp_path: Path) -> None:
+    remove_stale([tmp_path / "gone.py", tmp_path])
+    assert list(tmp_path.iterdir()) == []

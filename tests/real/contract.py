@@ -1,22 +1,24 @@
 """How often a small model keeps the contract: ``python -m tests.real.contract --tries 10``.
 
 Asks SmolLM2 the kept prompts of PLAN, CRITIQUE and a judge's vote, each so many times, and counts
-the answers that could be used at the first try. ``--prompts tests/real/earlier-prompts`` asks those
-of version 1.
+the answers that could be used at the first try: by the prompt alone, and held to the form of the
+contract as a client's option for a schema does it. ``--prompts tests/real/earlier-prompts`` asks
+those of version 1.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import re
-from collections.abc import Callable, Mapping
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from pytest_reflex.agents.configure import agent_from_table
 from pytest_reflex.contracts.extract import ContractError
 from pytest_reflex.contracts.judgement import read_judgement
 from pytest_reflex.contracts.steps import read_issues, read_plan
-from pytest_reflex.model.steps import Askable, Question
+from pytest_reflex.contracts.validate import plain_schema
 from tests.prompts.write import GOLDEN
 from tests.real.smollm import PYTHON, TOOL
 
@@ -39,22 +41,20 @@ READERS: Mapping[str, Callable[[str, str], object]] = {
     "loop-critique-1a": _critique,
     "judge-try1": _vote,
 }
+CONTRACTS = {"loop-plan-1a": "plan", "loop-critique-1a": "critique", "judge-try1": "judgement"}
 
 
-def kept(agent: Askable, name: str, prompt: str, tries: int) -> int:
+def kept(name: str, prompt: str, answers: Sequence[str]) -> int:
     """Return how many answers keep the contract; tell of each that does not."""
     good = 0
-    for number in range(1, tries + 1):
-        reply = agent.ask(Question(prompt=prompt))
+    for number, answer in enumerate(answers, 1):
         try:
-            if reply.error:
-                raise ContractError(reply.error)
-            READERS[name](reply.text, prompt)
+            READERS[name](answer, prompt)
         except ContractError as error:
             print(f"  {name} {number}: {error}", flush=True)
         else:
             good += 1
-            print(f"  {name} {number}: kept ({reply.seconds:.0f} s)", flush=True)
+            print(f"  {name} {number}: kept", flush=True)
     return good
 
 
@@ -66,14 +66,19 @@ def main() -> int:
     if not PYTHON.with_name("llm").exists():
         print("llm is not installed in .real/llm: make real-model")
         return 1
-    command = [str(PYTHON), str(TOOL), "--no-stream", "-m", "{model}"]
-    table = {"preset": "llm", "command": command, "model": "SmolLM2", "timeout": 300}
-    agent = agent_from_table("llm", table)
-    assert isinstance(agent, Askable)
-    for name in READERS:
+    command = [str(PYTHON), str(TOOL), "--tries", str(options.tries)]
+    for name, contract in CONTRACTS.items():
         prompt = (options.prompts / f"{name}.txt").read_text("utf-8").partition("=" * 80 + "\n")[2]
-        good = kept(agent, name, prompt, options.tries)
-        print(f"{name}: {good} of {options.tries} answers keep the contract", flush=True)
+        schemas = {"by the prompt alone": (), "by a schema": (json.dumps(plain_schema(contract)),)}
+        for how, schema in schemas.items():
+            done = subprocess.run(
+                [*command, *schema], input=prompt, stdout=subprocess.PIPE, text=True, check=False
+            )
+            if done.returncode:
+                print(f"the model ended with {done.returncode}, before it had answered {name}")
+                return 1
+            good = kept(name, prompt, json.loads(done.stdout))
+            print(f"{name}, {how}: {good} of {options.tries} answers keep the contract", flush=True)
     return 0
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.checks import data_path
 from pytest_reflex.checks.data_path import MAX_VALUES
+from pytest_reflex.checks.finding import MOST_FINDINGS
 from pytest_reflex.documents import data as data_module
 from pytest_reflex.documents.data import read_data
 from pytest_reflex.errors import Place
@@ -70,7 +70,8 @@ def test_value_that_is_not_fails_with_its_line(
 ) -> None:
     result = judge(YAML, params, "a.yaml")
     assert (result.outcome, result.message) == (Outcome.FAIL, message)
-    assert result.location == Place("a.yaml", line, 0)
+    assert result.location is not None
+    assert result.location[:2] == ("a.yaml", line)
 
 
 FILES = {
@@ -91,7 +92,7 @@ def test_data_is_found_in_files_and_in_fenced_blocks(name: str, text: str) -> No
 def test_block_chooses_the_language_and_counts_lines_of_the_document() -> None:
     text = "# T\n\n```json\n{}\n```\n\n```yaml\na:\n  b: 2\n```\n"
     result = judge(text, {"path": "a.b", "equals": 1, "block": "yaml"})
-    assert result.location == Place("a.md", 9, 0)
+    assert result.location == Place("a.md", 9, 6)
     assert judge(text, {"path": "a", "block": "json"}).outcome is Outcome.FAIL
 
 
@@ -132,7 +133,7 @@ def test_b062_binary_artifact_is_an_error() -> None:
 
 def test_a_value_of_toml_is_shown_in_its_line() -> None:
     found = judge('[tool]\nname = "x"\n', {"path": "tool.name", "equals": "y"}, "a.toml")
-    assert found.location == Place("a.toml", 2)
+    assert found.location == Place("a.toml", 2, 8)
 
 
 def test_more_values_than_are_looked_at_are_an_error_and_no_pass() -> None:
@@ -143,10 +144,10 @@ def test_more_values_than_are_looked_at_are_an_error_and_no_pass() -> None:
     assert judge(text, {"path": "[-1]", "equals": 0}, "a.json").outcome is Outcome.PASS
 
 
-def test_f17_places_are_looked_up_for_no_more_findings_than_are_shown() -> None:
+def test_f17_places_are_looked_up_for_no_more_findings_than_are_kept() -> None:
     (document,) = read_data(json.dumps([0] * 1000), "json")
     assert judge(document.text, {"path": "[*]", "equals": 1}, "a.json").location == Place(
-        "a.json", 1
+        "a.json", 1, 2
     )
     looked_into = data_module._json_places(document.text)._looked_into
-    assert len(looked_into[0].values) == data_path._PLACED
+    assert len(looked_into[0].values) == MOST_FINDINGS

@@ -47,6 +47,8 @@ ABSENT = [
     ("yaml", "password: hunter2plain\n", "a: 1\n", {"configuration": "secrets"}),
     ("yaml", "image: a:latest\n", "image: a:1\n", {"configuration": "portability"}),
     ("md", "TODO\n", "text\n", {"search": "TODO", "negate": True}),
+    ("json", '{"b": 1}', '{"a": 1}', {"json_schema": {"not": {"required": ["b"]}}}),
+    ("yaml", "b: {c: 1}\n", "a: 1\n", {"json_schema": {"title": "T", "not": {"required": ["b"]}}}),
 ]
 
 

@@ -35,9 +35,9 @@ def test_value_of_front_matter_is_found_in_its_line(front: str, place: tuple[int
     assert before(front + BODY, path="status", equals="draft").outcome is Outcome.PASS
     wrong = before(front + BODY, path="status", equals="final")
     assert wrong.message == 'status is "draft", not "final"'
-    assert wrong.location == Place("a.md", place[0], 0)
+    assert wrong.location == Place("a.md", *place)
     there = before(front + BODY, path="status", exists=False)
-    assert there.location == Place("a.md", place[0], 0)
+    assert there.location == Place("a.md", *place)
 
 
 @pytest.mark.parametrize(("front", "place"), FORMS.values(), ids=FORMS)

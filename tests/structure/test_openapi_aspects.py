@@ -140,6 +140,10 @@ PASSING: dict[str, tuple[str, Node]] = {
         get(returns({"properties": {"items": OBJECTS, "next_cursor": {}}})),
     ),
     "bounded list": ("pagination", get(returns({**ARRAY, "maxItems": 3}))),
+    "values of a thing": (
+        "pagination",
+        get(returns({"properties": {"values": {"type": "array", "items": {"type": "string"}}}})),
+    ),
     "list within a thing": ("pagination", get(returns({"properties": {"roles": ARRAY}}))),
     "public as a whole": ("auth", {"security": [], **get({})}),
     "public or with a key": (
@@ -252,6 +256,17 @@ FAILING: dict[str, tuple[str, Node]] = {
         get(
             returns({"properties": {"items": OBJECTS, "links": {"properties": {"self": {}}}}}), "/b"
         ),
+    ),
+    "GET /c returns a list": (
+        "pagination",
+        get(
+            returns({"properties": {"data": {"type": "array", "items": {"type": "object"}}}}), "/c"
+        ),
+    ),
+    "GET /d-e returns a list": (
+        "pagination",
+        get(returns({"properties": {"d_e": {"type": "array", "items": ref("schemas/M")}}}), "/d-e")
+        | components(schemas={"M": {"type": "object", "additionalProperties": True}}),
     ),
     "GET /a has no responses": ("operations", get({})),
     "GET /a: the JSON response 404 declares no schema": ("schemas", get(answers({}, "404"))),
@@ -399,3 +414,39 @@ def test_names_of_schemas_are_measured_without_operations() -> None:
     document = {"openapi": "3.1.0", "components": {"schemas": {"Person": properties}}}
     result = judge(json.dumps(document), {"openapi": "naming"}, "a.json")
     assert result.outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize("aspect", ["schemas", "examples", "pagination"])
+@pytest.mark.parametrize(
+    "operation",
+    [
+        "{}",
+        "{responses: {}}",
+        "{responses: {description: All, content: {application/json: {}}}}",
+        "{summary: All, responses: {x-a: {description: All}}}",
+    ],
+)
+def test_operation_without_a_response_passes_nothing_for_that(aspect: str, operation: str) -> None:
+    text = f"openapi: 3.1.0\npaths: {{/a: {{get: {operation}}}}}\n"
+    result = judge(text, {"openapi": aspect}, "a.yaml")
+    assert (result.outcome, result.message) == (
+        Outcome.NOT_MEASURED,
+        "GET /a has no responses to look at",
+    )
+    assert judge(text, {"openapi": "operations"}, "a.yaml").outcome is Outcome.FAIL
+
+
+BODY = "{application/json: {schema: {type: array, items: {type: string}}}}"
+MISSPELT = [
+    f"get: {{responses: {{'200': {{description: a, contnet: {BODY}}}}}}}",
+    f"gte: {{responses: {{'200': {{description: a, content: {BODY}}}}}}}",
+    f"post: {{requestBody: {{contents: {BODY}}}, responses: {{'204': {{description: a}}}}}}",
+]
+
+
+@pytest.mark.parametrize("item", MISSPELT)
+def test_what_is_under_a_misspelt_key_is_looked_at(item: str) -> None:
+    text = f"openapi: 3.1.0\npaths: {{/a: {{{item}}}}}\n"
+    result = judge(text, {"openapi": "examples"}, "a.yaml")
+    assert result.outcome is Outcome.FAIL
+    assert "shows no example" in result.message

@@ -117,7 +117,7 @@ def test_without_the_validator_nothing_is_measured(monkeypatch: pytest.MonkeyPat
 
 OLD = "# Pets\nswagger: '2.0'\ninfo: {title: T, version: '1'}\npaths: {}\n"
 UNREADABLE = {
-    "Swagger 2.0": (OLD, "this is Swagger 2.0; OpenAPI 3 is needed (line 2)"),
+    "Swagger 2.0": (OLD, "this is Swagger 2.0; OpenAPI 3 is needed"),
     "Swagger 1.2": ("swaggerVersion: '1.2'\nswagger: 1.2\n", "this is Swagger 1.2;"),
     "no YAML": ("openapi: 3.1.0\na: b: c\n", "not valid YAML: mapping values"),
     "no JSON": ('{"openapi": "3.1.0", ', "not valid YAML: "),
@@ -135,7 +135,7 @@ def test_what_cannot_be_read_is_one_finding(text: str, why: str) -> None:
 
 def test_old_version_is_found_at_its_line() -> None:
     result = judge(OLD, {"openapi": "operations"}, "a.yaml")
-    assert result.location == Place("a.yaml", 2, 0)
+    assert result.location == Place("a.yaml", 2, 10)
 
 
 DOCUMENT = """\
@@ -207,7 +207,8 @@ def test_default_that_does_not_fit_is_found_where_it_stands(
     result = judge(text, {"openapi": "valid"}, "a.yaml")
     assert result.message.startswith(f"{BOX}/properties{where}: the default does not fit: ")
     line = next(n for n, each in enumerate(text.splitlines(), 1) if "default:" in each)
-    assert result.location == Place("a.yaml", line, 0)
+    assert result.location is not None
+    assert result.location[:2] == ("a.yaml", line)
 
 
 FITTING = [
@@ -258,7 +259,8 @@ PARAMETERS = {
 def test_fault_of_a_parameter_is_told_where_it_is(parameters: str, message: str, line: int) -> None:
     result = judge(document(parameters), {"openapi": "valid"}, "a.yaml")
     assert result.message.startswith(message)
-    assert result.location == Place("a.yaml", line, 0)
+    assert result.location is not None
+    assert result.location[:2] == ("a.yaml", line)
 
 
 @pytest.mark.parametrize("version", ["3.0.3", "3.1.0", "3.2.0"])

@@ -16,7 +16,7 @@ from pytest_reflex.checks.openapi import ASPECTS
 from pytest_reflex.checks.registry import built_in
 from pytest_reflex.checks.structure import COMMON, KINDS, kind_of
 from pytest_reflex.documents.data import read_data
-from pytest_reflex.model.rules import CheckSpec
+from pytest_reflex.model.rules import ALTERNATIVES, CheckSpec
 from tests.templates.test_stock import PARENTS, RULES, TEMPLATES, THRESHOLDS
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reference"
@@ -39,7 +39,7 @@ def test_example_of_the_reference_compiles(
     (tmp_path / "schemas").mkdir()
     (tmp_path / "schemas" / "service.json").write_text('{"type": "object"}')
     monkeypatch.chdir(tmp_path)
-    spec = CheckSpec.from_json(check)
+    spec = CheckSpec.from_json({"type": ALTERNATIVES, **check})
     check_type = REGISTRY.get(spec.type)
     assert list(check_type.problems(spec)) == []
     assert callable(check_type.compile(spec, {}))

@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_reflex.checks.code.sources import PYTHON_FILES, Found, Reading, Seen, sources_of
 from pytest_reflex.checks.executable import ExecutableCheck
-from pytest_reflex.checks.finding import Finding, Report, result_of
+from pytest_reflex.checks.finding import Finding, Report, result_of, unread
 from pytest_reflex.checks.options import (
     COUNT,
     REQUIRED,
@@ -20,14 +20,13 @@ from pytest_reflex.checks.options import (
     one_of,
     problems_of,
     settle,
-    variable_name,
 )
 from pytest_reflex.checks.selection import over_all_of
-from pytest_reflex.errors import ArtifactError, CriteriaError, Place, Problem
+from pytest_reflex.errors import ArtifactError, CriteriaError, Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.results import CheckResult
-from pytest_reflex.model.rules import CheckSpec
-from pytest_reflex.model.targets import CheckCommand, CheckContext, RunCheck
+from pytest_reflex.model.rules import CheckSpec, variable_name
+from pytest_reflex.model.targets import CheckContext, CompiledCheck
 from pytest_reflex.model.words import Outcome
 
 ASPECTS = {
@@ -86,24 +85,19 @@ class CodeCheck:
     """Look at one aspect of source code; what is not Python is left to `command`."""
 
     name = "code"
-    in_process = False
     parameters = KINDS
 
     def problems(self, spec: CheckSpec) -> Iterable[Problem]:
         yield from problems_of(spec, KINDS)
         yield from _misplaced(spec)
 
-    def commands(self, spec: CheckSpec, variables: Mapping[str, Any]) -> Iterable[CheckCommand]:
+    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> CompiledCheck:
         params = settled(spec, variables)
         if own := _of_user(spec, params):
-            return ExecutableCheck().commands(own, {})
-        of_tool = getattr(_module(params), "command", None)
-        return [of_tool(params)] if of_tool and params["language"] == "python" else []
-
-    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> RunCheck:
-        params = settled(spec, variables)
-        if own := _of_user(spec, params):
-            return ExecutableCheck().compile(own, {})
+            made = ExecutableCheck().compile(own, {})
+            return replace(
+                made, spec=spec, describe=None, preview=lambda rule, judge: _preview(params)
+            )
         language = params["language"]
         variable = variable_name(spec.params.get("command"))
 
@@ -111,7 +105,7 @@ class CodeCheck:
             try:
                 sources = sources_of(artifact, language)
             except ArtifactError as error:
-                return CheckResult(outcome=Outcome.ERROR, message=str(error))
+                return unread(error, artifact)
             if sources:
                 result = _judged(Reading(artifact, sources, params), context)
             else:
@@ -119,7 +113,19 @@ class CodeCheck:
             found_fault = bool(sources) and result.outcome is Outcome.FAIL
             return over_all_of(artifact, PYTHON_FILES, result, each=True, violated=found_fault)
 
-        return run
+        of_tool = getattr(_module(params), "command", None) if language == "python" else None
+        return CompiledCheck(
+            spec,
+            run,
+            commands=(of_tool(params),) if of_tool else (),
+            preview=lambda rule, judge: _preview(params),
+        )
+
+
+def _preview(params: Mapping[str, Any]) -> dict[str, Any]:
+    from pytest_reflex.checks.preview import OF_COMMAND, without
+
+    return {"options": without(params, OF_COMMAND)}
 
 
 def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
@@ -151,7 +157,7 @@ def _judged(reading: Reading, context: CheckContext) -> CheckResult:
     judge: Judge = _module(reading.params).judge
     seen = judge(reading, context)
     if seen.unmeasured:
-        return CheckResult(outcome=Outcome.NOT_MEASURED, message=seen.unmeasured)
+        return CheckResult(outcome=Outcome.NOT_MEASURED, message=seen.unmeasured, needs=seen.needs)
     if seen.trouble:
         return CheckResult(outcome=Outcome.ERROR, message=seen.trouble)
     return _result(reading, seen.found, seen.summary)
@@ -174,35 +180,34 @@ def _not_compiled(reading: Reading, broken: Sequence[Found], context: CheckConte
             )
             return CheckResult(outcome=Outcome.NOT_MEASURED, message=message)
         broken = faults
-    result = _result(reading, broken, "")
+    result = _result(reading, broken, "", fault="Python")
     if reading.params["aspect"] == "compiles":
         return result
-    line = f" (line {broken[0].finding.line})"
-    message = f"it does not compile: {result.message}{line}"
-    return CheckResult(outcome=Outcome.NOT_MEASURED, message=message)
+    return replace(result, outcome=Outcome.NOT_MEASURED)
 
 
-def _result(reading: Reading, found: Sequence[Found], summary: str) -> CheckResult:
-    """Return the outcome; of a folder, messages and location name the file."""
+def _result(
+    reading: Reading, found: Sequence[Found], summary: str, *, fault: str = ""
+) -> CheckResult:
+    """Return the outcome; of a folder, messages and locations name the file.
+
+    `fault` is what it could not be read as.
+    """
     artifact = reading.artifact
-    if not artifact.is_folder:
-        return result_of(Report([one.finding for one in found], summary), artifact)
-    named = [
-        Finding(f"{one.file}: {one.finding.message}", one.finding.line, one.finding.column)
-        for one in found
-    ]
-    result = result_of(Report(named, summary), artifact)
-    if not found or result.location is None:
+    folder = artifact.is_folder
+    findings = [replace(one.finding, file=one.file if folder else "") for one in found]
+    result = result_of(Report(findings, summary, reading=fault), artifact)
+    if not (folder and findings):
         return result
-    first = next((one for one in found if one.finding.line), found[0])
-    place = Place(f"{artifact.name}/{first.file}", first.finding.line, first.finding.column)
-    return replace(result, location=place)
+    file = findings[0].file
+    cause = f"{file} as {fault}" if fault else ""
+    return replace(result, message=f"{file}: {result.message}", cause=cause)
 
 
 def _not_ours(artifact: Artifact, language: str, aspect: str, variable: str) -> CheckResult:
     if language == "python" and artifact.is_folder:
         message = f"there is no Python file in {artifact.name}"
-        return CheckResult(outcome=Outcome.FAIL, message=message)
+        return result_of(Report([Finding(message)], reading="Python"), artifact)
     named = f"the variable {variable}" if variable else "the key command"
     kind = language if language != "python" else "no Python"
     message = f"{artifact.name} is {kind}: name a command that judges it ({aspect}) with {named}"

@@ -15,7 +15,7 @@ from pytest_reflex.checks.code.tool import (
     module_command,
     run_module,
 )
-from pytest_reflex.checks.finding import Finding
+from pytest_reflex.checks.finding import Finding, lacking
 from pytest_reflex.model.extras import missing
 from pytest_reflex.model.targets import CheckCommand, CheckContext
 from pytest_reflex.process.run import Finished
@@ -75,8 +75,8 @@ def _arguments(params: Mapping[str, Any]) -> list[str]:
 
 def judge(reading: Reading, context: CheckContext) -> Seen:
     """Find what ruff finds by the rules of the aspect, without any configuration of its own."""
-    if why := missing("ruff"):
-        return Seen(unmeasured=why)
+    if lack := lacking("ruff"):
+        return Seen(unmeasured=lack.unmeasured, needs=lack.needs)
     aspect = reading.params["aspect"]
     try:
         with laid_out(reading) as folder:

@@ -66,12 +66,14 @@ class Source:
 class Seen:
     """What a judge saw: faults, or none and a `summary`.
 
-    `unmeasured` says what has to be installed before it can judge, `trouble` why it could not.
+    `unmeasured` says that something has to be installed before it can judge, and `needs` what;
+    `trouble` says why it could not.
     """
 
     found: Sequence[Found] = ()
     summary: str = ""
     unmeasured: str = ""
+    needs: str = ""
     trouble: str = ""
 
 
@@ -109,6 +111,8 @@ def _read(file: Artifact, name: str) -> Source:
             f"too large to read as Python: {name} has {len(text):,} characters, "
             f"the limit is {MAX_CHARACTERS:,}",
             hint="split it, or name a command",
+            reading="Python",
+            file=file.name,
         )
     try:
         tree = parse_python(text, name, compiles=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,8 @@ _PASSED, _FAILED, _INTERRUPTED, _NONE = 0, 1, 2, 5
 # Byte code that lies in the artifact may be of another text of one size and second. The prefix
 # looks past it; it is set behind pytest's own imports, whose byte code is good and saves a second.
 _START = "import sys, pytest; sys.pycache_prefix = sys.argv.pop(1); sys.exit(pytest.main())"
+_TIME = re.compile(r" in \d[\d.]*s( \([\d:]+\))?$")
+"""What differs between two runs of the same tests."""
 # Our own plugin would collect the suite that runs this very check.
 _ARGUMENTS = (
     *("-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:pytest_reflex", "--tb=line"),
@@ -45,7 +48,7 @@ def judge(reading: Reading, context: CheckContext) -> Seen:
     except ToolError as error:
         return Seen(trouble=str(error))
     lines = finished.stdout.decode("utf-8", "replace").strip().splitlines()
-    last = lines[-1].strip("= ") if lines else ""
+    last = _TIME.sub("", lines[-1].strip("= ")) if lines else ""
     if finished.returncode == _PASSED:
         return Seen(summary=last)
     if finished.returncode in (_FAILED, _INTERRUPTED):

@@ -24,8 +24,7 @@ from pytest_reflex.checks.code.tool import (
     module_command,
     run_module,
 )
-from pytest_reflex.checks.finding import Finding
-from pytest_reflex.model.extras import missing
+from pytest_reflex.checks.finding import Finding, lacking
 from pytest_reflex.model.targets import CheckCommand, CheckContext
 from pytest_reflex.process.temporary import make_folder, remove_folder
 
@@ -56,8 +55,8 @@ def _arguments(cache: str, files: Sequence[str]) -> list[str]:
 
 def judge(reading: Reading, context: CheckContext) -> Seen:
     """Find values that do not have the type that the code says; imports from outside are Any."""
-    if why := missing("mypy"):
-        return Seen(unmeasured=why)
+    if lack := lacking("mypy"):
+        return Seen(unmeasured=lack.unmeasured, needs=lack.needs)
     reading = _as_module(reading)
     below = _below(reading)
     files = [below + source.name for source in reading.sources]

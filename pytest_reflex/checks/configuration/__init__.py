@@ -7,6 +7,7 @@ from typing import Any
 
 from pytest_reflex.checks.configuration.comments import comments
 from pytest_reflex.checks.configuration.defaults import defaults
+from pytest_reflex.checks.configuration.essentials import missing_part
 from pytest_reflex.checks.configuration.file import LINES_PER_COMMENT, ConfigFile, Wishes
 from pytest_reflex.checks.configuration.formats import read_config
 from pytest_reflex.checks.configuration.meanings import KINDS
@@ -61,22 +62,13 @@ def _make(params: Mapping[str, Any]) -> Judge:
     def judge(artifact: Artifact, context: CheckContext) -> Report:
         found = read_config(artifact, kind)
         if isinstance(found, ConfigFile):
-            told = "" if aspect in (syntax, required) else found.missing_part
+            told = "" if aspect in (syntax, required) else missing_part(found)
             if told:
                 return Report(unmeasured=f"{told} is missing: there is nothing to look at")
             return aspect(found, wishes)
-        return found if aspect is syntax else _unread(found)
+        return found if aspect is syntax else found.without_verdict()
 
     return judge
-
-
-def _unread(report: Report) -> Report:
-    """Return what the other aspects say of a file that cannot be read: `syntax` has the finding."""
-    if not report.findings:
-        return report
-    first = report.findings[0]
-    where = f" (line {first.line})" if first.line else ""
-    return Report(unmeasured=f"it cannot be read: {first.message}{where}")
 
 
 def _wishes(params: Mapping[str, Any]) -> Wishes:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pytest_reflex.checks.configuration.comments import explains
 from pytest_reflex.checks.configuration.file import ConfigFile, Format, Meaning, Setting, Wishes
 from pytest_reflex.checks.finding import Finding, Report
+from pytest_reflex.checks.finding_at import finding_at
 from pytest_reflex.documents.lines import bare
 
 _OVERRIDE = re.compile(r"(?:^|[._-])override[._-]", re.IGNORECASE)
@@ -31,14 +32,14 @@ def _services(config: ConfigFile) -> Iterator[Finding]:
         stated = isinstance(deploy, dict) and "restart_policy" in deploy
         if not stated and not {"restart", "extends"} & service.keys():
             message = f"the service {name!r} does not say when it restarts"
-            yield Finding(message, document.line(("services", name)))
+            yield finding_at(document, message, ("services", name))
 
 
 def _jobs(config: ConfigFile) -> Iterator[Finding]:
     for document, name, job in config.tables("jobs"):
         if not {"timeout-minutes", "uses"} & job.keys():
             message = f"the job {name!r} has no timeout-minutes; without it, it may run six hours"
-            yield Finding(message, document.line(("jobs", name)))
+            yield finding_at(document, message, ("jobs", name))
 
 
 def _empty(config: ConfigFile) -> Iterator[Finding]:
@@ -48,7 +49,7 @@ def _empty(config: ConfigFile) -> Iterator[Finding]:
     for setting in config.settings():
         if setting.value in (None, "") and not _is_meant(setting, config, lines):
             message = f"{setting.name} has no value, and no comment says why"
-            yield Finding(message, setting.line)
+            yield setting.finding(message)
 
 
 def _is_meant(setting: Setting, config: ConfigFile, lines: list[str]) -> bool:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import pathlib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from pytest_reflex.checks.finding import Finding
+from pytest_reflex.checks.finding_at import finding_at
 from pytest_reflex.documents.data import Data
 from pytest_reflex.documents.paths import Path
 
@@ -53,6 +55,11 @@ class Setting:
     name: str
     value: Any
     line: int
+    document: Data = field(repr=False, compare=False)
+
+    def finding(self, message: str) -> Finding:
+        """Return a finding about this setting."""
+        return finding_at(self.document, message, self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,20 +97,15 @@ class ConfigFile:
         if any(part.lower() in _LOCALE_FOLDERS for part in names[-3:]):
             return True
         tops = self.documents[0].value if len(self.documents) == 1 else None
-        alone = isinstance(tops, dict) and len(tops) == 1 and _LANGUAGE.fullmatch(next(iter(tops)))
-        return bool(_LOCALE_NAME.fullmatch(self.name) or alone)
+        alone = next(iter(tops.items())) if isinstance(tops, dict) and len(tops) == 1 else ("", "")
+        of_one = isinstance(alone[1], dict) and _LANGUAGE.fullmatch(str(alone[0]))
+        return bool(_LOCALE_NAME.fullmatch(self.name) or of_one)
 
     @property
     def top(self) -> dict[str, Any]:
         """The settings of the first document; none where it is a list."""
         top = self.documents[0].value
         return top if isinstance(top, dict) else {}
-
-    @property
-    def missing_part(self) -> str:
-        """The key without which there is nothing in a file of its kind; empty where it is there."""
-        parts = _ESSENTIAL.get(self.meaning, ())
-        return "" if not parts or any(self.top.get(part) for part in parts) else parts[0]
 
     def settings(self) -> Iterator[Setting]:
         """Yield every setting in the order of the file."""
@@ -121,7 +123,6 @@ class ConfigFile:
                     yield document, name, inner
 
 
-_ESSENTIAL = {Meaning.COMPOSE: ("services", "include"), Meaning.WORKFLOW: ("jobs",)}
 _EXAMPLE = re.compile(
     r"(?<=[._-])(?:examples?|sample|template|tmpl|dist)\b|^example[._-]", re.IGNORECASE
 )
@@ -129,9 +130,10 @@ _LANGUAGE = re.compile(
     r"(?:ar|bg|bn|ca|cs|da|de|el|en|es|et|eu|fa|fi|fr|gl|he|hi|hr|hu|id|it|ja|ka|ko|lt|lv|mk|ms|nb|nl"
     r"|nn|no|pl|pt|ro|ru|sk|sl|sq|sr|sv|ta|th|tr|uk|ur|vi|zh)(?:[-_][A-Za-z]{2,4})?"
 )
+_OF_TEXTS = r"(?:intl|i18n|lang|locales?|messages?|strings|texts|translations?)"
+# In release-it.json and client_id.json the last word is no language.
 _LOCALE_NAME = re.compile(
-    rf"(?:[\w-]+[._-])?{_LANGUAGE.pattern}\.\w+|(?:messages|translations?|strings|locale)[\w.-]*",
-    re.IGNORECASE,
+    rf"(?:[\w-]+\.|{_OF_TEXTS}[_-])?{_LANGUAGE.pattern}\.\w+|{_OF_TEXTS}\.\w+", re.IGNORECASE
 )
 _LOCALE_FOLDERS = frozenset(
     {"locale", "locales", "_locales", "i18n", "l10n", "lang", "langs", "translations", "messages"}
@@ -157,7 +159,7 @@ def _settings(document: Data, meaning: Meaning) -> Iterator[Setting]:
         elif isinstance(value, list):
             stack.extend(((*path, i), value[i]) for i in range(len(value) - 1, -1, -1))
         elif path and path in names:
-            yield Setting(path, names.pop(path), value, document.line(path))
+            yield Setting(path, names.pop(path), value, document.line(path), document)
         elif path:
             yield _setting(document, path, value, meaning)
 
@@ -174,11 +176,11 @@ def _setting(document: Data, path: tuple[Any, ...], value: Any, meaning: Meaning
     name = next((step for step in reversed(path) if isinstance(step, str)), "")
     if isinstance(value, str) and isinstance(path[-1], int) and name in _ENTRIES:
         if entry := _ENTRY.fullmatch(value):
-            return Setting(path, entry[1], entry[2], document.line(path))
+            return Setting(path, entry[1], entry[2], document.line(path), document)
         from_outside = meaning is Meaning.COMPOSE and name == "environment"
         if from_outside and _NAME_ALONE.fullmatch(value):
-            return Setting(path, value, None, document.line(path))
-    return Setting(path, name, value, document.line(path))
+            return Setting(path, value, None, document.line(path), document)
+    return Setting(path, name, value, document.line(path), document)
 
 
 def texts(config: ConfigFile) -> Iterator[tuple[Setting, str]]:

@@ -16,13 +16,12 @@ from pytest_reflex.checks.configuration.file import ConfigFile, Format
 from pytest_reflex.checks.configuration.ini import Dialect, read_ini
 from pytest_reflex.checks.configuration.key_lines import toml_lines
 from pytest_reflex.checks.configuration.meanings import KINDS, meaning_of
-from pytest_reflex.checks.finding import Finding, Report
+from pytest_reflex.checks.finding import Finding, Report, lacking
 from pytest_reflex.documents.data import Data, read_data
 from pytest_reflex.documents.jsonc import has_comments, plain_json, without_comments
 from pytest_reflex.documents.lines import DataSyntaxError, bare
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.artifact import Artifact
-from pytest_reflex.model.extras import missing
 
 MAX_CHARACTERS = 2_000_000
 
@@ -57,6 +56,7 @@ _LIKE_JSON = re.compile(r'\s*(?:\{\s*"|\[\s*[{"])')
 _HEADER = re.compile(r"\s*\[[^\]\n]+\]\]?\s*(?:[#;].*)?$")
 _UNIT = re.compile(r"^\[(?:Unit|Service|Install|Socket|Timer|Mount|Match|Network)\]\s*$", re.M)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_CONFIGURATION = "configuration"
 _KNOWN = "YAML, JSON, TOML, INI and env files are"
 
 
@@ -72,24 +72,32 @@ def read_config(artifact: Artifact, kind: str = "") -> ConfigFile | Report:
             f"too large to read as configuration: {len(text):,} characters, "
             f"the limit is {MAX_CHARACTERS:,}",
             hint="split it, or use an executable check",
+            reading=_CONFIGURATION,
         )
     named = _FILLED_IN.sub("", name) or name
     if unsupported := _unsupported(named, text):
-        return Report(unmeasured=f"{name} is {unsupported}, which is not read: {_KNOWN}")
+        return _unknown(f"{name} is {unsupported}, which is not read: {_KNOWN}")
     form = _named(artifact, named) or _sniffed(text)
-    if form is Format.ENV and (why := missing("dotenv")):
-        return Report(unmeasured=why)
+    if form is Format.ENV and (lack := lacking("dotenv")):
+        return lack
     try:
         documents = _read(form, named, text)
     except DataSyntaxError as error:
         message = f"not valid as {form.value}: {error.message()}"
-        return Report([Finding(message, max(error.line, 1), error.column)])
+        # Comments do not make another language of it.
+        reading = "JSON" if form is Format.JSONC else form.value
+        return Report([Finding(message, max(error.line, 1), error.column)], reading=reading)
     if not any(d.value and isinstance(d.value, dict | list) for d in documents):
         if form is Format.YAML and PurePath(named).suffix not in {*_SUFFIXES, *_SAYS_NOTHING}:
-            return Report(unmeasured=f"{name} is in no format that is read: {_KNOWN}")
-        return Report([Finding(f"there is no setting in it (read as {form.value})", 1)])
+            return _unknown(f"{name} is in no format that is read: {_KNOWN}")
+        empty = Finding(f"there is no setting in it (read as {form.value})", 1)
+        return Report([empty], reading=_CONFIGURATION)
     meaning = KINDS.get(kind) or meaning_of(artifact.name, artifact.path, form, documents)
     return ConfigFile(name, text, form, meaning, documents, _folder(artifact))
+
+
+def _unknown(why: str) -> Report:
+    return Report([Finding(why)], unmeasured=why, reading=_CONFIGURATION)
 
 
 def _folder(artifact: Artifact) -> Path:

@@ -63,9 +63,16 @@ def read_ini(text: str, dialect: Dialect) -> tuple[Data, ...]:
         raise DataSyntaxError("neither a [section] nor a setting", line) from None
     value: dict[str, Any] = {}
     for name in parser.sections():
+        if broken := next((key for key in parser[name] if key.startswith("[")), None):
+            raise DataSyntaxError("a section without its ]", _line_of(broken, text))
         table = {key: _values(text, dialect) for key, text in parser[name].items()}
         value |= table if name == _TOP else {name: table}
     return (Data(value, "ini", text, 1, ini_lines(text, value)),)
+
+
+def _line_of(start: str, text: str) -> int:
+    lines = enumerate(text.splitlines(), start=1)
+    return next((number for number, line in lines if line.lstrip().startswith(start)), 0)
 
 
 def _values(text: str | None, dialect: Dialect) -> Any:

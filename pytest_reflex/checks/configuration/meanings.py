@@ -1,12 +1,14 @@
 """What a file is for: a Compose file, a GitHub workflow, or nothing that is known more closely.
 
-Name and place decide, and else the keys: all of them have to be of the kind, and what is left of a
-file in which a part is missing is known by its other parts.
+Name and place decide, and else the keys: all of them have to be of the kind, but for single
+settings and misspelt keys beside a part that is of no other kind, and what is left of a file in
+which a part is missing is known by its other parts.
 """
 
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -29,7 +31,19 @@ _COMPOSE_KEYS = frozenset(
         "models",
     }
 )
-_SERVICE_KEYS = frozenset({"image", "build", "extends", "ports", "environment", "volumes"})
+_SERVICE_KEYS = frozenset(
+    {
+        *("image", "build", "extends", "ports", "environment", "volumes", "restart", "depends_on"),
+        *("cap_add", "cap_drop", "container_name", "env_file", "healthcheck", "network_mode"),
+    }
+)
+_OTHER_SERVICE_KEYS = """
+    command configs deploy devices dns entrypoint expose extra_hosts hostname init labels links
+    logging networks platform privileged profiles pull_policy read_only secrets security_opt
+    shm_size stdin_open stop_grace_period stop_signal sysctls tmpfs tty ulimits user volumes_from
+    working_dir
+"""
+_ALL_SERVICE_KEYS = _SERVICE_KEYS | frozenset(_OTHER_SERVICE_KEYS.split())
 _PART_KEYS = {
     "volumes": frozenset({"driver", "driver_opts", "external", "labels", "name"}),
     "networks": frozenset(
@@ -61,20 +75,63 @@ def meaning_of(name: str, path: Path, form: Format, documents: tuple[Data, ...])
 
 
 def _is_compose(top: dict[str, Any]) -> bool:
-    keys = {key for key in top if not str(key).startswith("x-")}
-    if not keys or not keys <= _COMPOSE_KEYS:
+    keys = {str(key) for key in top if not str(key).startswith("x-")}
+    strange = keys - _COMPOSE_KEYS
+    if not keys:
         return False
     if top.get("services"):
-        return _are_services(top["services"])
-    return any(_are_parts(top.get(part), known) for part, known in _PART_KEYS.items())
+        if not strange:
+            return _are_services(top["services"])
+        return all(_is_slip(top, key) for key in strange) and _are_nothing_else(top["services"])
+    if strange:
+        return _are_bare_services([top[key] for key in top if str(key) in strange])
+    parts = (_are_parts(top.get(part), known) for part, known in _PART_KEYS.items())
+    return _may_lose_services(top) or any(parts)
+
+
+def _may_lose_services(top: dict[str, Any]) -> bool:
+    """Return whether empty services are those of Compose: others have a name and a number."""
+    return "services" in top and "name" not in top and isinstance(top.get("version", ""), str)
+
+
+def _is_slip(top: dict[str, Any], key: str) -> bool:
+    """Return whether a key is a single setting or misspelt, and no part of another kind of file."""
+    near = get_close_matches(key, _COMPOSE_KEYS, n=1, cutoff=0.8)
+    return bool(near) or not isinstance(top.get(key), dict | list)
+
+
+def _are_nothing_else(services: Any) -> bool:
+    """Return whether each of these can be nothing but a service of Compose."""
+    return isinstance(services, dict) and all(
+        isinstance(service, dict)
+        and bool({"image", "build"} & service.keys())
+        and _ALL_SERVICE_KEYS.issuperset(service)
+        for service in services.values()
+    )
 
 
 def _are_services(value: Any) -> bool:
-    services = list(value.values()) if isinstance(value, dict) else []
-    tables = [service for service in services if isinstance(service, dict)]
-    return any(not _SERVICE_KEYS.isdisjoint(service) for service in tables) and len(tables) == len(
-        services
-    )
+    """Return whether these are services, of which some, or all, may have lost what they say."""
+    if not isinstance(value, dict):
+        return False
+    tables = [service for service in value.values() if service is not None]
+    if not all(isinstance(service, dict) for service in tables):
+        return False
+    return not tables or any(map(_is_service, tables))
+
+
+def _is_service(table: dict[str, Any]) -> bool:
+    """Return whether a table has a key of services; one that is misspelt is enough."""
+    if not _SERVICE_KEYS.isdisjoint(table):
+        return True
+    return any(get_close_matches(str(k), ("image", "build"), n=1, cutoff=0.8) for k in table)
+
+
+def _are_bare_services(entries: list[Any]) -> bool:
+    """Return whether tables at the top can be nothing but services that have lost their head."""
+    return all(
+        isinstance(entry, dict) and _ALL_SERVICE_KEYS.issuperset(entry) for entry in entries
+    ) and any(len(entry) > 1 and {"image", "build"} & entry.keys() for entry in entries)
 
 
 def _are_parts(value: Any, known: frozenset[str]) -> bool:
@@ -85,18 +142,26 @@ def _are_parts(value: Any, known: frozenset[str]) -> bool:
 
 
 def _is_workflow(top: dict[str, Any]) -> bool:
+    jobs = top.get("jobs")
+    if "on" in top and isinstance(jobs, dict) and any(map(_has_steps, jobs.values())):
+        return True  # whatever else is there: no other kind has both
     if not _WORKFLOW_KEYS.issuperset(top):
         return False
-    jobs = top.get("jobs")
     if isinstance(jobs, dict) and ("on" in top or _are_jobs(jobs)):
         return True
-    return "jobs" not in top and _are_events(top.get("on"))
+    return not jobs and _are_events(top.get("on"))
 
 
 def _are_jobs(jobs: dict[str, Any]) -> bool:
-    return bool(jobs) and all(
-        isinstance(job, dict) and bool({"runs-on", "uses"} & job.keys()) for job in jobs.values()
-    )
+    return bool(jobs) and all(map(_is_job, jobs.values()))
+
+
+def _has_steps(job: Any) -> bool:
+    return _is_job(job) or (isinstance(job, dict) and isinstance(job.get("steps"), list))
+
+
+def _is_job(job: Any) -> bool:
+    return isinstance(job, dict) and bool({"runs-on", "uses"} & job.keys())
 
 
 def _are_events(value: Any) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 from pytest_reflex.checks.configuration.file import ConfigFile, Meaning, Setting, Wishes
 from pytest_reflex.checks.finding import Finding, Report
+from pytest_reflex.checks.finding_at import finding_at
 from pytest_reflex.documents.lines import bare
 
 _FLAGS = {
@@ -39,13 +40,13 @@ def permissions(config: ConfigFile, wishes: Wishes) -> Report:
 def _of_setting(setting: Setting, config: ConfigFile) -> Iterator[Finding]:
     value = setting.value
     if value is True and setting.name in _FLAGS:
-        yield Finding(f"{setting.name}: true {_FLAGS[setting.name]}", setting.line)
+        yield setting.finding(f"{setting.name}: true {_FLAGS[setting.name]}")
     if _MODE_NAME.fullmatch(setting.name) and _is_open(setting, config):
-        yield Finding(f"{setting.name} {value} lets everybody write", setting.line)
+        yield setting.finding(f"{setting.name} {value} lets everybody write")
     if isinstance(value, str) and (found := _CHMOD.search(value) or _UMASK.search(value)):
-        yield Finding(f"{found[0]!r} lets everybody write", setting.line)
+        yield setting.finding(f"{found[0]!r} lets everybody write")
     if isinstance(value, str) and "/docker.sock" in value and config.meaning is Meaning.COMPOSE:
-        yield Finding("the socket of Docker gives the rights of root on the host", setting.line)
+        yield setting.finding("the socket of Docker gives the rights of root on the host")
 
 
 def _is_open(setting: Setting, config: ConfigFile) -> bool:
@@ -65,30 +66,30 @@ def _of_services(config: ConfigFile) -> Iterator[Finding]:
         for key in ("network_mode", "pid", "ipc", "userns_mode"):
             if service.get(key) == "host":
                 message = f"the service {name!r} shares the {key.split('_')[0]} of the host"
-                yield Finding(message, document.line(("services", name, key)))
+                yield finding_at(document, message, ("services", name, key))
         added = service.get("cap_add")
         for capability in added if isinstance(added, list) else ():
             if capability in _CAPABILITIES:
                 message = f"the service {name!r} gets the capability {capability}"
-                yield Finding(message, document.line(("services", name, "cap_add")))
+                yield finding_at(document, message, ("services", name, "cap_add"))
         options = service.get("security_opt")
         if isinstance(options, list) and any("unconfined" in str(o) for o in options):
             message = f"the service {name!r} runs unconfined"
-            yield Finding(message, document.line(("services", name, "security_opt")))
+            yield finding_at(document, message, ("services", name, "security_opt"))
 
 
 def _of_workflow(config: ConfigFile) -> Iterator[Finding]:
     document, top = config.documents[0], config.top
     if _is_all(top.get("permissions")):
-        yield Finding("permissions: write-all", document.line(("permissions",)))
+        yield finding_at(document, "permissions: write-all", ("permissions",))
     is_called = _is_called_only(config)
     for _, name, job in config.tables("jobs"):
         if _is_all(job.get("permissions")):
             message = f"the job {name!r} has permissions: write-all"
-            yield Finding(message, document.line(("jobs", name, "permissions")))
+            yield finding_at(document, message, ("jobs", name, "permissions"))
         elif "permissions" not in job and "permissions" not in top and not is_called:
             message = f"the job {name!r} does not say which permissions its token has"
-            yield Finding(message, document.line(("jobs", name)))
+            yield finding_at(document, message, ("jobs", name))
 
 
 def _is_called_only(config: ConfigFile) -> bool:

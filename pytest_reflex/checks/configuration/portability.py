@@ -39,7 +39,7 @@ def portability(config: ConfigFile, wishes: Wishes) -> Report:
     findings: list[Finding] = []
     for setting, value in texts(config):
         if message := _floating(setting, value, config) or _homely(setting, value):
-            findings.append(Finding(message, setting.line))
+            findings.append(setting.finding(message))
     return Report(findings, "versions are fixed, and no path leads to a person's home")
 
 

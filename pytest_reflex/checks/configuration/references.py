@@ -8,6 +8,7 @@ from typing import Any
 
 from pytest_reflex.checks.configuration.file import ConfigFile, Meaning
 from pytest_reflex.checks.finding import Finding
+from pytest_reflex.checks.finding_at import finding_at
 from pytest_reflex.documents.data import Data
 
 _NAMED_VOLUME = re.compile(r"([A-Za-z0-9][\w.-]+):")
@@ -97,4 +98,4 @@ def _keys(value: Any) -> set[str]:
 
 def _missing(document: Data, path: tuple[Any, ...], kind: str, name: str) -> Finding:
     where = ".".join(map(str, path))
-    return Finding(f"{where} names the {kind} {name!r}, which is not defined", document.line(path))
+    return finding_at(document, f"{where} names the {kind} {name!r}, which is not defined", path)

@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterator
 
 from pytest_reflex.checks.configuration import schemas
+from pytest_reflex.checks.configuration.essentials import missing_part
 from pytest_reflex.checks.configuration.file import ConfigFile, Meaning, Setting, Wishes, texts
 from pytest_reflex.checks.configuration.references import undefined
 from pytest_reflex.checks.finding import Finding, Report
+from pytest_reflex.checks.finding_at import finding_at
 from pytest_reflex.documents import paths
 
 _PLACEHOLDER = re.compile(
@@ -44,25 +46,27 @@ def required(config: ConfigFile, wishes: Wishes) -> Report:
     if not (config.is_example or config.is_locale or in_a_form):
         findings += _unfilled(config)
     unmeasured = "" if findings else by_schema.unmeasured
-    return Report(findings, f"what a {config.label} needs is there", unmeasured)
+    summary = f"what a {config.label} needs is there"
+    return Report(findings, summary, unmeasured, needs=by_schema.needs if unmeasured else "")
 
 
 def _headless(config: ConfigFile) -> Iterator[Finding]:
     """Yield that a Compose file has nothing to run, which its schema does not ask for."""
-    if config.meaning is Meaning.COMPOSE and config.missing_part:
+    if config.meaning is Meaning.COMPOSE and missing_part(config) == "services":
         yield Finding("services is missing: a Compose file needs services or include", 1)
 
 
 def _absent(config: ConfigFile, wishes: Wishes) -> Iterator[Finding]:
     for text, steps in wishes.paths:
         if not any(next(iter(paths.find(d.value, steps)), None) for d in config.documents):
-            yield Finding(f"{text} is not there", config.documents[0].line(steps))
+            is_one = not any(isinstance(step, paths.Wildcard) for step in steps)
+            yield finding_at(config.documents[0], f"{text} is not there", steps, given=is_one)
 
 
 def _unfilled(config: ConfigFile) -> Iterator[Finding]:
     for setting, value in texts(config):
         if _is_open(setting, value.strip()):
-            yield Finding(f"{setting.name} is still a placeholder: {value!r}", setting.line)
+            yield setting.finding(f"{setting.name} is still a placeholder: {value!r}")
 
 
 def _is_open(setting: Setting, value: str) -> bool:

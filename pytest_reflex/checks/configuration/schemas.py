@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.checks.configuration.file import ConfigFile, Meaning
-from pytest_reflex.checks.finding import Finding, Report
-from pytest_reflex.model.extras import missing
+from pytest_reflex.checks.finding import MOST_FINDINGS, Finding, Report, lacking
+from pytest_reflex.checks.finding_at import finding_at
 
 SCHEMAS = {Meaning.COMPOSE: "compose-spec", Meaning.WORKFLOW: "github-workflows"}
-MAX_FINDINGS = 20
 
 _LATER = {
     Meaning.COMPOSE: re.compile(r"(?<!\$)\$(?:\{|[A-Za-z_])"),
@@ -35,8 +34,8 @@ def valid(config: ConfigFile) -> Report:
     name = SCHEMAS.get(config.meaning)
     if name is None:
         return Report()
-    if why := missing("check_jsonschema"):
-        return Report(unmeasured=why)
+    if lack := lacking("check_jsonschema"):
+        return lack
     folder = _folder()
     if folder is None:
         return Report(unmeasured="check-jsonschema is installed without its schemas")
@@ -64,7 +63,7 @@ def _validator(path: str) -> Any:
 def _findings(config: ConfigFile, validator: Any) -> Iterator[Finding]:
     for document in config.documents:
         errors = (e for e in validator.iter_errors(document.value) if not _is_excused(e, config))
-        for error in islice(errors, MAX_FINDINGS):
+        for error in islice(errors, MOST_FINDINGS):
             nearest = _nearest(error)
             path = tuple(nearest.absolute_path)
             where = ".".join(map(str, path)) or "the document"
@@ -72,7 +71,7 @@ def _findings(config: ConfigFile, validator: Any) -> Iterator[Finding]:
                 told, path = f"{where} has no key {named!r}", (*path, named)
             else:
                 told = f"{where}: {_told(nearest)}"
-            yield Finding(f"{told} (read as a {config.label})", document.line(path))
+            yield finding_at(document, f"{told} (read as a {config.label})", path)
 
 
 def _is_excused(error: Any, config: ConfigFile) -> bool:

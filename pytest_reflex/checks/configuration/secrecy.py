@@ -12,17 +12,15 @@ from functools import cache
 from typing import Any
 
 from pytest_reflex.checks.configuration.file import ConfigFile, Meaning, Setting, Wishes
-from pytest_reflex.checks.configuration.secret_lines import Form, Purse, suspects
+from pytest_reflex.checks.configuration.secret_lines import Form, Purse, pieces_of, suspects
 from pytest_reflex.checks.configuration.secret_names import (
     is_dummy,
     is_in_clear,
     kind_of_secret,
     leads_elsewhere,
 )
-from pytest_reflex.checks.finding import Finding, Report
+from pytest_reflex.checks.finding import Finding, Report, lacking
 from pytest_reflex.documents.lines import bare
-from pytest_reflex.errors import ArtifactError
-from pytest_reflex.model.extras import missing
 
 LONGEST_LINE = 20_000
 _DIFFERENT = 8  # fewer different characters have less entropy than the lowest limit, 3 bits
@@ -64,8 +62,8 @@ class _Detectors:
 
 def secrets(config: ConfigFile, wishes: Wishes) -> Report:
     """Find values that have the form of a secret, or a name that says they are one."""
-    if why := missing("detect_secrets"):
-        return Report(unmeasured=why)
+    if lack := lacking("detect_secrets"):
+        return lack
     found: dict[int, Finding] = {}
     purse = Purse()
     for finding in (*_by_form(config, purse), *_by_value(config)):
@@ -75,25 +73,24 @@ def secrets(config: ConfigFile, wishes: Wishes) -> Report:
 
 def _by_form(config: ConfigFile, purse: Purse) -> Iterator[Finding]:
     lines = bare(config.text)
-    for number, line in enumerate(lines, start=1):
-        if len(line) > LONGEST_LINE:
-            raise ArtifactError(
-                f"line {number} is too long to look for secrets: {len(line):,} characters, "
-                f"the limit is {LONGEST_LINE:,}"
-            )
-        purse.pay_for_line(number, line)
+    pieces = [(n, piece) for n, line in enumerate(lines, start=1) for piece in pieces_of(line)]
+    for number, piece in pieces:
+        purse.pay_for_line(number, piece)
     from detect_secrets.plugins.basic_auth import BasicAuthDetector
 
-    for number, line, detector in suspects(lines, _detectors().by_form):
+    for index, piece, detector in suspects([text for _, text in pieces], _detectors().by_form):
+        number = pieces[index - 1][0]
+        line = lines[number - 1]
         spared = config.is_example or line.lstrip()[:1] in ("#", ";")
         spared = spared and isinstance(detector, BasicAuthDetector)
-        for secret in detector.analyze_string(line):
+        for secret in detector.analyze_string(piece):
             if spared and is_dummy(secret):
                 continue
-            if isinstance(detector, BasicAuthDetector) and _is_thrown_away(config, line, secret):
+            if isinstance(detector, BasicAuthDetector) and _is_thrown_away(config, piece, secret):
                 continue
             if not leads_elsewhere(secret):
-                yield Finding(f"it looks like a secret: {detector.secret_type}", number)
+                message = f"it looks like a secret: {detector.secret_type}"
+                yield Finding(message, number, line.find(secret) + 1)
 
 
 def _is_thrown_away(config: ConfigFile, line: str, secret: str) -> bool:
@@ -114,9 +111,9 @@ def _by_value(config: ConfigFile) -> Iterator[Finding]:
         if not _ENCRYPTED.isdisjoint(folders) or any(map(_PACKAGES.search, folders)):
             continue
         if named and _says_secret(setting, value, config):
-            yield Finding(f"{setting.name} holds a secret in clear", setting.line)
+            yield setting.finding(f"{setting.name} holds a secret in clear")
         elif isinstance(value, str) and (kind := _is_random(detectors, setting, value, config)):
-            yield Finding(f"{setting.name} looks like a secret: {kind}", setting.line)
+            yield setting.finding(f"{setting.name} looks like a secret: {kind}")
 
 
 def _says_secret(setting: Setting, value: Any, config: ConfigFile) -> bool:

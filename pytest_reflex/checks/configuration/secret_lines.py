@@ -14,9 +14,12 @@ from typing import Any
 from pytest_reflex.errors import ArtifactError
 
 LINES_AT_ONCE = 200
+PIECE = 20_000  # characters of a line that are looked at at once
+OVERLAP = 4_000
 MAX_WORK = 500_000_000  # steps of the detectors' patterns; about 6 s
 
 # From each of these a pattern of the detectors runs on to the end of its line.
+_GAP = re.compile(r"[\s\"'`,;{}\[\]()<>]")
 _BEGINNINGS = ("sk-", "eyJ", "//")
 
 
@@ -35,6 +38,23 @@ class Form:
 
     def is_in(self, lines: str) -> bool:
         return any(pattern.search(lines) for pattern in self.patterns)
+
+
+def pieces_of(line: str) -> Iterator[str]:
+    """Yield a line, or of a very long one pieces that share what is at their ends.
+
+    What is no longer than `OVERLAP` is whole in one of them. They begin and end between words where
+    there is such a place, so that no piece shows a form that the line has not.
+    """
+    begin = 0
+    while len(line) - begin > PIECE:
+        end = begin + PIECE
+        shared = end - OVERLAP
+        gaps = [shared + found.end() for found in _GAP.finditer(line[shared:end])]
+        has_words = bool(gaps) and gaps[-1] - gaps[0] >= OVERLAP // 2
+        yield line[begin : gaps[-1] if has_words else end]
+        begin = gaps[0] if has_words else shared
+    yield line[begin:]
 
 
 class Purse:

@@ -130,11 +130,17 @@ def leads_elsewhere(value: str) -> bool:
     return len(value) < 2 or bool(_LEADS_ELSEWHERE.match(value) or _CLOSED.match(value))
 
 
+_SAYS_SO = re.compile(
+    r"not[-_ ]?(?:(?:so|a|very|really)[-_ ]?)?secret|(?:change|replace)[-_ ]?(?:it|me|this)"
+    r"|placeholder"
+)
+
+
 def is_dummy(value: str) -> bool:
     """Return whether a value is to be replaced: a word without a number, or one that says it."""
     word = value.lower()
     bare = word.rstrip("0123456789!")
-    if word in _WEAK or bare in _WEAK or _FILL_IN.fullmatch(value):
+    if word in _WEAK or bare in _WEAK or _FILL_IN.fullmatch(value) or _SAYS_SO.search(word):
         return True
     return len(value) <= 16 and re.fullmatch(r"[a-z]+(?:[-_ ][a-z]+)*", word) is not None
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_reflex.checks.configuration.comments import comment_texts
 from pytest_reflex.checks.configuration.file import ConfigFile, Format, Meaning, Setting, Wishes
-from pytest_reflex.checks.finding import Finding, Report
+from pytest_reflex.checks.finding import Report
 
 _BRACED = re.compile(r"(?<!\$)(?:\$\$)*\$\{([A-Za-z_]\w*)(:?[-?+=][^}]*)?\}")
 _BARE = re.compile(r"(?<!\$)(?:\$\$)*\$([A-Za-z_]\w*)")
@@ -27,14 +27,14 @@ def variables(config: ConfigFile, wishes: Wishes) -> Report:
         defined |= set(re.findall(r"\b([A-Za-z_]\w*)=", config.text))
     seen: set[str] = set()
     findings = []
-    for name, line in _taken(config):
+    for name, setting in _taken(config):
         if name in seen:
             continue
         seen.add(name)
         told = name in defined or re.search(rf"\b{re.escape(name)}\b", comments)
         if not told and not _GIVEN.fullmatch(name):
             message = f"the variable {name} has no default and no comment that names it"
-            findings.append(Finding(message, line))
+            findings.append(setting.finding(message))
     return Report(findings, f"{len(seen)} variables without a default, each explained")
 
 
@@ -64,12 +64,12 @@ def _beside(config: ConfigFile) -> set[str]:
         return set()
 
 
-def _taken(config: ConfigFile) -> Iterator[tuple[str, int]]:
+def _taken(config: ConfigFile) -> Iterator[tuple[str, Setting]]:
     for setting in config.settings():
         if isinstance(setting.value, str):
-            yield from ((name, setting.line) for name in _in(setting.value, config))
+            yield from ((name, setting) for name in _in(setting.value, config))
         elif setting.value is None and _passed_through(setting, config):
-            yield setting.name, setting.line
+            yield setting.name, setting
 
 
 def _in(text: str, config: ConfigFile) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import PurePath
 from typing import Any
@@ -11,9 +12,10 @@ from typing import Any
 from pytest_reflex.checks import markdown
 from pytest_reflex.checks.data_source import blocks_in, data_in, whole_text
 from pytest_reflex.checks.finding import Finding, Report
+from pytest_reflex.checks.finding_at import finding_at
 from pytest_reflex.checks.openapi.access import auth
 from pytest_reflex.checks.openapi.aspects import descriptions, errors, operations, schemas
-from pytest_reflex.checks.openapi.document import ApiDocument
+from pytest_reflex.checks.openapi.document import ApiDocument, Operation
 from pytest_reflex.checks.openapi.examples import examples
 from pytest_reflex.checks.openapi.naming import naming
 from pytest_reflex.checks.openapi.paging import pagination
@@ -54,6 +56,8 @@ ASPECTS: dict[str, tuple[str, Callable[[ApiDocument], Report]]] = {
 """What may be looked at: what it finds, in words, and who finds it."""
 _OF_DOCUMENTS = ("valid", "operations", "schemas")
 """What is judged of a document without operations too; a rule has `schemas` beside `valid`."""
+OPENAPI = "OpenAPI"
+_OF_BODIES = ("schemas", "examples", "pagination")
 _LANGUAGES = ("", "yaml", "yml", "json", "openapi")
 _SAYS_OPENAPI = re.compile(
     r"""^[ \t]*["']?(?:openapi|swagger)["']?[ \t]*:|[{,]\s*["'](?:openapi|swagger)["']\s*:""",
@@ -69,24 +73,29 @@ def _make(params: Mapping[str, Any]) -> Judge:
     def judge(artifact: Artifact, context: CheckContext) -> Report:
         found = openapi_in(artifact)
         if isinstance(found, Report):
-            # One cause, one finding: that of the aspect that asks whether there is anything.
-            return Report(
-                found.findings, unmeasured="" if name == "operations" else found.unmeasured
-            )
+            return replace(found, unmeasured="") if name == "operations" else found
         reports = [aspect(document) for document in found]
         findings = [finding for report in reports for finding in report.findings]
         unmeasured = next((report.unmeasured for report in reports if report.unmeasured), "")
+        needs = next((report.needs for report in reports if report.needs), "")
         if not findings and not any(map(partial(_is_about, name), found, reports)):
             unmeasured = f"there is no operation for {name} to look at"
-        return Report(findings, reports[0].summary, unmeasured)
+        elif not findings and name in _OF_BODIES and (silent := _silent(found)):
+            unmeasured = f"{silent.label} has no responses to look at"
+        return Report(findings, reports[0].summary, unmeasured, needs=needs)
 
     return judge
 
 
-def _unreadable(*faults: Finding) -> Report:
-    """Return that there is a document and it cannot be read; `unmeasured` says why."""
-    line = f" (line {faults[0].line})" if faults[0].line > 1 else ""
-    return Report(faults, unmeasured=faults[0].message + line)
+def _silent(documents: list[ApiDocument]) -> Operation | None:
+    """Return an operation without a response, where no other has a JSON body either.
+
+    Nothing is left to look at then, and what was wrong there must not count as mended.
+    """
+    every = [(api, op) for api in documents for op in api.operations()]
+    if any(next(api.json_bodies(op, errors=True), None) for api, op in every):
+        return None
+    return next((op for api, op in every if not api.responses(op)), None)
 
 
 def _is_about(name: str, document: ApiDocument, report: Report) -> bool:
@@ -107,10 +116,12 @@ def openapi_in(artifact: Artifact) -> list[ApiDocument] | Report:
             f"too large to read as OpenAPI: {len(text):,} characters, "
             f"the limit is {MAX_CHARACTERS:,}",
             hint="split it, or use an executable check",
+            reading=OPENAPI,
         )
     if not _SAYS_OPENAPI.search(text):
         return Report(
-            [Finding("there is no OpenAPI document: no file or fenced block says `openapi`")]
+            [Finding("there is no OpenAPI document: no file or fenced block says `openapi`")],
+            reading=OPENAPI,
         )
     around = ""
     named = PurePath(artifact.name).suffix.lower() in _WHOLE
@@ -120,15 +131,17 @@ def openapi_in(artifact: Artifact) -> list[ApiDocument] | Report:
     if not source.documents and not source.faults:
         source, around = whole_text(text, meant=True), ""
     if source.faults:
-        return _unreadable(*source.faults)
+        return Report(source.faults, reading=source.reading).without_verdict()
     tables = [data for data in source.documents if isinstance(data.value, dict)]
     found = [ApiDocument(data, around) for data in tables if "openapi" in data.value]
     if found:
         return found
     if old := next((data for data in tables if "swagger" in data.value), None):
         message = f"this is Swagger {old.value['swagger']}; OpenAPI 3 is needed"
-        return _unreadable(Finding(message, old.line(("swagger",))))
-    return Report([Finding("there is no OpenAPI document: the key `openapi` is not at its top", 1)])
+        old_one = finding_at(old, message, ("swagger",))
+        return Report([old_one], reading=OPENAPI).without_verdict()
+    message = "there is no OpenAPI document: the key `openapi` is not at its top"
+    return Report([Finding(message, 1)], reading=OPENAPI)
 
 
 def _may_hold_it(block: markdown.Block) -> bool:

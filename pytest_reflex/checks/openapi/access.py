@@ -52,13 +52,13 @@ def auth(api: ApiDocument) -> Report:
     limited = secured or _says_limited(api, found)
     if limited:
         findings += [
-            Finding(f"{op.label} declares no security", api.line(op.spot))
+            api.finding(f"{op.label} declares no security", op.spot)
             for op in silent
             if not _is_open(op)
         ]
     schemes = api.root.child("components").child("securitySchemes").table
     if findings and not schemes:
-        missing = Finding("components.securitySchemes defines no scheme", api.line(api.root))
+        missing = api.finding("components.securitySchemes defines no scheme", api.root)
         findings.insert(0, missing)
     if silent and not limited:
         public = "no operation needs a scheme, and nothing says that access is limited: "
@@ -78,7 +78,7 @@ def _undefined(api: ApiDocument, operations: list[Operation]) -> Iterator[Findin
         for scheme in _schemes(spot.node):
             if scheme not in schemes:
                 message = f"{op.label} needs the security scheme {scheme!r}, which is not defined"
-                yield Finding(message, api.line(spot))
+                yield api.finding(message, spot)
 
 
 def _schemes(security: Any) -> Iterator[str]:

@@ -16,9 +16,9 @@ def operations(api: ApiDocument) -> Report:
     found = api.operations("paths", "webhooks")
     if not found:
         message = "no operation is defined under paths or webhooks"
-        return Report([Finding(message, api.line(api.root))])
+        return Report([api.finding(message, api.root)])
     findings = [
-        Finding(f"{op.label} has no responses", api.line(op.spot))
+        api.finding(f"{op.label} has no responses", op.spot)
         for op in found
         if not api.responses(op)
     ]
@@ -33,7 +33,7 @@ def schemas(api: ApiDocument) -> Report:
             bodies += 1
             if "schema" not in body.media.table:
                 message = f"{op.label}: the JSON {body.role} declares no schema"
-                findings.append(Finding(message, api.line(body.media)))
+                findings.append(api.finding(message, body.media))
     return Report(findings, f"{counted(bodies, 'JSON body', 'JSON bodies')}, each with a schema")
 
 
@@ -41,7 +41,7 @@ def errors(api: ApiDocument) -> Report:
     """Find operations under `paths` that document no 4xx, 5xx or default response."""
     found = api.operations("paths")
     findings = [
-        Finding(f"{op.label} documents no error response", api.line(op.spot))
+        api.finding(f"{op.label} documents no error response", op.spot)
         for op in found
         if not any(s[:1] in ("4", "5") or s == "default" for s, _ in api.responses(op))
     ]
@@ -58,7 +58,7 @@ def _without_words(api: ApiDocument) -> Iterator[Finding]:
     seen: set[int] = set()
     for op in api.operations():
         if not any(_text(op.spot, key) for key in ("summary", "description")):
-            yield Finding(f"{op.label} has no summary and no description", api.line(op.spot))
+            yield api.finding(f"{op.label} has no summary and no description", op.spot)
         for parameter in api.parameters(op):
             api.spend()
             if isinstance(parameter.node, dict) and id(parameter.node) not in seen:
@@ -66,7 +66,7 @@ def _without_words(api: ApiDocument) -> Iterator[Finding]:
                 if not _text(parameter, "description"):
                     name = parameter.table.get("name", "?")
                     message = f"{op.label}: the parameter {name!r} has no description"
-                    yield Finding(message, api.line(parameter))
+                    yield api.finding(message, parameter)
 
 
 def _placeholders(api: ApiDocument) -> Iterator[Finding]:
@@ -80,7 +80,7 @@ def _placeholders(api: ApiDocument) -> Iterator[Finding]:
         for key in ("description", "summary"):
             if (text := _text(spot, key)) and (why := stands_for_text(text)):
                 message = f"a {key} holds placeholder text: {why}"
-                yield Finding(message, api.line(spot.child(key)))
+                yield api.finding(message, spot.child(key))
         stack.extend(reversed(list(_within(spot))))
 
 

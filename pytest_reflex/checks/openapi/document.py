@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote
 
+from pytest_reflex.checks.finding import Finding
+from pytest_reflex.checks.finding_at import finding_at
 from pytest_reflex.documents.data import Data
 from pytest_reflex.errors import ArtifactError
 
@@ -21,6 +23,7 @@ MAX_REFERENCES = 32
 
 Pointer = tuple[Any, ...]
 
+_STATUS = re.compile(r"[1-5](?:\d\d|XX)|default", re.IGNORECASE)
 _JSON_MEDIA = re.compile(r"(?:application|text)/(?:[\w.+-]+\+)?json\s*(?:;.*)?|\*/\*", re.I)
 
 
@@ -81,6 +84,10 @@ class ApiDocument:
     def line(self, spot: Spot) -> int:
         return self.data.line(spot.pointer)
 
+    def finding(self, message: str, spot: Spot) -> Finding:
+        """Return a finding about a node."""
+        return finding_at(self.data, message, spot.pointer, whole=self.text)
+
     def spend(self, steps: int = 1) -> None:
         """Count work; raises ArtifactError where a document takes more than one can wait for."""
         self._steps += steps
@@ -138,7 +145,7 @@ class ApiDocument:
     def _of_item(self, area: str, path: str, item: Spot) -> Iterator[Operation]:
         item = self.resolve(item)
         for method in item.table:
-            if method in METHODS and isinstance(item.table[method], dict):
+            if _is_operation(method, item.table[method]):
                 yield Operation(area, path, method, item.child(method), item)
 
     def parameters(self, operation: Operation) -> list[Spot]:
@@ -159,7 +166,7 @@ class ApiDocument:
         return [
             (status, self.resolve(listed.child(status)))
             for status in listed.table
-            if not status.startswith("x-")
+            if _STATUS.fullmatch(status)
         ]
 
     def json_bodies(self, operation: Operation, *, errors: bool = False) -> Iterator[Body]:
@@ -171,7 +178,7 @@ class ApiDocument:
                 yield from self._json_media(f"response {status}", response)
 
     def _json_media(self, role: str, owner: Spot) -> Iterator[Body]:
-        content = owner.child("content")
+        content = owner.child(_key_of_content(owner.table))
         for media in content.table:
             if _JSON_MEDIA.fullmatch(media):
                 yield Body(role, self.resolve(content.child(media)))
@@ -191,6 +198,19 @@ class ApiDocument:
             seen.add(id(spot.node))
             yield spot
             stack.extend(reversed(list(subschemas(spot))))
+
+
+def _is_operation(method: str, node: Any) -> bool:
+    """Return whether an entry of a path is an operation, be its method misspelt."""
+    if not isinstance(node, dict) or method.startswith("x-"):
+        return False
+    return method in METHODS or "responses" in node
+
+
+def _key_of_content(owner: dict[str, Any]) -> str:
+    """Return the key under which media types stand, be it misspelt."""
+    strange = (key for key, value in owner.items() if "content" not in owner and table(value))
+    return next((key for key in strange if all("/" in name for name in owner[key])), "content")
 
 
 _ONE = ("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames")

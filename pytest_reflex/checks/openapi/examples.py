@@ -39,7 +39,7 @@ def examples(api: ApiDocument) -> Report:
 
 
 def _finding(api: ApiDocument, op: Operation, body: Body) -> Finding:
-    return Finding(f"{op.label}: the JSON {body.role} shows no example", api.line(body.media))
+    return api.finding(f"{op.label}: the JSON {body.role} shows no example", body.media)
 
 
 def _is_empty(api: ApiDocument, body: Body) -> bool:

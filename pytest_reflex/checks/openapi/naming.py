@@ -36,7 +36,7 @@ def naming(api: ApiDocument) -> Report:
     """
     ids = list(_operation_ids(api))
     findings = [
-        Finding(f"operationId {name!r} is no identifier", api.line(spot))
+        api.finding(f"operationId {name!r} is no identifier", spot)
         for name, spot in ids
         if not _IDENTIFIER.fullmatch(name)
     ]
@@ -57,7 +57,7 @@ def naming(api: ApiDocument) -> Report:
 
 
 def _stray(api: ApiDocument, family: str, name: str, spot: Spot, style: str) -> Finding:
-    return Finding(f"the {family} {name!r} is not {style} as the others are", api.line(spot))
+    return api.finding(f"the {family} {name!r} is not {style} as the others are", spot)
 
 
 def _judge(names: list[Named]) -> tuple[str, list[Named]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pytest_reflex.checks.finding import Finding, Report
+from pytest_reflex.checks.finding import Report
 from pytest_reflex.checks.openapi.aspects import counted
 from pytest_reflex.checks.openapi.document import ApiDocument, Operation, Spot
 
@@ -28,9 +28,9 @@ def pagination(api: ApiDocument) -> Report:
     """
     lists = [op for op in api.operations("paths") if op.method == "get" and _returns_list(api, op)]
     findings = [
-        Finding(
+        api.finding(
             f"{op.label} returns a list and takes no position such as page, offset or cursor",
-            api.line(op.spot),
+            op.spot,
         )
         for op in lists
         if not (_takes_position(api, op) or _gives_next(api, op))
@@ -75,9 +75,13 @@ def _is_list(api: ApiDocument, op: Operation, schema: Spot) -> bool:
         called_so = _LISTS.fullmatch(name.lower()) or _plain(name) == _plain(last)
         if called_so and _is_array(value) and "maxItems" not in value.table:
             item = api.resolve(value.child("items"))
-            if any("properties" in part.table for part in _alternatives(api, item)):
+            if any(_is_object(part) for part in _alternatives(api, item)):
                 return True
     return False
+
+
+def _is_object(schema: Spot) -> bool:
+    return "properties" in schema.table or schema.table.get("type") == "object"
 
 
 def _is_array(schema: Spot) -> bool:

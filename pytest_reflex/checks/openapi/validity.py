@@ -9,16 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from pytest_reflex.checks.finding import Finding, Report
+from pytest_reflex.checks.finding import MOST_FINDINGS, Finding, Report, lacking
 from pytest_reflex.checks.openapi.defaults import fault_of
 from pytest_reflex.checks.openapi.document import ApiDocument, Pointer, Spot
 from pytest_reflex.checks.openapi.meaning import faults_in
 from pytest_reflex.contracts.validate import pointer
 from pytest_reflex.errors import ArtifactError
-from pytest_reflex.model.extras import missing
 
 MAX_NODES = 1_000_000
-MAX_FINDINGS = 20
 
 
 def valid(api: ApiDocument) -> Report:
@@ -26,12 +24,12 @@ def valid(api: ApiDocument) -> Report:
     version = api.root.table.get("openapi")
     if not isinstance(version, str):
         message = f'openapi must be a text such as "3.1.0", not {version!r}'
-        return Report([Finding(message, api.line(api.root.child("openapi")))])
-    references = list(islice(_bad_references(api), MAX_FINDINGS))
+        return Report([api.finding(message, api.root.child("openapi"))])
+    references = list(islice(_bad_references(api), MOST_FINDINGS))
     if references:
         return Report(references)
-    if why := missing("openapi_spec_validator"):
-        return Report(unmeasured=why)
+    if lack := lacking("openapi_spec_validator"):
+        return lack
     return Report(list(_errors(api, version)), f"valid OpenAPI {version}")
 
 
@@ -43,12 +41,11 @@ def _bad_references(api: ApiDocument) -> Iterator[Finding]:
         reference = spot.table.get("$ref")
         if not isinstance(reference, str):
             continue
-        line = api.line(spot.child("$ref"))
         if not reference.startswith("#"):
             message = f"$ref to another document is not followed: {reference!r}; bundle it into one"
-            yield Finding(message, line)
+            yield api.finding(message, spot.child("$ref"))
         elif reference.startswith("#/") and not rebased and api.resolve(spot).node is None:
-            yield Finding(f"$ref leads nowhere: {reference!r}", line)
+            yield api.finding(f"$ref leads nowhere: {reference!r}", spot.child("$ref"))
 
 
 def _nodes(api: ApiDocument) -> Iterator[Spot]:
@@ -79,14 +76,14 @@ def _errors(api: ApiDocument, version: str) -> Iterator[Finding]:
     document = api.data.value
     try:
         kind = get_validator_cls(document)
-        by_schema = list(islice(kind.schema_validator.iter_errors(document), MAX_FINDINGS))
+        by_schema = list(islice(kind.schema_validator.iter_errors(document), MOST_FINDINGS))
         yield from (_placed(api, *fault_of(error)) for error in by_schema)
         if not by_schema:
-            found = islice(faults_in(api, version), MAX_FINDINGS)
+            found = islice(faults_in(api, version), MOST_FINDINGS)
             yield from (_placed(api, *fault) for fault in found)
     except ValidatorDetectError:
-        line = api.line(api.root.child("openapi"))
-        yield Finding(f"openapi {version!r} is no known version; 3.0, 3.1 and 3.2 are", line)
+        message = f"openapi {version!r} is no known version; 3.0, 3.1 and 3.2 are"
+        yield api.finding(message, api.root.child("openapi"))
     except RecursionError:
         raise ArtifactError(
             "the OpenAPI document is nested too deeply to validate",
@@ -101,4 +98,4 @@ def _errors(api: ApiDocument, version: str) -> Iterator[Finding]:
 
 
 def _placed(api: ApiDocument, message: str, path: Pointer) -> Finding:
-    return Finding(f"#{pointer(path) or '/'}: {message}", api.data.line(path))
+    return api.finding(f"#{pointer(path) or '/'}: {message}", Spot(None, path))

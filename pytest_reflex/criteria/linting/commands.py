@@ -10,7 +10,7 @@ from pytest_reflex.criteria.linting.remark import Remark, warning
 from pytest_reflex.criteria.linting.shell_syntax import syntax_fault
 from pytest_reflex.criteria.nodes import Table
 from pytest_reflex.criteria.wording import quoted
-from pytest_reflex.model.rules import CheckSpec
+from pytest_reflex.model.targets import CheckCommand, CompiledCheck, Decides
 
 LONG = 600
 
@@ -20,44 +20,46 @@ _SUCCEEDS = re.compile(
 _SAYS_ALWAYS = re.compile(r"\s*(?:true|:|exit\s+0|(?:echo|printf)\b[^$`;&|<>]*)\s*")
 _PASTED = re.compile(r"\{\w*\}|%s")
 _SHELLS = ("sh", "bash", "dash", "zsh", "ksh", "fish", "busybox")
-_RUNNING = ("executable", "findings", "code")
 _PIPE = re.compile(r"(?<!\|)\|(?![|&])")
 _QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|\\.", re.DOTALL)
 _GIVEN = ("PYTEST_REFLEX_ARTIFACT", "PYTEST_REFLEX_BLOCKS")
 
 
 def command_warnings(
-    spec: CheckSpec, table: Table, faults: Faults, rule_id: str
+    check: CompiledCheck, table: Table, faults: Faults, rule_id: str
 ) -> Iterator[Remark]:
-    """Yield what is odd about the command of a check that runs one."""
-    command = spec.params.get("command")
-    if spec.type not in _RUNNING or not isinstance(command, (str, list)) or not command:
-        return
-    spot = table.at("command")
-    shell = spec.params.get("shell", "")
-    if isinstance(command, str) and (fault := syntax_fault(command, shell)):
-        message = f"bash cannot read {quoted(command)}: {fault}"
+    """Yield what is odd about the commands that a check runs as its author wrote them."""
+    for command in check.commands:
+        if command.written and command.decides:
+            yield from _of_command(command, table, faults, rule_id)
+
+
+def _of_command(
+    command: CheckCommand, table: Table, faults: Faults, rule_id: str
+) -> Iterator[Remark]:
+    written, spot = command.written, table.at("command")
+    if isinstance(written, str) and (fault := syntax_fault(written, command.shell)):
+        message = f"bash cannot read {quoted(written)}: {fault}"
         hint = "it fails whatever the artifact is: mend the command"
         yield warning("broken-command", message, faults, spot, hint=hint, rule_id=rule_id)
         return
-    for code, message, hint in _odd(command, "shell" in spec.params, spec):
+    for code, message, hint in _odd(command):
         yield warning(code, message, faults, spot, hint=hint, rule_id=rule_id)
-    timeout = spec.params.get("timeout")
-    if isinstance(timeout, (int, float)) and timeout > LONG:
-        message = f"the command may take {timeout:g} seconds each time the artifact is judged"
+    if command.timeout > LONG:
+        message = (
+            f"the command may take {command.timeout:g} seconds each time the artifact is judged"
+        )
         yield warning("long-timeout", message, faults, table.at("timeout"), rule_id=rule_id)
 
 
-def _odd(
-    command: str | list[str], has_shell: bool, spec: CheckSpec
-) -> Iterator[tuple[str, str, str]]:
-    text = command if isinstance(command, str) else " ".join(map(str, command))
-    judged_by_status = spec.params.get("expect_exit", 0) == 0
-    counted = spec.type == "findings"
+def _odd(of_check: CheckCommand) -> Iterator[tuple[str, str, str]]:
+    command = of_check.written
+    text = command if isinstance(command, str) else " ".join(command)
+    counted = of_check.decides is Decides.REPORT
     if counted and _SAYS_ALWAYS.fullmatch(text):
         hint = "let a tool look at the artifact"
         yield "cannot-fail", f"{quoted(text)} reports the same whatever the artifact is", hint
-    elif not counted and judged_by_status and _judges_nothing(command, spec):
+    elif of_check.decides is Decides.SUCCESS and _succeeds(command):
         hint = "leave out what hides the exit status"
         yield "cannot-fail", f"{quoted(text)} succeeds whatever the artifact is", hint
     elif not any(name in text for name in _GIVEN):
@@ -66,29 +68,25 @@ def _odd(
             message += f": nothing is put in the place of {found[0]}"
         hint = 'its path is in "$PYTEST_REFLEX_ARTIFACT", its blocks in "$PYTEST_REFLEX_BLOCKS"'
         yield "ignores-artifact", message, hint
-    elif isinstance(command, list) and (word := _unexpanded(command)):
+    elif not isinstance(command, str) and (word := _unexpanded(command)):
         message = f"a list sees no shell: {quoted(word)} stays as it is"
         yield "no-shell", message, "write the command as a text"
     if counted or not isinstance(command, str):
         return
-    if not has_shell and _PIPE.search(_QUOTED.sub("", command)):
+    if not of_check.shell and _PIPE.search(_QUOTED.sub("", command)):
         message = f"of {quoted(text)} only the last part of the pipe decides"
         yield "hidden-failure", message, "add shell: bash-strict"
 
 
-def _judges_nothing(command: str | list[str], spec: CheckSpec) -> bool:
-    return "expect_output" not in spec.params and _succeeds(command)
-
-
-def _unexpanded(command: list[str]) -> str:
+def _unexpanded(command: tuple[str, ...]) -> str:
     """Return the word that stands for the artifact in a list, which no shell fills in."""
-    if any(str(word).rpartition("/")[2] in _SHELLS for word in command):
+    if any(word.rpartition("/")[2] in _SHELLS for word in command):
         return ""
     wanted = tuple(sign.format(name) for name in _GIVEN for sign in ("${}", "${{{}}}"))
-    return next((str(word) for word in command if any(w in str(word) for w in wanted)), "")
+    return next((word for word in command if any(w in word for w in wanted)), "")
 
 
-def _succeeds(command: str | list[str]) -> bool:
-    if isinstance(command, list):
-        return command[:1] == ["true"]
-    return bool(_SUCCEEDS.fullmatch(command))
+def _succeeds(command: str | tuple[str, ...]) -> bool:
+    if isinstance(command, str):
+        return bool(_SUCCEEDS.fullmatch(command))
+    return command[:1] == ("true",)

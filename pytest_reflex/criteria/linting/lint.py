@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_reflex.checks.run import compile_checks
+from pytest_reflex.checks.registry import Key, compile_rules
 from pytest_reflex.criteria.faults import Faults, in_order
 from pytest_reflex.criteria.layers import Layer
 from pytest_reflex.criteria.linting.remark import Remark
@@ -17,7 +17,7 @@ from pytest_reflex.criteria.suite import default_level, read_artifacts, read_lev
 from pytest_reflex.criteria.templates import find_template
 from pytest_reflex.errors import CriteriaError, Problem
 from pytest_reflex.model.rules import Criteria
-from pytest_reflex.model.words import Level
+from pytest_reflex.model.targets import CompiledCheck
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
@@ -31,18 +31,21 @@ def lint(ref: str | Path, registry: Registry) -> list[Remark]:
     What is inherited is looked at for errors only: it has an author of its own.
     """
     try:
-        table, faults, layer, criteria = _read(ref, registry)
+        table, faults, layer, criteria, checks = _read(ref, registry)
     except CriteriaError as error:
         return [Remark(problem) for problem in error.problems]
-    remarks = list(set_warnings(criteria, layer.drafts, table, faults))
+    remarks = list(set_warnings(criteria, checks, layer.drafts, table, faults))
     for rule in criteria.rules:
         draft = layer.drafts[rule.id]
         if draft.faults is faults:
-            remarks += rule_warnings(rule, draft)
+            own = [checks[rule.id, index] for index in range(len(rule.checks))]
+            remarks += rule_warnings(rule, own, draft)
     return _sorted(remarks)
 
 
-def _read(ref: str | Path, registry: Registry) -> tuple[Table, Faults, Layer, Criteria]:
+def _read(
+    ref: str | Path, registry: Registry
+) -> tuple[Table, Faults, Layer, Criteria, dict[Key, CompiledCheck]]:
     reading = Reading(registry, {})
     path = find_template(ref)
     with collector_off():
@@ -56,8 +59,7 @@ def _read(ref: str | Path, registry: Registry) -> tuple[Table, Faults, Layer, Cr
     if not criteria.active(level):
         message = f"the criteria have no rules in phase {level}"
         raise CriteriaError(message, place=faults.place(table.at("phase")), hint="phase: B")
-    compile_checks(criteria, Level.B, registry)
-    return table, faults, layer, criteria
+    return table, faults, layer, criteria, compile_rules(criteria.rules, criteria.vars, registry)
 
 
 def _sorted(remarks: list[Remark]) -> list[Remark]:

@@ -10,7 +10,8 @@ from pytest_reflex.criteria.linting.certainty import always_matches, never_match
 from pytest_reflex.criteria.linting.remark import Remark, warning
 from pytest_reflex.criteria.nodes import Table
 from pytest_reflex.criteria.wording import quoted
-from pytest_reflex.model.rules import CheckSpec, Fix
+from pytest_reflex.model.rules import Fix
+from pytest_reflex.model.targets import CompiledCheck, TextSearch
 from pytest_reflex.search.patterns import SearchError, compile_pattern
 
 _SLASHES = re.compile(r"/.+/[gimsux]*", re.DOTALL)
@@ -21,21 +22,22 @@ _QUOTES = "in single quotes, one backslash is enough"
 
 
 def pattern_warnings(
-    spec: CheckSpec, table: Table, faults: Faults, rule_id: str
+    check: CompiledCheck, table: Table, faults: Faults, rule_id: str
 ) -> Iterator[Remark]:
-    """Yield what is odd about the pattern of a content check; `table` is the check as written."""
-    search = spec.params.get("search")
-    if spec.type != "content" or not isinstance(search, str):
+    """Yield what is odd about what a check searches for; `table` is the check as written."""
+    search = check.search
+    if search is None:
         return
-    if spec.params.get("literal"):
-        if search.strip() and search != search.strip(" \t"):
-            message = f"{quoted(search)} is found with the blanks at its ends only"
+    if search.literal:
+        text = search.source
+        if text.strip() and text != text.strip(" \t"):
+            message = f"{quoted(text)} is found with the blanks at its ends only"
             hint = "leave them out, or write a pattern with [ ] if they are meant"
             spot = table.at("search")
             yield warning("edge-blanks", message, faults, spot, hint=hint, rule_id=rule_id)
         return
     spot = table.at("search")
-    for code, message, hint in _odd(search, spec):
+    for code, message, hint in _odd(search):
         yield warning(code, message, faults, spot, hint=hint, rule_id=rule_id)
 
 
@@ -60,18 +62,16 @@ def _takes_all(search: str, fix: Fix) -> Iterator[tuple[str, str, str]]:
         yield "replaces-all", message, "say what is to be replaced, and no more"
 
 
-def _odd(search: str, spec: CheckSpec) -> Iterator[tuple[str, str, str]]:
-    params = spec.params
-    negative = params.get("negate") is True or params.get("max_count") == 0
-    counts = "min_count" in params or "max_count" in params
-    if always_matches(search) and (negative or not counts):
+def _odd(searched: TextSearch) -> Iterator[tuple[str, str, str]]:
+    search, negative = searched.source, searched.most == 0
+    if always_matches(search) and not searched.is_counted:
         end = "so that the check can never pass" if negative else "so that the check cannot fail"
         hint = "say what has to be there: + instead of *, or an anchor at both ends"
         yield "always-matches", f"{quoted(search)} matches every text, {end}", hint
-    elif reason := never_matches(search, raw=params.get("raw") is True):
+    elif reason := never_matches(search, raw=searched.raw):
         end = "so that the check cannot fail" if negative else "so that the check can never pass"
         yield "never-matches", f"{quoted(search)} matches nowhere, {end}: {reason}", ""
-    elif not counts and (where := _idle(search)):
+    elif not searched.is_counted and (where := _idle(search)):
         message = f".* at the {where} of {quoted(search)} changes nothing"
         yield "idle-dots", message, "leave it out: a search looks everywhere"
     yield from _misread(search)

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from pytest_reflex.checks.judged import is_judged
 from pytest_reflex.criteria.faults import Spot
 from pytest_reflex.criteria.linting.commands import command_warnings
+from pytest_reflex.criteria.linting.conditions import condition_warnings
 from pytest_reflex.criteria.linting.idle import idle_in_rule, never_found
 from pytest_reflex.criteria.linting.patterns import fix_warnings, pattern_warnings
 from pytest_reflex.criteria.linting.remark import Remark, warning
 from pytest_reflex.criteria.nodes import Items, Table
 from pytest_reflex.criteria.rules import Draft
-from pytest_reflex.criteria.usable import flat
 from pytest_reflex.criteria.values import plain
 from pytest_reflex.criteria.wording import quoted
-from pytest_reflex.model.rules import CheckSpec, Rule
+from pytest_reflex.model.rules import ALTERNATIVES, Rule
 from pytest_reflex.model.samples import Sample
+from pytest_reflex.model.targets import CompiledCheck
 from pytest_reflex.model.words import Severity
 
 _PLACEHOLDER = re.compile(r"\W*\b(?:TODO|TBD|FIXME|XXX)\b|lorem ipsum dolor", re.IGNORECASE)
@@ -28,17 +28,18 @@ Odd = tuple[str, str, Spot, str]
 """A warning's code, its message, where it is, and a hint."""
 
 
-def rule_warnings(rule: Rule, draft: Draft) -> Iterator[Remark]:
+def rule_warnings(rule: Rule, checks: Sequence[CompiledCheck], draft: Draft) -> Iterator[Remark]:
     """Yield what is odd about a rule that this file declares or overrides."""
     found = [*_override(draft), *_words(rule, draft), *_weight(rule, draft)]
-    found += [*_judged(rule, draft), *_samples(rule, draft)]
+    found += [*_judged(rule, checks, draft), *_samples(rule, draft)]
     for code, message, spot, hint in found:
         yield warning(code, message, draft.faults, spot, hint=hint, rule_id=rule.id)
     yield from idle_in_rule(draft.table, draft.faults, rule.id)
-    for spec, table in _with_tables(rule.checks, own_checks(draft.table)):
-        yield from pattern_warnings(spec, table, draft.faults, rule.id)
-        yield from command_warnings(spec, table, draft.faults, rule.id)
-        yield from never_found(spec, table, draft.faults, rule.id)
+    yield from condition_warnings(rule, draft.table, draft.faults)
+    for check, table in _with_tables(checks, own_checks(draft.table)):
+        yield from pattern_warnings(check, table, draft.faults, rule.id)
+        yield from command_warnings(check, table, draft.faults, rule.id)
+        yield from never_found(check.spec, table, draft.faults, rule.id)
     for fix, table in zip(rule.fixes, _own(draft.table, "fix"), strict=False):
         params = table.get(fix.kind)
         if isinstance(params, Table):
@@ -57,11 +58,12 @@ def _own(table: Table, key: str) -> list[Table]:
 
 
 def _with_tables(
-    specs: Iterable[CheckSpec], tables: Iterable[Table]
-) -> Iterator[tuple[CheckSpec, Table]]:
+    checks: Iterable[CompiledCheck], tables: Iterable[Table]
+) -> Iterator[tuple[CompiledCheck, Table]]:
     """Yield each check, and each alternative in one, with how it is written."""
-    flat_specs = [each for spec in specs for each in (spec.alternatives or (spec,))]
-    yield from zip(flat_specs, (each for table in tables for each in flat(table)), strict=False)
+    parts = [part for check in checks for part in check.parts]
+    written = (each for table in tables for each in _own(table, ALTERNATIVES) or (table,))
+    yield from zip(parts, written, strict=False)
 
 
 def _override(draft: Draft) -> Iterator[Odd]:
@@ -115,10 +117,10 @@ def _weight(rule: Rule, draft: Draft) -> Iterator[Odd]:
         yield "weighty-info", message, spot, "severity: warn says that"
 
 
-def _judged(rule: Rule, draft: Draft) -> Iterator[Odd]:
+def _judged(rule: Rule, checks: Sequence[CompiledCheck], draft: Draft) -> Iterator[Odd]:
     table = draft.table
     own = {"check", "checks", "severity"} & set(table)
-    if own and rule.severity is Severity.FAIL and rule.checks and all(map(is_judged, rule.checks)):
+    if own and rule.severity is Severity.FAIL and checks and all(one.votes for one in checks):
         message = "it blocks, and only an agent judges it: two votes may differ"
         hint = "add a check for what is a matter of fact, or take severity: warn"
         yield "judged-gate", message, table.at(min(own)), hint

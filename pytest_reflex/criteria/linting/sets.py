@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from pytest_reflex.checks.run import VARIABLE_PREFIX
+from pytest_reflex.checks.registry import Key
 from pytest_reflex.criteria.faults import Faults
 from pytest_reflex.criteria.linting.idle import idle_in_file
 from pytest_reflex.criteria.linting.remark import Remark, warning
@@ -15,20 +15,25 @@ from pytest_reflex.criteria.nodes import Items, Table
 from pytest_reflex.criteria.rules import Draft
 from pytest_reflex.criteria.values import VAR
 from pytest_reflex.criteria.wording import quoted
-from pytest_reflex.model.rules import FORMAT, CheckSpec, Criteria, Rule
+from pytest_reflex.model.rules import FORMAT, VARIABLE_PREFIX, CheckSpec, Criteria, Rule
+from pytest_reflex.model.targets import CompiledCheck
 from pytest_reflex.model.words import Level
 
 _ABSENCE = ("negate", "min_count", "max_count")
 
 
 def set_warnings(
-    criteria: Criteria, drafts: Mapping[str, Draft], table: Table, faults: Faults
+    criteria: Criteria,
+    checks: Mapping[Key, CompiledCheck],
+    drafts: Mapping[str, Draft],
+    table: Table,
+    faults: Faults,
 ) -> Iterator[Remark]:
     """Yield what is odd about a file as a whole; `drafts` are all rules, `table` is the file."""
     yield from idle_in_file(table, faults)
     own = [rule for rule in criteria.rules if drafts[rule.id].faults is faults]
     yield from _twins(criteria.rules, own, drafts, faults)
-    yield from _contradictions(criteria.rules, own, drafts, faults)
+    yield from _contradictions(checks, own, drafts, faults)
     yield from _variables(table, faults, drafts)
     yield from _commands(criteria, table, faults)
     yield from _thresholds(criteria, table, faults)
@@ -70,33 +75,31 @@ def _key(checks: Iterable[CheckSpec]) -> str:
 
 
 def _contradictions(
-    rules: Iterable[Rule], own: list[Rule], drafts: Mapping[str, Draft], faults: Faults
+    checks: Mapping[Key, CompiledCheck],
+    own: list[Rule],
+    drafts: Mapping[str, Draft],
+    faults: Faults,
 ) -> Iterator[Remark]:
-    """Yield pairs of content checks, one of which wants what the other forbids."""
+    """Yield pairs of searches, one of which wants what the other forbids."""
     wanted: dict[tuple[str, bool], str] = {}
     ours = {rule.id for rule in own}
-    for rule in rules:
-        for spec in rule.checks:
-            if spec.type != "content" or "max_count" in spec.params or "min_count" in spec.params:
-                continue
-            negated = bool(spec.params.get("negate"))
-            key = json.dumps(
-                {k: v for k, v in spec.params.items() if k not in _ABSENCE}, default=str
+    for (rule_id, _), check in checks.items():
+        search = check.search
+        if search is None or search.is_counted:
+            continue
+        params = {k: v for k, v in check.spec.params.items() if k not in _ABSENCE}
+        key = json.dumps(params, default=str)
+        other = wanted.get((key, not check.forbids))
+        wanted.setdefault((key, check.forbids), rule_id)
+        if other and rule_id in ours:
+            yield warning(
+                "contradiction",
+                f"{other} and it want the opposite of {quoted(search.source)}",
+                faults,
+                drafts[rule_id].table.at("check"),
+                hint="no artifact can meet both",
+                rule_id=rule_id,
             )
-            other = wanted.get((key, not negated))
-            wanted.setdefault((key, negated), rule.id)
-            if other and rule.id in ours:
-                message = (
-                    f"{other} and it want the opposite of {quoted(str(spec.params['search']))}"
-                )
-                yield warning(
-                    "contradiction",
-                    message,
-                    faults,
-                    drafts[rule.id].table.at("check"),
-                    hint="no artifact can meet both",
-                    rule_id=rule.id,
-                )
 
 
 def _variables(table: Table, faults: Faults, drafts: Mapping[str, Draft]) -> Iterator[Remark]:

@@ -8,10 +8,10 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from pytest_reflex.checks.commands import commands_of_rules
-from pytest_reflex.checks.registry import Registry
+from pytest_reflex.checks.registry import commands_of
 from pytest_reflex.errors import is_transient
 from pytest_reflex.model.rules import Criteria
+from pytest_reflex.model.targets import CompiledCheck
 from pytest_reflex.seals.outside import is_of_system
 from pytest_reflex.seals.patterns import ANY_DEPTH, escaped
 
@@ -65,11 +65,11 @@ def loaded_from(project: Path) -> Iterator[Path]:
             yield path
 
 
-def commands_in(criteria: Criteria, registry: Registry) -> tuple[Command, ...]:
-    """Return the commands of all checks, and those that an agent may call, as they are written."""
-    of_checks = commands_of_rules(criteria.rules, criteria.vars, registry)
+def commands_in(criteria: Criteria, checks: Iterable[CompiledCheck]) -> tuple[Command, ...]:
+    """Return the commands of its checks, and those that an agent may call, as they are written."""
     declared = (command.get("argv") for command in criteria.commands.values())
-    return tuple(one.written for _, one in of_checks) + tuple(argv or () for argv in declared)
+    of_checks = (one.written for one in commands_of(checks))
+    return (*of_checks, *(argv or () for argv in declared))
 
 
 def files_of_commands(

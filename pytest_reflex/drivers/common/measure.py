@@ -90,7 +90,7 @@ class Measurement:
 class Attempt:
     """One try of a measurement: variables for what it starts, and what ends it.
 
-    Where there are `calls`, votes of a judge are in them, from before they are asked for.
+    Where there are `calls`, those of an agent or of a judge are in them, from before they begin.
     """
 
     variables: Mapping[str, str] = field(default_factory=dict)

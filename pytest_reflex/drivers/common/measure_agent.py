@@ -25,7 +25,8 @@ from pytest_reflex.drivers.common.measure import (
 )
 from pytest_reflex.errors import UsageError
 from pytest_reflex.model.plain import one_line, visible
-from pytest_reflex.model.steps import Askable, Question
+from pytest_reflex.model.run import cost_of
+from pytest_reflex.model.steps import Askable, Question, Reply
 
 _PROMPT = """\
 You measure one thing and change nothing. Look at what is there; do not guess, and do not rely on
@@ -77,14 +78,22 @@ class AgentMeasure:
         return f"{prompt}{refused}\n"
 
     def __call__(self, attempt: Attempt) -> Measurement:
+        under_way: list[int] = []
+
         def question(complaint: str) -> Question:
+            if attempt.calls is not None:
+                under_way.append(attempt.calls.begin())
             return Question(
                 prompt=self.prompt(complaint),
                 environment=attempt.variables,
                 cancel=attempt.cancel,
             )
 
-        found = ask_for(self._agent, question, self._read)
+        def heard(question: Question, reply: Reply) -> None:
+            if attempt.calls is not None:
+                attempt.calls.end(under_way.pop(), cost_of(reply))
+
+        found = ask_for(self._agent, question, self._read, heard)
         if found.value is None:
             return failure(f"agent {self._agent.name}: {found.error}").costing(found.cost)
         return _measurement_of(found.value).costing(found.cost)

@@ -50,10 +50,10 @@ class CriteriaMeasure:
         threshold: str = "",
         rule: str = "",
     ) -> None:
-        from pytest_reflex.checks.run import compile_checks
+        from pytest_reflex.checks.registry import compile_all
         from pytest_reflex.criteria.load import VACUITY_HINT, read_criteria, vacuity
         from pytest_reflex.criteria.suite import default_level
-        from pytest_reflex.verdict.score import cannot_fail
+        from pytest_reflex.model.rules import cannot_fail
 
         self._project, self._registry, self._artifacts = project, registry, tuple(artifacts)
         is_suite = criteria.endswith(SUITE_SUFFIXES) and not artifacts
@@ -72,8 +72,7 @@ class CriteriaMeasure:
             raise UsageError(f"{self._criteria.name} has no rules in phase {level}")
         if self._threshold is not None and cannot_fail(rules, self._threshold):
             raise UsageError(vacuity(rules, level), hint=VACUITY_HINT)
-        compile_checks(self._criteria, level, registry)
-        self.commands = commands_in(self._criteria, registry)
+        self.commands = commands_in(self._criteria, compile_all(self._criteria, registry))
 
     def judged_now(self) -> list[Path]:
         """Return the artifacts that are there now; none need be."""
@@ -148,7 +147,7 @@ def _measurement_of(evaluations: Sequence[Evaluation]) -> Measurement:
     evidence = "\n\n".join(evaluation_text(one, colour=False) for one in evaluations)
     votes = (vote for one in evaluations for ballot in one.ballots for vote in ballot.votes)
     cost = total_cost(vote.cost for vote in votes)
-    if not any(one.measured for one in evaluations):
+    if not any(one.measured and one.decides for one in evaluations):
         nothing = Measurement(
             status=MeasurementStatus.NOT_MEASURED,
             summary="nothing was measured",
@@ -168,7 +167,7 @@ def _measurement_of(evaluations: Sequence[Evaluation]) -> Measurement:
         status = MeasurementStatus.FAILED if failed else MeasurementStatus.ERROR
         told = "; ".join(gate.reasons)
     judged = status is not MeasurementStatus.ERROR
-    missed = sum(not result.passed for one in evaluations for result in one.results)
+    missed = sum(result.unmet for one in evaluations for result in one.results)
     return Measurement(
         status=status,
         summary=one_line(told, SUMMARY),

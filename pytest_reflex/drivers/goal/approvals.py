@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.drivers.goal.model import Plan
 from pytest_reflex.errors import StateError
-from pytest_reflex.model.judged import JUDGED
 from pytest_reflex.store.regular import read_file
 from pytest_reflex.store.user_state import UserFile
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
-    from pytest_reflex.model.rules import Criteria, Rule
+    from pytest_reflex.model.targets import CompiledCheck
 
 KIND = "approved"
 _LONGEST = 4_000_000
@@ -81,31 +80,27 @@ def runnables_of(plan: Plan, project: Path, registry: Registry) -> Iterator[Runn
 
 def _criteria(plan: Plan, project: Path, registry: Registry) -> Runnable | None:
     """Return the criteria of a plan where a check of them starts a process, else None."""
+    from pytest_reflex.checks.registry import compile_all
     from pytest_reflex.criteria.load import read_criteria
     from pytest_reflex.drivers.common.judging_files import commands_in
 
     criteria, files = read_criteria(plan.criteria, registry=registry, relative_to=project)
-    if not any(starts_process(rule, criteria, registry) for rule in criteria.rules):
+    checks = compile_all(criteria, registry)
+    if not any(map(starts_process, checks)):
         return None
     contents = [[str(path), _sum_of(path)] for path in files]
     key = {"criteria": plan.criteria, "artifact": plan.artifact, "files": contents}
     commands = [
         one if isinstance(one, str) else " ".join(map(str, one))
-        for one in commands_in(criteria, registry)
+        for one in commands_in(criteria, checks)
     ]
     text = f"criteria {plan.criteria} for {plan.artifact or 'what they name'}"
     return Runnable("; ".join((text, *dict.fromkeys(commands))), _hash(key))
 
 
-def starts_process(rule: Rule, criteria: Criteria, registry: Registry) -> bool:
-    """Return whether a check of a rule starts a process; a judge is never asked here."""
-    from pytest_reflex.checks import commands
-
-    return any(
-        commands.starts_process(spec, criteria.vars, registry)
-        for spec in rule.checks
-        if spec.type != JUDGED
-    )
+def starts_process(check: CompiledCheck) -> bool:
+    """Return whether a check may start a process; a judge is never asked here."""
+    return not (check.in_process or check.is_judged)
 
 
 def _sum_of(path: Path) -> str:

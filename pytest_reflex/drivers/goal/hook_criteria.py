@@ -29,15 +29,16 @@ from pytest_reflex.drivers.goal.hook_decision import (
 )
 from pytest_reflex.drivers.goal.model import Plan
 from pytest_reflex.errors import ReflexError
-from pytest_reflex.model.judged import JUDGED
 from pytest_reflex.model.plain import one_line
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from threading import Event
 
     from pytest_reflex.checks.registry import Registry
     from pytest_reflex.model.results import Evaluation, RuleResult
-    from pytest_reflex.model.rules import Criteria, Rule
+    from pytest_reflex.model.rules import Criteria
+    from pytest_reflex.model.targets import CompiledCheck
 
 LISTED = 5
 _LINE = 300
@@ -83,14 +84,16 @@ def usable_criteria(
 
     None where nothing is left.
     """
+    from pytest_reflex.checks.registry import compile_rule
     from pytest_reflex.criteria.load import load_criteria
 
     plan = Plan(criteria=options.criteria, artifact=options.artifact)
     criteria = load_criteria(options.criteria, registry=registry, relative_to=project)
     missing = Approvals.load(project).missing([plan], registry)
-    by_program = [rule for rule in criteria.rules if _is_for_a_program(rule)]
+    compiled = [(rule, compile_rule(rule, criteria.vars, registry)) for rule in criteria.rules]
+    by_program = [(rule, checks) for rule, checks in compiled if _is_for_a_program(checks)]
     usable = [
-        rule for rule in by_program if not (missing and starts_process(rule, criteria, registry))
+        rule for rule, checks in by_program if not (missing and any(map(starts_process, checks)))
     ]
     told = []
     if judged := len(criteria.rules) - len(by_program):
@@ -100,8 +103,8 @@ def usable_criteria(
     return (replace(criteria, rules=tuple(usable)) if usable else None), "; ".join(told)
 
 
-def _is_for_a_program(rule: Rule) -> bool:
-    return bool(rule.checks) and all(spec.type != JUDGED for spec in rule.checks)
+def _is_for_a_program(checks: Sequence[CompiledCheck]) -> bool:
+    return bool(checks) and not any(check.is_judged for check in checks)
 
 
 def _evaluated(

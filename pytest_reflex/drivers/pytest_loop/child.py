@@ -11,21 +11,27 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.drivers.pytest_loop.observer import READ, SESSION
+from pytest_reflex.agents.lines import LineReader
+from pytest_reflex.drivers.pytest_loop.observer import KNOWN, READ, SESSION, VOTES
 from pytest_reflex.errors import read_or_raise
+from pytest_reflex.model.targets import Target
 from pytest_reflex.process.bytecode import write_bytecode
 from pytest_reflex.process.environment import inherited
+from pytest_reflex.process.followed import FollowedFile
 from pytest_reflex.process.run import Finished, run
 from pytest_reflex.process.temporary import private_caches, temporary_folder
 from pytest_reflex.seals.world import configured_options
+from pytest_reflex.session.fork import hand_on
 from pytest_reflex.session.options import INSIDE
 
 _OBSERVER = "pytest_reflex.drivers.pytest_loop.observer"
 _KEPT = 1_000_000
+_MOST_NOTED = 100_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,8 +113,11 @@ class Runner:
     seconds: float
     bytecode: Mapping[str, bytes] = field(default_factory=dict, repr=False)
 
-    def run(self, environment: Mapping[str, str] | None = None) -> Session:
-        """Run one session, with `environment` on top of ours."""
+    def run(self, target: Target | None = None) -> Session:
+        """Run one session.
+
+        A `target` has variables for it, knows votes of its judge, and hears of others meanwhile.
+        """
         options = (" ".join(self.arguments), *configured_options(self.cwd))
         with (
             temporary_folder("pytest-reflex-") as folder,
@@ -116,15 +125,32 @@ class Runner:
         ):
             write_bytecode(Path(caches["PYTHONPYCACHEPREFIX"]), self.bytecode)
             argv = [sys.executable, "-m", "pytest", "-p", _OBSERVER, *self.arguments]
-            finished = run(
-                argv,
-                cwd=self.cwd,
-                env={**_environment(folder), **(environment or {}), **caches},
-                timeout=self.seconds,
-                head=_KEPT,
-                tail=_KEPT,
-            )
+            with _votes(folder, target) as votes:
+                finished = run(
+                    argv,
+                    cwd=self.cwd,
+                    env={
+                        **_environment(folder),
+                        **(target.environment if target else {}),
+                        **caches,
+                    },
+                    timeout=self.seconds,
+                    head=_KEPT,
+                    tail=_KEPT,
+                    notes=votes,
+                )
             return _session(finished, folder, self.seconds)
+
+
+def _votes(folder: Path, target: Target | None) -> AbstractContextManager[FollowedFile | None]:
+    """Return the file in which a session tells of votes; none where nobody hears of them."""
+    if target is None or target.heard is None:
+        return nullcontext()
+    known = json.dumps([cast.to_json() for cast in target.votes])
+    (folder / KNOWN).write_text(known, encoding="utf-8")
+    return FollowedFile(
+        folder / VOTES, _MOST_NOTED, LineReader(_KEPT, lambda line: hand_on(target, line))
+    )
 
 
 def _environment(folder: Path) -> dict[str, str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -129,10 +130,18 @@ def commands_of(rule: Rule) -> Mapping[str, Any]:
 def results_of(criteria: Criteria, session: Session) -> Results:
     """Return what a session says of each rule; what it does not say is not measured."""
     parts = {part.id: part for part in session.parts}
-    return {(rule.id, 0): _result(rule, parts, session) for rule in criteria.rules}
+    about = {(p.get("part"), p.get("rule")): r.id for r in criteria.rules for p in [_params(r)]}
+    return {(rule.id, 0): _result(rule, parts, session, about) for rule in criteria.rules}
 
 
-def _result(rule: Rule, parts: Mapping[str, Part], session: Session) -> CheckResult:
+def _params(rule: Rule) -> Mapping[str, Any]:
+    return rule.checks[0].params
+
+
+def _result(
+    rule: Rule, parts: Mapping[str, Part], session: Session, about: Mapping[tuple[Any, Any], str]
+) -> CheckResult:
+    """Return what a session says of a rule; `about` has the rules by part and rule of that."""
     params = rule.checks[0].params
     if "others" in params:
         return _of_others(parts.values(), session)
@@ -148,7 +157,8 @@ def _result(rule: Rule, parts: Mapping[str, Part], session: Session) -> CheckRes
     if (row["severity"], part.rules[row["id"]]["weight"]) != (rule.severity, str(rule.weight)):
         message = f"{row['id']} has another severity or weight than at the start"
         return CheckResult(outcome=Outcome.ERROR, message=message)
-    return _of_row(row, part, session)
+    same_cause = about.get((part.id, row.get("same_cause")), "")
+    return replace(_of_row(row, part, session), same_cause=same_cause)
 
 
 def _silent(session: Session) -> CheckResult:
@@ -170,6 +180,8 @@ def _of_row(row: Mapping[str, Any], part: Part, session: Session) -> CheckResult
         expected=decisive.expected if decisive else "",
         evidence=(decisive.evidence or text)[-_LONGEST_EVIDENCE:] if decisive else "",
         location=decisive.location if decisive else None,
+        findings=decisive.findings if decisive else (),
+        more_findings=decisive.more_findings if decisive else 0,
         duration=row["duration"],
         not_asked=bool(decisive and decisive.not_asked),
         ballots=tuple(ballot for check in checks for ballot in check.ballots),

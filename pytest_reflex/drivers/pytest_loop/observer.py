@@ -14,23 +14,27 @@ import sys
 import sysconfig
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pytest_reflex.errors import ReflexError
+from pytest_reflex.model.judged import Cast
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.rules import FORMAT, Rule
 from pytest_reflex.model.targets import Target
 from pytest_reflex.process.bytecode import loaded_sources
 from pytest_reflex.session.controller import Controller
+from pytest_reflex.session.fork import Outbox
 from pytest_reflex.session.items import gist
 from pytest_reflex.session.options import INSIDE as FOLDER
 from pytest_reflex.session.plan import Desk
 from pytest_reflex.session.results import Reported
 
 SESSION, READ = "session.json", "read-{}.json"
+VOTES, KNOWN = "votes", "known.json"
 
 MOST_FAULTS = 50
 LONGEST_TEXT = 4_000
@@ -52,6 +56,11 @@ def _hear(event: str, arguments: tuple[Any, ...]) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     sys.addaudithook(_hear)
     config.pluginmanager.register(_Failures(config))
+    folder = Path(os.environ[FOLDER])
+    if (folder / VOTES).exists():  # else nobody hears of votes
+        known = json.loads((folder / KNOWN).read_text(encoding="utf-8"))
+        config.stash[Desk.votes] = outbox = Outbox(map(Cast.from_json, known))
+        outbox.opened(partial(_add_line, folder / VOTES))
 
 
 def pytest_collectreport(report: pytest.CollectReport) -> None:
@@ -134,15 +143,13 @@ def _starts(config: pytest.Config, target: Target | None) -> tuple[list[list[str
     """Return what the checks of a target start, and what they declare to write."""
     if target is None:
         return [], []
-    from pytest_reflex.checks.commands import commands_of_rules
-    from pytest_reflex.drivers.reflex.seal import writes_in
+    from pytest_reflex.checks.registry import commands_of, compile_all
+    from pytest_reflex.drivers.reflex.seal import writes_of
 
     registry = config.stash[Desk.key].registry_for(config.rootpath)
-    criteria = target.criteria
     try:
-        commands = commands_of_rules(criteria.rules, criteria.vars, registry)
-        argvs = [list(command.argv) for _, command in commands]
-        return argvs, list(writes_in(criteria, registry))
+        checks = compile_all(target.criteria, registry)
+        return [list(command.argv) for command in commands_of(checks)], list(writes_of(checks))
     except ReflexError:  # of a kind that a conftest.py deeper down registers
         return [], []
 
@@ -191,6 +198,15 @@ def _source(module: Any) -> str:
     if not isinstance(path, str) or not os.path.isfile(path):
         return ""
     return os.path.realpath(path)
+
+
+def _add_line(path: Path, line: bytes) -> None:
+    """Add a line at once, whole: workers write to the same file."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+    try:
+        os.write(descriptor, line + b"\n")
+    finally:
+        os.close(descriptor)
 
 
 def _write(path: Path, document: dict[str, Any]) -> None:

@@ -63,7 +63,7 @@ class TreeSteps:
     @hookimpl(trylast=True)
     def pytest_reflex_evaluate(self, target: Target) -> Evaluation:
         """Run the session, and judge by what it reported; never by what it printed."""
-        session = self._session(digest(self.files.document()), target.environment)
+        session = self._session(digest(self.files.document()), target)
         self.watch.saw(session)
         # What the session did to the files itself shows here: the verdict is of what is there now,
         # and of nothing where it was not these files that were judged.
@@ -71,11 +71,11 @@ class TreeSteps:
         results = results_of(target.criteria, session)
         return judge(target, results, sha256=sha256, unsound=session.ended)
 
-    def _session(self, sha256: str, environment: Mapping[str, str]) -> Session:
+    def _session(self, sha256: str, target: Target) -> Session:
         known, self.first = self.first, None
         if known is None or known[0] != sha256:
             self.begin()
-            session = self.runner.run(environment)
+            session = self.runner.run(target)
             self.show(session)
             return session
         return known[1]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pytest_reflex.checks.registry import built_in
 from pytest_reflex.drivers.common.workspace import own_paths
+from pytest_reflex.drivers.reflex.prepared import WITHHELD, commands_made
 from pytest_reflex.drivers.reflex.project_watch import PROJECT, ProjectWatch, Scope
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.seal import holding_of, manifest_of, seal_of
@@ -48,6 +49,12 @@ def adopt(
     )
     beside = files_beside(files.folder.absolute()) if holding.programs else ()
     watch = ProjectWatch.begin(scope, holding.programs, beside, state=files.folder.parent)
+    held = [one for one in state.checks or () if one["type"] == WITHHELD]
+    commands = commands_made(
+        [{**one, "type": "executable"} for one in held],
+        state.criteria,
+        allow_commands=allow_commands,
+    )
     limits = replace(limits_of(settings), max_iterations=state.limits.max_iterations)
     setup = {
         **state.setup,
@@ -65,6 +72,7 @@ def adopt(
             "seal": seal_of(state.criteria, plugins),
             "sealed": sealed.to_json(),
             PROJECT: watch.record(),
+            **({"agent_commands": commands} if commands else {}),
         },
         allow_commands=allow_commands,
     )

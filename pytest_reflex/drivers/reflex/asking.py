@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from pytest_reflex.errors import ReflexError, UsageError
@@ -28,10 +30,17 @@ def ask(hooks: Any, request: StepRequest) -> Reply:
 
     Whoever answers by asking on, with another request, marks what it returns as `told`.
     """
+    request = replace(request, check_types=request.check_types or partial(_check_types, hooks))
     reply = _answer(hooks, request)
     if not reply.details.get(TOLD):
         _tell(hooks, "pytest_reflex_answered", request=request, reply=reply)
     return reply
+
+
+def _check_types(hooks: Any) -> Any:
+    from pytest_reflex.checks.registry import registry_of
+
+    return registry_of(hooks)
 
 
 def _answer(hooks: Any, request: StepRequest) -> Reply:

@@ -22,7 +22,7 @@ from pytest_reflex.drivers.reflex.statefile import (
     that_seem_to_run,
 )
 from pytest_reflex.errors import ReflexError, UsageError, did_you_mean, read_or_raise
-from pytest_reflex.model.run import EMPTY_SHA256, RunState
+from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import RunStatus
 from pytest_reflex.reports.advice import extend_command
 from pytest_reflex.store.folders import is_alias, run_folder
@@ -193,7 +193,7 @@ def read_run(folder: Path) -> Run:
     events, state = read_events(path, content.records)
     alive = is_locked(path)
     data = None if alive else read_if_regular(folder / ARTIFACT)
-    if data is not None and state.artifact_sha256 != EMPTY_SHA256:
+    if data is not None:
         found = hashlib.sha256(data).hexdigest()
         if found not in (state.artifact_sha256, hash_before_last_change(events)):
             by_hand = {**state.changed, "by": "hand"}

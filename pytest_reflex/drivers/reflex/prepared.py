@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.checks.command import named_argv
-from pytest_reflex.checks.registry import built_in
+from pytest_reflex.checks.registry import built_in, compile_rule
 from pytest_reflex.criteria.patterns_of import without_example
 from pytest_reflex.criteria.prove import MOST_BYTES, Proof, Prover, RuleProof, Seed
 from pytest_reflex.criteria.samples import judge_text, passes
@@ -35,6 +35,7 @@ from pytest_reflex.verdict.score import with_results
 WireCheck = Mapping[str, Any]
 
 ALLOW = "--allow-agent-commands"
+WITHHELD = "withheld"
 
 
 def own_checks(rules: Iterable[Rule]) -> list[dict[str, Any]]:
@@ -88,7 +89,7 @@ def unusable(checks: Iterable[WireCheck]) -> list[str]:
     registry, problems = built_in(), []
     for check in checks:
         try:
-            registry.get(check["type"]).compile(CheckSpec.from_json(check), {})
+            registry.compile(CheckSpec.from_json(check), {})
         except CriteriaError as error:
             problems += [f"{check['rule_id']}: {problem.message}" for problem in error.problems]
     return problems
@@ -105,14 +106,14 @@ def _settle(check: WireCheck, criteria: Criteria, allow_commands: bool) -> dict[
             return {**rest, "type": "executable", "command": argv}
         return {
             **rest,
-            "type": "withheld",
+            "type": WITHHELD,
             "command": command,
             "reason": "its arguments do not fit",
         }
     if allow_commands:
         return {**dict(check), "type": "executable"}
-    reason = f"an agent made this command; {ALLOW} runs it"
-    return {**rest, "type": "withheld", "command": str(command), "reason": reason}
+    reason = f"an agent made this command; a loop that begins with {ALLOW} runs it"
+    return {**rest, "type": WITHHELD, "command": str(command), "reason": reason}
 
 
 def effective(criteria: Criteria, checks: Iterable[WireCheck] | None) -> Criteria:
@@ -240,7 +241,7 @@ def _settled(found: RuleProof, criteria: Criteria, seconds: float) -> RuleProof:
     """Return a proof that says in its message why it is not proved, or cannot fail as it did."""
     if found.proof is Proof.UNCLEAR and any(found.failed_on):
         return replace(found, proof=Proof.PROVED)
-    if found.proof is Proof.VACUOUS and without_example(found.rule.checks, criteria.vars):
+    if found.proof is Proof.VACUOUS and _without_example(found.rule, criteria):
         return _unproven(found.rule, "no example of what it forbids could be made", found.tried)
     if found.proof is Proof.UNPROVEN and found.cut:
         why = f"{seconds:g} seconds were over after {found.tried} texts"
@@ -251,6 +252,10 @@ def _settled(found: RuleProof, criteria: Criteria, seconds: float) -> RuleProof:
         told = f": {found.message}" if found.message else ""
         return replace(found, message=one_line(f"the empty artifact cannot be judged{told}", 200))
     return replace(found, message="") if found.proof is Proof.VACUOUS else found
+
+
+def _without_example(rule: Rule, criteria: Criteria) -> bool:
+    return without_example(compile_rule(rule, criteria.vars, built_in()))
 
 
 def _elsewhere(rule: Rule, tried: int) -> RuleProof:

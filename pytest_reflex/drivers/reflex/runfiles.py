@@ -302,13 +302,15 @@ class RunFiles(RecordedRun):
     def adopt_changes_by_hand(self) -> list[Event]:
         """Take up an artifact.md that differs from the history: a person's change, judged next.
 
-        What is no regular file is nobody's artifact: the recorded one is put in its place.
+        What is no regular file is nobody's artifact: the recorded one is put in its place. One that
+        the history does not know of may be all that is left of a lost event.
         """
-        if self.state.artifact_sha256 == EMPTY_SHA256:
+        is_first = self.state.artifact_sha256 == EMPTY_SHA256
+        if is_first and not isinstance(self.workspace, TextFile):
             return []
-        data = self.workspace.read()
-        if data is None:
-            self.workspace.write(self._text)
+        if (data := self.workspace.read()) is None:
+            if not is_first:
+                self.workspace.write(self._text)
             return []
         if hashlib.sha256(data).hexdigest() == self.state.artifact_sha256:
             return []
@@ -318,16 +320,8 @@ class RunFiles(RecordedRun):
             raise UsageError(
                 f"{error.problems[0].message}; it was changed by hand", hint=_REMOVE
             ) from None
-        return [
-            self.commit(
-                Done(
-                    kind=EventKind.ARTIFACT_CREATED,
-                    step=Step.EVALUATE,
-                    payload={"by": "hand"},
-                    artifact=text,
-                )
-            )
-        ]
+        kind, by = EventKind.ARTIFACT_CREATED, {"by": "hand"}
+        return [self.commit(Done(kind=kind, step=Step.EVALUATE, payload=by, artifact=text))]
 
     def _roll_forward(self) -> None:
         """After a crash: an artifact that is missing or one event behind is written again.

@@ -12,13 +12,13 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
-from pytest_reflex.checks.commands import commands_of_rules, starts_process
-from pytest_reflex.checks.registry import Registry
+from pytest_reflex.checks.judged import most_votes
+from pytest_reflex.checks.registry import Registry, commands_of, compile_rules
 from pytest_reflex.drivers.common.judging_files import (
     Command,
     commands_in,
@@ -35,8 +35,8 @@ from pytest_reflex.drivers.reflex.project_watch import ProjectWatch, Scope
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.steps import Done
 from pytest_reflex.model.events import Event, EventKind
-from pytest_reflex.model.judged import JUDGED
-from pytest_reflex.model.rules import CheckSpec, Criteria
+from pytest_reflex.model.rules import Criteria
+from pytest_reflex.model.targets import CompiledCheck
 from pytest_reflex.model.words import Step
 from pytest_reflex.seals.manifest import Manifest, compare, look_again, take
 from pytest_reflex.seals.outside import programs_of
@@ -142,7 +142,6 @@ def told(changes: Iterable[str]) -> str:
 
 
 FREE_AGENTS = ("offline", "replay")
-WRITES = "writes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +150,7 @@ class Holding:
 
     The agent may change what `may_change` means, checks may write what `writes` means;
     `unprotected` are files that checks run and that the agent may change all the same; `in_process`
-    says that no check starts a program or asks a judge.
+    says that no check starts a program or asks a judge, who is asked for so many `votes` at most.
     """
 
     programs: tuple[str, ...] = ()
@@ -159,6 +158,7 @@ class Holding:
     writes: tuple[str, ...] = ()
     unprotected: tuple[str, ...] = ()
     in_process: bool = False
+    votes: int = 0
 
 
 def holding_of(
@@ -171,10 +171,11 @@ def holding_of(
     judges: Iterable[Command] = (),
 ) -> Holding:
     """Return what has to be held for criteria; `judges` are commands that judge beside checks."""
-    started = [one for _, one in commands_of_rules(criteria.rules, criteria.vars, registry)]
+    compiled = compile_rules(criteria.rules, criteria.vars, registry)
+    checks = tuple(compiled.values())
     declared = [command.get("argv") or () for command in criteria.commands.values()]
-    commands = [*(one.argv for one in started), *declared, *judges]
-    written = [*commands_in(criteria, registry), *judges]
+    commands = [*(one.argv for one in commands_of(checks)), *declared, *judges]
+    written = [*commands_in(criteria, checks), *judges]
     named = list(files_of_commands(written, project=project, artifact=artifact))
     scope = Scope(project=project, may_change=tuple(may_change))
     return Holding(
@@ -186,39 +187,26 @@ def holding_of(
             *files_beyond(written, project),
         ),
         may_change=scope.may_change,
-        writes=writes_in(criteria, registry),
+        writes=writes_of(checks),
         unprotected=tuple(path for path in named if scope.is_free(path.replace("[[]", "["))),
-        in_process=not any(commands) and not _asks_or_starts(criteria, registry),
+        in_process=not any(commands) and not _asks_or_starts(criteria, checks),
+        votes=most_votes(criteria.rules, compiled),
     )
 
 
-def _asks_or_starts(criteria: Criteria, registry: Registry) -> bool:
+def _asks_or_starts(criteria: Criteria, checks: Sequence[CompiledCheck]) -> bool:
     """Return whether a check asks a judge, or may start a program; prose may become either."""
-    specs = [spec for rule in criteria.rules for spec in rule.checks]
-    kinds = {each.type for spec in specs for each in spec.alternatives or (spec,)}
     is_prose = not all(rule.checks for rule in criteria.rules)
-    starts = any(starts_process(spec, criteria.vars, registry) for spec in specs)
-    return is_prose or JUDGED in kinds or starts
+    return is_prose or not all(check.in_process for check in checks)
 
 
-def writes_in(criteria: Criteria, registry: Registry) -> tuple[str, ...]:
-    """Return what the checks of criteria declare to write: globs, reports, outputs of commands."""
-    found: list[str] = []
-    for rule in criteria.rules:
-        for spec in rule.checks:
-            for each in spec.alternatives or (spec,):
-                found += _declared(each, criteria.vars)
-    for _, command in commands_of_rules(criteria.rules, criteria.vars, registry):
+def writes_of(checks: Sequence[CompiledCheck]) -> tuple[str, ...]:
+    """Return what checks declare to write: globs, reports, outputs of commands."""
+    found = [glob for check in checks for glob in check.writes]
+    for command in commands_of(checks):
         if command.written:
             found += outputs_of(command.written)
     return tuple(dict.fromkeys(found))
-
-
-def _declared(spec: CheckSpec, variables: Mapping[str, Any]) -> Iterator[str]:
-    globs, report = spec.params.get(WRITES, ()), spec.params.get("report")
-    yield from [globs] if isinstance(globs, str) else globs
-    if isinstance(report, str):
-        yield report
 
 
 def free_steps(

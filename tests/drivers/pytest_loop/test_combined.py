@@ -158,3 +158,15 @@ def test_what_a_session_says_of_a_rule_is_evidence() -> None:
     found = session(part("one.md", blocker=False), faults=(fault,), status=1)
     result = results_of(criteria_of(GOOD), found)["a.x.one.one-md", 0]
     assert (result.message, result.evidence) == ("one.md: a.x.one is broken", "trace")
+
+
+def test_a_rule_that_does_not_apply_to_its_part_is_out_of_the_whole() -> None:
+    one = part("one.md", mild=False)
+    row = one.evaluation["rule_results"][1]
+    row.update(outcome="not_applicable", details="x is not there")
+    row["checks"] = [{"outcome": "not_applicable", "message": "x is not there"}]
+    one.evaluation["passed"] = True
+    found = evaluation(criteria_of(GOOD), session(one, part("two.md", bar="0.4")))
+    assert (found.passed, found.score) == (True, 1)
+    (result,) = found.not_applicable
+    assert (result.rule.id, result.message) == ("b.x.two.one-md", "one.md: x is not there")

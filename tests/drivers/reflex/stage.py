@@ -40,7 +40,7 @@ def issues(*rule_ids: str) -> str:
 
 def critique_all(request: StepRequest) -> str:
     assert request.evaluation
-    return issues(*(r.rule.id for r in request.evaluation.results if not r.passed))
+    return issues(*(r.rule.id for r in request.evaluation.results if r.unmet))
 
 
 class Script:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -459,3 +460,30 @@ def test_resume_by_the_command_says_whose_run_it_was(foreign: Foreign, capsys: C
     told = capsys.readouterr()
     assert "Another program began this loop" in told.err
     assert told.out.endswith("say alpha\n")
+
+
+@pytest.mark.parametrize("allowed", [False, True])
+@pytest.mark.parametrize("is_list", [False, True])
+def test_its_commands_are_shown_before_any_of_them_runs(
+    foreign: Foreign, capsys: Captured, allowed: bool, is_list: bool
+) -> None:
+    ran = foreign.project.with_suffix(".ran")
+    text = f'touch {ran}; grep -q alpha "$PYTEST_REFLEX_ARTIFACT"'
+    command = ["sh", "-c", text] if is_list else text
+    made = {"rule_id": "a.x.alpha", "type": "executable", "command": command, "expected": "runs"}
+    given = {"checks": [*PREPARED["checks"], made]}
+    foreign.leave(MADE_LINES, GOOD, **MADE | {"prepared_checks": given, "max_iterations": 1})
+    resume = ["loop", "resume", "--evaluator", "core"]
+    assert main([*resume, *(["--allow-agent-commands"] if allowed else [])]) == 6
+    told = capsys.readouterr().err
+    assert told.index("Commands that an agent made:") < told.index("Iteration 1/1")
+    run = "runs by --allow-agent-commands" if allowed else "is not run"
+    assert re.search(rf"  - a\.x\.alpha, [0-9a-f]{{8}}, {run}: .*touch .*grep", told)
+    assert ran.exists() is allowed
+    lines = map(json.loads, (foreign.root / "words/history.jsonl").read_text().splitlines())
+    first = next(one["payload"] for one in lines if one["event"] == "evaluation_done")
+    row = next(r for r in first["evaluation"]["rule_results"] if r["id"] == "a.x.alpha")
+    assert row["outcome"] == ("pass" if allowed else "not_measured")
+    if not allowed:
+        assert "a loop that begins with --allow-agent-commands runs it" in row["details"]
+    assert foreign.run_json()["status"] == "stopped"

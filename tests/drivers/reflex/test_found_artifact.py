@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.drivers.reflex.catalog import status_text
+from pytest_reflex.drivers.reflex.history import digest
 from pytest_reflex.drivers.reflex.overview import find_run
 from pytest_reflex.errors import StateError, UsageError
 from pytest_reflex.model.steps import StepRequest
@@ -125,6 +126,31 @@ def test_f31_a_check_that_always_changes_the_artifact_ends_the_run(tmp_path: Pat
     run = stage.run_json()
     assert "changed from outside" in run["stop"]["detail"]
     assert run["evaluation"]["rule_results"][0]["outcome"] == "error"
+
+
+def lose_last_event(stage: Stage, kind: str) -> None:
+    """Cut the last line of a history, which a crash of the machine has torn."""
+    history = stage.root / "words/history.jsonl"
+    *lines, last = history.read_bytes().splitlines(keepends=True)
+    assert f'"event":"{kind}"'.encode() in last.replace(b" ", b"")
+    history.write_bytes(b"".join(lines) + last[:40])
+
+
+@pytest.mark.parametrize("text", ["# Words\n\nalpha, and more to come\n", GOOD])
+def test_f08_an_artifact_whose_event_was_lost_is_taken_up(stage: Stage, text: str) -> None:
+    with stage.begin(Script(produce=text)) as loop:
+        for event in history_of(loop):
+            if event.kind == "artifact_created":
+                break
+    lose_last_event(stage, "artifact_created")
+    assert "artifact stale" in status_text(find_run(stage.root, "words"))
+    script = Script(produce=GOOD, refine=GOOD)
+    with stage.resume(script) as loop:
+        taken, evaluated, *_ = [e for e in history_of(loop) if e.kind != "checks_prepared"]
+    assert (taken.kind, taken.payload["by"]) == ("artifact_created", "hand")
+    assert evaluated.payload["evaluation"]["artifact_sha256"] == digest(text)
+    assert script.asked()[:1] in (["CRITIQUE"], [])
+    assert stage.run_json()["stop"]["passed"]
 
 
 FOUND = {
