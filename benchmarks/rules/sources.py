@@ -85,15 +85,12 @@ def _api(path: PurePosixPath, text: str) -> Iterator[tuple[str, str, str]]:
     import yaml
 
     try:
-        value = json.loads(text) if path.suffix == ".json" else yaml.load(text, yaml.CSafeLoader)
-    except (ValueError, yaml.YAMLError):
-        return
-    if path.suffix == ".json":
-        as_json = text
-        as_yaml = yaml.dump(value, Dumper=yaml.CSafeDumper, sort_keys=False)
-    else:
-        as_yaml = text
-        as_json = json.dumps(value, indent=2, default=str)
+        data = yaml.load(text, yaml.CSafeLoader)  # JSON is YAML
+    except yaml.YAMLError:
+        return  # it has a fault of its own
+    is_json = path.suffix == ".json"
+    as_json = text if is_json else json.dumps(data, indent=2, default=str)
+    as_yaml = yaml.dump(data, Dumper=yaml.CSafeDumper, sort_keys=False) if is_json else text
     yield "yaml", str(path.with_suffix(".yaml")), as_yaml
     yield "json", str(path.with_suffix(".json")), as_json
     yield "markdown", str(path.with_suffix(".md")), f"# API\n\n```yaml\n{as_yaml.rstrip()}\n```\n"

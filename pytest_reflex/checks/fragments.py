@@ -32,9 +32,14 @@ _OF_YAML = re.compile(r":(?:\s|$)|^[ \t]*-\s|[\[{]|^[ \t]*[%&*!|>?]", re.MULTILI
 _CUT_ALONE = re.compile(rf"^([ \t]*){_CUT}[ \t]*$", re.MULTILINE)
 _TEMPLATE_LINE = re.compile(r"^[ \t]*(?:\{%.*%\}|\{\{.*\}\}|<%.*%>)[ \t]*$", re.MULTILINE)
 _TEMPLATE = re.compile(r"\$?\{\{.*?\}\}|<%.*?%>|\{%.*?%\}")
+_NAMED = re.compile(r"<([A-Za-z][\w .-]*)>")
+_NAMED_VALUE = re.compile(r"=[ \t]*<[A-Za-z][\w .-]*>[ \t]*$", re.MULTILINE)
+"""What a reader is to put in."""
+
 _JSON_PART = re.compile(
     rf"""(?P<text>"(?:\\.|[^"\\\n])*")|(?P<remark>//[^\n]*|/\*.*?\*/|\#[^\n]*)"""
-    rf"""|(?P<cut>{_CUT})|(?P<value>\$?\{{\{{.*?\}}\}}|<[A-Za-z][\w .-]*>)""",
+    rf"""|(?P<cut>^[ \t]*{_CUT}[^\n"{{}}\[\]:]*$|{_CUT})"""
+    rf"""|(?P<value>\$?\{{\{{.*?\}}\}}|<[A-Za-z][\w .-]*>)""",
     re.DOTALL | re.MULTILINE,
 )
 _COMMAS = re.compile(r",(?:\s*,)+")
@@ -106,6 +111,7 @@ def _yaml_readings(text: str) -> Iterator[str]:
 
 def _toml_readings(text: str) -> Iterator[str]:
     text = _TEMPLATE.sub("x", _TEMPLATE_LINE.sub("", text))
+    text = _NAMED.sub(lambda name: re.sub(r"\W", "_", name[1]), _NAMED_VALUE.sub('= ""', text))
     yield _CUT_VALUE.sub('= ""', _CUT_LINE.sub("", text))
 
 

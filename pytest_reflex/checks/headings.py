@@ -107,6 +107,7 @@ def _required(
 ) -> Report:
     candidates = _candidates(document, params)
     instead = _instead(document, params)
+    empty = [(one.title, one.line) for one in document.sections] if instead else []
     what = "filled heading" if params.get("filled") else "heading"
     what += " or lead" if params.get("leads") else ""
     findings: list[Finding] = []
@@ -114,7 +115,8 @@ def _required(
     there = []
     for wanted in required:
         found = wanted.first_in(candidates, context)
-        found = found or instead
+        if found is None and wanted.first_in(empty, context) is None:
+            found = instead  # a section that is there and empty has to be filled
         if found is None:
             missing = Finding(f"there is no {what} {wanted.shown}")
             if wanted.pattern and (expected := params.get("expected")):

@@ -37,7 +37,8 @@ def inserted(*blocks: str) -> Plant:
 
 
 def without_fences(text: str) -> Iterator[str]:
-    if _FENCE.search(text) and not re.search(r"^(?: {4}|\t)", text, re.MULTILINE):
+    others = re.search(r"^(?: {4}|\t)|^\|[-| :]+\|$", text, re.MULTILINE)  # code, or a table
+    if _FENCE.search(text) and not others:
         yield _FENCE.sub("", text)
 
 

@@ -232,3 +232,12 @@ NOT_DOCUMENTED = [
 def test_other_link_is_none_to_documentation(text: str) -> None:
     params = {"required": "/nothing called so/", "documented": True}
     assert judge(f"# Tool\n\n{text}\n", {"headings": params}).outcome is Outcome.FAIL
+
+
+@pytest.mark.parametrize("heading", ["## Usage\n", "## Usage\n\n### Advanced\n", "Usage\n-----\n"])
+def test_a_link_does_not_stand_for_a_section_that_is_there_and_empty(heading: str) -> None:
+    params = {"required": ["/^usage/"], "filled": True, "documented": True}
+    page = "# T\n\nSee the [documentation](https://t.example/docs/).\n\n"
+    assert judge(page, {"headings": params}).outcome is Outcome.PASS
+    assert judge(f"{page}{heading}", {"headings": params}).outcome is Outcome.FAIL
+    assert judge(f"{page}## Usage\n\nCall it.\n", {"headings": params}).outcome is Outcome.PASS

@@ -190,3 +190,37 @@ def test_file_of_a_generator_above_makes_pages_of_its_folder(
 def test_what_no_generator_resolves_is_still_found(text: str, message: str) -> None:
     params = {"links": {"anchors": True, "references": True}}
     assert judge(f"!!! note\n    a\n\n{text}", params).message == message
+
+
+@pytest.mark.parametrize("file", ["mkdocs.yml", "mkdocs.yaml", "zensical.toml"])
+@pytest.mark.parametrize("mark", ["", "!!! note\n    a\n\n"])
+def test_text_that_is_put_below_each_page_may_define_any_reference(
+    file: str, mark: str, tmp_path: Path
+) -> None:
+    text = f"{mark}Support for [PEP 517][] and [the build][]"
+    for settings, outcome in (("plain", Outcome.FAIL), ("auto_append", Outcome.PASS)):
+        folder = tmp_path / settings / "docs"
+        folder.mkdir(parents=True)
+        (folder.parent / file).write_text(f"{settings}:\n  - links.txt\n")
+        assert judge(text, {"links": {"references": True}}, base=folder).outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        ("## What / why\n\n[x](#what-why)", Outcome.PASS),
+        ("## `A` & B\n\n[x](#a-b)", Outcome.PASS),
+        ("## 🎉 Party\n\n[x](#party)", Outcome.PASS),
+        ("## What / why\n\n[x](#whatwhy)", Outcome.FAIL),
+    ],
+)
+@pytest.mark.parametrize("folder", ["docs", "website/guides"])
+def test_anchor_of_other_generators_is_left_to_them_in_a_folder_of_documentation(
+    text: str, outcome: Outcome, folder: str, tmp_path: Path
+) -> None:
+    params = {"links": {"anchors": True}}
+    result = judge(text, params, base=tmp_path / folder)
+    assert result.outcome is outcome
+    assert ("left to the generator of the site: 1" in result.message) is (outcome is Outcome.PASS)
+    assert judge(text, params, "README.md", base=tmp_path / folder).outcome is Outcome.FAIL
+    assert judge(text, params, base=tmp_path / "src").outcome is Outcome.FAIL

@@ -41,14 +41,16 @@ def auth(api: ApiDocument) -> Report:
     """Find operations under `paths` without declared security, and schemes that are not defined.
 
     An empty list, or an empty requirement in one, declares an operation public. Where no operation
-    declares anything, and nothing in the document says that callers have to prove who they are, it
-    is taken for the interface of a public service. Beside operations that are secured, those that
-    callers need first (`/login`, `/health`, `/.well-known`) may be silent.
+    names a scheme, nothing in the document says that callers have to prove who they are, and none
+    of it changes what others read, it is taken for the interface of a public service. Beside
+    operations that are secured, those that callers need first (`/login`, `/health`, `/.well-known`)
+    may be silent.
     """
     found = api.operations("paths")
     findings = list(_undefined(api, found))
     silent = [op for op in found if _security(api, op).node is None]
-    limited = len(silent) < len(found) or _says_limited(api, found)
+    secured = any(any(_schemes(_security(api, op).node)) for op in found)
+    limited = secured or _says_limited(api, silent)
     if limited:
         findings += [
             api.finding(f"{op.label} declares no security", op.spot)
@@ -60,7 +62,7 @@ def auth(api: ApiDocument) -> Report:
         missing = api.finding("components.securitySchemes defines no scheme", api.root)
         findings.insert(0, missing)
     if silent and not limited:
-        public = "no operation declares security, and nothing says that access is limited: "
+        public = "no operation needs a scheme, changes anything or says that access is limited: "
         return Report(findings, public + "it is taken for public")
     return Report(findings, f"{counted(len(found), 'operation')}, each with declared security")
 
@@ -92,7 +94,10 @@ def _says_limited(api: ApiDocument, operations: list[Operation]) -> bool:
     if _speaks_of_it(api.root.child("info")):
         return True
     return any(
-        _refuses(api, op) or _takes_credential(api, op) or _speaks_of_it(op.spot)
+        _changes(api, op)
+        or _refuses(api, op)
+        or _takes_credential(api, op)
+        or _speaks_of_it(op.spot)
         for op in operations
         if not _is_open(op)
     )
@@ -103,6 +108,12 @@ def _speaks_of_it(spot: Spot) -> bool:
     return any(
         isinstance(text, str) and _SAYS_LIMITED.search(_SAYS_PUBLIC.sub("", text)) for text in texts
     )
+
+
+def _changes(api: ApiDocument, op: Operation) -> bool:
+    """Return whether it makes, changes or removes something, which few let everybody do."""
+    makes = op.method == "post" and any(status == "201" for status, _ in api.responses(op))
+    return makes or op.method in ("put", "patch", "delete")
 
 
 def _refuses(api: ApiDocument, op: Operation) -> bool:
