@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import partial
 
 from benchmarks.rules.operators import append
@@ -125,9 +126,8 @@ def without_examples(text: str) -> str:
     return _ROW_OF_DASHES.sub("", without_fences(text))
 
 
-def no_decision(change: object, text: str) -> str | None:
+def no_decision(change: Callable[[str, str], str | None], text: str) -> str | None:
     """Change the sections that hold the decision, and take out the lines that say it elsewhere."""
-    assert callable(change)
     found = change(_DECISION, with_hashes(text))
     if found is None:
         return None
