@@ -43,6 +43,8 @@ _HYPHENS = re.compile(r"-{2,}")
 _NUMBER = re.compile(r"-(\d+)$")
 _OF_DOCS = frozenset(("docs", "doc", "documentation", "website"))
 _NEAR = 4  # folders above a page
+_MARK = re.compile(r"(?<![\]!])\[\]\(#([^()\s]*)\)")
+"""[](#name): nobody can click it, so it is a mark for a tool."""
 _OF_THE_PAGE = ("top", "readme")  # GitHub gives them to the page and to what it shows of a folder
 _KEPT = frozenset(("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Pc"))
 _NO_LABEL = re.compile(r"\^.*|\W*\d*\W*")
@@ -176,7 +178,10 @@ def _missing_anchors(
     of_sites |= {_NUMBER.sub(r"_\1", slug) for slug in known | of_sites}
     if builder is not Generator.NONE:
         known |= of_sites
+    marks = set(_MARK.findall(document.text))
     for link in document.links:
+        if not link.text and link.target[1:] in marks:
+            continue
         if link.target.startswith("#") and not link.target.startswith("#:~:"):
             anchor = unquote(link.target[1:])
             wanted = anchor.lower().removeprefix("user-content-")

@@ -50,6 +50,9 @@ def test_block_that_does_not_parse_fails_at_its_line(
 
 
 FRAGMENTS = [
+    ("python", "Some text.\n\nNote: # (1)!\n    Some information.\n"),
+    ("python", "Return the size, in bytes.\n"),
+    ("py", "One line of it.\n\nMore lines follow: they say why.\n"),
     ("json", '[\n  {"a": 1},\n  ... (8 more items) ...\n  {"a": 2}\n]\n'),
     ("json", '{\n  "a": [\n    1,\n    … and so on\n  ]\n}\n'),
     ("json", '{\n  "a": ...,\n  "b": 2,\n  ... the rest ...\n}\n'),
@@ -105,6 +108,10 @@ def test_part_of_a_file_parses(language: str, code: str) -> None:
 
 
 BROKEN = [
+    ("python", "Call it.\nx = 1 +\n"),
+    ("python", "Call the function.\n\nf(1)\n"),
+    ("python", "Install it first.\npip install x\n"),
+    ("python", "Some text without an end\n"),
     ("json", '{\n  "a": 1\n  ... "b"\n}\n'),
     ("json", '[\n  {"a": 1},\n  ... (8 more) ...\n  {"a" 2}\n]\n'),
     ("toml", "[tool.<NAME>]\na <value>\n"),

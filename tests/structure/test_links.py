@@ -97,6 +97,8 @@ ANCHORED = {
     "an attribute called id": '## Bee {id="sec-b"}\n\n[x](#sec-b)',
     "a target above the heading": "(sec-b)=\n## Bee\n\n[x](#sec-b)",
     "the page itself": "# T\n\n[x](#readme)",
+    "a mark that nobody can click": "# T\n\n[](#mark) and [](#another-mark)",
+    "a mark above code": "# T\n\n[](#skip)\n```js\nf()\n```",
     "words of the page": "# T\n\n[x](#:~:text=T)",
     "a text that other files are put into": "--8<-- 'more.md'\n\n[x](#more)",
 }
@@ -113,6 +115,8 @@ DEAD = {
     "emoji kept": ("## 🎉 Party\n\n[x](#🎉-party)", "🎉-party"),
     "edge left out": ("## Buy ![Icon](i.png)\n\n[x](#buy)", "buy"),
     "one hyphen for two blanks": ("## What / why\n\n[x](#what-why)", "what-why"),
+    "a mark and a link": ("# T\n\n[](#mark) [x](#mark)", "mark"),
+    "a picture": ("# T\n\n[![](i.png)](#gone)", "gone"),
     "another id": ("## Bee { #sec-b }\n\n[x](#sec-c)", "sec-c"),
     "the words of an image": ("## ![Icon](i.png)\n\n[x](#icon)", "icon"),
 }
