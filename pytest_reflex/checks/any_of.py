@@ -111,6 +111,8 @@ class _Alternatives:
             )
         outcome = next(o for o in _WORST_FIRST if any(r.outcome is o for r in tried))
         decisive = next(r for r in tried if r.outcome is outcome)
+        # What was judged takes nothing from why the others could not be.
+        unjudged = [r for r in tried if r.outcome is not Outcome.FAIL] or tried
         return CheckResult(
             outcome=outcome,
             message=f"none of {total} alternatives holds: "
@@ -123,7 +125,7 @@ class _Alternatives:
             findings=tuple(found for result in tried for found in result.findings),
             not_asked=decisive.not_asked,
             needs=decisive.needs,
-            cause=decisive.cause if len({result.cause for result in tried}) == 1 else "",
+            cause=decisive.cause if len({result.cause for result in unjudged}) == 1 else "",
         )
 
 

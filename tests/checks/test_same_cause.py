@@ -144,11 +144,22 @@ def test_alternatives_that_cannot_read_it_have_one_cause(tmp_path: Path) -> None
     assert found.results[1].same_cause == "a.x.r0"
 
 
+def test_an_alternative_that_fails_takes_nothing_from_why_the_other_was_not_judged(
+    tmp_path: Path,
+) -> None:
+    title = {"type": "structure", "headings": {"single_title": True}}
+    search = {"type": "content", "search": "nowhere"}
+    checks: list[dict[str, Any]] = [title, {"type": "any_of", "any_of": [title, search]}]
+    found = judged(tmp_path, "a.rst", "Title\n=====\n", checks)
+    assert found.results[1].same_cause == "a.x.r0"
+
+
 STOCK = {
     "api-spec": ("api.yaml", "swagger: '2.0'\n"),
     "configuration": ("a.json", "{,}"),
     "code": ("a.py", "x = (\n"),
     "documentation": ("README.rst", "Title\n=====\n"),
+    "guide": ("page.rst", "Title\n=====\n"),
 }
 
 
