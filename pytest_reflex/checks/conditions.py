@@ -105,7 +105,9 @@ def _not_holding(
         unknown = _unseen(condition.check, artifact)
     if unknown:
         message = f"its condition ({words(condition)}) cannot be evaluated: {unknown}"
-        return CheckResult(outcome=Outcome.ERROR, message=message, location=found.location)
+        return CheckResult(
+            outcome=Outcome.ERROR, message=message, location=found.location, cause=found.cause
+        )
     if (found.outcome is Outcome.PASS) is not condition.negated:
         return None
     return CheckResult(outcome=Outcome.NOT_APPLICABLE, message=found.message)

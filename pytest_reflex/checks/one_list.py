@@ -16,6 +16,8 @@ LIST_KINDS: dict[str, Kind] = {
 }
 """What may be asked of a list, with its meaning."""
 
+_DIGITS = 1000  # of longer ones Python makes no number
+
 
 @dataclass(frozen=True, slots=True)
 class Item:
@@ -30,7 +32,8 @@ class Item:
     def number(self) -> int | None:
         """The whole number that the value is, or is written as."""
         if isinstance(self.value, str):
-            return int(self.value) if self.value.isascii() and self.value.isdigit() else None
+            is_whole = self.value.isascii() and self.value.isdigit() and len(self.value) <= _DIGITS
+            return int(self.value) if is_whole else None
         whole = isinstance(self.value, int) and not isinstance(self.value, bool)
         return self.value if whole else None
 
@@ -76,9 +79,13 @@ def _gaps(items: Sequence[Item]) -> Iterator[Finding]:
 
 def _key(item: Item) -> Any:
     number = item.number
-    return ("number", number) if number is not None else (type(item.value).__name__, _shown(item))
+    return ("number", number) if number is not None else (type(item.value).__name__, _text(item))
+
+
+def _text(item: Item) -> str:
+    return item.value if isinstance(item.value, str) else repr(item.value)
 
 
 def _shown(item: Item) -> str:
-    text = item.value if isinstance(item.value, str) else repr(item.value)
+    text = _text(item)
     return text if len(text) <= 60 else text[:57] + "..."
