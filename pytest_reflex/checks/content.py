@@ -12,7 +12,7 @@ from pytest_reflex.checks.excerpt import Part, lines_at
 from pytest_reflex.checks.finding import MOST_FINDINGS, Finding, placed, unread
 from pytest_reflex.checks.options import FLAG, REQUIRED, TEXT, problems_of, settle, whole_number
 from pytest_reflex.checks.parts import MissingPart, parts_of
-from pytest_reflex.checks.selection import ACROSS, FILE_KINDS, as_one, globs_of, over_files
+from pytest_reflex.checks.selection import ACROSS, FILE_KINDS, as_one, file_globs, over_files
 from pytest_reflex.errors import ArtifactError, CriteriaError, Place, Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import one_line
@@ -86,7 +86,7 @@ class ContentCheck:
             block=params.get("block", ""),
             raw=params["raw"],
         )
-        patterns = globs_of(params)
+        patterns = file_globs(params)
         each, negative = params["each"], search.most is not None
 
         def run(artifact: Artifact, context: CheckContext) -> CheckResult:

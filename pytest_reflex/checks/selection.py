@@ -58,7 +58,7 @@ _UNSAID = (
 )
 
 
-def globs_of(params: Mapping[str, Any]) -> tuple[str, ...] | None:
+def file_globs(params: Mapping[str, Any]) -> tuple[str, ...] | None:
     """Return the globs that the parameter `files` gives, as one or as a list; None where none."""
     files = params.get("files")
     return (files,) if isinstance(files, str) else files and tuple(files)
