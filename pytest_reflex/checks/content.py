@@ -78,8 +78,7 @@ class ContentCheck:
         search = _Search(
             pattern=pattern,
             wanted=_wanted(params),
-            # A long pattern does not show people what it looks for.
-            expected="" if pattern.plain or len(pattern.source) <= 30 else spec.expected,
+            expected="" if pattern.is_readable else spec.expected,
             least=params.get("min_count", 1),
             most=0 if params["negate"] else params.get("max_count"),
             section=params.get("section", ""),

@@ -158,10 +158,13 @@ def test_what_was_sought_is_shown_up_to_80_characters() -> None:
     [
         (r"\bday \d+", r"'\bday \d+' is not there in section 'End'"),
         (r"\b(20|19)\d\d-[01]\d-[0-3]\d\b.*", "not found: a date in section 'End'"),
+        (r"^\s*\d", "not found: a date in section 'End'"),
         ("a long text without anything special", "'a long text without anything special' is not"),
     ],
 )
-def test_a_long_pattern_is_told_by_what_is_expected(search: str, message: str) -> None:
+def test_a_pattern_that_shows_nothing_is_told_by_what_is_expected(
+    search: str, message: str
+) -> None:
     spec = replace(content(search=search, section="End"), expected="a date")
     run = ContentCheck().compile(spec, {})
     result = run(document(MARKDOWN), CheckContext(root=Path("/")))
