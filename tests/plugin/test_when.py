@@ -134,7 +134,7 @@ VERSIONS = {
     "a good one": ('hello\n```json\n{"version": 1}\n```\n', "pass", 0),
     "a bad one": ('hello\n```json\n{"version": "x"}\n```\n', "fail", 1),
     "none": ("hello\n```json\n{}\n```\n", "not_applicable", 0),
-    "what cannot be read": ('hello\n```json\n{"version": \n```\n', "error", 1),
+    "what cannot be read": ('hello\n```json\n{"version": \n```\n', "fail", 1),
 }
 
 
