@@ -26,7 +26,8 @@ _LONGEST = 600  # characters of a text that is no evidence
 _LONGEST_EVIDENCE = 2_000
 _SHORTEST_EVIDENCE = 80
 _CUT = " ..."
-_WORST_FIRST = (Outcome.FAIL, Outcome.ERROR, Outcome.NOT_MEASURED)
+# A check that says it does not apply is told where the others of its rule were not measured.
+_WORST_FIRST = (Outcome.FAIL, Outcome.ERROR, Outcome.NOT_MEASURED, Outcome.NOT_APPLICABLE)
 
 Finding = dict[str, Any]
 

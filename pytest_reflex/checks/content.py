@@ -12,7 +12,7 @@ from pytest_reflex.checks.excerpt import Part, lines_at
 from pytest_reflex.checks.finding import MOST_FINDINGS, Finding, placed, unread
 from pytest_reflex.checks.options import FLAG, REQUIRED, TEXT, problems_of, settle, whole_number
 from pytest_reflex.checks.parts import MissingPart, parts_of
-from pytest_reflex.checks.selection import ACROSS, FILE_KINDS, as_one, over_files
+from pytest_reflex.checks.selection import ACROSS, FILE_KINDS, as_one, file_globs, over_files
 from pytest_reflex.errors import ArtifactError, CriteriaError, Place, Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import one_line
@@ -78,14 +78,14 @@ class ContentCheck:
         search = _Search(
             pattern=pattern,
             wanted=_wanted(params),
+            expected="" if pattern.is_readable else spec.expected,
             least=params.get("min_count", 1),
             most=0 if params["negate"] else params.get("max_count"),
             section=params.get("section", ""),
             block=params.get("block", ""),
             raw=params["raw"],
         )
-        files = params.get("files")
-        patterns = (files,) if isinstance(files, str) else files and tuple(files)
+        patterns = file_globs(params)
         each, negative = params["each"], search.most is not None
 
         def run(artifact: Artifact, context: CheckContext) -> CheckResult:
@@ -177,6 +177,7 @@ _Owners = Mapping[int, str]
 class _Search:
     pattern: Pattern
     wanted: str
+    expected: str
     least: int
     most: int | None
     section: str
@@ -210,9 +211,7 @@ class _Search:
             # Nothing can be said to be absent from a place that is not there.
             outcome = Outcome.FAIL if self.most is None else Outcome.ERROR
             return CheckResult(outcome=outcome, message=absent)
-        if files == (folder,):
-            owners = {}
-        return self._verdict(folder, parts, found, owners)
+        return self._verdict(folder, parts, found, {} if files == (folder,) else owners)
 
     @property
     def shown(self) -> str:
@@ -245,9 +244,10 @@ class _Search:
         passed = passed and (self.most is None or count <= self.most)
         outcome = Outcome.PASS if passed else Outcome.FAIL
         if not found:
-            message = f"'{self.shown}' is not there{self._where()}"
+            is_named = self.expected and not passed
+            absent = f"not found: {self.expected}" if is_named else f"'{self.shown}' is not there"
             evidence = "" if passed else self._near_miss(parts)
-            return CheckResult(outcome=outcome, message=message, evidence=evidence)
+            return CheckResult(outcome=outcome, message=absent + self._where(), evidence=evidence)
         part, spans = found[0]
         line, column = part.position(spans[0][0])
         name = owners.get(id(part), "")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
+from typing import Any
 
 from pytest_reflex.checks.options import FLAG, TEXTS
 from pytest_reflex.errors import Place
@@ -55,6 +56,12 @@ _UNSAID = (
     "is a folder, and this check says neither `files` nor `each` "
     "(name the files as artifacts, or give the check one of the two)"
 )
+
+
+def file_globs(params: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """Return the globs that the parameter `files` gives, as one or as a list; None where none."""
+    files = params.get("files")
+    return (files,) if isinstance(files, str) else files and tuple(files)
 
 
 def over_files(

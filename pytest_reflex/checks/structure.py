@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_reflex.checks.finding import Report, result_of, unread
 from pytest_reflex.checks.options import REQUIRED, Kind, problems_of, settle
-from pytest_reflex.checks.selection import FILE_KINDS, as_one, over_files
+from pytest_reflex.checks.selection import FILE_KINDS, as_one, file_globs, over_files
 from pytest_reflex.checks.structure_kind import ParameterError, StructureKind
 from pytest_reflex.errors import (
     ArtifactError,
@@ -85,8 +85,7 @@ class StructureCheck:
     def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> CompiledCheck:
         kind, params = settled(spec, variables)
         judge = _made(spec, kind, {**params, "expected": spec.expected})
-        files = params.get("files")
-        patterns = (files,) if isinstance(files, str) else files and tuple(files)
+        patterns = file_globs(params)
         each, negative = params["each"], kind.forbids(params)
 
         def run(artifact: Artifact, context: CheckContext) -> CheckResult:

@@ -8,7 +8,6 @@ and how those that nobody named are put back.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,16 +15,14 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from pytest_reflex.documents.data_tree import LONGEST, looks_like_data, whole_tree
-from pytest_reflex.documents.lines import BOM, newline_of, split, starts
+from pytest_reflex.documents.lines import BOM, newline_of, starts
 from pytest_reflex.documents.nodes import Node
-from pytest_reflex.documents.outline import outline
+from pytest_reflex.documents.outline import front_matter_lines, outline
 
 BEFORE_HEADINGS = "(top)"
 FRONT_MATTER = "(front matter)"
 # Beyond this a list of parts helps nobody, and finding them takes seconds.
 MOST_LINES = 50_000
-
-_FENCE = re.compile(r"---[ \t]*(?:\r\n|\n|\r)?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +74,7 @@ def parts_of(text: str) -> Parts | None:
 
 
 def _of_markdown(text: str) -> Parts | None:
-    matter = _front_matter_lines(text)
+    matter = front_matter_lines(text.removeprefix(BOM))
     headings = [heading for heading in outline(text).headings if heading.line >= matter]
     if not headings and not matter:
         return None
@@ -100,15 +97,6 @@ def _of_markdown(text: str) -> Parts | None:
     return Parts(
         kind="markdown", parts=tuple(parts), gaps=tuple(gaps), between=newline_of(text) * 2
     )
-
-
-def _front_matter_lines(text: str) -> int:
-    """Return how many lines the front matter of a text has, with its fences; 0 for none."""
-    lines = split(text.removeprefix(BOM))
-    if not lines or not _FENCE.fullmatch(lines[0]):
-        return 0
-    closing = (n for n, line in enumerate(lines[1:], 1) if _FENCE.fullmatch(line))
-    return next(closing, -1) + 1
 
 
 def _of_data(text: str) -> Parts | None:

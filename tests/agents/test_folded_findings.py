@@ -143,10 +143,16 @@ def test_without_an_evaluation_there_are_no_findings() -> None:
     assert json.loads(findings_text(None)) == []
 
 
+def test_a_rule_of_which_a_part_does_not_apply_has_its_findings() -> None:
+    lost = check("its worker died", Outcome.NOT_MEASURED)
+    (entry,) = told(rule("a.x.one", check("no version", Outcome.NOT_APPLICABLE), lost))
+    assert [one["outcome"] for one in parts(entry)] == ["not_measured", "not_applicable"]
+
+
 texts = st.text(st.sampled_from('ab "\\\n\té日'), max_size=900)
 checks = st.builds(
     CheckResult,
-    outcome=st.sampled_from([one for one in Outcome if one is not Outcome.NOT_APPLICABLE]),
+    outcome=st.sampled_from(Outcome),
     message=st.sampled_from(["", "one", "two", "three", "m" * 800, 'a "b"\n']),
     expected=st.sampled_from(["", "this", "e" * 900]),
     evidence=texts,

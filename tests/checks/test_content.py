@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +151,25 @@ def test_a_pattern_that_would_never_end_is_stopped(text: str) -> None:
 def test_what_was_sought_is_shown_up_to_80_characters() -> None:
     assert search("", search="x" * 80).message == f"'{'x' * 80}' is not there"
     assert "x" * 80 not in search("", search="x" * 81).message
+
+
+@pytest.mark.parametrize(
+    ("search", "message"),
+    [
+        (r"\bday \d+", r"'\bday \d+' is not there in section 'End'"),
+        (r"\b(20|19)\d\d-[01]\d-[0-3]\d\b.*", "not found: a date in section 'End'"),
+        (r"^\s*\d", "not found: a date in section 'End'"),
+        ("a long text without anything special", "'a long text without anything special' is not"),
+    ],
+)
+def test_a_pattern_that_shows_nothing_is_told_by_what_is_expected(
+    search: str, message: str
+) -> None:
+    spec = replace(content(search=search, section="End"), expected="a date")
+    run = ContentCheck().compile(spec, {})
+    result = run(document(MARKDOWN), CheckContext(root=Path("/")))
+    assert result.outcome is FAIL
+    assert result.message.startswith(message)
 
 
 @pytest.mark.parametrize("name", ["min_count", "max_count"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from pytest_reflex.checks.run import evaluate
 from pytest_reflex.cli.main import main
 from pytest_reflex.contracts.validate import problems as schema_problems
 from pytest_reflex.model.results import Evaluation
-from pytest_reflex.model.rules import CheckSpec
+from pytest_reflex.model.rules import CheckSpec, Condition
 from pytest_reflex.model.words import Outcome, Severity
 from tests.checks.building import rule, target
 
@@ -144,11 +145,33 @@ def test_alternatives_that_cannot_read_it_have_one_cause(tmp_path: Path) -> None
     assert found.results[1].same_cause == "a.x.r0"
 
 
+def test_an_alternative_that_fails_takes_nothing_from_why_the_other_was_not_judged(
+    tmp_path: Path,
+) -> None:
+    title = {"type": "structure", "headings": {"single_title": True}}
+    search = {"type": "content", "search": "nowhere"}
+    checks: list[dict[str, Any]] = [title, {"type": "any_of", "any_of": [title, search]}]
+    found = judged(tmp_path, "a.rst", "Title\n=====\n", checks)
+    assert found.results[1].same_cause == "a.x.r0"
+
+
+def test_a_condition_that_cannot_be_evaluated_has_the_cause_of_its_document(tmp_path: Path) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text("a: b: c\n")
+    check = CheckSpec(type="structure", params={"path": "a"})
+    plain, conditional = rule("a.x.plain", check), rule("a.x.conditional", check)
+    conditional = replace(conditional, when=(Condition(check=check),))
+    found = evaluate(target(path, plain, conditional), built_in())
+    assert [row.outcome for row in found.results] == [Outcome.FAIL, Outcome.NOT_MEASURED]
+    assert found.results[1].same_cause == "a.x.plain"
+
+
 STOCK = {
     "api-spec": ("api.yaml", "swagger: '2.0'\n"),
     "configuration": ("a.json", "{,}"),
     "code": ("a.py", "x = (\n"),
     "documentation": ("README.rst", "Title\n=====\n"),
+    "guide": ("page.rst", "Title\n=====\n"),
 }
 
 

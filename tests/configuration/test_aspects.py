@@ -44,7 +44,7 @@ FOUND = [
     ("portability", JOB + "    steps: [{uses: a/b}]\n", 5, "the action a/b names no version"),
     ("portability", JOB + "    steps: [{uses: 'docker://a'}]\n", 5, "the image a has no tag"),
     ("portability", "a: x:/Users/ann/y\n", 1, "a holds a path of one person: /Users/ann"),
-    ("permissions", "a: {privileged: true}\n", 1, "privileged: true runs privileged"),
+    ("permissions", "a: {privileged: true}\n", 1, "privileged: true gives the container"),
     ("permissions", WEB + "    network_mode: host\n", 4, "'web' shares the network of the host"),
     ("permissions", WEB + "    cap_add: [SYS_ADMIN]\n", 4, "gets the capability SYS_ADMIN"),
     ("permissions", WEB + "    security_opt: ['seccomp:unconfined']\n", 4, "runs unconfined"),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pytest_reflex.errors import StateError
 from pytest_reflex.store.delta import apply_delta, changed_sections, make_delta
-from pytest_reflex.store.parts import MOST_LINES
+from pytest_reflex.store.parts import MOST_LINES, parts_of
 
 texts = st.one_of(
     st.text(max_size=30),
@@ -85,6 +85,16 @@ def test_changed_headings_are_named() -> None:
     assert changed.modified == ("(top)", "One")
     assert changed.removed == ("Two",)
     assert changed.all == ("Three", "(top)", "One", "Two")
+
+
+FRONT_MATTER = ["---\na: 1\n---\n", "+++\na = 1\n+++\n", "---\na: 1\n...\n"]
+
+
+@pytest.mark.parametrize("front", FRONT_MATTER)
+def test_front_matter_is_a_part_in_each_of_its_forms(front: str) -> None:
+    parts = parts_of(front + "# T\n\ntext\n")
+    assert parts is not None
+    assert parts.parts[0].name == "(front matter)"
 
 
 def test_section_that_moves_by_blank_lines_is_not_changed() -> None:

@@ -54,6 +54,14 @@ GOOD: list[tuple[dict[str, Any], Files]] = [
         {"path": "l[*].n", "unique": True},
         {"a.yaml": "l: [{n: a}, {n: b}]\n", "b.json": '{"l":[{"n":"c"}]}'},
     ),
+    (
+        {"path": "n", "unique": True},
+        {
+            "a.yaml": f"n: {'x' * 60}a\n",
+            "b.yaml": f"n: {'x' * 60}b\n",
+            "c.yaml": f"n: '{'1' * 5000}'\n",
+        },
+    ),
     (NAMES, {"0001-a.md": "", "sub/0002-b.md": "", "0003-c.md": ""}),
     ({"names": {"matches": "^[a-z-]+[.]md$", "unique": True}}, {"a.md": "", "b-c.md": ""}),
     (INDEX, {"README.md": LINKS, **PAGES}),

@@ -1,7 +1,7 @@
 """What a file of a known kind cannot be without: its main part, with something in each entry.
 
 Where such a thing is missing, no other aspect has anything to look at: what was wrong in it must
-not count as mended.
+not count as fixed.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from pytest_reflex.checks.finding_at import finding_at
 from pytest_reflex.documents.lines import bare
 
 _FLAGS = {
-    "privileged": "runs privileged, that is with the rights of root on the host",
+    "privileged": "gives the container the rights of root on the host",
     "allowPrivilegeEscalation": "may raise its own rights",
     "hostNetwork": "shares the network of the host",
     "hostPID": "sees the processes of the host",

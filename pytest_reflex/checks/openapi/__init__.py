@@ -90,7 +90,7 @@ def _make(params: Mapping[str, Any]) -> Judge:
 def _silent(documents: list[ApiDocument]) -> Operation | None:
     """Return an operation without a response, where no other has a JSON body either.
 
-    Nothing is left to look at then, and what was wrong there must not count as mended.
+    Nothing is left to look at then, and what was wrong there must not count as fixed.
     """
     every = [(api, op) for api in documents for op in api.operations()]
     if any(next(api.json_bodies(op, errors=True), None) for api, op in every):
