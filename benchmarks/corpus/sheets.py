@@ -14,12 +14,13 @@ WARNINGS = 120
 AROUND = 7
 WIDTH = 220
 ASKED = """\
-Each entry is one finding of a checker on a document of a published package. Open the document where
-the excerpt is not enough. true: the finding is right, and the maintainers of the project would take
-a patch for it. false: nothing is wrong there, or they would not change it, or the checker misread
-the document, or it is no such document as the rule is for. A package holds only a part of its
-repository: that something is left out of the package is no fault. Answer in a TOML file of your own
-beside this sheet: [[finding]] with id, verdict = "true" or "false", and reason (a short sentence).
+Each entry is one finding of a checker on a document of a published package. Open the document
+where the excerpt is not enough. true: the document really has what the finding says, and the
+maintainers would take a patch for it, whatever its size. false: nothing is wrong there, or they
+would not change it, or the checker misread the document, or it is no such document as the rule is
+for. A package holds only a part of its repository: that something is left out of the package is
+no fault. Answer in a TOML file of your own beside this sheet: [[finding]] with id, verdict =
+"true" or "false", and reason (a short sentence).
 """
 
 

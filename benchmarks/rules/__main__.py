@@ -43,8 +43,8 @@ def main() -> int:
         number = sum(one.kind == kind for one in mutants)
         print(f"planted only {number}: {kind.template} {kind.rule} {kind.format}")
     table = tallied((*one.kind, one.caught) for one in mutants)
-    measured_templates = {source.template for source in found}
-    without = [n for n in stock_names() if n not in measured_templates and n != "base"]
+    planted = {kind.template for kind in kinds()}
+    without = [name for name in stock_names() if name not in planted and name != "base"]
     text = rendered(table, without)
     print(text)
     if not options.only:

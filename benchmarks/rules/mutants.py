@@ -22,6 +22,8 @@ from benchmarks.rules.operators import (
     code,
     configuration,
     markdown,
+    pages,
+    releases,
 )
 from benchmarks.rules.sources import Source
 
@@ -32,6 +34,8 @@ OPERATORS: tuple[Operator, ...] = (
     *code.OPERATORS,
     *configuration.OPERATORS,
     *markdown.OPERATORS,
+    *pages.OPERATORS,
+    *releases.OPERATORS,
 )
 
 

@@ -3,7 +3,8 @@
 Few API descriptions come as JSON and none in Markdown, so each small one is written in all three.
 No Compose file of the corpus says when its services restart, and few have a comment: both is added
 before anything is planted. A folder of code is made of the modules of a package that are listed.
-Only documents up to a size are taken: a fault is the same in a short text and in a long one.
+Only documents up to a size are taken: a fault is the same in a short text and in a long one. An API
+description that cannot be read is left out, and a page with a code block that never ends.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from benchmarks.corpus.packages import Document
+from benchmarks.rules.operators.sections import is_open
 
 LARGEST = 100_000
 FORMATS = {
@@ -75,19 +77,20 @@ def _written(document: Document, text: str) -> Iterator[tuple[str, str, str]]:
         case "configuration":
             format_ = format_of(path)
             yield format_, path, completed(text) if format_ == "compose" else text
-        case _:
+        case _ if not is_open(text):
             yield "markdown", path, text
 
 
 def _api(path: PurePosixPath, text: str) -> Iterator[tuple[str, str, str]]:
     import yaml
 
-    if path.suffix == ".json":
-        as_json = text
-        as_yaml = yaml.dump(json.loads(text), Dumper=yaml.CSafeDumper, sort_keys=False)
-    else:
-        as_yaml = text
-        as_json = json.dumps(yaml.load(text, yaml.CSafeLoader), indent=2, default=str)
+    try:
+        data = yaml.load(text, yaml.CSafeLoader)  # JSON is YAML
+    except yaml.YAMLError:
+        return  # it has a fault of its own
+    is_json = path.suffix == ".json"
+    as_json = text if is_json else json.dumps(data, indent=2, default=str)
+    as_yaml = yaml.dump(data, Dumper=yaml.CSafeDumper, sort_keys=False) if is_json else text
     yield "yaml", str(path.with_suffix(".yaml")), as_yaml
     yield "json", str(path.with_suffix(".json")), as_json
     yield "markdown", str(path.with_suffix(".md")), f"# API\n\n```yaml\n{as_yaml.rstrip()}\n```\n"

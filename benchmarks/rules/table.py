@@ -42,7 +42,7 @@ def tallied(cases: Iterable[tuple[str, str, str, bool]]) -> list[Tally]:
 
 
 def rendered(tallies: Iterable[Tally], without: Iterable[str] = ()) -> str:
-    """Return the table in Markdown, with a line of sums, and the templates without documents."""
+    """Return the table in Markdown, with a line of sums, and the templates that have none."""
     rows = list(tallies)
     lines = [
         "| template | rule | planted, by format | planted | caught |",
@@ -56,7 +56,7 @@ def rendered(tallies: Iterable[Tally], without: Iterable[str] = ()) -> str:
     planted, caught = sum(r.planted for r in rows), sum(r.caught for r in rows)
     lines.append(f"| all | | | {planted} | {caught} |")
     if names := ", ".join(f"`{name}`" for name in without):
-        lines += ["", f"Templates without documents in the corpus: {names}."]
+        lines += ["", f"Templates for which nothing is planted here: {names}."]
     return "\n".join(lines) + "\n"
 
 

@@ -111,8 +111,9 @@ class _Alternatives:
             )
         outcome = next(o for o in _WORST_FIRST if any(r.outcome is o for r in tried))
         decisive = next(r for r in tried if r.outcome is outcome)
-        # What was judged takes nothing from why the others could not be.
-        unjudged = [r for r in tried if r.outcome is not Outcome.FAIL] or tried
+        # An alternative that does not hold leaves it to what could not be read.
+        open_ones = [r for r in tried if r.outcome is not Outcome.FAIL]
+        causes = {r.cause for r in open_ones or tried if open_ones or r.cause}
         return CheckResult(
             outcome=outcome,
             message=f"none of {total} alternatives holds: "
@@ -125,7 +126,7 @@ class _Alternatives:
             findings=tuple(found for result in tried for found in result.findings),
             not_asked=decisive.not_asked,
             needs=decisive.needs,
-            cause=decisive.cause if len({result.cause for result in unjudged}) == 1 else "",
+            cause=causes.pop() if len(causes) == 1 else "",
         )
 
 

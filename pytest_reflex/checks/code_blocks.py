@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -18,6 +19,15 @@ from pytest_reflex.documents.python_tree import parse_python
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.targets import CheckContext
 
+_BAD = r"(?:invalid|incorrect|wrong|broken|malformed|problematic|bad)"
+_WRONG = re.compile(
+    rf"❌|^\W*(?:{_BAD}|not valid|don't)\W*$"
+    rf"|\b{_BAD} (?:code|syntax|examples?|usage|json|ya?ml|toml|python|files?|indentation)\b"
+    rf"|\b(?:this|these|the following|that)(?: \w+)? (?:is|are) (?:{_BAD}|not valid)\b",
+    re.IGNORECASE,
+)
+"""Words that show a block as what should not be."""
+
 _PROMPTS = (">>>", "In [", "$ ", "%", "!")
 
 
@@ -32,7 +42,7 @@ def _make(params: Mapping[str, Any]) -> Judge:
         blocks = [block for block in document.blocks if language in ("", block.language)]
         findings: list[Finding] = []
         if params.get("parse"):
-            findings += _unparsed(blocks)
+            findings += _unparsed(document, blocks)
         if params.get("tagged"):
             findings += _untagged(blocks)
         kind = f"{language} blocks" if language else "fenced blocks"
@@ -61,16 +71,25 @@ def _untagged(blocks: list[markdown.Block]) -> Iterator[Finding]:
             yield Finding("a fenced block names no language", block.line - 1)
 
 
-def _unparsed(blocks: list[markdown.Block]) -> Iterator[Finding]:
+def _unparsed(document: markdown.Markdown, blocks: list[markdown.Block]) -> Iterator[Finding]:
     for block in blocks:
         if not block.closed:
             yield Finding("a fence is never closed", block.line - 1)
             continue
         parse = PARSERS.get(block.language)
         fault = parse(block.text) if parse else None
-        if fault and not is_fragment(block.text, _SAME.get(block.language, block.language)):
+        if not fault or is_fragment(block.text, _SAME.get(block.language, block.language)):
+            continue
+        if not _WRONG.search(_said_before(document, block)):
             message = f"a {block.language} block does not parse: {fault.message(block.line)}"
             yield Finding(message, block.line + max(fault.line, 1) - 1, fault.column)
+
+
+def _said_before(document: markdown.Markdown, block: markdown.Block) -> str:
+    """Return the last heading or paragraph above a block."""
+    said = [(heading.line, heading.title) for heading in document.sections]
+    said += [(paragraph.line, paragraph.text) for paragraph in document.paragraphs]
+    return max(((line, text) for line, text in said if line < block.line), default=(0, ""))[1]
 
 
 def _python(text: str) -> DataSyntaxError | None:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from pytest_reflex.checks.finding import Report, result_of, unread
 from pytest_reflex.checks.guarded import guarded
 from pytest_reflex.checks.options import REQUIRED, TEXTS, problems_of, settle
 from pytest_reflex.errors import ArtifactError, Problem
@@ -100,34 +102,40 @@ def _not_holding(
 ) -> CheckResult | None:
     """Return why the check is not made; None where the condition holds."""
     found = guarded(decide, artifact, context)
-    unknown = found.message if found.outcome not in (Outcome.PASS, Outcome.FAIL) else ""
+    unknown = found if found.outcome not in (Outcome.PASS, Outcome.FAIL) else None
     if found.outcome is Outcome.FAIL:
         unknown = _unseen(condition.check, artifact)
     if unknown:
-        message = f"its condition ({words(condition)}) cannot be evaluated: {unknown}"
-        return CheckResult(
-            outcome=Outcome.ERROR, message=message, location=found.location, cause=found.cause
-        )
+        message = f"its condition ({words(condition)}) cannot be evaluated: {unknown.message}"
+        return replace(unknown, outcome=Outcome.ERROR, message=message)
     if (found.outcome is Outcome.PASS) is not condition.negated:
         return None
     return CheckResult(outcome=Outcome.NOT_APPLICABLE, message=found.message)
 
 
-def _unseen(spec: CheckSpec, artifact: Artifact) -> str:
+def _unseen(spec: CheckSpec, artifact: Artifact) -> CheckResult | None:
     """Return why what a condition asks for may be there although it was not found."""
     globs = _globs(spec.params.get("files") or spec.params.get(FILE.name) or "*")
     if missed := artifact.unchecked(globs):
-        return f"not checked: {listed(missed)}"
+        return CheckResult(outcome=Outcome.ERROR, message=f"not checked: {listed(missed)}")
     if "path" not in spec.params:
-        return ""
+        return None
     from pytest_reflex.checks.data_source import data_in
 
-    try:
-        sources = [(one, data_in(one, spec.params.get("block"))) for one in artifact.select(globs)]
-    except ArtifactError as error:
-        return str(error)
-    faults = ((one, fault) for one, source in sources for fault in source.faults)
-    return next((f"{one_line(one.name)}: {fault.message}" for one, fault in faults), "")
+    for one in artifact.select(globs):
+        inside = one.name if artifact.is_folder else ""
+        try:
+            source = data_in(one, spec.params.get("block"))
+        except ArtifactError as error:
+            return unread(error, one)
+        if source.faults:
+            faults = [replace(fault, file=inside) for fault in source.faults]
+            found = result_of(Report(faults, reading=source.reading), artifact)
+            named = f"{one_line(inside)}: " if inside else ""
+            return replace(
+                found, message=named + found.message, cause=f"{one.name} as {source.reading}"
+            )
+    return None
 
 
 def words(condition: Condition) -> str:

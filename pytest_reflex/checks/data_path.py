@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -105,7 +106,7 @@ class _Wanted:
             elif self.every:
                 faults += [gap for one in source.documents for gap in self._gaps(one, file.text)]
             for document, f in found if self.exists else ():
-                values.append(Item(f.value, name, document.line(f.path)))
+                values.append(_item(f, document, file.text, name))
                 if message := self._complaint(f, context):
                     faults.append(self._at(document, message, f.path, file.text, len(faults)))
                 else:
@@ -164,7 +165,7 @@ class _Wanted:
             self._bound(len(found))
         wrong.sort(key=lambda finding: finding.line or sys.maxsize)
         if any(self.list_params.values()):
-            values = [Item(f.value, "", document.line(f.path)) for f in found]
+            values = [_item(f, document, whole) for f in found]
             wrong += list_findings(values, self.list_params)
         return Report(wrong, self._summary(found))
 
@@ -253,6 +254,11 @@ def same(found: Any, wanted: Any) -> bool:
     if isinstance(found, dict) and isinstance(wanted, Mapping):
         return found.keys() == wanted.keys() and all(same(found[k], wanted[k]) for k in found)
     return bool(found == wanted)
+
+
+def _item(found: paths.Found, document: Data, whole: str, file: str = "") -> Item:
+    spot = partial(finding_at, document, "", found.path, whole=whole)
+    return Item(found.value, file, document.line(found.path), spot)
 
 
 def _where(found: paths.Found) -> str:

@@ -29,12 +29,21 @@ _INCLUDE_LINE = re.compile(
 """A line in whose place the text of another file is put."""
 
 _OF_YAML = re.compile(r":(?:\s|$)|^[ \t]*-\s|[\[{]|^[ \t]*[%&*!|>?]", re.MULTILINE)
+_SENTENCE = re.compile(r"\s*[A-Z][\w'-]*(?:,? [\w'-]+)+\.[ \t]*(?:\n|\Z)")
+_OF_PYTHON = re.compile(
+    r"^[^#\n]*[=()\[\]{}@\"]|^\s*(?:import|from|def|class|return|print|pip|python)\b", re.MULTILINE
+)
 _CUT_ALONE = re.compile(rf"^([ \t]*){_CUT}[ \t]*$", re.MULTILINE)
 _TEMPLATE_LINE = re.compile(r"^[ \t]*(?:\{%.*%\}|\{\{.*\}\}|<%.*%>)[ \t]*$", re.MULTILINE)
 _TEMPLATE = re.compile(r"\$?\{\{.*?\}\}|<%.*?%>|\{%.*?%\}")
+_NAMED = re.compile(r"<([A-Za-z][\w .-]*)>")
+_NAMED_VALUE = re.compile(r"=[ \t]*<[A-Za-z][\w .-]*>[ \t]*$", re.MULTILINE)
+"""What a reader is to put in."""
+
 _JSON_PART = re.compile(
     rf"""(?P<text>"(?:\\.|[^"\\\n])*")|(?P<remark>//[^\n]*|/\*.*?\*/|\#[^\n]*)"""
-    rf"""|(?P<cut>{_CUT})|(?P<value>\$?\{{\{{.*?\}}\}}|<[A-Za-z][\w .-]*>)""",
+    rf"""|(?P<cut>^[ \t]*{_CUT}[^\n"{{}}\[\]:]*$|{_CUT})"""
+    rf"""|(?P<value>\$?\{{\{{.*?\}}\}}|<[A-Za-z][\w .-]*>)""",
     re.DOTALL | re.MULTILINE,
 )
 _COMMAS = re.compile(r",(?:\s*,)+")
@@ -66,6 +75,8 @@ def is_fragment(text: str, language: str) -> bool:
         text = whole
     if language == "yaml" and not _OF_YAML.search(text):
         return True  # lines of another format, that take the colours
+    if language == "python" and _SENTENCE.match(text) and not _OF_PYTHON.search(text):
+        return True  # the text of a docstring, in the colours of code
     if language == "python":
         return _is_newer(text) or any(map(_is_python, _python_readings(text)))
     return any(_reads(reading, language) for reading in _READINGS[language](text))
@@ -106,6 +117,7 @@ def _yaml_readings(text: str) -> Iterator[str]:
 
 def _toml_readings(text: str) -> Iterator[str]:
     text = _TEMPLATE.sub("x", _TEMPLATE_LINE.sub("", text))
+    text = _NAMED.sub(lambda name: re.sub(r"\W", "_", name[1]), _NAMED_VALUE.sub('= ""', text))
     yield _CUT_VALUE.sub('= ""', _CUT_LINE.sub("", text))
 
 

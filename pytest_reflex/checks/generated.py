@@ -20,6 +20,7 @@ class Generator(Enum):
 
     NONE = ""
     MKDOCS = "MkDocs"
+    APPENDING = "MkDocs that puts a text below each page"
     SPHINX = "Sphinx"
 
 
@@ -39,19 +40,15 @@ _SIGNS = (
         ),
     ),
 )
-_FILES_ABOVE = {
-    "mkdocs.yml": Generator.MKDOCS,
-    "mkdocs.yaml": Generator.MKDOCS,
-    "properdocs.yml": Generator.MKDOCS,
-    "zensical.toml": Generator.MKDOCS,
-}
+_FILES_ABOVE = ("mkdocs.yml", "mkdocs.yaml", "properdocs.yml", "zensical.toml")
 _FILE_OF_SPHINX = "conf.py"
 
 
 def generator_of(text: str, folder: Path) -> Generator:
     """Return what builds the page: by its own marks, else by a file in a folder above it."""
     marked = next((kind for kind, sign in _SIGNS if sign.search(text)), None)
-    return marked or _by_folder(folder)
+    placed = _by_folder(folder) if marked is not Generator.SPHINX else Generator.NONE
+    return placed if marked is None or placed is Generator.APPENDING else marked
 
 
 @lru_cache(maxsize=64)
@@ -60,8 +57,10 @@ def _by_folder(folder: Path) -> Generator:
     try:
         above = [folder, *folder.absolute().parents][:MAX_ABOVE]
         for number, place in enumerate(above):
-            if number and any((place / name).is_file() for name in _FILES_ABOVE):
-                return Generator.MKDOCS
+            for file in (place / name for name in _FILES_ABOVE if number):
+                if file.is_file():
+                    appends = "auto_append" in file.read_text("utf-8", errors="replace")
+                    return Generator.APPENDING if appends else Generator.MKDOCS
             if (place / _FILE_OF_SPHINX).is_file():
                 return Generator.SPHINX
             if (place / ".git").exists():

@@ -41,6 +41,10 @@ _INCLUDES = re.compile(
 _UNDEFINED = re.compile(r"(?<![\w\])])\[([^\[\]]+)\]\[([^\[\]]*)\]")
 _HYPHENS = re.compile(r"-{2,}")
 _NUMBER = re.compile(r"-(\d+)$")
+_OF_DOCS = frozenset(("docs", "doc", "documentation", "website"))
+_NEAR = 4  # folders above a page
+_MARK = re.compile(r"(?<![\]!])\[\]\(#([^()\s]*)\)")
+"""[](#name): nobody can click it, so it is a mark for a tool."""
 _OF_THE_PAGE = ("top", "readme")  # GitHub gives them to the page and to what it shows of a folder
 _KEPT = frozenset(("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Pc"))
 _NO_LABEL = re.compile(r"\^.*|\W*\d*\W*")
@@ -67,8 +71,10 @@ def _make(params: Mapping[str, Any]) -> Judge:
             builder = generator_of(document.text, Path(artifact.link_base))
         left: list[Finding] = []
         if asked.get("anchors"):
-            dead = list(_missing_anchors(document, builder))
-            (left if builder is Generator.SPHINX else findings).extend(dead)
+            in_docs = _is_in_docs(artifact)
+            for finding, may_lead in _missing_anchors(document, builder):
+                to_site = builder is Generator.SPHINX or (in_docs and may_lead)
+                (left if to_site else findings).append(finding)
         if asked.get("references"):
             for finding, label in _undefined(document):
                 (left if _is_resolved(label, builder) else findings).append(finding)
@@ -88,6 +94,8 @@ def _told(left: list[Finding]) -> str:
 
 def _is_resolved(label: str, builder: Generator) -> bool:
     """Return whether a generator may know a label that the page does not define."""
+    if builder is Generator.APPENDING:
+        return True
     in_a_site = builder is not Generator.NONE and not any(map(str.isspace, label))
     return in_a_site or bool(_OBJECT.fullmatch(label))
 
@@ -151,19 +159,35 @@ def _exists(path: str) -> bool:
         return False
 
 
-def _missing_anchors(document: markdown.Markdown, builder: Generator) -> Iterator[Finding]:
+def _is_in_docs(artifact: Artifact) -> bool:
+    """Return whether a page lies in a folder of documentation, whose pages are mostly a site's."""
+    folders = Path(os.path.abspath(artifact.link_base)).parts[-_NEAR:]
+    is_readme = Path(artifact.name).stem.lower() == "readme"
+    return not is_readme and not _OF_DOCS.isdisjoint(map(str.lower, folders))
+
+
+def _missing_anchors(
+    document: markdown.Markdown, builder: Generator
+) -> Iterator[tuple[Finding, bool]]:
+    """Find anchors that no heading has, each with whether a generator may make it of one."""
     if _INCLUDES.search(document.text):
         return
     known = {"", *_OF_THE_PAGE, *slugs(document)}
     known |= {anchor.lower() for anchor in document.html_anchors}
+    of_sites = {_HYPHENS.sub("-", slug).strip("-") for slug in known}
+    of_sites |= {_NUMBER.sub(r"_\1", slug) for slug in known | of_sites}
     if builder is not Generator.NONE:
-        known |= {_HYPHENS.sub("-", slug).strip("-") for slug in known}
-        known |= {_NUMBER.sub(r"_\1", slug) for slug in known}
+        known |= of_sites
+    marks = set(_MARK.findall(document.text))
     for link in document.links:
+        if not link.text and link.target[1:] in marks:
+            continue
         if link.target.startswith("#") and not link.target.startswith("#:~:"):
             anchor = unquote(link.target[1:])
-            if anchor.lower().removeprefix("user-content-") not in known:
-                yield Finding(f"the anchor #{anchor} leads to no heading", link.line)
+            wanted = anchor.lower().removeprefix("user-content-")
+            if wanted not in known:
+                finding = Finding(f"the anchor #{anchor} leads to no heading", link.line)
+                yield finding, wanted in of_sites
 
 
 def slugs(document: markdown.Markdown) -> set[str]:

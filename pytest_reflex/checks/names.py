@@ -29,6 +29,7 @@ def _together(params: Mapping[str, Any]) -> JudgeTogether:
     if "matches" not in params:
         raise ValueError("it needs matches, a pattern for each name")
     pattern = compile_pattern(params["matches"], key="matches")
+    listed = any(params.get(key) for key in LIST_KINDS)
     value = r"\1" if re.compile(params["matches"]).groups else r"\g<0>"
 
     def judge(folder: Artifact, files: Sequence[Artifact], context: CheckContext) -> Report:
@@ -38,10 +39,11 @@ def _together(params: Mapping[str, Any]) -> JudgeTogether:
             inside = file.name if folder.is_folder else ""
             name = PurePath(file.name).name
             found = pattern.expanded(name, value, limit=1, seconds=context.pattern_seconds)
-            if found:
+            if found and (found[0][2] or not listed):
                 items.append(Item(found[0][2], inside))
             else:
-                message = f"{name} is not called as /{pattern.source}/ says"
+                has = "has no value in" if found else "is not called as"
+                message = f"{name} {has} /{pattern.source}/" + " says" * (not found)
                 findings.append(Finding(message, file=inside))
         findings += list_findings(items, params)
         return Report(findings, "called as it should be" if len(files) == 1 else "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from pytest_reflex.checks import markdown
@@ -16,6 +16,7 @@ from pytest_reflex.model.targets import CheckContext
 
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*\s+|[。！？]")
 _TAG = re.compile(r"<[^<>]*>")
+_OPEN = re.compile(r"\W*(?:TBD|TBC)\W*")
 _AVERAGE = Kind(
     "a number of words above 0",
     lambda value: isinstance(value, int | float) and not isinstance(value, bool) and value > 0,
@@ -113,13 +114,31 @@ def _placeholders(document: markdown.Markdown, params: Mapping[str, Any]) -> Rep
     tags = [lone_tag(text) for text, _ in texts]
     # A section of plans is called so, and a list of tags names several.
     planned = {s.line for s in document.sections if document.text[s.start : s.end].strip()}
-    findings = [
-        Finding(f"placeholder text: {why}", line)
-        for index, (text, line) in enumerate(texts)
-        if (why := placeholder_in(text))
-        and not (tags[index] and (line in planned or _is_named_beside(index, tags)))
-    ]
-    return Report(findings, "no placeholders")
+    open_rows = set(_rows_with_an_open_value(document))
+    findings: list[Finding] = []
+    left: list[int] = []
+    for index, (text, line) in enumerate(texts):
+        if why := placeholder_in(text):
+            if line in open_rows and _OPEN.fullmatch(text):
+                left.append(line)
+            elif not (tags[index] and (line in planned or _is_named_beside(index, tags))):
+                findings.append(Finding(f"placeholder text: {why}", line))
+    told = f"; values that are not known yet: {len(left)} (line {left[0]})" if left else ""
+    return Report(findings, f"no placeholders{told}")
+
+
+def _rows_with_an_open_value(document: markdown.Markdown) -> Iterator[int]:
+    """Yield the lines of rows with two or more filled cells: one beside them may be TBD."""
+    line, cells = 0, list[str]()
+    for token in document.tokens:
+        if token.type == "tr_open":
+            line, cells = (token.map[0] + 1 if token.map else 0), []
+        elif token.type == "inline":
+            cells.append(token.content)
+        elif token.type == "tr_close":
+            filled = [cell for cell in cells if cell.strip() and not placeholder_in(cell)]
+            if len(filled) > 1:
+                yield line
 
 
 def _without_remarks(text: str) -> str:

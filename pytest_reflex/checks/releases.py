@@ -1,6 +1,7 @@
 """`releases`: the entries of a changelog are there, each once, the newest first, with what changed.
 
-A heading is an entry where it names a version or a day, or what is not released yet. Versions are
+A heading is an entry where it names a version or a day, or what is not released yet; where no
+heading is one, a line of its own in bold letters stands for a heading. Versions are
 compared by their numbers alone; dates are read in the forms that a reader cannot take for another
 day.
 """
@@ -26,11 +27,14 @@ from pytest_reflex.model.targets import CheckContext
 
 _NUMBER = re.compile(r"(?<![\w.])v?(\d+(?:\.\d+)+[0-9A-Za-z.+_-]*)", re.IGNORECASE)
 _ALONE = re.compile(r"\W*v?(\d+)\W*", re.IGNORECASE)
+_CALENDAR = re.compile(r"\W*v?(\d{4}\.\d{1,2}\.\d{1,2})\b")
 _FUTURE = re.compile(
     r"\W*(?:unreleased|upcoming|next|main|master|head|tbd|tba|in development)\b", re.I
 )
-_SAYS_NOTHING = re.compile(r"\s*(?:#.*|\[[^\]]+\]:\s.*|[=-]*)")
-"""A line of an entry that is blank, a heading, or where a link leads to."""
+_SAYS_NOTHING = re.compile(r"\s*(?:#.*|\[[^\]]+\]:\s.*|[=-]*|<!--.*-->\s*)")
+"""A line of an entry that is blank, a heading, a comment, or where a link leads to."""
+_OPENS = re.compile(r"[\[\s]*(?:(?:version|release)\s+)?[\[\s]*v?(?=\d)")
+"""What stands before a version and is no name of what is released."""
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH = rf"(?P<name>{'|'.join(_MONTHS)})[a-z]*\.?"
 _DATES = [
@@ -64,10 +68,14 @@ class _Release:
         return not self.version and self.day is None
 
     @property
-    def numbers(self) -> tuple[int, ...]:
-        """The numbers of the version up to its first part that is none."""
+    def numbers(self) -> tuple[tuple[int, str], ...]:
+        """The numbers of the version up to its first part that is none, as what is compared.
+
+        They are their digits: an `int` is made of so many only.
+        """
         digits = re.match(r"\d+(?:\.\d+)*", self.version)
-        return tuple(map(int, digits[0].split("."))) if digits else ()
+        parts = (part.lstrip("0") for part in digits[0].split(".")) if digits else ()
+        return tuple((len(part), part) for part in parts)
 
 
 def _make(params: Mapping[str, Any]) -> Judge:
@@ -93,6 +101,9 @@ def _releases(document: markdown.Markdown) -> Iterator[_Release]:
     """Yield the entries; each lasts until the next one begins."""
     sections, offsets = document.sections, starts(document.text)
     found = list(_entries(sections))
+    if not found:
+        sections = sorted([*sections, *_bold_lines(document)], key=lambda section: section.line)
+        found = list(_entries(sections))
     ends = [*(index for index, _ in found[1:]), len(sections)]
     for (index, version), end in zip(found, ends, strict=False):
         last = offsets[sections[end].line - 1] if end < len(sections) else None
@@ -104,6 +115,21 @@ def _releases(document: markdown.Markdown) -> Iterator[_Release]:
             day, faulty = _day_in(next(filter(str.strip, body.split("\n")), "")[:80])
         inner = tuple(sections[index + 1 : end])
         yield _Release(title, section.line, body, inner, version, day, faulty)
+
+
+def _bold_lines(document: markdown.Markdown) -> Iterator[markdown.Section]:
+    """Yield paragraphs of one line that is bold as a whole, as if they were deep headings."""
+    offsets = starts(document.text)
+    for token in document.tokens:
+        if token.type != "inline" or not token.map or not token.content.startswith(("**", "__")):
+            continue
+        first, last = token.map
+        inside = document.children(token)
+        said = [child for child in inside if child.type != "text" or child.content.strip(" :")]
+        kinds = [child.type for child in said]
+        if last - first == 1 and kinds == ["strong_open", "text", "strong_close"]:
+            end = offsets[last] if last < len(offsets) else len(document.text)
+            yield markdown.Section(said[1].content, 7, first + 1, end, len(document.text))
 
 
 def _entries(sections: Sequence[markdown.Section]) -> Iterator[tuple[int, str]]:
@@ -154,13 +180,20 @@ def _day_in(text: str) -> tuple[date | None, str]:
 def _twice(releases: Sequence[_Release]) -> Iterator[Finding]:
     first: dict[str, int] = {}
     for release in releases:
-        if release.version:
-            until = release.title.lower().index(release.version.lower()) + len(release.version)
-            key = release.title.lower()[:until].lstrip("[v ")
+        if key := _key(release):
             if key in first:
                 message = f"{_shown(release)} is there twice, first in line {first[key]}"
                 yield Finding(message, release.line)
             first.setdefault(key, release.line)
+
+
+def _key(release: _Release) -> str:
+    """Return what no other entry has: the title up to its version, which may be a day with dots."""
+    title = release.title.lower()
+    if not release.version:
+        return found[1] if (found := _CALENDAR.match(title)) else ""
+    until = title.index(release.version.lower()) + len(release.version)
+    return _OPENS.sub("", title[:until], count=1)
 
 
 def _rising(releases: Sequence[_Release]) -> Iterator[Finding]:

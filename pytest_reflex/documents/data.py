@@ -196,8 +196,10 @@ def _read_json(text: str) -> Any:
         raise DataSyntaxError.at(text, at, message) from None
     except RecursionError:
         raise _too_deep("JSON") from None
-    except DataSyntaxError:
-        raise
+    except DataSyntaxError as slip:
+        from pytest_reflex.documents.json_slips import placed_slip
+
+        raise placed_slip(text) or slip from None
     except ValueError as error:  # a whole number with more digits than Python converts
         raise DataSyntaxError(str(error)) from None
     return _bounded(value, "JSON")

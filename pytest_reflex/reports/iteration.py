@@ -61,6 +61,8 @@ def _added(state: RunState) -> Iterator[Line]:
         yield _field("Not measured", open_ones, "mild")
     if state.evaluation and (others := state.evaluation.not_applicable):
         yield _field("Not applicable", ids(others))
+    if state.evaluation and state.evaluation.unsound:
+        yield _field("Unsound", state.evaluation.unsound, "bad")
     yield from guard_lines(state.changed)
     if state.evaluation and state.evaluation.judged:
         yield _field("Judged", votes_told(state.evaluation))
@@ -192,6 +194,7 @@ def distance(evaluation: Evaluation) -> list[Line]:
         f"  blocking rules: {len(blockers)}" + (f" ({ids(blockers)})" if blockers else ""),
         f"  rules passed: {passed}/{len(rules)}",
         *([f"  not measured: {open_ones}"] if (open_ones := _unmeasured(blockers)) else ()),
+        *([f"  unsound: {evaluation.unsound}"] if evaluation.unsound else ()),
     )
     return [[("Distance to success:", "strong")], *([(row, "")] for row in rows)]
 

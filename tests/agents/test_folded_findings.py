@@ -152,7 +152,7 @@ def test_a_rule_of_which_a_part_does_not_apply_has_its_findings() -> None:
 texts = st.text(st.sampled_from('ab "\\\n\té日'), max_size=900)
 checks = st.builds(
     CheckResult,
-    outcome=st.sampled_from(Outcome),
+    outcome=st.sampled_from([one for one in Outcome if one is not Outcome.NOT_APPLICABLE]),
     message=st.sampled_from(["", "one", "two", "three", "m" * 800, 'a "b"\n']),
     expected=st.sampled_from(["", "this", "e" * 900]),
     evidence=texts,

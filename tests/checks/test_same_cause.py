@@ -199,3 +199,44 @@ def test_stock_templates_have_one_finding_in_one_line(
     out = " ".join(capsys.readouterr().out.split())
     (rule_id,) = blamed
     assert f"{len(shared)} more rules not measured: same cause as {rule_id}" in out
+
+
+# an artifact that cannot be read as one of the alternatives has to
+ALTERNATIVES: dict[str, tuple[str, str, dict[str, Any], dict[str, Any]]] = {
+    "another markup": (
+        "a.rst",
+        "Title\n=====\n",
+        {"headings": {"single_title": True}},
+        {"path": "title", "block": "front-matter"},
+    ),
+    "broken JSON": ("a.json", '{"a": ', {"path": "b"}, {"type": "content", "search": "x"}),
+    "broken front matter": (
+        "a.md",
+        "---\na: [\n---\n",
+        {"path": "b", "block": "front-matter"},
+        {"headings": {"min_count": 1}},
+    ),
+}
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("case", ALTERNATIVES)
+def test_an_alternative_that_does_not_hold_leaves_the_cause(
+    tmp_path: Path, case: str, turned: bool
+) -> None:
+    name, text, unread, fails = ALTERNATIVES[case]
+    parts = [{"type": "structure", **part} for part in (unread, fails)]
+    checks = [unread, {"type": "any_of", "any_of": parts[::-1] if turned else parts}]
+    first, other = judged(tmp_path, name, text, checks).results
+    assert (first.outcome, other.outcome) == (Outcome.FAIL, Outcome.NOT_MEASURED), other.message
+    assert other.same_cause == "a.x.r0"
+    (alone,) = judged(tmp_path, name, text, checks[1:]).results
+    assert (alone.outcome, alone.same_cause) == (Outcome.FAIL, "")
+
+
+def test_an_alternative_that_could_not_be_judged_is_a_cause_of_its_own(tmp_path: Path) -> None:
+    broken = {"type": "structure", "path": "b"}
+    lost = {"type": "executable", "command": ["no-such-program"]}
+    checks = [broken, {"type": "any_of", "any_of": [broken, lost]}]
+    first, other = judged(tmp_path, "a.json", '{"a": ', checks).results
+    assert (first.outcome, other.outcome, other.same_cause) == (Outcome.FAIL, Outcome.ERROR, "")

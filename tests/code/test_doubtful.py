@@ -14,7 +14,22 @@ pytestmark = pytest.mark.variants
 SQL = "def f(db, name, table, ids):\n    "
 METHOD = "class A(B):\n    def f(self):\n"
 OPEN = "class A:\n    def f(self):\n        raise NotImplementedError\n"
+RUN = "def run(path, space, text):\n    "
 LEFT_ALONE = [
+    (
+        "input",
+        RUN + "with open(path) as f:\n        exec(compile(f.read(), path, 'exec'), space)\n",
+    ),
+    ("input", RUN + "exec(compile(path.read_bytes(), str(path), 'exec'), space)\n"),
+    ("input", RUN + "code = compile(open(path).read(), path, 'exec')\n    exec(code, space)\n"),
+    (
+        "input",
+        RUN + "t = path.open('rb').read().decode()\n    exec(compile(t, path, 'exec'), {})\n",
+    ),
+    (
+        "input",
+        RUN + "f = io.open(path)\n    exec(compile(f.read(), path, 'exec'), globals=space)\n",
+    ),
     ("input", "def f(x):\n    raise ValueError(f'cannot select {x} from the list')\n"),
     ("input", "def f(log, x):\n    log.warning('delete from %s where x = %s' % (x, x))\n"),
     ("input", "def f(x):\n    message = f'update {x} set it = {x} there'\n    print(message)\n"),
@@ -79,6 +94,19 @@ def test_what_is_as_it_should_be_is_left_alone(aspect: str, text: str) -> None:
 
 
 FOUND = [
+    ("input", RUN + "exec(compile(text, path, 'exec'), space)\n", "S102"),
+    ("input", RUN + "exec(open(path).read(), space)\n", "S102"),
+    ("input", RUN + "exec(compile(open(path).read(), path, 'exec'))\n", "S102"),
+    ("input", RUN + "exec(compile(open(path).read(), '<text>', 'exec'), space)\n", "S102"),
+    ("input", RUN + "exec(compile(urlopen(path).read(), path, 'exec'), space)\n", "S102"),
+    ("input", RUN + "exec(compile(x.open(path).read(), path, 'exec'), space)\n", "S102"),
+    (
+        "input",
+        RUN + "t = open(path).read()\n    t = g(t)\n    exec(compile(t, t, 'exec'), {})\n",
+        "S102",
+    ),
+    ("input", RUN + "f = f.read()\n    exec(compile(f, path, 'exec'), space)\n", "S102"),
+    ("input", RUN + "eval(compile(open(path).read(), path, 'eval'), space)\n", "S307"),
     ("input", SQL + "db.execute(f\"select * from t where n = '{name}'\")\n", "S608"),
     ("input", SQL + "db.execute('select * from t where n = %s' % name)\n", "S608"),
     ("input", SQL + "db.execute('delete from t where n = ' + name)\n", "S608"),
@@ -154,7 +182,7 @@ def test_fault_beside_a_newer_text_is_told(tmp_path: Path) -> None:
     (tmp_path / "b.py").write_text("def f(:\n")
     result = judge(tmp_path, "compiles")
     assert result.outcome is Outcome.FAIL
-    assert "b.py: not valid Python" in f"{result.message}{result.evidence}"
+    assert "b.py: line 1: not valid Python" in f"{result.message}{result.evidence}"
 
 
 def test_package_imports_from_itself_and_from_above(tmp_path: Path) -> None:

@@ -33,13 +33,19 @@ def stable(told: Told, name: str = "run") -> list[dict[str, Any]]:
 
 
 def way(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return events without the agent's seconds, and without the first: it has the settings."""
+    """Return events as all versions write them, without the first: it has the settings.
+
+    They are without the agent's seconds, and without what only later versions say of a check.
+    """
     return [{**one, "payload": _untimed(one["payload"])} for one in events[1:]]
+
+
+_LATER = ("seconds", "findings", "more_findings")
 
 
 def _untimed(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _untimed(one) for key, one in value.items() if key != "seconds"}
+        return {key: _untimed(one) for key, one in value.items() if key not in _LATER}
     return [_untimed(one) for one in value] if isinstance(value, list) else value
 
 

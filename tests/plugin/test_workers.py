@@ -33,7 +33,9 @@ rules:
 """
 DEADLY = """
 import os
+from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.targets import CompiledCheck
+from pytest_reflex.model.words import Outcome
 
 class Dies:
     name = "dies"

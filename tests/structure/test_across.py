@@ -229,7 +229,7 @@ def test_one_file_is_a_whole_of_one() -> None:
     assert twice.message == "1 is there twice, first in line 1"
     gap = judge("- 1\n- 3\n", {"path": "[*]", "consecutive": True, "across": True}, "a.yaml")
     assert gap.message == "2 is missing, between 1 in line 1 and 3"
-    assert gap.location == Place("a.yaml", 2, 0)
+    assert gap.location == Place("a.yaml", 2, 3)
 
 
 REFUSED: dict[str, dict[str, Any]] = {

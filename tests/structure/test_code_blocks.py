@@ -50,6 +50,14 @@ def test_block_that_does_not_parse_fails_at_its_line(
 
 
 FRAGMENTS = [
+    ("python", "Some text.\n\nNote: # (1)!\n    Some information.\n"),
+    ("python", "Return the size, in bytes.\n"),
+    ("py", "One line of it.\n\nMore lines follow: they say why.\n"),
+    ("json", '[\n  {"a": 1},\n  ... (8 more items) ...\n  {"a": 2}\n]\n'),
+    ("json", '{\n  "a": [\n    1,\n    … and so on\n  ]\n}\n'),
+    ("json", '{\n  "a": ...,\n  "b": 2,\n  ... the rest ...\n}\n'),
+    ("toml", "[tool.<NAME>]\na = <value>\n\n[tool.<OTHER_NAME>]\na = 1\n"),
+    ("toml", "[<a name>.env]\n<KEY> = 1\n"),
     ("yaml", "{!../config.yml!}\n"),
     ("json", '--8<-- "config.json"\n'),
     ("python", '--8<-- "a.py"\nx = 1\n'),
@@ -100,6 +108,14 @@ def test_part_of_a_file_parses(language: str, code: str) -> None:
 
 
 BROKEN = [
+    ("python", "Call it.\nx = 1 +\n"),
+    ("python", "Call the function.\n\nf(1)\n"),
+    ("python", "Install it first.\npip install x\n"),
+    ("python", "Some text without an end\n"),
+    ("json", '{\n  "a": 1\n  ... "b"\n}\n'),
+    ("json", '[\n  {"a": 1},\n  ... (8 more) ...\n  {"a" 2}\n]\n'),
+    ("toml", "[tool.<NAME>]\na <value>\n"),
+    ("toml", "a = <b\n"),
     ("yaml", "{!a.yml!}\nb: [\n"),
     ("python", "@one\n\n@two(a\n"),
     ("python", "@one\ndef f(a, ...)\n    return 1\n"),
@@ -170,3 +186,34 @@ def test_language_narrows_what_is_counted() -> None:
 def test_fence_without_language_is_named_with_its_line() -> None:
     result = judge("a\n\n```\nmake\n```\n", {"code_blocks": {"tagged": True}})
     assert result.evidence == "line 3: a fenced block names no language"
+
+
+SHOWN_AS_WRONG = [
+    "## Problematic code\n",
+    "❌ Do not write this:\n",
+    "# Incorrect\n",
+    "This is **invalid** and is taken for text:\n",
+    "An example of wrong usage:\n",
+]
+
+
+@pytest.mark.parametrize("said", SHOWN_AS_WRONG)
+@pytest.mark.parametrize("block", ["```yaml\na: 1\na: 2\n```\n", '```json\n{"a" 1}\n```\n'])
+def test_block_that_is_shown_as_wrong_need_not_parse(said: str, block: str) -> None:
+    assert (
+        judge(f"# A\n\n{said}\n{block}", {"code_blocks": {"parse": True}}).outcome is Outcome.PASS
+    )
+
+
+SHOWN_AS_RIGHT = [
+    "## Problematic code\n\n## Correct code\n",
+    "## Bad\n\nWrite this:\n",
+    "If the token is invalid, the answer is:\n",
+    "## Broken links\n",
+]
+
+
+@pytest.mark.parametrize("said", SHOWN_AS_RIGHT)
+def test_block_that_is_not_shown_as_wrong_has_to_parse(said: str) -> None:
+    result = judge(f"{said}\n```json\n{{1}}\n```\n", {"code_blocks": {"parse": True}})
+    assert result.outcome is Outcome.FAIL

@@ -97,6 +97,8 @@ ANCHORED = {
     "an attribute called id": '## Bee {id="sec-b"}\n\n[x](#sec-b)',
     "a target above the heading": "(sec-b)=\n## Bee\n\n[x](#sec-b)",
     "the page itself": "# T\n\n[x](#readme)",
+    "a mark that nobody can click": "# T\n\n[](#mark) and [](#another-mark)",
+    "a mark above code": "# T\n\n[](#skip)\n```js\nf()\n```",
     "words of the page": "# T\n\n[x](#:~:text=T)",
     "a text that other files are put into": "--8<-- 'more.md'\n\n[x](#more)",
 }
@@ -113,6 +115,8 @@ DEAD = {
     "emoji kept": ("## 🎉 Party\n\n[x](#🎉-party)", "🎉-party"),
     "edge left out": ("## Buy ![Icon](i.png)\n\n[x](#buy)", "buy"),
     "one hyphen for two blanks": ("## What / why\n\n[x](#what-why)", "what-why"),
+    "a mark and a link": ("# T\n\n[](#mark) [x](#mark)", "mark"),
+    "a picture": ("# T\n\n[![](i.png)](#gone)", "gone"),
     "another id": ("## Bee { #sec-b }\n\n[x](#sec-c)", "sec-c"),
     "the words of an image": ("## ![Icon](i.png)\n\n[x](#icon)", "icon"),
 }
@@ -190,3 +194,37 @@ def test_file_of_a_generator_above_makes_pages_of_its_folder(
 def test_what_no_generator_resolves_is_still_found(text: str, message: str) -> None:
     params = {"links": {"anchors": True, "references": True}}
     assert judge(f"!!! note\n    a\n\n{text}", params).message == message
+
+
+@pytest.mark.parametrize("file", ["mkdocs.yml", "mkdocs.yaml", "zensical.toml"])
+@pytest.mark.parametrize("mark", ["", "!!! note\n    a\n\n"])
+def test_text_that_is_put_below_each_page_may_define_any_reference(
+    file: str, mark: str, tmp_path: Path
+) -> None:
+    text = f"{mark}Support for [PEP 517][] and [the build][]"
+    for settings, outcome in (("plain", Outcome.FAIL), ("auto_append", Outcome.PASS)):
+        folder = tmp_path / settings / "docs"
+        folder.mkdir(parents=True)
+        (folder.parent / file).write_text(f"{settings}:\n  - links.txt\n")
+        assert judge(text, {"links": {"references": True}}, base=folder).outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        ("## What / why\n\n[x](#what-why)", Outcome.PASS),
+        ("## `A` & B\n\n[x](#a-b)", Outcome.PASS),
+        ("## 🎉 Party\n\n[x](#party)", Outcome.PASS),
+        ("## What / why\n\n[x](#whatwhy)", Outcome.FAIL),
+    ],
+)
+@pytest.mark.parametrize("folder", ["docs", "website/guides"])
+def test_anchor_of_other_generators_is_left_to_them_in_a_folder_of_documentation(
+    text: str, outcome: Outcome, folder: str, tmp_path: Path
+) -> None:
+    params = {"links": {"anchors": True}}
+    result = judge(text, params, base=tmp_path / folder)
+    assert result.outcome is outcome
+    assert ("left to the generator of the site: 1" in result.message) is (outcome is Outcome.PASS)
+    assert judge(text, params, "README.md", base=tmp_path / folder).outcome is Outcome.FAIL
+    assert judge(text, params, base=tmp_path / "src").outcome is Outcome.FAIL

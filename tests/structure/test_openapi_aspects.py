@@ -187,6 +187,17 @@ def test_silence_about_access_is_a_finding_where_something_says_that_it_is_limit
 
 OPEN: dict[str, Node] = {
     "nothing is said": get({"responses": {"200": {}, "404": {}}}),
+    "one is declared public": {
+        "paths": {"/a": {"get": {"security": []}}, "/b": {"get": {"responses": {"200": {}}}}}
+    },
+    "one needs nothing": {"paths": {"/a": {"get": {"security": [{}]}, "post": {"responses": {}}}}},
+    "what changes something is declared public": {
+        "paths": {"/a": {"put": {"security": []}, "get": {"responses": {"200": {}}}}}
+    },
+    "a webhook is secured": {
+        **get({"responses": {"200": {}}}),
+        "webhooks": {"w": {"post": {"security": [{"k": []}]}}},
+    },
     "a search by POST": {"paths": {"/a": {"post": {"responses": {"200": {}}}}}},
     "a position in a list": get({**takes("page_token"), "description": "A token for what is next"}),
     "words that say it is public": get({"description": "No API key is needed."}),

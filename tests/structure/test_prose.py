@@ -112,6 +112,11 @@ LEFT_OVER = [
     ("# App\n\n## TODO\n", "TODO"),
     ("# App\n\n## TODO\n\nTBD", "TBD"),
     ("| limit | size |\n|-|-|\n| TBD | TODO |", "TBD (and 1 more)"),
+    ("| limit | size |\n|-|-|\n| a | TBD |", "TBD"),
+    ("| a | b | c |\n|-|-|-|\n| a | b | TODO |", "TODO"),
+    ("| a | b | c |\n|-|-|-|\n| TBD | TBD | c |", "TBD (and 1 more)"),
+    ("| a | b | c |\n|-|-|-|\n| a | b | TBD: say it |", "TBD"),
+    ("| a | b | c |\n|-|-|-|\n| a | b | c |\n\nTBD", "TBD"),
 ]
 
 
@@ -119,3 +124,17 @@ LEFT_OVER = [
 def test_note_in_place_of_a_text_is_a_placeholder(text: str, note: str) -> None:
     result = judge(text, {"prose": {"placeholders": False}})
     assert result.message == f"placeholder text: {note}"
+
+
+OPEN_VALUES = [
+    "| version | released | end |\n|-|-|-|\n| 2 | 2026-01-01 | TBD |\n| 1 | 2025 | 2026 |",
+    "| | a | b | c |\n|-|-|-|-|\n| Coverage | **TBD** | 90 % | 80 % |",
+    "| name | day | place |\n|-|-|-|\n| A | (TBC) | here |",
+]
+
+
+@pytest.mark.parametrize("text", OPEN_VALUES)
+def test_value_in_a_table_that_nobody_knows_yet_is_told_in_a_passing_result(text: str) -> None:
+    result = judge(text, {"prose": {"placeholders": False}})
+    assert result.outcome is Outcome.PASS
+    assert result.message == "no placeholders; values that are not known yet: 1 (line 3)"

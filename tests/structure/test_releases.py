@@ -24,6 +24,10 @@ ENTRIES = {
     "days": ("# What is new\n\n## 2026-03-01\n\n## March 1st, 2025\n\n## 1 Feb. 2025\n", 3),
     "notes below": ("# Changelog\n\n## 1.2\n\n### Python 3.12 support\n\n### For 1.1 users\n", 1),
     "what is next": ("## Next\n\n## TBD\n\n## master (unreleased)\n", 3),
+    "lines in bold": ("Notes\n\n**1.1 / 2026-01-01**\n- b\n\n__v1.0__:\n\na\n\n**Thanks**\n", 2),
+    "bold days": ("# Changes\n\n**2026-03-01**\n\n- a\n\n**2026-02-01**\n\n- b\n", 2),
+    "bold below headings": ("## 1.1\n\n**1.0.5**\n\na\n", 1),
+    "bold words": ("Since **1.0** it is fast.\n\n**1.0** is old\n\n- **0.9**: a\n", 0),
     "none": ("# Changelog\n\n## Features\n\n## Since 2020\n\n- 1.0 was released\n", 0),
     "no version": ("# Notes\n\n## Support for Python 3.12 was added to it\n\n## 1.x\n", 0),
 }
@@ -42,6 +46,7 @@ FAULTS: list[tuple[str, str, str, int]] = [
     ("unique", "## v1.0\n\n- a\n\n## [1.0]\n\n- b\n", "1.0 is there twice, first in line 1", 5),
     ("unique", "## 1.0-rc.1\n\n## 1.0\n\n## 1.0-rc.1\n", "1.0-rc.1 is there twice", 5),
     ("unique", "## tool 1.0\n\n## cli 1.0\n\n## Tool 1.0\n", "1.0 is there twice", 5),
+    ("unique", "## 2026.10.20\n\n- a\n\n## v2026.10.20\n", "2026.10.20 is there twice", 5),
     ("newest_first", f"## 0.9 - 2025-01-01\n{OLD}", "1.0.0 of 2026-01-01 comes below 0.9", 5),
     ("newest_first", "## 1.9\n\n## 1.10\n\n## 2.0\n", "the oldest comes first: 1.9", 1),
     ("newest_first", "## 2025-01-01\n\n## 2026-01-01\n", "of 2026-01-01 comes below", 3),
@@ -52,6 +57,9 @@ FAULTS: list[tuple[str, str, str, int]] = [
     ("filled", f"## 1.1\n\n## 1.0.5{OLD}", "1.1 does not say what changed", 1),
     ("filled", f"## 1.1\n\n### Fixed\n\n## 1.0.5{OLD}", "1.1 does not say what changed", 1),
     ("filled", f"## 1.1{OLD}\n## 0.9\n\n[0.9]: https://x.y\n", "0.9 does not say", 8),
+    ("unique", "**1.0**\n\na\n\n**1.0**\n", "1.0 is there twice, first in line 1", 5),
+    ("filled", "**1.1**\n\n**1.0**\n\na\n", "1.1 does not say what changed", 1),
+    ("dated", "**1.1**\n\na\n\n**1.0 / 2026-01-01**\n\na\n", "1.1 has no date, and others", 1),
     ("unique_headings", "## 2\n\n### A\n\na\n\n### A\n\nb\n", "2 has a second heading 'A'", 7),
     (
         "unique_headings",
@@ -75,6 +83,7 @@ def test_fault_of_an_entry_is_found_in_its_line(
 
 GOOD: list[tuple[str, str]] = [
     ("unique", "## tool 1.0\n\n## cli 1.0\n\n## 1.0.1\n\n## 1.0.10\n"),
+    ("unique", "## 2026-10-20\n\n- a\n\n## 2026-10-20\n\n## 2026.10.2\n\n## 2026.10.20\n"),
     ("newest_first", f"## 1.1 - 2025-06-01\n{OLD}"),
     ("newest_first", f"## 0.9.9 - 2026-05-01\n{OLD}"),
     ("newest_first", "## 1.0\n\n## 1.1\n\n## 0.9\n"),

@@ -15,6 +15,8 @@ from benchmarks.corpus.packages import Document
 from benchmarks.rules.__main__ import LEAST, LEAST_CAUGHT, LEAST_IN_ALL
 from benchmarks.rules.mutants import OPERATORS, Kind, changed, kinds, of_kind, planted
 from benchmarks.rules.operators import Operator
+from benchmarks.rules.operators.sections import cut, empty, rename, with_hashes
+from benchmarks.rules.operators.sections import sections as sections_of
 from benchmarks.rules.sources import Source, completed, format_of, sources
 from benchmarks.rules.table import (
     BEGIN,
@@ -45,6 +47,9 @@ GOOD = {
         "workflows/tests.yml",
     ),
     "documentation": ("csvtidy.md", "greeter.md", "backups.md"),
+    "reference": ("settings.md", "options.md"),
+    "changelog": ("CHANGELOG.md", "1.x.md"),
+    "adr": ("0007-one-writer.md", "0008-names-of-branches.md"),
 }
 
 
@@ -89,6 +94,71 @@ def operator(text: str | None, *, each_file: bool = False, where: str = "") -> O
     )
 
 
+def test_text_that_takes_in_what_is_appended_is_no_source(tmp_path: Path) -> None:
+    texts = {"open.md": "# A\n\n```sh\nmake\n", "closed.md": "# A\n\n> ```sh\n> make\n> ```\n"}
+    texts["api.yaml"] = "openapi: 3.0.0\n  paths: {}\n"
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    found = sources(
+        Document(package="ours", path=name, file=tmp_path / name, template=template, level=Level.B)
+        for name, template in (
+            ("open.md", "guide"),
+            ("closed.md", "guide"),
+            ("api.yaml", "api-spec"),
+        )
+    )
+    assert [one.path for one in found] == ["closed.md"]
+
+
+SECTIONS = """\
+---
+# no heading
+---
+
+Title
+=====
+
+Text
+----
+
+```sh
+# no heading
+```
+
+## Notes on text
+
+<!--
+## no heading
+-->
+
+### Deep
+"""
+
+
+def test_sections_of_a_text_are_those_that_its_readers_see() -> None:
+    text = with_hashes(SECTIONS)
+    found = sections_of(text)
+    assert [(s.level, s.title) for s in found] == [
+        (1, "Title"),
+        (2, "Text"),
+        (2, "Notes on text"),
+        (3, "Deep"),
+    ]
+    assert [s.end == len(text) for s in found] == [True, False, True, True]
+    assert [s.title for s in sections_of(cut("notes", text) or "")] == ["Title", "Text"]
+    assert [s.title for s in sections_of(empty("text", text) or "")] == [
+        "Title",
+        "Text",
+        "Notes on text",
+    ]
+    assert "no heading\n```" not in str(empty("text", text))
+    assert [s.title for s in sections_of(rename("text|deep", text) or "")] == [
+        "Title",
+        *["Notes"] * 3,
+    ]
+    assert cut("consequences", text) is None
+
+
 def test_each_rule_and_format_has_enough_faults_in_the_published_table() -> None:
     published = {(t.template, t.rule): t for t in PUBLISHED}
     for kind in kinds():
@@ -96,9 +166,9 @@ def test_each_rule_and_format_has_enough_faults_in_the_published_table() -> None
         assert tally.formats.get(kind.format, 0) >= LEAST, kind
 
 
-def test_each_rule_of_a_template_with_documents_is_in_the_published_table() -> None:
+def test_each_rule_of_a_template_with_faults_is_in_the_published_table() -> None:
     page = PAGE.read_text("utf-8")
-    _, _, last = page.partition("Templates without documents in the corpus: ")
+    _, _, last = page.partition("Templates for which nothing is planted here: ")
     without = {name for name in RULES if f"`{name}`" in last.partition("\n")[0]}
     wanted = {
         (template, rule)
@@ -133,7 +203,7 @@ def test_table_counts_faults_by_rule_and_format() -> None:
     text = rendered(tallies, ["adr", "reference"])
     assert "| t | `a.b.c` | yaml 2, json 1 | 3 | 2 |" in text
     assert "| all | | | 5 | 4 |" in text
-    assert "Templates without documents in the corpus: `adr`, `reference`." in text
+    assert "Templates for which nothing is planted here: `adr`, `reference`." in text
     assert read_tallies(f"{BEGIN}{text}") == tallies
 
 

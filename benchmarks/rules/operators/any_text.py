@@ -12,6 +12,9 @@ FORMATS = {
     "configuration": ("yaml", "json", "toml", "ini", "env", "compose", "workflow"),
     "documentation": ("markdown",),
     "guide": ("markdown",),
+    "reference": ("markdown",),
+    "changelog": ("markdown",),
+    "adr": ("markdown",),
 }
 
 

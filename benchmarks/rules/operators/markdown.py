@@ -1,4 +1,4 @@
-"""Faults of READMEs and guides."""
+"""Faults of READMEs and guides, and those that other pages have like them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import re
 from functools import partial
 
 from benchmarks.rules.operators import Change, Operator, append
+from benchmarks.rules.operators.sections import FENCE
 
 BOTH = ("documentation", "guide")
-FENCE = re.compile(r"^( *)(```+|~~~+)[^\n]*\n.*?^\1\2[`~]*[ \t]*$\n?", re.MULTILINE | re.DOTALL)
+PAGES = (*BOTH, "reference")
+ALL = (*PAGES, "adr")
 INSTALLATION = (
-    r"install|set-?up|setting up|get(ting)? started|quick ?start|deploy|download|\bpip\b|np[mx]\b|"
-    r"yarn|uv add|uvx|pnpm|docker|brew|conda|cargo|curl|clone|cdn|<script|require\(|import"
+    r"install|set-?up|setting up|get(ting)? started|quick ?start|deploy|download|\bpipx?\b|"
+    r"np[mx]\b|yarn|uv add|uvx|pnpm|docker|brew|conda|cargo|curl|clone|cdn|<script|require\(|import"
 )
 USAGE = r"\b(us(e|age|ing)|examples?|tutorial|guide|how to|started|quick ?start|work|first steps)"
 LONG = (
@@ -39,7 +41,7 @@ def without_fences(text: str) -> str:
 
 def long_sentences(text: str) -> str:
     """Add so many sentences of 34 words that the average is above what is asked for."""
-    return append("\n\n".join([f"{LONG[:180]}."] * (20 + len(text) // 100)), text)
+    return append("\n\n".join([f"{LONG[:180]}."] * (20 + len(text) // 50)), text)
 
 
 def first_lines(text: str) -> str | None:
@@ -70,9 +72,14 @@ def untag_fence(text: str) -> str | None:
 def no_title(text: str) -> str | None:
     blanked = FENCE.sub(_blank, text)
     titles = [m.start() for m in re.finditer(r"^# ", blanked, re.MULTILINE)]
-    if len(titles) != 1:
+    if len(titles) != 1 or re.match(r"---\n.*?^title:.*?^---$", text, re.MULTILINE | re.DOTALL):
         return None
     return f"{text[: titles[0]]}#{text[titles[0] :]}"
+
+
+def second_title(text: str) -> str | None:
+    has_title = re.search(r"^# ", FENCE.sub(_blank, text), re.MULTILINE)
+    return append("# Another title\n\nText.", text) if has_title else None
 
 
 def no_opening(words: str, text: str) -> str | None:
@@ -80,7 +87,7 @@ def no_opening(words: str, text: str) -> str | None:
     return f"# A thing\n\n{words}\n\n## First\n\n### More\n\n{text[heads[0] :]}" if heads else None
 
 
-def _operators(
+def operators(
     templates: tuple[str, ...], rule: str, changes: dict[str, Change]
 ) -> tuple[Operator, ...]:
     return tuple(
@@ -90,8 +97,8 @@ def _operators(
 
 
 OPERATORS = (
-    *_operators(
-        BOTH,
+    *operators(
+        ALL,
         "a.correctness.accuracy",
         {
             "a link to no heading": partial(insert, "See [below](#a-heading-that-is-gone)."),
@@ -102,7 +109,7 @@ OPERATORS = (
             "a fence without its end": partial(append, "```sh\nmake"),
         },
     ),
-    *_operators(
+    *operators(
         ("documentation",),
         "a.completeness.sections",
         {
@@ -115,7 +122,7 @@ OPERATORS = (
             ),
         },
     ),
-    *_operators(
+    *operators(
         BOTH,
         "a.completeness.examples",
         {
@@ -126,8 +133,8 @@ OPERATORS = (
             "code in the running text": lambda text: append("Run `make`.", without_fences(text)),
         },
     ),
-    *_operators(
-        BOTH,
+    *operators(
+        ALL,
         "a.quality.clarity",
         {
             "a sentence without an end": partial(insert, LONG),
@@ -135,26 +142,26 @@ OPERATORS = (
             "long sentences": long_sentences,
         },
     ),
-    *_operators(
-        BOTH,
+    *operators(
+        ALL,
         "b.quality.structure",
         {
-            "a second title": partial(append, "# Another title\n\nText."),
+            "a second title": second_title,
             "a skipped level": partial(append, "## One more\n\n##### Deep below\n\nText."),
             "no title": no_title,
         },
     ),
-    *_operators(
-        BOTH,
+    *operators(
+        PAGES,
         "b.completeness.cross-refs",
         {
             "a link to no file": partial(insert, "See [more](there/is/no-such-file.md)."),
             "an image that is not there": partial(append, "![A plan](there/is/no-such-plan.png)"),
-            "no link": without_links,
         },
     ),
-    *_operators(
-        BOTH,
+    *operators(BOTH, "b.completeness.cross-refs", {"no link": without_links}),
+    *operators(
+        ALL,
         "b.style.consistency",
         {
             "a fence without a language": untag_fence,
@@ -163,8 +170,8 @@ OPERATORS = (
             "a new block without a language": partial(append, "```\nmake\n```"),
         },
     ),
-    *_operators(
-        BOTH,
+    *operators(
+        PAGES,
         "b.quality.audience",
         {
             "no word at the opening": partial(no_opening, ""),

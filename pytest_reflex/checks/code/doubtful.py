@@ -155,9 +155,7 @@ def _is_run(node: ast.AST, above: tuple[ast.AST, ...]) -> bool:
         if isinstance(parent, ast.stmt):
             return False
         if isinstance(parent, ast.Call) and parent.func is not node:
-            called = parent.func
-            name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
-            return bool(_RUNS_SQL.fullmatch(name))
+            return bool(_RUNS_SQL.fullmatch(_called(parent)))
         node = parent
     return False
 
@@ -190,6 +188,70 @@ def _told(node: ast.expr) -> str:
         escaped = {"{{": "{", "}}": "}"}
         return _BRACES.sub(lambda m: escaped.get(m[0], _HOLE), _told(called.value))
     return _HOLE
+
+
+def _runs_a_text(source: Source, place: _Place) -> bool:
+    """Whether `exec` runs something else than a compiled file: that runs as its import would."""
+    for node, above in _nodes(source):
+        if isinstance(node, ast.Call) and _at(node) == place and _called(node) == "exec":
+            scope = next((n for n in reversed(above) if isinstance(n, _Function)), source.tree)
+            has_namespace = len(node.args) > 1 or bool(node.keywords)
+            return not (has_namespace and scope and _is_compiled_file(node.args[0], scope))
+    return True
+
+
+def _is_compiled_file(code: ast.expr, scope: ast.AST) -> bool:
+    """Return whether code comes from `compile`, of a text that was read from a file of a name."""
+    values = _values(code, scope)
+    for value in values:
+        if not (isinstance(value, ast.Call) and _called(value) == "compile"):
+            return False
+        if len(value.args) < 2 or not _is_read(value.args[0], scope):
+            return False
+        name = value.args[1]
+        if isinstance(name, ast.Constant) and str(name.value).startswith("<"):
+            return False
+    return bool(values)
+
+
+def _is_read(text: ast.expr, scope: ast.AST, seen: frozenset[ast.expr] = frozenset()) -> bool:
+    """Return whether an expression is an open file, or the text of one."""
+    values = [value for value in _values(text, scope) if value not in seen]
+    for value in values:
+        if not isinstance(value, ast.Call):
+            return False
+        called = _called(value)
+        if called in ("read", "decode") and isinstance(value.func, ast.Attribute):
+            if not _is_read(value.func.value, scope, seen | {value}):
+                return False
+        elif called == "open" and isinstance(value.func, ast.Attribute):
+            owner = value.func.value
+            module = isinstance(owner, ast.Name) and owner.id in ("io", "tokenize", "codecs")
+            if not module and not all(isinstance(a, ast.Constant) for a in value.args):
+                return False
+        elif called not in ("open", "read_text", "read_bytes"):
+            return False
+    return bool(values)
+
+
+def _values(node: ast.expr, scope: ast.AST) -> list[ast.expr]:
+    """Return what a name is bound to within its function, by `=` and `with`; else the node."""
+    if not isinstance(node, ast.Name):
+        return [node]
+    found: list[ast.expr] = []
+    for inner in ast.walk(scope):
+        if isinstance(inner, ast.Assign) and ast.unparse(inner.targets[0]) == node.id:
+            found.append(inner.value)
+        elif isinstance(inner, ast.withitem) and inner.optional_vars:
+            found += [inner.context_expr] * (ast.unparse(inner.optional_vars) == node.id)
+        elif isinstance(inner, ast.arg) and inner.arg == node.id:
+            return []
+    return found
+
+
+def _called(node: ast.Call) -> str:
+    called = node.func
+    return called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
 
 
 def _at(node: ast.expr | ast.stmt) -> _Place:
@@ -227,6 +289,7 @@ def _nodes(source: Source) -> list[_Placed]:
 
 _JUDGES: dict[str, Callable[[Source, _Place], bool]] = {
     "S101": _checks_an_input,
+    "S102": _runs_a_text,
     "S608": _runs_as_sql,
     "B018": _is_lost,
     "B023": _is_kept,

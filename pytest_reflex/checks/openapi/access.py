@@ -41,15 +41,16 @@ def auth(api: ApiDocument) -> Report:
     """Find operations under `paths` without declared security, and schemes that are not defined.
 
     An empty list, or an empty requirement in one, declares an operation public. Where no operation
-    declares anything, nothing in the document says that callers have to prove who they are, and
-    none of it changes what others read, it is taken for the interface of a public service. Beside
+    names a scheme, nothing in the document says that callers have to prove who they are, and none
+    of it changes what others read, it is taken for the interface of a public service. Beside
     operations that are secured, those that callers need first (`/login`, `/health`, `/.well-known`)
     may be silent.
     """
     found = api.operations("paths")
     findings = list(_undefined(api, found))
     silent = [op for op in found if _security(api, op).node is None]
-    limited = len(silent) < len(found) or _says_limited(api, found)
+    secured = any(any(_schemes(_security(api, op).node)) for op in found)
+    limited = secured or _says_limited(api, silent)
     if limited:
         findings += [
             api.finding(f"{op.label} declares no security", op.spot)
@@ -61,7 +62,7 @@ def auth(api: ApiDocument) -> Report:
         missing = api.finding("components.securitySchemes defines no scheme", api.root)
         findings.insert(0, missing)
     if silent and not limited:
-        public = "no operation declares security, changes anything or says that access is limited: "
+        public = "no operation needs a scheme, changes anything or says that access is limited: "
         return Report(findings, public + "it is taken for public")
     return Report(findings, f"{counted(len(found), 'operation')}, each with declared security")
 

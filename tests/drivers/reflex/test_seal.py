@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.checks.registry import built_in
+from pytest_reflex.checks.registry import built_in, compile_all
 from pytest_reflex.drivers.common.judging_files import commands_in, files_of_commands
 from pytest_reflex.errors import PausedError, StateError, TamperedError
 from pytest_reflex.model.rules import CheckSpec
@@ -196,7 +196,8 @@ def test_the_command_of_any_kind_of_check_is_held(tmp_path: Path, wire: dict[str
         replace(rule("a.x.y"), checks=(CheckSpec.from_json(wire),)),
         replace(rule("a.x.z"), checks=(CheckSpec.from_json({"type": "code", "aspect": "bugs"}),)),
     )
-    commands = commands_in(replace(judged, vars={"own": "sh judge.sh"}), built_in())
+    judged = replace(judged, vars={"own": "sh judge.sh"})
+    commands = commands_in(judged, compile_all(judged, built_in()))
     found = files_of_commands(commands, project=tmp_path, artifact=tmp_path / "artifact.md")
     assert set(found) == {"judge.sh"}
 
@@ -204,7 +205,7 @@ def test_the_command_of_any_kind_of_check_is_held(tmp_path: Path, wire: dict[str
 def test_the_command_that_an_agent_may_call_is_held() -> None:
     declared = {"lint": {"argv": ["sh", "judge.sh"], "args": []}, "odd": {}}
     judged = replace(criteria_of(rule("a.x.y")), commands=declared)
-    assert ["sh", "judge.sh"] in commands_in(judged, built_in())
+    assert ["sh", "judge.sh"] in commands_in(judged, compile_all(judged, built_in()))
 
 
 UNTOUCHED: dict[str, Callable[[Path], object]] = {

@@ -73,6 +73,12 @@ def test_a_loop_in_which_no_rule_applies_does_not_pass(tmp_path: Path) -> None:
     assert (found["stop"]["passed"], found["evaluation"]["passed"]) == (False, False)
     assert found["stop"]["reason"] in ("iteration_limit", "stagnation")
     assert found["evaluation"]["unsound"] == "no rule that can fail the gate is applicable"
+    state = state_of(stage)
+    assert state.evaluation is not None
+    told = [*block(state, state.evaluation, "artifact.md"), *distance(state.evaluation)]
+    lines = ["".join(text for text, _ in line) for line in told]
+    assert "Unsound: no rule that can fail the gate is applicable" in lines
+    assert lines[-1] == "  unsound: no rule that can fail the gate is applicable"
 
 
 def test_a_run_is_resumed_and_verified_with_its_conditions(
