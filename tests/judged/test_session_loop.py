@@ -50,6 +50,7 @@ with open({log!r}, "a+") as log:
     log.seek(0)
     number = len(log.read())
 if number == {kills}:
+    time.sleep(2)  # until the loop has read of the vote before
     os.kill(int(pathlib.Path({pid!r}).read_text()), signal.SIGKILL)
     time.sleep(60)
 print(json.dumps({{"usd": 0.25, "answer": json.dumps(
