@@ -69,7 +69,7 @@ def test_limits_are_said_with_the_command() -> None:
 def test_a_tool_of_ours_is_said_with_its_arguments() -> None:
     spec = CheckSpec.from_json({**CODE, "aspect": "types"})
     (command,) = built_in().compile(spec, {}).commands
-    assert command.argv[:3] == (sys.executable, "-m", "mypy")
+    assert command.argv[:4] == (sys.executable, "-P", "-m", "mypy")
     assert command.argv[-2:] == ("--", "<the files>")
     assert command.cwd == "<a folder with copies of the Python files>"
 

@@ -132,7 +132,7 @@ def test_the_commands_of_every_kind_of_check_are_shown(
         "mdl -s",
         ["-c", "mdl -s"],
     )
-    assert bugs["command"][1:3] == ["-m", "ruff"]
+    assert bugs["command"][1:4] == ["-P", "-m", "ruff"]
     assert main(NEW) == 0
     told = capsys.readouterr().out
     assert "rules: 3, checks: 3, of them commands: 2 ──" in told

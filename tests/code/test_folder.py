@@ -67,3 +67,14 @@ def test_folder_without_python_fails(tmp_path: Path) -> None:
     result = judge(tmp_path, "compiles")
     assert result.outcome is Outcome.FAIL
     assert result.message == f"there is no Python file in {tmp_path.name}"
+
+
+@pytest.mark.parametrize("name", ["zipfile.py", "sysconfig.py", "dataclasses.py", "mypy.py"])
+@pytest.mark.parametrize("aspect", ["types", "bugs"])
+def test_tools_import_nothing_of_what_they_judge(tmp_path: Path, name: str, aspect: str) -> None:
+    ran = tmp_path / "ran"
+    (tmp_path / "shop").mkdir()
+    text = f"from pathlib import Path\n\nPath({str(ran)!r}).touch()\n"
+    (tmp_path / "shop" / name).write_text(text)
+    assert judge(tmp_path / "shop", aspect).outcome is Outcome.PASS
+    assert not ran.exists()

@@ -50,22 +50,10 @@ def _second_of(data: bytes) -> int:
 
 
 def module_command(
-    tool: str,
-    arguments: Sequence[str],
-    params: Mapping[str, Any],
-    *,
-    cwd: str = COPIES,
-    environment: Sequence[str] = (),
-    runs_artifact: bool = False,
+    tool: str, arguments: Sequence[str], params: Mapping[str, Any], environment: Sequence[str] = ()
 ) -> CheckCommand:
-    """Return what `run_module` starts: `python -m TOOL`."""
-    return python_command(
-        ("-m", tool, *arguments),
-        params,
-        cwd=cwd,
-        environment=environment,
-        runs_artifact=runs_artifact,
-    )
+    """Return what `run_module` starts: `python -m TOOL`, which imports nothing of its folder."""
+    return python_command(("-P", "-m", tool, *arguments), params, environment=environment)
 
 
 def python_command(
