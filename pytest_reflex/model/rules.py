@@ -341,8 +341,8 @@ def floored(value: Fraction) -> int | float:
 
 
 def ideal_of(criteria: Criteria) -> str:
-    """Return the ideal result of a task for which a person has named none."""
-    return f"passes phase B of {criteria.name}"
+    """Return the ideal result of a task for which a person has named none: the last phase."""
+    return f"passes phase {'B' if criteria.has(Level.B) else 'A'} of {criteria.name}"
 
 
 def number(value: Fraction) -> int | float:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_reflex.agents.prompts import boundary, prompt_for, prompt_parts
-from pytest_reflex.model.rules import CheckSpec
+from pytest_reflex.model.rules import CheckSpec, ideal_of
 from pytest_reflex.model.steps import Refined
 from pytest_reflex.model.words import Level, Step
 from tests.agents.making import criteria, evaluation, request, rule
@@ -138,6 +138,14 @@ def test_a_retry_holds_the_refused_answer_shortened_and_as_data(step: Step) -> N
     assert json.dumps(answer)[:900] in prompt
     assert "x" * 1_000 not in prompt
     assert prompt.count("\n## Required output") == 1
+
+
+@pytest.mark.parametrize(
+    ("levels", "last"), [("ab", "B"), ("b", "B"), ("a", "A")], ids=["both", "only B", "only A"]
+)
+def test_the_ideal_result_names_the_last_phase_that_has_rules(levels: str, last: str) -> None:
+    rules = [rule(f"{level}.x.one") for level in levels]
+    assert ideal_of(criteria(*rules)) == f"passes phase {last} of c"
 
 
 def test_the_ideal_result_has_the_rules_of_phase_b() -> None:
