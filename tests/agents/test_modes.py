@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from pathlib import Path
@@ -93,11 +94,18 @@ def test_a_client_that_cannot_change_files_is_refused_for_iterations(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pytest-reflex.toml").write_text(f"[agents.{name}]\nmodel = 'small'\n")
-    argv = ["iterate", "run", "fix-tests", "--agent", name, "--dry-run"]
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / name).symlink_to("/bin/true")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
+    argv = ["iterate", "run", "fix-tests", "--agent", name]
+    why = (
+        f"agent {name!r} cannot change files: it only answers "
+        "(name one that can, such as claude or codex, or set its edit_options)"
+    )
     assert main(argv) == 4
-    told = " ".join(capsys.readouterr().err.split())
-    assert f"agent {name!r} cannot change files: it only answers" in told
-    assert "name one that can, such as claude or codex, or set its edit_options" in told
+    assert why in " ".join(capsys.readouterr().err.split())
+    assert main([*argv, "--dry-run"]) == 0
+    assert f"Would execute with: nothing: {why}\n" in capsys.readouterr().out
 
 
 def test_options_make_a_client_of_one_that_can(

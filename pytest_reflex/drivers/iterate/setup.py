@@ -38,16 +38,13 @@ _NAME_AN_EDITOR = "name one that can, such as claude or codex, or set its edit_o
 
 @dataclass(frozen=True, slots=True)
 class MissingTool:
-    """What a dry run has in the place of a tool, where no agent is named that takes a prompt."""
+    """What a dry run has in the place of a tool that there is not, and why there is none."""
 
     name: str
-
-    @property
-    def said(self) -> str:
-        return f"agent {self.name}, which takes no prompt: {_NAME_A_TOOL}"
+    said: str
 
     def ask(self, question: Question) -> Reply:
-        raise UsageError(f"agent {self.name!r} takes no prompt", hint=_NAME_A_TOOL)
+        raise UsageError(self.said)
 
 
 def prepare(
@@ -129,15 +126,23 @@ def agent_for(
     *,
     runs: bool = True,
 ) -> Askable:
-    """Return the agent of a procedure; raises UsageError for one that answers no prompts."""
+    """Return the agent of a procedure; raises UsageError for one that answers no prompts.
+
+    Where nothing `runs`, it is a MissingTool then, unless a flag about the agent is at fault.
+    """
     make = partial(make_agent, otherwise=_NAME_A_TOOL, runs=runs)
     chosen, kinds = chosen_agent(procedure, settings), agent_kinds(host)
     name = chosen.value
     changes: dict[str, Any] = {"loop.command_timeout": settings["iterate.timeout"]}
     if options.ai_command is None:
         known = name in settings["agents"]
-        with _told_where(settings, ("agents", name) if known else chosen.path):
-            agent = make(name, _changed(settings, changes), kinds)
+        try:
+            with _told_where(settings, ("agents", name) if known else chosen.path):
+                agent = make(name, _changed(settings, changes), kinds)
+        except UsageError as error:
+            if runs:
+                raise
+            return MissingTool(name, f"nothing: {error}")
     else:
         name = AI_COMMAND
         changes["agents"] = {AI_COMMAND: {"command": options.ai_command}}
@@ -145,7 +150,7 @@ def agent_for(
             agent = make(name, _changed(settings, changes), kinds)
     if not isinstance(agent, Askable):
         if not runs:
-            return MissingTool(name)
+            return MissingTool(name, f"agent {name}, which takes no prompt: {_NAME_A_TOOL}")
         raise UsageError(
             f"agent {name!r} cannot take the prompt of a procedure",
             hint=_NAME_A_TOOL,
@@ -156,6 +161,8 @@ def agent_for(
         return agent
     if not agent.can_edit:
         message = f"agent {name!r} cannot change files: it only answers"
+        if not runs:
+            return MissingTool(name, f"nothing: {message} ({_NAME_AN_EDITOR})")
         raise UsageError(message, hint=_NAME_AN_EDITOR)
     if runs and (variable := agent.unset_variable()):
         whose = "--ai-cmd" if options.ai_command is not None else f"agent {name!r}"

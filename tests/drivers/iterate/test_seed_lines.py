@@ -59,8 +59,24 @@ def test_a_dry_run_warns_of_an_exceeded_token_budget(
         ("", ("--ai-cmd", "no-such-tool -p"), "no-such-tool -p (not installed: no-such-tool)"),
         ("", ("--ai-cmd", "sh -c $NO_SUCH_NAME"), "sh -c '$NO_SUCH_NAME' (not set: $NO_SUCH_NAME)"),
         ("[agents.x]\ncommand = ['nope']\n", ("--agent", "x"), "nope (not installed: nope)"),
+        ("", ("--agent", "cluade"), "nothing: no agent named 'cluade' (did you mean claude?)"),
+        (
+            "[agents.x]\ncommand = 7\n",
+            ("--agent", "x"),
+            "nothing: {project}/pytest-reflex.toml:2:11: agents.x.command must be text or a list",
+        ),
+        ("", ("--agent", "llm"), "nothing: agent 'llm' cannot change files: it only answers (name"),
     ],
-    ids=["nobody named one", "hooks only", "not installed", "not set", "of the configuration"],
+    ids=[
+        "nobody named one",
+        "hooks only",
+        "not installed",
+        "not set",
+        "of the configuration",
+        "unknown",
+        "a broken table",
+        "answers only",
+    ],
 )
 def test_a_dry_run_needs_no_agent(
     project: Project, capsys: Captured, text: str, argv: tuple[str, ...], shown: str
@@ -68,24 +84,26 @@ def test_a_dry_run_needs_no_agent(
     config(project, text)
     assert main([*DRY, *argv]) == 0
     lines = capsys.readouterr().out.splitlines()
+    shown = shown.replace("{project}", str(Path.cwd()))
     assert lines[1].startswith(f"[DRY RUN] Would execute with: {shown}")
     assert "## OBSERVE" in lines
 
 
-@pytest.mark.parametrize("argv", [(), ("--agent", "python")])
+@pytest.mark.parametrize(
+    ("argv", "why"),
+    [
+        ((), "cannot take the prompt of a procedure"),
+        (("--agent", "python"), "cannot take the prompt of a procedure"),
+        (("--agent", "cluade"), "no agent named 'cluade' (did you mean claude?)"),
+        (("--agent", "answers"), "agent 'answers' cannot change files: it only answers"),
+    ],
+)
 def test_a_run_in_earnest_needs_one(
-    project: Project, capsys: Captured, argv: tuple[str, ...]
+    project: Project, capsys: Captured, argv: tuple[str, ...], why: str
 ) -> None:
-    config(project, "")
+    config(project, "[agents.answers]\ncommand = 'true'\nedit_options = false\n")
     assert main(["iterate", "run", "build", *argv]) == 4
-    assert "cannot take the prompt of a procedure" in capsys.readouterr().err
-
-
-def test_an_agent_that_there_is_not_is_refused_in_a_dry_run_too(
-    project: Project, capsys: Captured
-) -> None:
-    assert main([*DRY, "--agent", "cluade"]) == 4
-    assert "no agent named 'cluade' (did you mean claude?)" in capsys.readouterr().err
+    assert why in capsys.readouterr().err
 
 
 # Times
