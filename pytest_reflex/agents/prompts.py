@@ -35,7 +35,7 @@ from pytest_reflex.model.rules import ideal_of
 from pytest_reflex.model.steps import Files, StepRequest
 from pytest_reflex.model.words import Level, Step
 
-VERSION = 2
+VERSION = 3
 """Of the texts of the steps. A change of any prompt raises it: recordings hold theirs, and are
 compared with today's prompts only where these have the same (`agents.replay`)."""
 

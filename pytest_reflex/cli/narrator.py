@@ -19,7 +19,7 @@ from pytest_reflex.drivers.reflex.project_watch import unread_text
 from pytest_reflex.drivers.reflex.result import deliver, not_written
 from pytest_reflex.drivers.reflex.statefile import run_json
 from pytest_reflex.errors import StateError
-from pytest_reflex.model.events import EventKind
+from pytest_reflex.model.events import INTERRUPTED, EventKind
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.stop import ENDS, RunStatus
@@ -28,6 +28,8 @@ from pytest_reflex.reports.lines import Line, lines_of
 from pytest_reflex.reports.refusal import refusal_of
 from pytest_reflex.reports.spending import not_held, unknown_of
 from pytest_reflex.store.filesystem import lock_warning
+
+_TOLD_ELSEWHERE = frozenset(("limited", "denied", INTERRUPTED))
 
 
 class Narrator:
@@ -102,7 +104,7 @@ class Narrator:
         elif kind == EventKind.PHASE_SWITCHED:
             self._say("\nPhase A passed; phase B judges the same artifact:\n")
             self._say(visible(self.loop.files.artifact_text()))
-        elif kind == EventKind.PHASE_ERROR and not {"limited", "denied"} & payload.keys():
+        elif kind == EventKind.PHASE_ERROR and not _TOLD_ELSEWHERE & payload.keys():
             message = refusal_of(payload)
             self._wrapped(f"{payload['step']} gave nothing usable: {message}", "mild")
         elif event.kind is Kind.STOPPED:

@@ -19,7 +19,7 @@ from pytest_reflex.drivers.pytest_loop.files import project_of
 from pytest_reflex.drivers.reflex.attending import LoopView
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.drivers.reflex.events import EVENT
-from pytest_reflex.model.events import EventKind
+from pytest_reflex.model.events import INTERRUPTED, EventKind
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.run import RunState
@@ -122,7 +122,7 @@ class Teller:
         elif kind == EventKind.REFINEMENT_DONE:
             by, same = payload.get("agent", ""), payload["before"] == payload["after"]
             self.say(f"Refined by: {by}{' (nothing was changed)' if same else ''}\n")
-        elif kind == EventKind.PHASE_ERROR and "denied" not in payload:
+        elif kind == EventKind.PHASE_ERROR and not {"denied", INTERRUPTED} & payload.keys():
             self.note(f"{payload['step']} gave nothing usable: {visible(payload['message'])}")
         elif kind == EventKind.ARTIFACT_CREATED and payload["by"] == "hand":
             self.note("The files are not as the history has them; they are judged as they are")

@@ -31,13 +31,7 @@ from pytest_reflex.drivers.reflex.prepared import needs_agent
 from pytest_reflex.drivers.reflex.project_watch import Calls, ProjectWatch
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.seal import Watch
-from pytest_reflex.drivers.reflex.steps import (
-    Done,
-    denied_error,
-    obstacle,
-    perform,
-    request_for,
-)
+from pytest_reflex.drivers.reflex.steps import Done, denied_error, obstacle, perform, request_for
 from pytest_reflex.drivers.reflex.verifying import Verified, evaluate_again
 from pytest_reflex.errors import ReflexError
 from pytest_reflex.model.events import Event, EventKind
@@ -87,9 +81,10 @@ class ReflexLoop:
         store = ReflexStore(
             self.files,
             self.hooks,
-            new=len(self.opening),
+            new=self.files.lost + len(self.opening),
             verified=driver.verified,
             calls=driver.calls,
+            tell=waits.tell,
         )
         driven = drive(
             driver,
@@ -279,7 +274,7 @@ class ReflexStore:
     """The history of a run as a store: each event is told to the listeners before it is yielded.
 
     The last `new` events are durable and not yet told; `calls` knows those that were paid and came
-    to nothing.
+    to nothing, of which `tell` hears when the run is left.
     """
 
     def __init__(
@@ -290,9 +285,10 @@ class ReflexStore:
         new: int,
         verified: Verified,
         calls: Calls,
+        tell: Listener,
     ) -> None:
         self._files, self._hooks, self._verified = files, hooks, verified
-        self._calls = calls
+        self._calls, self._tell = calls, tell
         self._told = len(files.latest_events()) - new
         began = (EventKind.RUN_STARTED, EventKind.RUN_EXTENDED, EventKind.RUN_ADOPTED)
         self._goes_on = not any(e.kind in began for e in files.latest_events()[self._told :])
@@ -336,11 +332,13 @@ class ReflexStore:
         yield from self.commit(done)
 
     def leave(self) -> None:
-        """Have what was interrupted in the spend; a history that has no end is one that goes on."""
+        """Have what was interrupted in the spend, and told; a history without an end goes on."""
         with suppress(ReflexError, OSError):  # the disk may be the very reason
             for done in (*self._calls.interrupted(), *self._files.unheard_votes()):
                 self._files.commit(done)
             self._files.end_calls()
+            for event in self._untold():
+                self._tell(event)
 
     def _untold(self) -> Iterator[DriverEvent]:
         for event in self._files.latest_events()[self._told :]:

@@ -77,7 +77,8 @@ def _kind(event: Event) -> Kind:
     """Return the kind of an event: what an agent was asked for it did, anything else is a step."""
     if event.kind is EventKind.ARTIFACT_CREATED and event.payload["by"] == "hand":
         return Kind.DECIDED
-    return _KINDS.get(event.kind) or (Kind.ACTED if "agent" in event.payload else Kind.STEP)
+    asked = "agent" in event.payload or event.was_interrupted
+    return _KINDS.get(event.kind) or (Kind.ACTED if asked else Kind.STEP)
 
 
 def _whole(event: Event) -> Mapping[str, Any]:

@@ -74,7 +74,7 @@ class RunFiles(RecordedRun):
     """One run on disk, held by this process until `close`.
 
     `workspace` is what follows the history; `aside` are the files in which `open` kept what it
-    could not read.
+    could not read, `lost` how many events it made of calls that a kill ended.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class RunFiles(RecordedRun):
         self._calls: list[recovering.Call] = []
         self._is_named = False
         self.aside = [journal.aside] if journal.aside else []
-        self.recovered = journal.recovered
+        self.recovered, self.lost = journal.recovered, 0
 
     @classmethod
     def create(
@@ -139,7 +139,7 @@ class RunFiles(RecordedRun):
         """Have the calls in the spend that were under way when the run was killed."""
         for done, told in list(recovering.paid_calls(self._calls)):
             self.commit(done)
-            self.recovered = (*self.recovered, told)
+            self.recovered, self.lost = (*self.recovered, told), self.lost + 1
 
     @property
     def is_foreign(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -147,27 +148,35 @@ AGENT = """\
 import os, sys, time
 step = sys.stdin.read().split("executing phase ", 1)[1].split()[0]
 if step == "PRODUCE":
-    os.kill(os.getppid(), 9)
+    os.kill(os.getppid(), {signal})
     time.sleep(60)
-print('{"plan": ["say alpha", "say more", "look again"]}')
+print('{{"plan": ["say alpha", "say more", "look again"]}}')
 """
+
+
+def ended_in_produce(folder: Path, number: int, *more: str) -> subprocess.CompletedProcess[str]:
+    """Begin a loop in `folder` that gets a signal when the agent is asked for PRODUCE."""
+    (folder / "agent.py").write_text(AGENT.format(signal=int(number)))
+    rule = "{id: a.x.alpha, description: d, severity: fail, check: {type: content, search: alpha}}"
+    (folder / "words.yaml").write_text(f"name: words\nrules:\n  - {rule}\n")
+    command = json.dumps([slim_python(), "agent.py"])
+    config = f'agent = "s"\n[agents.s]\ncommand = {command}\n[loop]\nevaluator = "core"\n'
+    (folder / "pytest-reflex.toml").write_text(config)
+    argv = ["new", "say", "--alias", "words", "--criteria", "words.yaml", "--yes", *more]
+    return subprocess.run(
+        [slim_python(), "-m", "pytest_reflex", "loop", *argv],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
 
 
 def test_a_real_kill_in_a_call_is_told_by_status_and_resume(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "agent.py").write_text(AGENT)
-    rule = "{id: a.x.alpha, description: d, severity: fail, check: {type: content, search: alpha}}"
-    (tmp_path / "words.yaml").write_text(f"name: words\nrules:\n  - {rule}\n")
-    command = json.dumps([slim_python(), "agent.py"])
-    config = f'agent = "s"\n[agents.s]\ncommand = {command}\n[loop]\nevaluator = "core"\n'
-    (tmp_path / "pytest-reflex.toml").write_text(config)
-    argv = ["new", "say", "--alias", "words", "--criteria", "words.yaml", "--yes", "--quiet"]
-    done = subprocess.run(
-        [slim_python(), "-m", "pytest_reflex", "loop", *argv], capture_output=True, timeout=60
-    )
-    assert done.returncode == -9
+    assert ended_in_produce(tmp_path, signal.SIGKILL, "--quiet").returncode == -signal.SIGKILL
     assert main(["loop", "status", "--json"]) == 0
     spend = json.loads(capsys.readouterr().out)["spend"]
     assert (spend["calls"], spend["unknown_cost_calls"]) == (2, 2)
@@ -175,3 +184,27 @@ def test_a_real_kill_in_a_call_is_told_by_status_and_resume(
     assert "PRODUCE was under way when the run was killed" in capsys.readouterr().err
     assert main(["loop", "status", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["spend"]["calls"] == 2
+
+
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGKILL, -9), (signal.SIGINT, 130)], ids=["killed", "Ctrl-C"]
+)
+def test_a_call_that_was_cut_off_is_in_the_log_of_events(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    number: signal.Signals,
+    status: int,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = ended_in_produce(tmp_path, number, "--events", "events.jsonl")
+    assert done.returncode == status
+    main(["loop", "resume", "--agent", "offline", "--events", "events.jsonl"])
+    assert "gave nothing usable" not in done.stderr + capsys.readouterr().err
+    log = [json.loads(line) for line in Path("events.jsonl").read_text("utf-8").splitlines()]
+    history = Path(".ai-factory/evolution/words/history.jsonl").read_text("utf-8").splitlines()
+    told = [one["fields"]["seq"] for one in log if "seq" in one["fields"]]
+    assert told == [json.loads(line)["seq"] for line in history]
+    (cut,) = (one for one in log if one["fields"].get("payload", {}).get("interrupted"))
+    assert (cut["kind"], cut["fields"]["event"]) == ("acted", "phase_error")
+    assert {cut["fields"][key] for key in ("usd", "tokens")} == {None}
