@@ -42,15 +42,19 @@ def test_votes_decide_and_are_paid_for(project: Project) -> None:
     assert state["evaluation"]["judged"] == 1
 
 
-# One of its votes ends the loop, whose process id stands in a file.
+# One of its votes ends the loop, whose process id stands in a file, once the one before is durable.
 ENDS = """\
 import os, pathlib, signal
+history = pathlib.Path({history!r})
 with open({log!r}, "a+") as log:
     log.write("x")
     log.seek(0)
     number = len(log.read())
 if number == {kills}:
-    time.sleep(2)  # until the loop has read of the vote before
+    deadline = time.monotonic() + 60
+    while '"vote_cast"' not in history.read_text():
+        assert time.monotonic() < deadline, "the vote before was not written down"
+        time.sleep(0.02)
     os.kill(int(pathlib.Path({pid!r}).read_text()), signal.SIGKILL)
     time.sleep(60)
 print(json.dumps({{"usd": 0.25, "answer": json.dumps(
@@ -69,7 +73,9 @@ def test_a_vote_under_way_at_a_kill_counts_and_those_before_keep_their_price(
     project.write("tone.reflex.yaml", SUITE.replace("insults.}", "insults., votes: 3}"))
     project.write("reply.md", "You broke it.\n")
     # Two votes fail before the run is there; of those behind REFINE the second ends it.
-    project.write("judge.py", HEAD + ENDS.format(log=str(log), pid=str(pid), kills=4))
+    history = project.run_folder / "history.jsonl"
+    ends = ENDS.format(log=str(log), pid=str(pid), history=str(history), kills=4)
+    project.write("judge.py", HEAD + ends)
     table = f"command = {[slim_python(), '-I', '-S', 'judge.py']}\nanswer = 'json:answer'\n"
     config = project.read("pytest-reflex.toml")
     project.write("pytest-reflex.toml", f"{config}[agents.jury]\n{table}cost = 'json:usd'\n")
