@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import os
 import re
@@ -70,6 +71,20 @@ def test_workers_are_looked_after_too(tmp_path: Path) -> None:
     done = session(tmp_path, LEAVES["a folder"], "-n", "1")
     assert "ERROR: stayed in the temporary folder: reflex-" in done.stdout
     assert (done.returncode, ours(tmp_path)) == (1, [])
+
+
+def test_one_helper_sends_our_own_process_signals_and_it_waits_for_a_fact() -> None:
+    """A signal that comes late interrupts the worker, and with it the whole run."""
+    found = set()
+    for path in (ROOT / "tests").rglob("*.py"):
+        text = path.read_text("utf-8")
+        for node in ast.walk(ast.parse(text)) if "os.kill" in text else ():
+            if isinstance(node, ast.Call):
+                told = [ast.unparse(one) for one in (node.func, *node.args)]
+                if told[:2] == ["os.kill", "os.getpid()"] or "os.kill" in told[1:]:
+                    found.add(path.relative_to(ROOT / "tests").as_posix())
+    # The other one is run as a program, which kills itself.
+    assert found == {"process/zoo.py", "faults/intercepted.py"}
 
 
 def test_examples_are_the_same_in_each_run(pytestconfig: pytest.Config) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_reflex.process.deadline import Cancel
 from pytest_reflex.process.run import run
-from tests.process.zoo import ON_LINUX, PYTHON, marked, python, shell
+from tests.process.zoo import ON_LINUX, PYTHON, marked, python, shell, signalled
 
 pytestmark = pytest.mark.variants
 
@@ -140,12 +140,10 @@ def test_f21_a_command_that_leaves_nothing_is_not_accused() -> None:
 
 
 def test_first_interrupt_lets_a_command_tidy_up(tmp_path: Path) -> None:
-    timer = threading.Timer(0.4, os.kill, [os.getpid(), signal.SIGINT])
-    timer.start()
-    command = f"trap 'sleep 0.2; echo tidy > {tmp_path}/tidy; exit' TERM; sleep 60 & wait"
-    with pytest.raises(KeyboardInterrupt):
-        shell(command, grace=10)
-    timer.join()
+    up = tmp_path / "up"
+    trap = f"trap 'sleep 0.2; echo tidy > {tmp_path}/tidy; exit' TERM"
+    with pytest.raises(KeyboardInterrupt), signalled((signal.SIGINT, up)):
+        shell(f"{trap}; touch {up}; sleep 60 & wait", grace=10, timeout=60)
     assert (tmp_path / "tidy").read_text() == "tidy\n"
 
 
@@ -221,13 +219,11 @@ def test_cancelling_ends_the_command(kind: type[threading.Event]) -> None:
 
 
 @linux
-def test_nothing_survives_an_interrupt() -> None:
+def test_nothing_survives_an_interrupt(tmp_path: Path) -> None:
+    up = tmp_path / "up"
     with marked() as (env, living):
-        timer = threading.Timer(0.4, os.kill, [os.getpid(), signal.SIGINT])
-        timer.start()
-        with pytest.raises(KeyboardInterrupt):
-            shell("sleep 60 & sleep 60", env=env)
-        timer.join()
+        with pytest.raises(KeyboardInterrupt), signalled((signal.SIGINT, up)):
+            shell(f"sleep 60 & touch {up}; sleep 60", env=env, timeout=60)
         assert living() == []
 
 

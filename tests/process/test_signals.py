@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import threading
@@ -13,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.process.signals import Interruptions, interruptible
-from tests.process.zoo import ON_LINUX, PYTHON, marked, shell
+from tests.process.zoo import ON_LINUX, PYTHON, marked, shell, signalled
 
 NUMBERS = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129, "SIGQUIT": 131}
 
@@ -91,19 +90,17 @@ def test_other_threads_leave_signals_alone() -> None:
 
 @pytest.mark.parametrize("numbers", [(signal.SIGINT, signal.SIGINT), (signal.SIGQUIT,)])
 def test_b103_who_asks_twice_or_quits_does_not_wait_for_the_command(
-    numbers: tuple[int, ...],
+    tmp_path: Path, numbers: tuple[int, ...]
 ) -> None:
-    def ask() -> None:
-        for number in numbers:
-            time.sleep(0.5)
-            os.kill(os.getpid(), number)
-
-    asking = threading.Thread(target=ask)
-    asking.start()
+    up, asked = tmp_path / "up", tmp_path / "asked"
+    command = f"trap 'touch {asked}' TERM INT; touch {up}; while :; do sleep 0.1; done"
     began = time.monotonic()
-    with interruptible(), pytest.raises(KeyboardInterrupt):
-        shell("trap '' TERM INT; while :; do sleep 0.1; done", timeout=60, grace=50)
-    asking.join()
+    with (
+        interruptible(),
+        pytest.raises(KeyboardInterrupt),
+        signalled(*zip(numbers, (up, asked), strict=False)),
+    ):
+        shell(command, timeout=60, grace=50)
     assert time.monotonic() - began < 40  # else the grace was waited for
 
 

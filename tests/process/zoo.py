@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
@@ -26,6 +27,27 @@ def shell(command: str, **options: Any) -> Finished:
 def python(source: str, **options: Any) -> Finished:
     options = {"cwd": "/", "env": dict(os.environ), "timeout": 20.0, "grace": 0.3} | options
     return run([PYTHON, "-I", "-S", "-c", source], **options)
+
+
+@contextmanager
+def signalled(*sent: tuple[int, Path]) -> Iterator[None]:
+    """Send ourselves signals in turn, each when its file is there; none once the block is left."""
+    left = threading.Event()
+
+    def send() -> None:
+        for number, file in sent:
+            while not file.exists():
+                if left.wait(0.01):
+                    return
+            os.kill(os.getpid(), number)
+
+    sender = threading.Thread(target=send)
+    sender.start()
+    try:
+        yield
+    finally:
+        left.set()
+        sender.join()
 
 
 @contextmanager
