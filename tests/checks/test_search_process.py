@@ -7,7 +7,10 @@ import os
 import shlex
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -38,6 +41,12 @@ def searches(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[SearchProcess, C
 Searches = tuple[SearchProcess, Callable[[], int]]
 
 
+def ticks_of(pid: int) -> int:
+    """Return how much of a processor a process has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
+
+
 def test_child_stays_for_the_next_search(searches: Searches) -> None:
     search, child = searches
     assert search.spans("a", 0, "xa", 5, 10) == [(1, 2)]
@@ -56,7 +65,16 @@ def test_child_that_is_gone_is_replaced(searches: Searches) -> None:
 
 def test_child_that_dies_while_it_searches_is_told(searches: Searches) -> None:
     search, child = searches
-    killer = threading.Timer(0.5, lambda: os.kill(child(), signal.SIGKILL))
+
+    def kill() -> None:
+        """Kill the child when it has used more of a processor than its start takes."""
+        while True:
+            with suppress(ValueError, OSError):  # it is not there yet
+                if ticks_of(pid := child()) > 30:
+                    return os.kill(pid, signal.SIGKILL)
+            time.sleep(0.01)
+
+    killer = threading.Thread(target=kill, daemon=True)
     killer.start()
     with pytest.raises(SearchError, match="the process that searched died"):
         search.spans("(a+)+$", 0, "a" * 60 + "-", 5, 30)
