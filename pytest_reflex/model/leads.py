@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult
+from pytest_reflex.model.words import Outcome
 
 _LONGEST = 200
 
@@ -28,7 +29,7 @@ def lead_with(result: CheckResult, wanted: str) -> CheckResult:
 
 def leads_with(result: CheckResult, wanted: str) -> bool:
     """Return whether the message is about a pattern, and says what is wanted."""
-    return bool(result.pattern) and _lead(result.message, wanted) == result.message
+    return bool(result.pattern and wanted) and result.outcome is Outcome.FAIL
 
 
 def patterns_of(result: CheckResult) -> tuple[str, ...]:
