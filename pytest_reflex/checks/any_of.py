@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_reflex.checks.guarded import guarded
 from pytest_reflex.errors import CriteriaError, Problem
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.leads import lead_with
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import ALTERNATIVES, CheckSpec
 from pytest_reflex.model.targets import CheckContext, CompiledCheck
@@ -93,7 +94,7 @@ class _Alternatives:
     def __call__(self, artifact: Artifact, context: CheckContext) -> CheckResult:
         tried: dict[int, CheckResult] = {}
         for number, run in self.runs.items():
-            tried[number] = guarded(run, artifact, context)
+            tried[number] = lead_with(guarded(run, artifact, context), run.spec.expected)
             if tried[number].outcome is Outcome.PASS or context.cancelled:
                 break
         return self._joined(tried)
@@ -116,9 +117,9 @@ class _Alternatives:
         causes = {r.cause for r in open_ones or tried if open_ones or r.cause}
         return CheckResult(
             outcome=outcome,
-            message=f"none of {total} alternatives holds: "
-            + "; or: ".join(result.message for result in tried),
+            message=f"none of {total} alternatives holds: " + _joined(r.message for r in tried),
             expected=self.expected,
+            pattern=_joined(r.pattern for r in tried),
             evidence=decisive.evidence,
             location=decisive.location,
             notes=_told(found) + tuple(note for result in tried for note in result.notes),
@@ -128,6 +129,10 @@ class _Alternatives:
             needs=decisive.needs,
             cause=causes.pop() if len(causes) == 1 else "",
         )
+
+
+def _joined(texts: Iterable[str]) -> str:
+    return "; or: ".join(dict.fromkeys(filter(None, texts)))
 
 
 def _told(tried: Mapping[int, CheckResult]) -> tuple[str, ...]:

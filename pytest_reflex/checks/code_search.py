@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import PurePath
-from typing import Any, cast
+from textwrap import dedent
+from typing import TYPE_CHECKING, Any, cast
 
 from pytest_reflex.checks import markdown
 from pytest_reflex.checks.finding import Finding, Report, lacking
 from pytest_reflex.checks.options import COUNT, FLAG, REQUIRED, TEXT, nearest_of, word_of
 from pytest_reflex.checks.structure_kind import Judge, ParameterError, StructureKind
+from pytest_reflex.documents.python_tree import parse_python
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.targets import CheckContext
+
+if TYPE_CHECKING:
+    from ast_grep_py import SgNode
 
 MAX_CHARACTERS = 1_000_000
 LANGUAGES: dict[str, tuple[str, ...]] = {
@@ -76,21 +82,23 @@ def _make(params: Mapping[str, Any]) -> Judge:
                 )
             return Report([Finding(f"there is no {language} code in it")], reading=_named(language))
         found = [spot for text, first in sources for spot in _matches(text, first, language, rule)]
-        return _report(found, one_line(pattern, 60), least, most)
+        return _report(found, pattern, least, most)
 
     return judge
 
 
-def _report(found: list[tuple[int, int]], shown: str, least: int, most: int | None) -> Report:
+def _report(found: list[tuple[int, int]], pattern: str, least: int, most: int | None) -> Report:
     count = len(found)
-    told = f"'{shown}' is there {count} times" if count != 1 else f"'{shown}' is there once"
+    told = f"pattern found {count} times" if count > 1 else "pattern found"
     if most is not None and count > most:
         wanted = f"; at most {most} are wanted" if most else "; it must not be there"
-        spots = found[most:]
-        return Report([Finding(told + wanted, line, column) for line, column in spots])
+        return Report(
+            [Finding(told + wanted, line, column, pattern=pattern) for line, column in found[most:]]
+        )
+    told = told if count else "pattern not found"
     if count < least:
-        what = f"{told}; at least {least} are wanted" if count else f"'{shown}' is not there"
-        return Report([Finding(what)])
+        what = f"{told}; at least {least} are wanted" if count else told
+        return Report([Finding(what, pattern=pattern)])
     return Report((), told)
 
 
@@ -128,15 +136,67 @@ def _matches(
             reading=_named(language),
         )
     root = SgRoot(text, language).root()
-    broken = root.find(kind="ERROR")
+    broken = _broken(root)
+    if broken is None and language == "python":
+        # A block may be cut out of a body.
+        broken = _refused(root, dedent(text) if first_line > 1 else text)
     if broken is not None:
-        line = first_line + broken.range().start.line
         raise ArtifactError(
-            f"the {language} code cannot be parsed at line {line}", reading=_named(language)
+            f"the {language} code cannot be parsed at line {first_line + broken}",
+            reading=_named(language),
         )
     for match in root.find_all(cast(Any, rule)):
         start = match.range().start
         yield first_line + start.line, start.column + 1
+
+
+def _broken(root: SgNode) -> int | None:
+    """Return the line, from 0, at which a tree is not that of the text; None where there is none.
+
+    A parser that goes on after a fault leaves out what does not fit, or puts in what is missing: a
+    token without a character.
+    """
+    error = root.find(kind="ERROR")
+    put_in = (node for node in root.find_all(regex="^$") if _is_put_in(node))
+    found = error or next(put_in, None)
+    return found.range().start.line if found else None
+
+
+def _is_put_in(node: SgNode) -> bool:
+    return node.is_leaf() and (not node.is_named() or node.kind().endswith("identifier"))
+
+
+_DEFINITION = {"any": [{"kind": "function_definition"}, {"kind": "class_definition"}]}
+_NEW_NODES: tuple[tuple[tuple[int, int], dict[str, Any]], ...] = (
+    ((3, 12), {"kind": "type_alias_statement"}),
+    ((3, 12), {"kind": "type_parameter", "inside": _DEFINITION}),
+    ((3, 14), {"kind": "string_start", "regex": "(?i)^(t|rt|tr)"}),
+)
+"""The Python that a node of a tree came with."""
+_NEW_REASONS = (((3, 12), "f-string"), ((3, 14), "multiple exception types must be parenthesized"))
+"""How an older Python begins to say why it refuses what came with a version."""
+
+
+def _refused(root: SgNode, text: str) -> int | None:
+    """Return the line, from 0, at which this Python does not take a text that has a tree.
+
+    Older Pythons have such trees too, with `print` as a statement. What may be newer than this one
+    is taken.
+    """
+    try:
+        parse_python(text)
+    except SyntaxError as error:
+        return None if _may_be_newer(root, error.msg) else max((error.lineno or 1) - 1, 0)
+    except (ValueError, RecursionError, MemoryError):
+        return 0
+    return None
+
+
+def _may_be_newer(root: SgNode, reason: str) -> bool:
+    if any(reason.startswith(said) for version, said in _NEW_REASONS if version > sys.version_info):
+        return True
+    rules = [rule for version, rule in _NEW_NODES if version > sys.version_info]
+    return any(root.find(cast(Any, {"rule": rule})) for rule in rules)
 
 
 def _refuse_broken(pattern: str, language: str, rule: Mapping[str, Any]) -> None:

@@ -110,7 +110,8 @@ def _not_holding(
         return replace(unknown, outcome=Outcome.ERROR, message=message)
     if (found.outcome is Outcome.PASS) is not condition.negated:
         return None
-    return CheckResult(outcome=Outcome.NOT_APPLICABLE, message=found.message)
+    message = f"condition not met: {found.message}" if found.pattern else found.message
+    return CheckResult(outcome=Outcome.NOT_APPLICABLE, message=message, pattern=found.pattern)
 
 
 def _unseen(spec: CheckSpec, artifact: Artifact) -> CheckResult | None:

@@ -74,11 +74,11 @@ class ContentCheck:
 
     def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> CompiledCheck:
         params = settled(spec, variables)
-        pattern = pattern_of(spec, params)
+        pattern, wanted = pattern_of(spec, params), _wanted(params)
         search = _Search(
             pattern=pattern,
-            wanted=_wanted(params),
-            expected="" if pattern.is_readable else spec.expected,
+            shown=f"'{one_line(wanted, 80)}'" if params["literal"] else "pattern",
+            source="" if params["literal"] else wanted,
             least=params.get("min_count", 1),
             most=0 if params["negate"] else params.get("max_count"),
             section=params.get("section", ""),
@@ -175,9 +175,11 @@ _Owners = Mapping[int, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Search:
+    """What is looked for; `source` is the pattern, empty for a text, which `shown` quotes."""
+
     pattern: Pattern
-    wanted: str
-    expected: str
+    shown: str
+    source: str
     least: int
     most: int | None
     section: str
@@ -214,10 +216,6 @@ class _Search:
         return self._verdict(folder, parts, found, {} if files == (folder,) else owners)
 
     @property
-    def shown(self) -> str:
-        return one_line(self.wanted, 80)
-
-    @property
     def _limit(self) -> int:
         """How many matches are looked for: one where their number does not matter."""
         if self.least == 1 and self.most is None:
@@ -244,10 +242,12 @@ class _Search:
         passed = passed and (self.most is None or count <= self.most)
         outcome = Outcome.PASS if passed else Outcome.FAIL
         if not found:
-            is_named = self.expected and not passed
-            absent = f"not found: {self.expected}" if is_named else f"'{self.shown}' is not there"
-            evidence = "" if passed else self._near_miss(parts)
-            return CheckResult(outcome=outcome, message=absent + self._where(), evidence=evidence)
+            return CheckResult(
+                outcome=outcome,
+                message=f"{self.shown} not found{self._where()}",
+                pattern=self.source,
+                evidence="" if passed else self._near_miss(parts),
+            )
         part, spans = found[0]
         line, column = part.position(spans[0][0])
         name = owners.get(id(part), "")
@@ -255,6 +255,7 @@ class _Search:
         result = CheckResult(
             outcome=outcome,
             message=f"{name}: {told}" if name else told,
+            pattern=self.source,
             evidence=lines_at(part, [start for start, _ in spans]),
             location=Place(f"{folder.name}/{name}" if name else folder.name, line, column),
         )
@@ -266,18 +267,18 @@ class _Search:
     ) -> dict[str, Any]:
         """Return a finding for each match that is one too many, as parts of a result."""
         hits = [(part, start) for part, spans in found for start, _ in spans][self.most :]
-        message = f"'{self.shown}'{self._complaint()}"
+        told, pattern = f"{self.shown} found{self._complaint()}", self.source
         findings = [
-            Finding(message, *part.position(start), file=owners.get(id(part), ""))
+            Finding(told, *part.position(start), "", owners.get(id(part), ""), pattern)
             for part, start in hits[:MOST_FINDINGS]
         ]
         return placed(findings, folder) | {"more_findings": len(hits) - len(findings)}
 
     def _counted(self, count: int, line: int) -> str:
         if count == 1:
-            return f"'{self.shown}' is at line {line}"
+            return f"{self.shown} found at line {line}"
         least = "at least " if count >= self._limit else ""
-        return f"'{self.shown}' is there {least}{count} times, first at line {line}"
+        return f"{self.shown} found {least}{count} times, first at line {line}"
 
     def _complaint(self) -> str:
         if self.most == 0:

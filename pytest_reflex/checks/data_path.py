@@ -107,8 +107,8 @@ class _Wanted:
                 faults += [gap for one in source.documents for gap in self._gaps(one, file.text)]
             for document, f in found if self.exists else ():
                 values.append(_item(f, document, file.text, name))
-                if message := self._complaint(f, context):
-                    faults.append(self._at(document, message, f.path, file.text, len(faults)))
+                if fault := self._complaint(f, context):
+                    faults.append(self._at(document, fault, f.path, file.text, len(faults)))
                 else:
                     fitting += 1
             findings += [replace(fault, file=name) for fault in faults]
@@ -129,12 +129,13 @@ class _Wanted:
         ]
 
     def _at(
-        self, document: Data, message: str, path: paths.Path, whole: str, number: int
+        self, document: Data, fault: Finding, path: paths.Path, whole: str, number: int
     ) -> Finding:
         """Return a finding, with its place where it is one of the first."""
         if number >= MOST_FINDINGS:
-            return Finding(message)
-        return finding_at(document, message, path, whole=whole)
+            return fault
+        placed = finding_at(document, fault.message, path, whole=whole)
+        return replace(placed, pattern=fault.pattern)
 
     def _bound(self, count: int) -> None:
         if count > MAX_VALUES:
@@ -155,8 +156,8 @@ class _Wanted:
         wrong: list[Finding] = list(self._gaps(document, whole)) if self.every else []
         fitting = 0
         for f in found[:MAX_VALUES]:
-            if message := self._complaint(f, context):
-                wrong.append(self._at(document, message, f.path, whole, len(wrong)))
+            if fault := self._complaint(f, context):
+                wrong.append(self._at(document, fault, f.path, whole, len(wrong)))
             else:
                 fitting += 1
         if self.some and fitting >= self.least:
@@ -184,20 +185,19 @@ class _Wanted:
             message = f"{paths.render(path)} is not there"
             yield finding_at(document, message, path, whole=whole)
 
-    def _complaint(self, found: paths.Found, context: CheckContext) -> str:
-        where = _where(found)
+    def _complaint(self, found: paths.Found, context: CheckContext) -> Finding | None:
+        is_so = f"{_where(found)} is {_shown(found.value)}"
         if self.type and not TYPES[self.type](found.value):
-            return f"{where} is {_shown(found.value)}, not of type {self.type}"
+            return Finding(f"{is_so}, not of type {self.type}")
         if self.equals and not same(found.value, self.equals[0]):
-            return f"{where} is {_shown(found.value)}, not {_shown(self.equals[0])}"
+            return Finding(f"{is_so}, not {_shown(self.equals[0])}")
         if self.pattern:
             spans = self.pattern.spans(
                 _spelt(found.value), limit=1, seconds=context.pattern_seconds
             )
             if not spans:
-                wanted = f"/{self.pattern.source}/"
-                return f"{where} is {_shown(found.value)}, which {wanted} does not match"
-        return ""
+                return Finding(f"{is_so}: pattern not found", pattern=self.pattern.source)
+        return None
 
     def _summary(self, found: Sequence[paths.Found]) -> str:
         if len(found) == 1:

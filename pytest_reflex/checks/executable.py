@@ -24,7 +24,6 @@ from pytest_reflex.checks.options import TEXT, problems_of, settle, whole_number
 from pytest_reflex.checks.output import last_lines, last_said, text_of
 from pytest_reflex.errors import CriteriaError, Problem
 from pytest_reflex.model.artifact import Artifact
-from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.targets import CheckContext, CompiledCheck, Decides, plainly
@@ -159,42 +158,44 @@ class _Execution:
             finished = run_command(self.command, self.environment, self.timeout, artifact, context)
         except SpawnError as error:
             return CheckResult(outcome=Outcome.ERROR, message=str(error))
-        outcome, message = self._verdict(finished, context)
+        outcome, message, pattern = self._verdict(finished, context)
         return CheckResult(
             outcome=outcome,
             message=message,
+            pattern=pattern,
             evidence=last_lines(finished),
             notes=tuple(remarks(finished)),
         )
 
-    def _verdict(self, finished: Finished, context: CheckContext) -> tuple[Outcome, str]:
+    def _verdict(self, finished: Finished, context: CheckContext) -> tuple[Outcome, str, str]:
+        """Return the outcome, what was found, and the pattern that this is about."""
         if why := stopped(finished, self.command, self.timeout):
-            return Outcome.ERROR, why
+            return Outcome.ERROR, why, ""
         code = finished.returncode
         if code != self.expect_exit:
             if trouble := self.command.trouble(code):
-                return Outcome.ERROR, f"{trouble} ({self.command.text})"
+                return Outcome.ERROR, f"{trouble} ({self.command.text})", ""
             said = last_said(finished)
             told = f"exit status {code}, expected {self.expect_exit}"
-            return Outcome.FAIL, f"{told}: {said}" if said else told
+            return Outcome.FAIL, f"{told}: {said}" if said else told, ""
         if self.expect_output is None:
-            return Outcome.PASS, f"exit status {code}"
-        return self._judge_output(self.expect_output, finished, context)
+            return Outcome.PASS, f"exit status {code}", ""
+        outcome, message = self._judge_output(self.expect_output, finished, context)
+        return outcome, message, self.expect_output.source
 
     def _judge_output(
         self, pattern: Pattern, finished: Finished, context: CheckContext
     ) -> tuple[Outcome, str]:
-        shown = one_line(pattern.source, 80)
         if finished.stdout_truncated:
             size = f"{finished.stdout_total} bytes"
-            return Outcome.ERROR, f"its output is too long to look for '{shown}': {size}"
+            return Outcome.ERROR, f"its output is too long to search: {size}"
         try:
             found = pattern.spans(
                 text_of(finished.stdout), limit=1, seconds=context.pattern_seconds
             )
         except SearchError as error:
-            return Outcome.ERROR, f"{error}: '{shown}' in the output"
+            return Outcome.ERROR, f"{error}: pattern in the output"
         if found:
-            return Outcome.PASS, f"exit status {finished.returncode}, the output has '{shown}'"
-        empty = "" if finished.stdout_total else "; there was none"
-        return Outcome.FAIL, f"the output has no match for '{shown}'{empty}"
+            return Outcome.PASS, f"exit status {finished.returncode}, pattern found in the output"
+        empty = "" if finished.stdout_total else ", which is empty"
+        return Outcome.FAIL, f"pattern not found in the output{empty}"

@@ -23,6 +23,7 @@ class Finding:
     """One fault in one line; `line` and `column` are 1-based, 0 where there is no place.
 
     `pointer` is the JSON Pointer of a value in data. `file` is the one of a folder that it is in.
+    `pattern` is the pattern that the message is about; it is no part of the message.
     """
 
     message: str
@@ -30,6 +31,7 @@ class Finding:
     column: int = 0
     pointer: str = ""
     file: str = ""
+    pattern: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,7 @@ def result_of(report: Report, artifact: Artifact, expected: str = "") -> CheckRe
     first = next((found for found in findings if found.line or found.file), findings[0])
     return replace(
         told,
+        pattern=findings[0].pattern,
         evidence=listed(findings),
         location=_place(first, artifact),
         **placed(findings, artifact),
@@ -101,6 +104,7 @@ def placed(findings: Sequence[Finding], artifact: Artifact) -> dict[str, Any]:
             message=_cut(found.message),
             location=_place(found, artifact) if found.line or found.file else None,
             pointer=found.pointer,
+            pattern=found.pattern,
         )
         for found in findings[:MOST_FINDINGS]
     )

@@ -37,7 +37,7 @@ _STAND_FOR: dict[str, tuple[str, Callable[[markdown.Markdown], Iterator[int]]]] 
 
 @dataclass(frozen=True, slots=True)
 class _Required:
-    """One heading that has to be there: a title, or a pattern between slashes."""
+    """One heading that has to be there: a title as it is `shown`, or a pattern between slashes."""
 
     shown: str
     title: str
@@ -51,12 +51,23 @@ class _Required:
         spans = self.pattern.spans(text, limit=1, seconds=context.pattern_seconds)
         return candidates[text.count("\n", 0, spans[0][0])] if spans and candidates else None
 
+    def missing(self, params: Mapping[str, Any]) -> Finding:
+        """Return the finding that it is not there; a pattern is told by what is expected."""
+        what = "missing or empty section" if params.get("filled") else "missing section"
+        if self.pattern is None:
+            return Finding(f"{what}: {self.shown}")
+        expected = params.get("expected")
+        message = f"{what}: {expected}" if expected else f"{what} (pattern not found)"
+        return Finding(message, 1, pattern=self.pattern.source)
+
 
 def _make(params: Mapping[str, Any]) -> Judge:
     written = params.get("required", ())
     required = [_read(entry) for entry in ([written] if isinstance(written, str) else written)]
     if params.get("order") and len(required) < 2:
         raise ParameterError("order", "order needs two or more headings under required")
+    if params.get("front_matter") and not params.get("single_title"):
+        raise ParameterError("front_matter", "front_matter needs single_title: true")
     for key in ("filled", "leads", "linked", *_STAND_FOR):
         if params.get(key) and not required:
             raise ParameterError(key, f"{key} needs headings under required")
@@ -70,7 +81,8 @@ def _make(params: Mapping[str, Any]) -> Judge:
         visible.sort(key=lambda heading: heading.line)
         reports = [_required(required, document, params, context)] if required else []
         if params.get("single_title"):
-            reports.append(Report(list(_titles(visible)), "one title"))
+            titled = params.get("front_matter", False) and _has_title(artifact)
+            reports.append(Report(list(_titles(visible, titled=titled)), "one title"))
         if params.get("levels"):
             reports.append(Report(list(_skipped(visible)), "no level is skipped"))
         if params.get("unique"):
@@ -90,7 +102,7 @@ def _make(params: Mapping[str, Any]) -> Judge:
 def _read(entry: str) -> _Required:
     if len(entry) > 2 and entry.startswith("/") and entry.endswith("/"):
         pattern = compile_pattern(entry[1:-1], ignore_case=True, key="required")
-        return _Required(one_line(entry, 40), "", pattern)
+        return _Required("", "", pattern)
     title = entry.lstrip("#").strip() or entry
     return _Required(f"'{title}'", _folded(title), None)
 
@@ -108,8 +120,6 @@ def _required(
     candidates = _candidates(document, params)
     instead = _instead(document, params)
     empty = [(one.title, one.line) for one in document.sections] if instead else []
-    what = "filled heading" if params.get("filled") else "heading"
-    what += " or lead" if params.get("leads") else ""
     findings: list[Finding] = []
     last: tuple[int, str] = (0, "")
     there = []
@@ -118,17 +128,14 @@ def _required(
         if found is None and wanted.first_in(empty, context) is None:
             found = instead  # a section that is there and empty has to be filled
         if found is None:
-            missing = Finding(f"there is no {what} {wanted.shown}")
-            if wanted.pattern and (expected := params.get("expected")):
-                kind = "missing or empty" if params.get("filled") else "missing"
-                missing = Finding(f"{kind} section: {expected}", 1)
-            findings.append(missing)
+            findings.append(wanted.missing(params))
             continue
-        there.append(f"{one_line(found[0], 40)!r} in line {found[1]}")
+        shown = repr(one_line(found[0], 40))
+        there.append(f"{shown} in line {found[1]}")
         if params.get("order") and found[1] < last[0]:
-            message = f"the heading {wanted.shown} comes before {last[1]}"
+            message = f"the heading {shown} comes before {last[1]}"
             findings.append(Finding(message, found[1]))
-        last = max(last, (found[1], wanted.shown))
+        last = max(last, (found[1], shown))
     return Report(findings, ", ".join(there))
 
 
@@ -177,9 +184,19 @@ def _linked(document: markdown.Markdown) -> Iterator[Candidate]:
             yield f"{link.text} | {_BETWEEN_WORDS.sub(' ', path)}", link.line
 
 
-def _titles(found: Sequence[markdown.Heading]) -> Iterator[Finding]:
+def _has_title(artifact: Artifact) -> bool:
+    """Return whether the front matter has a title that says something."""
+    from pytest_reflex.checks.data_source import FRONT_MATTER, data_in
+
+    documents = data_in(artifact, FRONT_MATTER).documents
+    tables = [one.value for one in documents if isinstance(one.value, dict)]
+    titles = [table.get("title") for table in tables]
+    return any(isinstance(title, str) and title.strip() for title in titles)
+
+
+def _titles(found: Sequence[markdown.Heading], *, titled: bool) -> Iterator[Finding]:
     titles = [heading for heading in found if heading.level == 1]
-    if not titles:
+    if not titles and not titled:
         yield Finding("there is no title: no heading of level 1", found[0].line if found else 1)
     for extra in titles[1:]:
         yield Finding(
@@ -255,6 +272,11 @@ KIND = StructureKind(
             "`false`",
         ),
         "single_title": FLAG.means("there is exactly one heading of level 1", "`false`"),
+        "front_matter": FLAG.means(
+            "with `single_title`: a `title` in the front matter counts where there is no heading "
+            "of level 1",
+            "`false`",
+        ),
         "levels": FLAG.means(
             "no heading is more than one level below the one before it", "`false`"
         ),

@@ -65,7 +65,9 @@ def _faults(document: Data, schema: str, artifact: Artifact) -> Iterator[Finding
         line, column = document.position(fault.path)
         column = column_in(artifact.text, document, line, column)
         where = paths.render(fault.path) or "the document"
-        yield Finding(f"{where}: {fault.message}", line, column, pointer(fault.path))
+        yield Finding(
+            f"{where}: {fault.message}", line, column, pointer(fault.path), pattern=fault.pattern
+        )
 
 
 def inlined(spec: CheckSpec) -> CheckSpec:

@@ -42,9 +42,9 @@ def _together(params: Mapping[str, Any]) -> JudgeTogether:
             if found and (found[0][2] or not listed):
                 items.append(Item(found[0][2], inside))
             else:
-                has = "has no value in" if found else "is not called as"
-                message = f"{name} {has} /{pattern.source}/" + " says" * (not found)
-                findings.append(Finding(message, file=inside))
+                what = "the first group of the pattern is empty" if found else "pattern not found"
+                finding = Finding(f"{name}: {what}", file=inside, pattern=pattern.source)
+                findings.append(finding)
         findings += list_findings(items, params)
         return Report(findings, "called as it should be" if len(files) == 1 else "")
 

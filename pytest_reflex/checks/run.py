@@ -24,6 +24,7 @@ from pytest_reflex.checks.remembered import Remembered
 from pytest_reflex.errors import ArtifactError, StateError
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.judged import Ballot, Judge, JudgeWhen
+from pytest_reflex.model.leads import lead_with
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult, Evaluation, PlacedFinding
 from pytest_reflex.model.rules import Rule, environment_of
@@ -56,9 +57,14 @@ def discreet(run: RunCheck, known: Mapping[str, str] | None = None) -> RunCheck:
             message=hide_ends(hide(result.message, hidden), hidden),
             evidence=hide_ends(hide(result.evidence, hidden), hidden),
             expected=hide(result.expected, hidden),
+            pattern=hide(result.pattern, hidden),
             notes=tuple(hide(note, hidden) for note in result.notes),
             findings=tuple(
-                replace(found, message=hide_ends(hide(found.message, hidden), hidden))
+                replace(
+                    found,
+                    message=hide_ends(hide(found.message, hidden), hidden),
+                    pattern=hide(found.pattern, hidden),
+                )
                 for found in result.findings
             ),
             ballots=tuple(_hidden(ballot, hidden) for ballot in result.ballots),
@@ -236,13 +242,21 @@ def _run(prepared: Prepared, key: Key) -> CheckResult:
     if key not in prepared.paid:
         prepared.outcomes[key] = result.outcome
     if result.outcome is Outcome.FAIL and not result.findings:
-        only = PlacedFinding(message=result.message, location=result.location)
+        only = PlacedFinding(
+            message=result.message, location=result.location, pattern=result.pattern
+        )
         result = replace(result, findings=(only,))
-    return replace(
-        result,
-        expected=result.expected or check.spec.expected,
-        duration=time.perf_counter() - started,
-    )
+    expected = result.expected or check.spec.expected
+    if result.outcome is Outcome.FAIL:
+        result = lead_with(result, _wanted(check, result, prepared.rules[rule_id]))
+    return replace(result, expected=expected, duration=time.perf_counter() - started)
+
+
+def _wanted(check: CompiledCheck, result: CheckResult, rule: Rule) -> str:
+    """Return what a check is about, in words; empty where its alternatives have said that."""
+    if check.alternatives and result.expected:
+        return check.spec.expected
+    return result.expected or check.spec.expected or rule.description
 
 
 def _disturbed(prepared: Prepared) -> str:

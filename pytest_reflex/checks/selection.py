@@ -160,7 +160,7 @@ def _told(
         return CheckResult(outcome=Outcome.PASS, message=checked)
     if count > 1 and not each and result.outcome is Outcome.FAIL:
         message = f"{result.message} in any of {count} files"
-        return CheckResult(outcome=Outcome.FAIL, message=message)
+        return CheckResult(outcome=Outcome.FAIL, message=message, pattern=result.pattern)
     return replace(
         result,
         message=f"{file.name}: {result.message}" + (f" ({checked})" if count > 1 else ""),

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     "-v",
     "--verbose",
     is_flag=True,
-    help="Show the rules that passed, evidence, and all that was left out of a folder.",
+    help="Show rules that passed, patterns, evidence, and all that was left out of a folder.",
 )
 @click.option("--no-cache", is_flag=True, help="Ask the judge anew, and keep none of its votes.")
 @click.option("--cache-clear", is_flag=True, help="First remove the votes kept for this folder.")

@@ -58,7 +58,7 @@ EXTRAS = (
     Extra(
         name="secrets",
         parts={"detect_secrets": "detect-secrets"},
-        without="whether a secret is written in clear is not measured",
+        without="hard-coded secrets are not measured",
     ),
     Extra(
         name="ui",

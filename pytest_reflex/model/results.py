@@ -23,44 +23,46 @@ LEFT_CHILDREN = "left children"
 class PlacedFinding:
     """One of the things that a check found wrong, and where.
 
-    `pointer` is the JSON Pointer of a value in data; empty where there is none.
+    `pointer` is the JSON Pointer of a value in data, `pattern` what the message is about, if any.
     """
 
     message: str
     location: Place | None = None
     pointer: str = ""
+    pattern: str = ""
 
     def to_json(self) -> dict[str, Any]:
         place = self.location.to_json() if self.location else None
         wire: dict[str, Any] = {"message": self.message, "location": place}
-        return wire | ({"pointer": self.pointer} if self.pointer else {})
+        further = {"pointer": self.pointer, "pattern": self.pattern}
+        return wire | {key: value for key, value in further.items() if value}
 
     @classmethod
     def from_json(cls, wire: Mapping[str, Any]) -> PlacedFinding:
-        place = Place.from_json(wire["location"])
-        return cls(message=wire["message"], location=place, pointer=wire.get("pointer", ""))
+        known = {key: wire[key] for key in ("message", "pointer", "pattern") if key in wire}
+        return cls(location=Place.from_json(wire["location"]), **known)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
     """What one check came to.
 
-    `message` is one line on what was found, `evidence` a short excerpt (may have several lines),
-    `location` the position in the artifact, `duration` seconds, `notes` remarks such as
-    "left children" or "output truncated". `findings` are all that was found wrong, up to a number,
-    and `more_findings` how many are left out. `ballots` are the votes of agents that it came of,
-    none where a program judged; `not_asked` says that a judge was left out because rules had failed
-    already.
+    `message` is one line on what was found; about a `pattern` it says what is wanted, in words.
+    `evidence` is a short excerpt (may have several lines), `location` the position in the artifact,
+    `duration` seconds, `notes` remarks such as "left children". `findings` are all that was found
+    wrong, up to a number, and `more_findings` how many are left out. `ballots` are the votes of
+    agents that it came of, none where a program judged; `not_asked` says that a judge was left out
+    because rules had failed already.
 
     `cause` is what could not be read ("api.yaml as YAML"), the same for every check that has to
     read it; a verdict then lets one rule fail by it, which `same_cause` names in all others.
-    `needs` is the distribution that would have to be installed for it to be measured.
-    All plain data: it crosses process borders as JSON.
+    `needs` is what has to be installed for it to be measured. All plain data, to cross processes.
     """
 
     outcome: Outcome
     message: str = ""
     expected: str = ""
+    pattern: str = ""
     evidence: str = ""
     location: Place | None = None
     duration: float = 0.0
@@ -109,7 +111,7 @@ class CheckResult:
         )
 
 
-_FIRST = ("expected", "evidence")
+_FIRST = ("expected", "pattern", "evidence")
 _LAST = ("more_findings", "not_asked", "cause", "same_cause", "needs")
 
 
@@ -186,8 +188,9 @@ class RuleResult:
         }
         if self.same_cause:
             wire["same_cause"] = self.same_cause
-        if check and check.evidence:
-            wire["evidence"] = check.evidence
+        for key in ("pattern", "evidence"):
+            if check and (value := getattr(check, key)):
+                wire[key] = value
         if check and check.location:
             wire["location"] = check.location.to_json()
         wire["checks"] = [c.to_json() for c in self.checks]
@@ -316,8 +319,8 @@ class Evaluation:
 
 
 def _short(result: RuleResult) -> dict[str, Any]:
-    rule, message = result.rule, result.message
-    wire = {"id": rule.id, "severity": rule.severity.value, "message": message}
+    rule = result.rule
+    wire = {"id": rule.id, "severity": rule.severity.value, "message": result.message}
     return wire | ({"same_cause": result.same_cause} if result.same_cause else {})
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pytest_reflex.model.extras import install
+from pytest_reflex.model.leads import leads_with
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult, Evaluation, RuleResult
 from pytest_reflex.model.words import Outcome
@@ -27,13 +28,14 @@ def found(check: CheckResult) -> str:
 
 
 def remedy(row: RuleResult) -> str:
-    """Return the rule's hint, or else what it wants; nothing where it could not be read."""
+    """Return the rule's hint, or else what it wants; nothing where the message says that."""
     if row.decisive and row.decisive.cause:
         return ""
     if row.rule.hint and not (row.decisive and row.decisive.is_unjudged):
         return f"hint: {one_line(row.rule.hint, MESSAGE)}"
-    wanted = row.decisive.expected if row.decisive else ""
-    return f"expected: {one_line(wanted or row.rule.description, MESSAGE)}"
+    wanted = (row.decisive.expected if row.decisive else "") or row.rule.description
+    is_told = row.decisive is not None and leads_with(row.decisive, wanted)
+    return "" if is_told else f"expected: {one_line(wanted, MESSAGE)}"
 
 
 def not_installed_lines(evaluations: Iterable[Evaluation]) -> Iterator[str]:

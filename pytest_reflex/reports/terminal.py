@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from pytest_reflex.model.leads import patterns_of
 from pytest_reflex.model.plain import one_line, visible
 from pytest_reflex.model.results import LEFT_CHILDREN, Evaluation, RuleResult
 from pytest_reflex.model.words import Outcome, Severity
@@ -88,12 +89,12 @@ def evaluation_lines(
     listed: int = LISTED,
     next_step: str = "",
     verbose: bool = False,
-    left_out: bool = False,
+    details: bool = False,
 ) -> list[str]:
     """Return one evaluation as lines: figures, what did not pass, distance to success.
 
-    With `verbose` no row is missing: rules that passed and evidence are there too. With `left_out`,
-    all that was not read of a folder is listed, and not only what had to be.
+    With `verbose` no row is missing: rules that passed and evidence are there too. With `details`,
+    patterns are there, and all that was not read of a folder, not only what had to be.
     """
     limit = 10**9 if verbose else listed
     page = Page(width, style, limit, evidence=verbose)
@@ -106,12 +107,12 @@ def evaluation_lines(
         page.add("JUDGED", votes_told(evaluation))
     if evaluation.unsound:
         page.add("UNSOUND", evaluation.unsound, tone="bad")
-    for text in left_out_lines(evaluation.left_out, listed=limit, verbose=verbose or left_out):
+    for text in left_out_lines(evaluation.left_out, listed=limit, verbose=verbose or details):
         page.add(LEFT_OUT, text, tone="mild")
     for label, tone, rows in _groups(evaluation):
-        page.rules(label, rows, tone)
+        page.rules(label, rows, tone, patterns=verbose or details)
     page.unmeasured(evaluation.results)
-    for label, text in out_of_score(evaluation, listed=limit):
+    for label, text in out_of_score(evaluation, listed=limit, patterns=verbose or details):
         page.add(label, text, tone="faint")
     page.left_children(evaluation.results)
     if verbose:
@@ -159,17 +160,21 @@ class Page:
         self.lines.append((self._style(label, tone) if label else "") + margin + first)
         self.lines += [" " * INDENT + line for line in more]
 
-    def rules(self, label: str, rows: Sequence[RuleResult], tone: str) -> None:
+    def rules(
+        self, label: str, rows: Sequence[RuleResult], tone: str, *, patterns: bool = False
+    ) -> None:
         for row in rows[: self._listed]:
             self.add(label, told(row), tone=tone)
-            others = [c for c in row.checks if c.outcome is not Outcome.PASS and not c.same_cause]
-            others = others[1:]
-            for check in others[:_OTHERS]:
-                self.add("", f"also: {found(check)}")
+            bad = [c for c in row.checks if c.outcome is not Outcome.PASS and not c.same_cause]
+            others = [text for text in dict.fromkeys(map(found, bad)) if text != found(bad[0])]
+            for text in others[:_OTHERS]:
+                self.add("", f"also: {text}")
             if len(others) > _OTHERS:
                 self.add("", f"and {len(others) - _OTHERS} more checks of this rule")
             if advice := remedy(row):
                 self.add("", advice)
+            if patterns:
+                self._show_patterns(row)
             if self._evidence:
                 self._show(row)
         if len(rows) > self._listed:
@@ -192,7 +197,13 @@ class Page:
             if row.passed:
                 told = row.message or row.rule.description
                 self.add("PASS", f"{row.rule.id}: {one_line(told, _MESSAGE)}", tone="good")
+                self._show_patterns(row)
                 self._show(row)
+
+    def _show_patterns(self, row: RuleResult) -> None:
+        every = (pattern for check in row.checks for pattern in patterns_of(check))
+        for pattern in dict.fromkeys(every):
+            self.add("", f"pattern: {one_line(pattern, _MESSAGE)}")
 
     def _show(self, row: RuleResult) -> None:
         """Show what the checks of a rule found, line by line, and how long they took."""
@@ -221,13 +232,13 @@ def decision_lines(
     width: int = WIDTH,
     style: Style = no_style,
     listed: int = LISTED,
-    left_out: bool = False,
+    details: bool = False,
 ) -> list[str]:
     """Return a whole session: an overview of several, details of those with news, the gate."""
     lines: list[str] = []
     if len(decision.judged) > 1:
         lines += [*overview(decision.judged), ""]
-    told = [j for j in decision.judged if len(decision.judged) == 1 or _has_news(j, left_out)]
+    told = [j for j in decision.judged if len(decision.judged) == 1 or _has_news(j, details)]
     for judged in told[:listed]:
         lines += evaluation_lines(
             judged,
@@ -235,7 +246,7 @@ def decision_lines(
             style=style,
             listed=listed,
             next_step=next_step(judged, decision),
-            left_out=left_out,
+            details=details,
         )
         lines.append("")
     if len(told) > listed:
@@ -252,9 +263,9 @@ def decision_lines(
     return lines + page.lines
 
 
-def _has_news(judged: Judged, left_out: bool) -> bool:
+def _has_news(judged: Judged, details: bool) -> bool:
     one = judged.evaluation
-    unread = any(left_out or each.is_unchecked for each in one.left_out)
+    unread = any(details or each.is_unchecked for each in one.left_out)
     return any(row.unmet for row in one.results) or bool(judged.reason) or unread
 
 
@@ -333,7 +344,7 @@ def show(reporter: Any, decision: Decision) -> None:
         listed = LISTED if verbosity == 0 else 10**9
         verbose = verbosity > 0
         lines = decision_lines(
-            decision, width=writer.fullwidth, style=style, listed=listed, left_out=verbose
+            decision, width=writer.fullwidth, style=style, listed=listed, details=verbose
         )
     for line in lines:
         reporter.write_line(line)

@@ -51,10 +51,6 @@ class Engine(StrEnum):
     WORKER = "re worker"
 
 
-_SHORT = 30
-_WORD = re.compile(r"[^\W\d_]{3}")
-
-
 class Pattern:
     """What a search looks for; made by `compile_text` and `compile_pattern`."""
 
@@ -66,12 +62,6 @@ class Pattern:
     def plain(self) -> str:
         """The text that is looked up as it stands; empty for what needs an engine."""
         return "" if self._compiled else self.source
-
-    @property
-    def is_readable(self) -> bool:
-        """Whether people see in the source what it looks for: it is short, and has a word in it."""
-        is_short = len(self.source) <= _SHORT and _WORD.search(self.source) is not None
-        return self._compiled is None or is_short
 
     def spans(self, text: str, *, limit: int, seconds: float) -> Spans:
         """Return where it matches, without overlaps, at most `limit` times.

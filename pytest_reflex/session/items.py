@@ -18,6 +18,7 @@ from urllib.parse import unquote
 import pytest
 
 from pytest_reflex.checks.run import Prepared, run_one
+from pytest_reflex.model.leads import leads_with, patterns_of
 from pytest_reflex.model.plain import one_line, visible
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import Rule
@@ -91,8 +92,11 @@ COULD_NOT = {
 }
 
 
-def explain(rule: Rule, index: int, result: CheckResult) -> str:
-    """Return the finding, and under it a few lines about it; no foreign text starts a line."""
+def explain(rule: Rule, index: int, result: CheckResult, *, verbose: bool = False) -> str:
+    """Return the finding, and under it a few lines about it; no foreign text starts a line.
+
+    With `verbose` they have the patterns that were looked for.
+    """
     place = rule.checks[index].place or rule.place
     word = rule.severity.value
     could_not = "" if result.cause else COULD_NOT.get(result.outcome, "")
@@ -101,13 +105,21 @@ def explain(rule: Rule, index: int, result: CheckResult) -> str:
     rows = [
         ("rule", one_line(said, _WIDEST)),
         ("at", str(result.location) if result.location else ""),
-        ("evidence", "" if result.message in result.evidence.split(": ", 1) else result.evidence),
-        ("expected", result.expected),
+        ("evidence", "" if _repeats(result) else result.evidence),
+        ("expected", "" if leads_with(result, result.expected) else result.expected),
+        ("pattern", "\n".join(patterns_of(result)) if verbose else ""),
         ("hint", "" if result.is_unjudged else rule.hint),
         ("notes", "; ".join(result.notes)),
         ("written in", str(place) if place else ""),
     ]
     return "\n".join([f"{word}: {found}", *(_row(name, text) for name, text in rows if text)])
+
+
+def _repeats(result: CheckResult) -> bool:
+    """Return whether the evidence is the message again, with a line number at most."""
+    parts = result.evidence.split(": ", 1)
+    ends = result.pattern and result.message.endswith(tuple(f": {part}" for part in parts))
+    return result.message in parts or bool(ends)
 
 
 def _row(name: str, text: str) -> str:
@@ -200,7 +212,8 @@ class CheckItem(pytest.Item):
     def explained(self) -> str:
         """Return the failure text of the last run."""
         assert self.outcome is not None
-        return explain(self.rule, self.index, self.outcome)
+        verbose = self.config.get_verbosity() > 0
+        return explain(self.rule, self.index, self.outcome, verbose=verbose)
 
     def skipped(self, result: CheckResult) -> tuple[str, int, str]:
         """Return what a report says of a check that does not apply: file, line and reason."""

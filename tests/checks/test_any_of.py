@@ -32,11 +32,11 @@ def any_of(folder: Path, *alternatives: dict[str, Any]) -> CheckResult:
 
 
 OUTCOMES: list[tuple[list[dict[str, Any]], Outcome, str]] = [
-    ([YES, NO], Outcome.PASS, "alternative 1 of 2 holds: 'Title' is at line 1"),
-    ([NO, YES], Outcome.PASS, "alternative 2 of 2 holds: 'Title' is at line 1"),
+    ([YES, NO], Outcome.PASS, "alternative 1 of 2 holds: a title: pattern found at line 1"),
+    ([NO, YES], Outcome.PASS, "alternative 2 of 2 holds: a title: pattern found at line 1"),
     ([BROKEN, YES], Outcome.PASS, "alternative 2 of 2 holds"),
-    ([NO, NO], Outcome.FAIL, "none of 2 alternatives holds: 'nowhere' is not there; or: 'nowhere'"),
-    ([NO, BROKEN], Outcome.ERROR, "none of 2 alternatives holds: 'nowhere' is not there; or: exit"),
+    ([NO, NO], Outcome.FAIL, "none of 2 alternatives holds: nothing: pattern not found"),
+    ([NO, BROKEN], Outcome.ERROR, "alternatives holds: nothing: pattern not found; or: exit"),
     ([UNMEASURED, NO], Outcome.NOT_MEASURED, "none of 2 alternatives holds: not run: x"),
     ([UNMEASURED, BROKEN], Outcome.ERROR, "not run: x (not allowed); or: exit status 127"),
 ]

@@ -85,12 +85,18 @@ FAILS: dict[str, tuple[Any, ...]] = {
         {"path": "a"},
         "there is no JSON, YAML or TOML in it",
     ),
-    "a pattern": ("# A\n", "a.md", {"search": "draft"}, "'draft' is not there"),
+    "a pattern": ("# A\n", "a.md", {"search": "draft"}, "condition not met: pattern not found"),
     "a heading": ("# A\n", "a.md", {"search": "x", "section": "U"}, "there is no section 'U'"),
     "a name": ("x", "docs/a.md", {"file": ["*.txt", "*.rst"]}, "docs/a.md does not match"),
     "a name of a folder's": (FOLDER, "", {"file": "*.py"}, "no file of docs matches *.py"),
-    "what must not be there": ("draft", "a.md", {"not": {"search": "draft"}}, "is at line 1"),
-    "the second of two": ("draft", "a.md", {"file": "*.md"}, {"search": "x"}, "'x' is not there"),
+    "what must not be there": ("draft", "a.md", {"not": {"search": "draft"}}, "found at line 1"),
+    "the second of two": (
+        "draft",
+        "a.md",
+        {"file": "*.md"},
+        {"search": "x"},
+        "condition not met: pattern not found",
+    ),
 }
 
 

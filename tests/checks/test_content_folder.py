@@ -88,9 +88,9 @@ BINARY_FIRST = folder(a_png=b"\x89PNG\0", b_md="yes\n", c_md="no\n")
 @pytest.mark.parametrize(
     ("params", "outcome", "message"),
     [
-        ({"search": "yes", "files": "*"}, PASS, "b.md: 'yes' is at line 1"),
-        ({"search": "yes", "each": True}, FAIL, "c.md: 'yes' is not there"),
-        ({"search": "no", "negate": True}, FAIL, "c.md: 'no' is at line 1; it must not be there"),
+        ({"search": "yes", "files": "*"}, PASS, "b.md: pattern found at line 1"),
+        ({"search": "yes", "each": True}, FAIL, "c.md: pattern not found"),
+        ({"search": "no", "negate": True}, FAIL, "c.md: pattern found at line 1; it must not"),
         ({"search": "oh", "files": "*"}, ERROR, "a.png: a.png is binary: a NUL"),
     ],
 )
@@ -108,15 +108,17 @@ UNREAD = LeftOut(path="z.md", reason=Reason.UNREADABLE, detail="Permission denie
 @pytest.mark.parametrize(
     ("params", "outcome", "message", "notes"),
     [
-        pytest.param({"search": "two", "files": "*"}, PASS, "b.md: 'two' is", True, id="one"),
+        pytest.param({"search": "two", "files": "*"}, PASS, "b.md: pattern found", True, id="one"),
         pytest.param({"search": "yes", "each": True}, ERROR, "not checked: ", False, id="each"),
-        pytest.param({"search": "two", "each": True}, FAIL, "a.md: 'two' is", True, id="not each"),
+        pytest.param(
+            {"search": "two", "each": True}, FAIL, "a.md: pattern not", True, id="not each"
+        ),
         pytest.param({"search": "X", "negate": True}, ERROR, "not checked: ", False, id="in none"),
-        pytest.param({"search": "TODO", "negate": True}, FAIL, "b.md: 'TOD", True, id="in one"),
+        pytest.param({"search": "TODO", "negate": True}, FAIL, "b.md: pattern", True, id="in one"),
         pytest.param(
             {"search": "XXX", "files": "*"},
             FAIL,
-            "'XXX' is not there in any of 2 files; not checked: ",
+            "pattern not found in any of 2 files; not checked: ",
             False,
             id="in no file that was read",
         ),
@@ -158,20 +160,20 @@ def test_place_names_folder_and_file() -> None:
     result = search(DOCS, search="TODO", files="*.md", negate=True)
     assert result.location == Place("docs/sub/b.md", 2, 9)
     assert result.message == (
-        "sub/b.md: 'TODO' is at line 2; it must not be there (2 of 2 files checked)"
+        "sub/b.md: pattern found at line 2; it must not be there (2 of 2 files checked)"
     )
 
 
 def test_message_tells_how_many_files_were_searched() -> None:
-    assert search(DOCS, search="zz", files="*.md").message == "'zz' is not there in any of 2 files"
+    assert search(DOCS, search="zz", files="*.md").message == "pattern not found in any of 2 files"
     assert search(DOCS, search="yes", files="*.md", each=True).message == "2 of 2 files checked"
 
 
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"search": "two", "files": "a.md"}, "a.md: 'two' is not there"),
-        ({"search": "one", "files": "a.md", "each": True}, "a.md: 'one' is at line 1"),
+        ({"search": "two", "files": "a.md"}, "a.md: pattern not found"),
+        ({"search": "one", "files": "a.md", "each": True}, "a.md: pattern found at line 1"),
     ],
 )
 def test_message_names_the_only_file_that_was_searched(
@@ -182,7 +184,7 @@ def test_message_names_the_only_file_that_was_searched(
 
 @pytest.mark.parametrize(
     ("section", "message"),
-    [("One", "'x' is not there in section 'One'"), ("Two", "there is no section 'Two'")],
+    [("One", "pattern not found in section 'One'"), ("Two", "there is no section 'Two'")],
 )
 def test_message_of_no_file_that_passes_is_that_of_the_first(section: str, message: str) -> None:
     files = folder(a_md="# One\n", b_md="# Two\n", c_md="# One\n# Two\n")

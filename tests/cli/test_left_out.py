@@ -158,7 +158,7 @@ def test_what_was_not_found_is_told_with_what_was_left_out(
     make(project)
     assert evaluated(project, "{type: content, search: absent, files: '*.md'}") == 1
     told = " ".join(capsys.readouterr().out.split())
-    assert f"'absent' is not there; not checked: {name} (" in told
+    assert f"pattern not found; not checked: {name} (" in told
     assert "could not be judged" not in told
 
 
@@ -169,7 +169,7 @@ def test_a_fault_that_was_found_stays_a_fault(
     link("x.md", "../out/bad.md")(project)
     assert evaluated(project, NEGATIVE) == 1
     told = " ".join(capsys.readouterr().out.split())
-    assert "BLOCKER a.x.y: b.md: 'TODO' is at line 1; it must not be there" in told
+    assert "BLOCKER a.x.y: it holds: b.md: pattern found at line 1; it must not be there" in told
 
 
 def test_a_folder_with_nothing_but_a_link_could_not_be_judged(
@@ -344,8 +344,8 @@ def test_outside_follows_links(
     assert "to follow links: --outside, in pytest --reflex-outside" in told
     assert evaluated(project, NEGATIVE, "--outside") == 1
     told = " ".join(capsys.readouterr().out.split())
-    assert f"a.x.y: {name}" in told
-    assert "'TODO' is at line 1; it must not be there" in told
+    assert f"a.x.y: it holds: {name}" in told
+    assert "pattern found at line 1; it must not be there" in told
 
 
 def test_outside_follows_a_folder_once(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,7 +18,7 @@ JOB = "on: push\njobs:\n  a:\n    runs-on: x\n"
 STEP = JOB + "    steps:\n      - run: "
 
 FOUND = [
-    ("required", WEB + "    prots: []\n", 4, "services.web has no key 'prots'"),
+    ("required", WEB + "    prots: []\n", 4, "services.web: unknown key 'prots'"),
     ("required", "on: push\njobs:\n  a:\n    steps: [{run: b}]\n", 3, "jobs.a: 'runs-on' is a req"),
     ("required", WEB + "    depends_on: {db: {condition: service_started}}\n", 4, "'db'"),
     ("required", WEB + "    networks: [back]\n", 4, "names the network 'back', which is not"),
@@ -129,13 +129,19 @@ def test_schemas_that_are_not_installed_are_not_measured(monkeypatch: pytest.Mon
 
 
 CLEAR = [
-    ("password: hunter2\n", "password holds a secret in clear"),
-    (WEB + "    environment: ['A_PASSWORD=hunter2']\n", "A_PASSWORD holds a secret in clear"),
-    ("# token: ghp_" + "a1B2" * 9 + "\na: 1\n", "it looks like a secret: GitHub Token"),
-    ("a: |\n  -----BEGIN RSA PRIVATE KEY-----\n  x\n", "it looks like a secret: Private Key"),
-    ("a: postgres://u:hunter2@h/d\n", "it looks like a secret: Basic Auth Credentials"),
-    ("a: 3f8a1c9b7d2e6f405a1b8c9d3e7f2a60\n", "a looks like a secret: Hex High Entropy String"),
-    ("A_API_KEY=abcdef123\n", "A_API_KEY holds a secret in clear"),
+    ("password: hunter2\n", "password is a hard-coded secret"),
+    (WEB + "    environment: ['A_PASSWORD=hunter2']\n", "A_PASSWORD is a hard-coded secret"),
+    ("# token: ghp_" + "a1B2" * 9 + "\na: 1\n", "looks like a hard-coded secret: GitHub Token"),
+    (
+        "a: |\n  -----BEGIN RSA PRIVATE KEY-----\n  x\n",
+        "looks like a hard-coded secret: Private Key",
+    ),
+    ("a: postgres://u:hunter2@h/d\n", "looks like a hard-coded secret: Basic Auth Credentials"),
+    (
+        "a: 3f8a1c9b7d2e6f405a1b8c9d3e7f2a60\n",
+        "a looks like a hard-coded secret: Hex High Entropy String",
+    ),
+    ("A_API_KEY=abcdef123\n", "A_API_KEY is a hard-coded secret"),
 ]
 
 

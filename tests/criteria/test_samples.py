@@ -96,7 +96,7 @@ def test_what_is_wrong_is_told_with_rule_place_and_sample(
     assert "a.docs.bare   none       0/0     0/0" in lines
     told = "a.docs.list: bad sample 1 is missing: a bad sample passes (page.yaml:7:5)"
     start = lines.index(told)
-    assert lines[start + 1 : start + 3] == ["    said: '^- ' is at line 1", "    text: - x"]
+    assert lines[start + 1 : start + 3] == ["    said: pattern found at line 1", "    text: - x"]
     tail = "3 rules, 3 samples: 1 reported, 1 noisy, 1 missing; 1 rule without samples"
     assert lines[-1] == tail
 
@@ -167,7 +167,7 @@ def test_files_of_a_sample_are_shown_by_name(
     write(tmp_path, "page.yaml", rules(rule(check=EACH, samples=samples)))
     assert main(["criteria", "test", "page.yaml"]) == 1
     out = capsys.readouterr().out
-    assert "    said: a/b.md: '^# ' is not there\n    a/b.md: B\n" in out
+    assert "    said: There is a title: a/b.md: pattern not found\n    a/b.md: B\n" in out
     assert "    said: no file of sample matches *.md\n    text: an empty folder\n" in out
     assert main(["criteria", "test", "page.yaml", "--json"]) == 1
     (told,) = json.loads(capsys.readouterr().out)["rules"]

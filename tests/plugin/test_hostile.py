@@ -44,7 +44,7 @@ def test_b026_braces_in_a_failure_are_only_text(project: pytest.Pytester, run: R
     edit(project, "expected: an install section", "expected: 'a {0!r} %s %(x)d'")
     result = run()
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["  expected:   a {0!r} %s %(x)d"])
+    result.stdout.fnmatch_lines(["fail: a {0!r} %s %(x)d: pattern not found"])
     assert "INTERNALERROR" not in result.stdout.str()
 
 

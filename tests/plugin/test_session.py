@@ -25,9 +25,8 @@ def test_b001_a_failed_blocker_exits_1_and_is_named(project: pytest.Pytester, ru
     assert result.ret == 1
     result.stdout.fnmatch_lines(
         [
-            "fail: '^## Install' is not there",
+            "fail: an install section: pattern not found",
             "  rule:       a.x.install (fail, weight 2): It shows how to install it",
-            "  expected:   an install section",
             '  hint:       add a section "## Install"',
             "  written in: mini.reflex.yaml:*",
             "FAILED*score 0.600 = 3/5 of the weight, threshold 0.9",
@@ -37,6 +36,18 @@ def test_b001_a_failed_blocker_exits_1_and_is_named(project: pytest.Pytester, ru
         ]
     )
     assert "Traceback" not in result.stdout.str()
+
+
+@pytest.mark.parametrize("flags", [(), ("-v",)], ids=["plain", "verbose"])
+def test_the_pattern_that_was_not_found_is_shown_with_v(
+    project: pytest.Pytester, run: Run, flags: tuple[str, ...]
+) -> None:
+    write(project, "api.md", BAD)
+    told = run(*flags).stdout.str()
+    assert told.count("an install section: pattern not found") >= 2  # of the item, and of the gate
+    shown = ["pattern: ^## Install" in " ".join(line.split()) for line in told.splitlines()]
+    assert sum(shown) == (2 if flags else 0)
+    assert ("^## Install" in told) is bool(flags)
 
 
 def test_b003_a_shell_sees_the_status(project: pytest.Pytester) -> None:
@@ -56,7 +67,8 @@ def test_failed_advice_below_the_threshold_exits_1_with_green_items(
     result.stdout.fnmatch_lines(
         [
             "mini.reflex.yaml::b.x.world::1 ADVISED*",
-            "WARNING     b.x.world: 'world' is not there",
+            "WARNING     b.x.world: It greets the world: pattern not found",
+            "            pattern: world",
             "GATE        FAILED: api.md: score 0.800 is below 0.9 (exit status 1)",
             "*3 passed, 1 advised*",
         ]

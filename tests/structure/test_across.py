@@ -147,7 +147,7 @@ BAD: list[tuple[dict[str, Any], Files, str, tuple[str, int]]] = [
         "2 is missing, between 0001 in 0001-a.md and 0003",
         ("0003-b.md", 0),
     ),
-    (NAMES, {"0001-a.md": "", "notes.md": ""}, "notes.md is not called as", ("notes.md", 0)),
+    (NAMES, {"0001-a.md": "", "notes.md": ""}, "notes.md: pattern not found", ("notes.md", 0)),
     (
         INDEX,
         {"README.md": LINKS.replace("sub/b", "sub/c"), **PAGES},
@@ -176,13 +176,13 @@ BAD: list[tuple[dict[str, Any], Files, str, tuple[str, int]]] = [
     (
         {"search": "TODO", "max_count": 1},
         {"a.md": "x\n", "b.md": "\nTODO\n", "c.md": "TODO"},
-        "b.md: 'TODO' is there 2 times",
+        "b.md: pattern found 2 times",
         ("b.md", 2),
     ),
     (
         {"search": "x", "min_count": 3},
         {"a.md": "x\n", "b.md": "x\n"},
-        "is there 2 times, first at line 1; at least 3",
+        "found 2 times, first at line 1; at least 3",
         ("a.md", 1),
     ),
 ]

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pytest_reflex.checks.registry import built_in
+from pytest_reflex.checks.run import evaluate
 from pytest_reflex.errors import Place
+from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.words import Outcome
+from tests.checks.building import rule, target
 from tests.structure.judging import judge, problems
 
 needs_ast_grep = pytest.mark.skipif(
@@ -30,8 +35,8 @@ def search(text: str, name: str = "a.py", language: str = "python", **params: An
 
 
 PYTHON_CASES: list[tuple[dict[str, Any], Outcome, str, int, int]] = [
-    ({"pattern": "print($X)"}, Outcome.PASS, "'print($X)' is there once", 0, 0),
-    ({"pattern": "eval($$$)", "min_count": 2}, Outcome.PASS, "is there 2 times", 0, 0),
+    ({"pattern": "print($X)"}, Outcome.PASS, "pattern found", 0, 0),
+    ({"pattern": "eval($$$)", "min_count": 2}, Outcome.PASS, "found 2 times", 0, 0),
     (
         {"pattern": "eval($$$)", "negate": True},
         Outcome.FAIL,
@@ -47,8 +52,8 @@ PYTHON_CASES: list[tuple[dict[str, Any], Outcome, str, int, int]] = [
         36,
     ),
     ({"pattern": "eval($$$)", "min_count": 3}, Outcome.FAIL, "2 times; at least 3", 0, 0),
-    ({"pattern": "exec($X)", "negate": True}, Outcome.PASS, "'exec($X)' is there 0 times", 0, 0),
-    ({"pattern": "logging.info($$$)"}, Outcome.FAIL, "'logging.info($$$)' is not there", 0, 0),
+    ({"pattern": "exec($X)", "negate": True}, Outcome.PASS, "pattern not found", 0, 0),
+    ({"pattern": "logging.info($$$)"}, Outcome.FAIL, "pattern not found", 0, 0),
 ]
 
 
@@ -70,7 +75,7 @@ def test_blocks_of_the_language_are_searched() -> None:
     text = "# T\n\n```js\nfetch(url)\n```\n\n```python\nfetch(url)\n```\n"
     found = search(text, "a.md", "javascript", pattern="fetch($U)", negate=True)
     assert found.location == Place("a.md", 4, 1)
-    assert found.message == "'fetch($U)' is there once; it must not be there"
+    assert found.message == "pattern found; it must not be there"
 
 
 @needs_ast_grep
@@ -106,6 +111,92 @@ def test_absence_from_what_cannot_be_read_is_an_error(text: str, name: str, mess
     found = search(text, name, pattern="eval($X)", negate=True)
     assert found.outcome is Outcome.ERROR
     assert message in found.message
+
+
+# Trees that a parser makes of text that is no code: something is left out, put in, or older.
+UNREADABLE: dict[str, tuple[str, str, str, int]] = {
+    "a parenthesis is put in": ("python", "a.py", "x = 1\ndef f(:\n    pass\n", 2),
+    "a body is missing": ("python", "a.py", "for x in y:\n", 1),
+    "an older Python": ("python", "a.py", "x = 1\nprint 'a'\n", 2),
+    "an indentation": ("python", "a.py", "x = 1\n    y = 2\n", 2),
+    "a value is assigned to a number": ("python", "a.py", "x = 1\n\n1 = x\n", 3),
+    "in a block": ("python", "a.md", "# T\n\n```python\nexec 'a'\n```\n", 4),
+    "a brace is put in": ("javascript", "a.js", "function f() { return 1\n", 2),
+    "a parenthesis in Go": ("go", "a.go", "package a\nfunc t() { x(1 \n}\n", 2),
+    "an end in Ruby": ("ruby", "a.rb", "def f\n", 2),
+    "a word in a shell": ("bash", "a.sh", "if true; then x\n", 2),
+    "a semicolon in C": ("c", "a.c", "int main() { return 0 }\n", 1),
+}
+LIMITS: list[dict[str, Any]] = [
+    {"negate": True},
+    {"max_count": 0},
+    {"max_count": 2},
+    {"max_count": 2, "min_count": 1},
+    {"min_count": 1},
+]
+WANTED = {"go": "var zebra = 1", "c": "zebra();"}
+
+
+@needs_ast_grep
+@pytest.mark.parametrize("limits", LIMITS, ids=str)
+@pytest.mark.parametrize(
+    ("language", "name", "text", "line"), UNREADABLE.values(), ids=list(UNREADABLE)
+)
+def test_what_does_not_parse_is_no_code_without_a_pattern(
+    language: str, name: str, text: str, line: int, limits: dict[str, Any]
+) -> None:
+    found = search(text, name, language, pattern=WANTED.get(language, "zebra"), **limits)
+    assert found.outcome is Outcome.ERROR
+    assert found.message.startswith(f"the {language} code cannot be parsed at line ")
+    assert int(found.message.rpartition(" ")[2]) in (line, line - 1)
+    assert found.cause == f"{name} as {'Python' if language == 'python' else language}"
+
+
+@needs_ast_grep
+def test_with_a_selector_too_what_does_not_parse_is_an_error() -> None:
+    found = search("print 'a'\n", pattern="zebra(1)", selector="identifier", negate=True)
+    assert found.outcome is Outcome.ERROR
+
+
+@needs_ast_grep
+@pytest.mark.parametrize(
+    "text",
+    [
+        "type A[T] = list[T]\n",
+        "def f[T](x: T) -> T: ...\n",
+        "try:\n    f()\nexcept* E:\n    pass\n",
+        "x = f'{a['b']}'\n",
+        "try:\n    f()\nexcept A, B:\n    pass\n",
+        "def f(): return\nreturn\n",
+        "",
+    ],
+    ids=["type", "parameter", "group", "quotes", "two exceptions", "return", "empty"],
+)
+def test_what_some_python_reads_is_searched(text: str) -> None:
+    assert search(text, pattern="zebra", negate=True).outcome is Outcome.PASS
+    assert search(f"{text}zebra\n", pattern="zebra", negate=True).outcome is Outcome.FAIL
+
+
+@needs_ast_grep
+def test_a_block_that_is_cut_out_of_a_body_is_searched() -> None:
+    text = "# T\n\n```python\n    x = zebra\n    y = 1\n```\n"
+    assert search(text, "a.md", pattern="zebra", negate=True).location == Place("a.md", 4, 9)
+
+
+@needs_ast_grep
+def test_rules_about_code_that_does_not_parse_have_one_cause(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("print 'a'\n")
+    specs = [
+        CheckSpec(
+            type="structure", params={"code": {"language": "python", "pattern": "zebra", **limits}}
+        )
+        for limits in LIMITS[:4]
+    ]
+    rules = [rule(f"a.x.r{number}", spec) for number, spec in enumerate(specs)]
+    first, *others = evaluate(target(tmp_path / "a.py", *rules), built_in()).results
+    assert first.outcome is Outcome.FAIL
+    assert {row.outcome for row in others} == {Outcome.NOT_MEASURED}
+    assert {row.same_cause for row in others} == {"a.x.r0"}
 
 
 def test_no_code_has_nothing_that_is_wanted() -> None:

@@ -76,7 +76,7 @@ def test_what_could_not_be_measured_in_one_file_does_not_hold_in_all() -> None:
 def test_verdict_says_how_many_files_were_looked_at() -> None:
     files = {"a_md": "no\n", "b_md": "yes\n", "c_md": "no\n"}
     found = judged({"search": "yes", "files": "*.md"}, **files)
-    assert found.message == "b.md: 'yes' is at line 1 (2 of 3 files checked)"
+    assert found.message == "b.md: pattern found at line 1 (2 of 3 files checked)"
     found = judged({"search": "no|yes", "files": "*.md", "each": True}, **files)
     assert found.message == "3 of 3 files checked"
 

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_reflex.errors import Place
 from pytest_reflex.model.words import Outcome
-from tests.structure.judging import judge
+from tests.structure.judging import judge, problems
 
 DOCUMENT = """\
 # Tool
@@ -48,9 +48,9 @@ def test_document_with_the_wanted_headings_passes(params: dict[str, Any]) -> Non
 
 
 FAILING: list[tuple[str, dict[str, Any]]] = [
-    ("there is no heading 'Licence'", {"required": ["Tool", "Licence"]}),
-    ("there is no heading /^notes/", {"required": "/^notes/"}),
-    ("there is no filled heading 'Empty'", {"required": "Empty", "filled": True}),
+    ("missing section: 'Licence'", {"required": ["Tool", "Licence"]}),
+    ("missing section (pattern not found)", {"required": "/^notes/"}),
+    ("missing or empty section: 'Empty'", {"required": "Empty", "filled": True}),
     (
         "the heading 'Installation' comes before 'Options'",
         {"required": ["Options", "Installation"], "order": True},
@@ -128,7 +128,7 @@ NOT_SHOWN = {
 @pytest.mark.parametrize("text", NOT_SHOWN.values(), ids=NOT_SHOWN)
 def test_code_that_shows_no_use_is_no_usage(text: str) -> None:
     result = judge(f"# Tool\n\n{text}", USED)
-    assert result.message == "there is no filled heading /usage/"
+    assert result.message == "missing or empty section (pattern not found)"
 
 
 @pytest.mark.parametrize(
@@ -241,3 +241,41 @@ def test_a_link_does_not_stand_for_a_section_that_is_there_and_empty(heading: st
     assert judge(page, {"headings": params}).outcome is Outcome.PASS
     assert judge(f"{page}{heading}", {"headings": params}).outcome is Outcome.FAIL
     assert judge(f"{page}## Usage\n\nCall it.\n", {"headings": params}).outcome is Outcome.PASS
+
+
+TITLED = {"single_title": True, "front_matter": True}
+# Text, and what is wrong with its titles: markdownlint's MD025 for two headings, but one heading
+# beside the metadata of a page is what Docusaurus, VitePress and MkDocs show.
+TITLES: dict[str, tuple[str, str]] = {
+    "front matter": ("---\ntitle: T\n---\n\n## A\n", ""),
+    "TOML": ("+++\ntitle = 'T'\n+++\n\n## A\n", ""),
+    "both": ("---\ntitle: T\n---\n\n# A\n", ""),
+    "a heading": ("---\ndate: 1\n---\n\n# A\n", ""),
+    "two headings": ("# A\n\n# B\n", "a second title 'B', the first is in line 1"),
+    "front matter and two headings": (
+        "---\ntitle: T\n---\n\n# A\n\nx\n\n# B\n",
+        "a second title 'B', the first is in line 5",
+    ),
+    "TOML and two headings": (
+        "+++\ntitle = 'T'\n+++\n\n# A\n\n<h1>B</h1>\n",
+        "a second title '', the first is in line 5",
+    ),
+    "an empty title": ("---\ntitle: ''\n---\n\n## A\n", "there is no title"),
+    "a title that is no text": ("---\ntitle: [a]\n---\n\n## A\n", "there is no title"),
+    "no title": ("## A\n", "there is no title"),
+    "no front matter": ("text\n", "there is no title"),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), TITLES.values(), ids=TITLES)
+def test_a_title_in_the_front_matter_is_no_reason_for_two_headings(text: str, message: str) -> None:
+    found = judge(text, {"headings": TITLED})
+    assert found.outcome is (Outcome.FAIL if message else Outcome.PASS)
+    assert found.message.startswith(message or "one title")
+
+
+def test_front_matter_is_no_title_unless_it_is_said() -> None:
+    text = TITLES["front matter"][0]
+    assert judge(text, {"headings": {"single_title": True}}).outcome is Outcome.FAIL
+    (problem,) = problems({"headings": {"levels": True, "front_matter": True}})
+    assert "front_matter needs single_title: true" in problem.message

@@ -49,7 +49,7 @@ def test_a_name_without_a_value_is_named(pattern: str) -> None:
     found = judged(folder(**{"1_md": "x", "b_md": "x", "c_md": "x"}), wanted)
     assert (found.outcome, found.more_findings) == (Outcome.FAIL, 0)
     assert [one.message for one in found.findings] == [
-        f"{name}.md has no value in /{pattern}/" for name in "bc"
+        f"{name}.md: the first group of the pattern is empty" for name in "bc"
     ]
 
 

@@ -32,12 +32,12 @@ MISSING: dict[str, dict[str, str]] = {
     },
     "config/compose-nginx-flask-mysql.yaml": {},
     "config/compose-prometheus-grafana.yaml": {
-        "a.security.no-secrets": "GF_SECURITY_ADMIN_PASSWORD holds a secret in clear",
+        "a.security.no-secrets": "GF_SECURITY_ADMIN_PASSWORD is a hard-coded secret",
         "b.completeness.comments": "0 comments of at least three words, 1 are wanted",
         "b.quality.portability": "the image prom/prometheus has no tag (and 1 more)",
     },
     "config/compose-wordpress-mysql.yaml": {
-        "a.security.no-secrets": "MYSQL_ROOT_PASSWORD holds a secret in clear (and 2 more)",
+        "a.security.no-secrets": "MYSQL_ROOT_PASSWORD is a hard-coded secret (and 2 more)",
         "b.quality.portability": "the image wordpress:latest has a tag that moves",
     },
     "config/github-python-package.yml": {

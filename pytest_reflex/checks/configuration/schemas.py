@@ -68,7 +68,7 @@ def _findings(config: ConfigFile, validator: Any) -> Iterator[Finding]:
             path = tuple(nearest.absolute_path)
             where = ".".join(map(str, path)) or "the document"
             if named := _strange(nearest):
-                told, path = f"{where} has no key {named!r}", (*path, named)
+                told, path = f"{where}: unknown key {named!r}", (*path, named)
             else:
                 told = f"{where}: {_told(nearest)}"
             yield finding_at(document, f"{told} (read as a {config.label})", path)

@@ -46,7 +46,7 @@ def _answer(payload: bytes) -> dict[str, Any]:
     except RecursionError:
         return {"error": "schema and data lead into each other without an end, or too deep"}
     except MemoryError:
-        return {"error": "holding the data against the schema needed too much memory"}
+        return {"error": "validation against the schema needed too much memory"}
     except Unresolvable as error:
         return {"error": f"a reference of the schema cannot be followed: {error}"}
 
@@ -58,9 +58,11 @@ def _told(error: Any) -> dict[str, Any]:
         choice = choice or f" (one of {len(error.validator_value)} alternatives has to fit)"
         error = max(error.context, key=lambda e: (len(e.absolute_path), e.validator != "type"))
     shown = repr(error.instance)
-    message = str(error.message)
+    pattern = str(error.validator_value) if error.validator == "pattern" else ""
+    message = f"pattern not found in {shown}" if pattern else str(error.message)
     if len(shown) > _LONGEST_VALUE:
         is_list = isinstance(error.instance, list)
         what = "a list" if is_list else "a map" if isinstance(error.instance, dict) else "the value"
         message = message.replace(shown, what)
-    return {"path": list(error.absolute_path), "message": message[:400] + choice}
+    told = {"path": list(error.absolute_path), "message": message[:400] + choice}
+    return told | ({"pattern": pattern} if pattern else {})

@@ -27,10 +27,11 @@ _STARTING = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong with the value at a path of keys and indices."""
+    """What is wrong with the value at a path of keys and indices, and by which pattern, if any."""
 
     path: tuple[Any, ...]
     message: str
+    pattern: str = ""
 
 
 class SchemaProcess:
@@ -50,14 +51,17 @@ class SchemaProcess:
                 raw = self._ask(schema, value, seconds)
             except LateError:
                 raise ArtifactError(
-                    f"holding it against the schema took longer than {seconds:g} s"
+                    f"validation against the schema took longer than {seconds:g} s"
                 ) from None
             except DiedError:
                 raise ArtifactError("the process that validates died") from None
         answer = json.loads(raw)
         if "error" in answer:
             raise ArtifactError(answer["error"])
-        return [Fault(tuple(fault["path"]), fault["message"]) for fault in answer["faults"]]
+        return [
+            Fault(tuple(fault["path"]), fault["message"], fault.get("pattern", ""))
+            for fault in answer["faults"]
+        ]
 
     def _ask(self, schema: str, value: str, seconds: float) -> bytes:
         worker = self._ready()

@@ -29,6 +29,7 @@ from pytest_reflex.drivers.goal.hook_decision import (
 )
 from pytest_reflex.drivers.goal.model import Plan
 from pytest_reflex.errors import ReflexError
+from pytest_reflex.model.leads import leads_with
 from pytest_reflex.model.plain import one_line
 
 if TYPE_CHECKING:
@@ -135,7 +136,8 @@ def _line(row: RuleResult) -> str:
     check = row.decisive
     wanted = row.rule.hint or (check.expected if check else "") or row.rule.description
     message = row.message.strip() or "it did not pass"
-    return one_line(f"{row.rule.id}: {message}; wanted: {wanted}", _LINE)
+    is_told = check is not None and leads_with(check, wanted)
+    return one_line(f"{row.rule.id}: {message}" + f"; wanted: {wanted}" * (not is_told), _LINE)
 
 
 def _counted(

@@ -178,6 +178,7 @@ def _of_row(row: Mapping[str, Any], part: Part, session: Session) -> CheckResult
         outcome=Outcome(row["outcome"]),
         message=one_line(message, 500),
         expected=decisive.expected if decisive else "",
+        pattern=decisive.pattern if decisive else "",
         evidence=(decisive.evidence or text)[-_LONGEST_EVIDENCE:] if decisive else "",
         location=decisive.location if decisive else None,
         findings=decisive.findings if decisive else (),
