@@ -14,7 +14,7 @@ REFERENCES = """
 """
 CLOSED = """
     encrypted:BNexEwjKwt87k9aEgaSng1JY6uW8OkwMYEFTwEy SCRAM-SHA-256$4096:c2FsdA==$abc:def
-    ENC[PKCS7,MIIBeQYJKoZIhvcNAQcDoIIB] ENC[db_password] wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY
+    ENC[PKCS7,MIIBeQYJKoZIhvcNAQcDoIIB] ENC[db_password]
 """
 
 
@@ -40,7 +40,8 @@ RIGHT = [
     ("values.yaml", "pullSecret: regcred\ntls: {tokenSecret: shop-token}\n"),
     ("values.yaml", "userPasswordSecret: shop-auth\ncredentialsSecret: shop-gcp\n"),
     (".travis.yml", "deploy: {api_key: {secure: 'mcUCykGm4bUZ3CaW6AxrIMFzuAYjA98VIz6YmYTmM0='}}\n"),
-    (".env", 'AWS_ACCESS_KEY_ID="AKIAIOSFODNN7EXAMPLE"\n'),
+    (".env.example", 'AWS_ACCESS_KEY_ID="AKIAIOSFODNN7EXAMPLE"\n'),
+    (".env.example", "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\n"),
     ("sample.env", "DB_PASSWORD=changeme\n"),
     (".env.defaults", "DB_PASSWORD=changeme\n"),
     (".env.example", "DB_PASSWORD=generate-with-openssl-rand\nAPP_SECRET=run_me_first\n"),
@@ -71,6 +72,8 @@ WRONG = [
     ("a.yaml", "token_secret: 8f3kd92kd02kf83j\n"),
     ("a.yaml", "clientSecret: shop-auth\n"),
     ("sample.env", "DB_PASSWORD=hX83jsk9!dk2pQz7\n"),
+    ("sample.yaml", "password: wordpress\n"),
+    (".env", 'AWS_ACCESS_KEY_ID="AKIAIOSFODNN7EXAMPLE"\n'),
 ]
 
 

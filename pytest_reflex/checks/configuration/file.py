@@ -124,7 +124,7 @@ class ConfigFile:
 
 
 _EXAMPLE = re.compile(
-    r"(?<=[._-])(?:examples?|sample|template|tmpl|dist)\b|^(?:example|sample|template)[._-]"
+    r"(?<=[._-])(?:examples?|sample|template|tmpl|dist)\b|^example[._-]|^(?:sample|template)[._-]env$"
     r"|^\.?env[._-]defaults?$",
     re.IGNORECASE,
 )

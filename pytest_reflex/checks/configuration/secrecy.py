@@ -14,6 +14,7 @@ from typing import Any
 from pytest_reflex.checks.configuration.file import ConfigFile, Format, Meaning, Setting, Wishes
 from pytest_reflex.checks.configuration.secret_lines import Form, Purse, pieces_of, suspects
 from pytest_reflex.checks.configuration.secret_names import (
+    is_documented,
     is_dummy,
     is_in_clear,
     kind_of_secret,
@@ -98,6 +99,8 @@ def _by_form(config: ConfigFile, purse: Purse) -> Iterator[Finding]:
         spared = config.is_example or line.lstrip()[:1] in ("#", ";")
         spared = spared and isinstance(detector, BasicAuthDetector)
         for secret in detector.analyze_string(piece):
+            if config.is_example and is_documented(secret):
+                continue
             if spared and is_dummy(secret):
                 continue
             if isinstance(detector, BasicAuthDetector) and _is_thrown_away(config, piece, secret):
@@ -168,7 +171,7 @@ def _is_random(detectors: _Detectors, setting: Setting, value: str, config: Conf
         return ""
     if _DIGEST.search(setting.name) or _DIGEST_VALUE.match(value) or _WORD_PATH.fullmatch(value):
         return ""
-    if _SHA.fullmatch(value):
+    if _SHA.fullmatch(value) or (config.is_example and is_documented(value)):
         return ""
     if is_potential_uuid(value) or is_sequential_string(value):
         return ""

@@ -149,9 +149,7 @@ def is_in_clear(kind: str, value: Any, *, example: bool = False) -> bool:
 
 def leads_elsewhere(value: str) -> bool:
     """Return whether a value is a way to a secret, encrypted, or too short to be one."""
-    if len(value) < 2 or _DOCUMENTED.fullmatch(value):
-        return True
-    return bool(_LEADS_ELSEWHERE.match(value) or _CLOSED.match(value))
+    return len(value) < 2 or bool(_LEADS_ELSEWHERE.match(value) or _CLOSED.match(value))
 
 
 _SAYS_SO = re.compile(
@@ -160,8 +158,15 @@ _SAYS_SO = re.compile(
 )
 
 
+def is_documented(value: str) -> bool:
+    """Return whether a value is a key that the documentation of AWS shows."""
+    return _DOCUMENTED.fullmatch(value) is not None
+
+
 def is_dummy(value: str) -> bool:
     """Return whether a value is to be replaced: a word without a number, or one that says it."""
+    if is_documented(value):
+        return True
     word = value.lower()
     bare = word.rstrip("0123456789!")
     if word in _WEAK or bare in _WEAK or _FILL_IN.fullmatch(value) or _SAYS_SO.search(word):
