@@ -28,7 +28,7 @@ _INSTALLS = re.compile(
 )
 _DECLARES = re.compile(
     r"""^[\s{]*(?:\[.*dependencies.*\]|"(?:dev|peer)?dependencies"\s*:|<dependency>|<packagereference|
-    (?:implementation|api|compile|testImplementation)[\s(]+["']|gem\s+["']|\{:\w+,\s*"~>|
+    (?:implementation|api|compile|testImplementation)[\s(]+["']|gem\s+["']|pod\s+["']|\.package\(|\{:\w+,\s*"~>|
     require\s+\S+/\S+\s+v\d)""",
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
@@ -58,17 +58,18 @@ def usage_lines(document: markdown.Markdown) -> Iterator[int]:
 
 def count_unfenced(document: markdown.Markdown) -> int:
     """Return how many code blocks with something in them are indented or `<pre>`."""
-    return sum(bool(text.strip()) for text, _ in _unfenced(document))
+    return sum(bool(text.strip()) for text, _ in unfenced(document))
 
 
 def _code(document: markdown.Markdown) -> Iterator[tuple[str, str, int]]:
     for block in document.blocks:
         yield block.text, block.language, block.line
-    for text, line in _unfenced(document):
+    for text, line in unfenced(document):
         yield text, "", line
 
 
-def _unfenced(document: markdown.Markdown) -> Iterator[tuple[str, int]]:
+def unfenced(document: markdown.Markdown) -> Iterator[tuple[str, int]]:
+    """Yield text and line of the code blocks that are indented, or `<pre>`."""
     for token in document.tokens:
         if token.type == "code_block" and token.map:
             yield token.content, token.map[0] + 1

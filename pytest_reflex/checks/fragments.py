@@ -12,6 +12,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator
+from textwrap import dedent, indent
 
 from pytest_reflex.documents.data import read_data
 from pytest_reflex.documents.lines import DataSyntaxError
@@ -58,6 +59,14 @@ _PYTHON_PART = re.compile(
 _SIGNATURE = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class)\b", re.MULTILINE)
 _UNDER_DECORATOR = re.compile(r"@|(?:async\s+)?def\b|class\b")
 _LEFT_OUT_PARAMETERS = re.compile(rf"(\bdef[ \t]+\w+[ \t]*\([^()]*?){_CUT}")
+_CLAUSES = (
+    (re.compile(r"\s*case\b"), "match _:\n"),
+    (re.compile(r"\s*(?:except|finally)\b"), "try:\n pass\n"),
+    (re.compile(r"\s*(?:elif|else)\b"), "if _:\n pass\n"),
+)
+"""What has to stand before a clause that is shown alone."""
+
+_REMARK_LINE = re.compile(r"^([ \t]+)#[^\n]*$", re.MULTILINE)
 _NEWER = (
     ((3, 12), re.compile(r"^\s*(?:type\s+\w+.*=|(?:async\s+def|def|class)\s+\w+\s*\[)", re.M)),
     ((3, 12), re.compile(r"""\b[fF](["'])(?:(?!\1)[^\n{])*\{[^}\n]*\1[^\n]*\}""")),
@@ -187,6 +196,14 @@ def _python_readings(text: str) -> Iterator[str]:
         yield plain.rstrip() + "\ndef _(): ..."
     if "@" in plain:
         yield _decorated(plain)
+    for clause, before in _CLAUSES:
+        if clause.match(plain):
+            body = dedent(plain.strip("\n"))
+            yield before + (indent(body, " ") if before.startswith("match") else body)
+    if _TEMPLATE_LINE.search(text):
+        yield _TEMPLATE.sub("_", _TEMPLATE_LINE.sub("", text))
+    if _REMARK_LINE.search(plain):
+        yield _REMARK_LINE.sub(r"\1...", plain)  # all that stands under a clause is a remark
     if _SIGNATURE.match(plain):
         yield plain.rstrip().removesuffix(":") + ": ..."
 

@@ -119,7 +119,7 @@ def _required(
 ) -> Report:
     candidates = _candidates(document, params)
     instead = _instead(document, params)
-    empty = [(one.title, one.line) for one in document.sections] if instead else []
+    empty = [(title, line) for title, line, _ in _sections(document)] if instead else []
     findings: list[Finding] = []
     last: tuple[int, str] = (0, "")
     there = []
@@ -149,9 +149,9 @@ def _instead(document: markdown.Markdown, params: Mapping[str, Any]) -> Candidat
 
 def _candidates(document: markdown.Markdown, params: Mapping[str, Any]) -> list[Candidate]:
     found = [
-        (section.title, section.line)
-        for section in document.sections
-        if not params.get("filled") or _has_text(document.text[section.start : section.end])
+        (title, line)
+        for title, line, body in (*_sections(document), *_html_sections(document))
+        if not params.get("filled") or _has_text(body)
     ]
     if params.get("leads"):
         found += _leads(document)
@@ -160,8 +160,23 @@ def _candidates(document: markdown.Markdown, params: Mapping[str, Any]) -> list[
     return sorted(((" ".join(text.split()), line) for text, line in found), key=lambda c: c[1])
 
 
+def _sections(document: markdown.Markdown) -> Iterator[tuple[str, int, str]]:
+    for section in document.sections:
+        yield section.title, section.line, document.text[section.start : section.end]
+
+
+def _html_sections(document: markdown.Markdown) -> Iterator[tuple[str, int, str]]:
+    """Yield the headings that are raw HTML, each with what stands below it up to the next one."""
+    lines = document.text.split("\n")
+    ends = sorted(h.line for h in (*document.headings, *document.html_headings))
+    for heading in document.html_headings:
+        end = next((line for line in ends if line > heading.line), len(lines) + 1)
+        yield heading.anchor_text.strip(), heading.line, "\n".join(lines[heading.line : end - 1])
+
+
 def _has_text(body: str) -> bool:
-    return any(line.strip() and not _HEADING_LINE.match(line) for line in body.split("\n"))
+    shown = markdown.without_comments(body)
+    return any(line.strip() and not _HEADING_LINE.match(line) for line in shown.split("\n"))
 
 
 def _leads(document: markdown.Markdown) -> Iterator[Candidate]:

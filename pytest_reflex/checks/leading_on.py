@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from pytest_reflex.checks import markdown
+from pytest_reflex.checks.code_examples import unfenced
 
 _COMMAND = re.compile(
     r"""(?:^|[\s$;&|(])(?:
@@ -23,6 +24,7 @@ _DECLARATION = re.compile(
     r"""^[ \t]*\[[\w.-]*dependencies[\w.-]*\]|"(?:dev|peer)?dependencies"\s*:|<dependency>"""
     r"""|<packagereference|^[ \t]*(?:implementation|testImplementation)[ \t(]+["']"""
     r"""|^[ \t]*gem\s+["']|^[ \t]*(?:-[ \t]+)?uses:\s+\S+@|^[ \t]*-[ \t]+repo:\s+\S"""
+    r"""|\.package\(|^[ \t]*pod\s+["']|\{:\w+,\s*["'](?:~>|>=|==)"""
     r"""|<script\s[^<>]{0,200}\bsrc=""",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -62,9 +64,9 @@ def installing_lines(document: markdown.Markdown) -> Iterator[int]:
     for block in document.blocks:
         if _COMMAND.search(block.text) or _DECLARATION.search(block.text):
             yield block.line
-    for token in document.tokens:
-        if token.type == "code_block" and _COMMAND.search(token.content):
-            yield token.map[0] + 1 if token.map else 1
+    for text, line in unfenced(document):
+        if _COMMAND.search(text):
+            yield line
     for child, line in document.inline():
         if child.type == "code_inline" and _COMMAND.search(f"{child.content} "):
             yield line

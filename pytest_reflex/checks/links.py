@@ -46,7 +46,10 @@ _NEAR = 4  # folders above a page
 _MARK = re.compile(r"(?<![\]!])\[\]\(#([^()\s]*)\)")
 """[](#name): nobody can click it, so it is a mark for a tool."""
 _OF_THE_PAGE = ("top", "readme")  # GitHub gives them to the page and to what it shows of a folder
-_KEPT = frozenset(("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Pc"))
+_KEPT = frozenset(("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "Pc"))
+_LETTERS_OF_SIGNS = re.compile(
+    r"[\u24b6-\u24e9\U0001f130-\U0001f149\U0001f150-\U0001f169\U0001f170-\U0001f189]"
+)
 _NO_LABEL = re.compile(r"\^.*|\W*\d*\W*")
 _OBJECT = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?:\(\))?")
 """A name of code, to which a generator of sites leads by itself."""
@@ -218,8 +221,10 @@ def slug_of(title: str) -> str:
 
 
 def _is_kept(character: str) -> bool:
-    # Letters, marks, decimal digits, what connects words (an underscore), and the two beside them.
-    return character in "- " or unicodedata.category(character) in _KEPT
+    # Letters (also in a circle), marks, decimal digits, what connects words, and two beside them.
+    if character in "- " or unicodedata.category(character) in _KEPT:
+        return True
+    return _LETTERS_OF_SIGNS.match(character) is not None
 
 
 def _undefined(document: markdown.Markdown) -> Iterator[tuple[Finding, str]]:

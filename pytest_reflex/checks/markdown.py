@@ -51,8 +51,14 @@ _OTHER_MARKUP = {
     **dict.fromkeys((".tex", ".latex"), "LaTeX"),
     ".org": "Org",
     ".textile": "Textile",
-    ".mediawiki": "MediaWiki",
+    **dict.fromkeys((".mediawiki", ".wiki"), "wiki markup"),
+    **dict.fromkeys((".docx", ".odt", ".rtf", ".pdf"), "no plain text"),
     ".pod": "POD",
+    ".rdoc": "RDoc",
+    ".creole": "Creole",
+    ".typ": "Typst",
+    ".ipynb": "a notebook",
+    **dict.fromkeys((*(f".{number}" for number in range(1, 9)), ".man", ".mdoc"), "a manual page"),
 }
 _MARKS = "*_`[!<&\\\n"
 _HTML_COMMENT = re.compile(r"<!--(?:.*?-->|.*\Z)", re.DOTALL)
@@ -164,7 +170,7 @@ class Markdown:
         blocks = [(t.content, t.map[0] + 1 if t.map else 0) for t in self.tokens]
         pieces = [p for p, t in zip(blocks, self.tokens, strict=True) if t.type == "html_block"]
         pieces += [(child.content, line) for child, line in self.inline() if _is_html(child)]
-        return [(_HTML_COMMENT.sub(_blanked, html), line) for html, line in pieces]
+        return [(without_comments(html), line) for html, line in pieces]
 
     @cached_property
     def html_anchors(self) -> set[str]:
@@ -280,6 +286,11 @@ def of(artifact: Artifact) -> Markdown:
             reading=_MARKDOWN,
         )
     return parse(artifact.text)
+
+
+def without_comments(html: str) -> str:
+    """Return a text with blank lines for the comments of HTML in it."""
+    return _HTML_COMMENT.sub(_blanked, html)
 
 
 def _too_many(what: str, token: Token) -> ArtifactError:

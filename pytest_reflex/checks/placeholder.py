@@ -20,6 +20,7 @@ _MARKER = re.compile(
     rf"|(?<=[(\[])(?:TBD|TBC)(?=[)\]])"
     rf"|\b(?:is|are|be|remains?|still|=) {_NOTE}(?=\s*(?:[,;)\]!]|\.(?!\w)|$))"
     rf"|(?<![`'\"“‘,/])\b{_NOTE}: (?!and\b|or\b)(?=\w)"
+    rf"|^[^\w`]*(?:{_NOTE}|(?i:tbd|tbc))[^\w`]*$"
     r"|^(?i:lorem ipsum)\b|\b(?i:lorem ipsum)(?= dolor)",
 )
 _ONE_NOTE = re.compile(_NOTE)

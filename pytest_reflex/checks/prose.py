@@ -16,7 +16,7 @@ from pytest_reflex.model.targets import CheckContext
 
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*\s+|[。！？]")
 _TAG = re.compile(r"<[^<>]*>")
-_OPEN = re.compile(r"\W*(?:TBD|TBC)\W*")
+_OPEN = re.compile(r"\W*(?:TBD|TBC)\W*", re.IGNORECASE)
 _AVERAGE = Kind(
     "a number of words above 0",
     lambda value: isinstance(value, int | float) and not isinstance(value, bool) and value > 0,

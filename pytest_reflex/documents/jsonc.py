@@ -7,8 +7,9 @@ from pathlib import PurePath
 
 ENDINGS = frozenset({".jsonc", ".json5", ".code-workspace"})
 _NAMES = re.compile(
-    r"(?:ts|js)config(?:[.-][\w.-]+)?\.json|\.?(?:eslint|babel|swc|jshint|oxlint|markdownlint|hint)rc"
-    r"(?:\.json)?|babel\.config\.json|\.?devcontainer\.json|(?:api-extractor|biome|deno|nx|rush|tslint"
+    r"(?:ts|js)config(?:[.-][\w.-]+)?\.json|\.?(?:eslint|babel|swc|jshint|oxlint|hint|mocha|lua)rc"
+    r"(?:\.json)?|babel\.config\.json|\.?devcontainer\.json|\.markdownlint(?:-cli2)?\.json"
+    r"|(?:appsettings(?:\.[\w-]+)?|launchSettings|global|angular|project|keybindings|jsr|api-extractor|biome|deno|nx|rush|tslint"
     r"|turbo|tsdoc|typedoc|wrangler|pyrightconfig|language-configuration|cspell)\.json",
     re.IGNORECASE,
 )

@@ -19,6 +19,8 @@ _OPEN = re.compile(
     r"#\s*(?i:(?:(?:todo|fixme):?\s*)?(?:your code|implementation goes"
     r"|(?:\.\.\.|…)\s*(?:the\s+)?(?:rest|remaining|more|other|your|existing|same|implement)"
     r"|(?:the )?rest of (?:the |your )?(?:code|file|function|class|methods?)"
+    r"|(?:the )?(?:implementation|code|details?|body|logic) (?:(?:is|are|was|were) )?omitted\b"
+    r"|(?:\w+ )?omitted for brevity|(?:existing|previous|original) code (?:here|goes|remains)"
     r"|implement(?: (?:me|this|here|later|it)\b|$)))"
 )
 

@@ -33,6 +33,7 @@ _VALUE = re.compile(
     r"|'[^'\0]*\0",
     re.IGNORECASE,
 )
+_MARKS = ("?", "%s", "(?)", "(%s)")
 _PERCENT = re.compile(r"%%|%(?:\(\w+\))?[-#0 +]?\d*(?:\.\d+)?[sdrif]")
 _BRACES = re.compile(r"\{\{|\}\}|\{[^{}]*\}")
 
@@ -58,7 +59,7 @@ def _checks_an_input(source: Source, place: _Place) -> bool:
         return False
     for node, above in _nodes(source):
         if isinstance(node, _Function) and not any(isinstance(n, _Function) for n in above):
-            is_public = not node.name.startswith("_") and not any(
+            is_public = not node.name.startswith(("_", "test_")) and not any(
                 isinstance(n, ast.ClassDef) and n.name.startswith("_") for n in above
             )
             for check in _leading(node) if is_public else ():
@@ -141,7 +142,10 @@ def _is_forgotten_self(source: Source, place: _Place) -> bool:
 def _runs_as_sql(source: Source, place: _Place) -> bool:
     """Whether a text with values put in goes to a database; names of tables cannot be bound."""
     for node, above in _nodes(source):
-        if isinstance(node, ast.expr) and _at(node) == place and _HOLE in (text := _told(node)):
+        if isinstance(node, ast.expr) and _at(node) == place:
+            text = _told(node, _marks(source))
+            if text == _HOLE or isinstance(node, ast.Constant):
+                continue  # around the text, or a part of it
             if not _VALUE.search(text):
                 return False
             uses = (use for name in _names_of(above) for use in _uses(source).get(name, ()))
@@ -173,21 +177,65 @@ def _names_of(above: tuple[ast.AST, ...]) -> set[str]:
     return set()
 
 
-def _told(node: ast.expr) -> str:
-    """Return the text that an expression makes, with a hole for everything that is put in."""
+def _told(node: ast.expr, marks: frozenset[str]) -> str:
+    """Return the text that an expression makes, with a hole for everything that is put in.
+
+    A row of marks for parameters, or one of the names in `marks` that hold one, is no such thing.
+    """
+    if _is_row_of_marks(node) or (isinstance(node, ast.Name) and node.id in marks):
+        return "?"
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else _HOLE
+    if isinstance(node, ast.FormattedValue):
+        return _told(node.value, marks)
     if isinstance(node, ast.JoinedStr):
-        return "".join(map(_told, node.values))
+        return "".join(_told(value, marks) for value in node.values)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        return _told(node.left) + _told(node.right)
+        return _told(node.left, marks) + _told(node.right, marks)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
-        return _PERCENT.sub(lambda m: "%" if m[0] == "%%" else _HOLE, _told(node.left))
+        hole = _hole(node.right.elts if isinstance(node.right, ast.Tuple) else [node.right], marks)
+        return _PERCENT.sub(lambda m: "%" if m[0] == "%%" else hole, _told(node.left, marks))
     called = node.func if isinstance(node, ast.Call) else None
-    if isinstance(called, ast.Attribute) and called.attr == "format":
+    if isinstance(node, ast.Call) and isinstance(called, ast.Attribute) and called.attr == "format":
+        hole = _hole([*node.args, *(keyword.value for keyword in node.keywords)], marks)
         escaped = {"{{": "{", "}}": "}"}
-        return _BRACES.sub(lambda m: escaped.get(m[0], _HOLE), _told(called.value))
+        return _BRACES.sub(lambda m: escaped.get(m[0], hole), _told(called.value, marks))
     return _HOLE
+
+
+def _hole(given: list[ast.expr], marks: frozenset[str]) -> str:
+    return "?" if given and all(_told(value, marks) == "?" for value in given) else _HOLE
+
+
+@lru_cache(maxsize=8)
+def _marks(source: Source) -> frozenset[str]:
+    """Return the names that hold rows of marks for parameters, and nothing else in the file."""
+    rows: dict[str, bool] = {}
+    for node, _ in _nodes(source):
+        if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.For | ast.NamedExpr):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            value = None if isinstance(node, ast.For | ast.AugAssign) else node.value
+            is_row = value is not None and _is_row_of_marks(value)
+            for name in (n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)):
+                rows[name] = rows.get(name, True) and is_row
+        elif isinstance(node, ast.arg):
+            rows[node.arg] = False
+    return frozenset(name for name, is_row in rows.items() if is_row)
+
+
+def _is_row_of_marks(node: ast.expr) -> bool:
+    """Return whether an expression joins as many marks (`?`, `%s`) as there are parameters."""
+    if not isinstance(node, ast.Call) or _called(node) != "join" or len(node.args) != 1:
+        return False
+    joined = node.args[0]
+    if isinstance(joined, ast.BinOp) and isinstance(joined.op, ast.Mult):
+        joined = joined.left if isinstance(joined.left, ast.Constant | ast.List) else joined.right
+    if isinstance(joined, ast.GeneratorExp | ast.ListComp):
+        joined = joined.elt
+    elements = joined.elts if isinstance(joined, ast.List) else [joined]
+    return bool(elements) and all(
+        isinstance(e, ast.Constant) and e.value in _MARKS for e in elements
+    )
 
 
 def _runs_a_text(source: Source, place: _Place) -> bool:

@@ -15,7 +15,15 @@ from dataclasses import dataclass
 from pytest_reflex.checks.finding import Finding
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
-_ABSTRACT = frozenset({"abstractmethod", "overload", "abstractproperty", "hookspec"})
+_ABSTRACT = frozenset(
+    {
+        *("abstractmethod", "overload", "abstractproperty", "hookspec"),
+        *("singledispatch", "singledispatchmethod", "group", "callback"),
+        *("scenario", "given", "when", "then"),
+    }
+)
+"""Decorators of functions that others fill in, or that have nothing to do but to have a name."""
+
 _BASE_NAME = re.compile(r"(?:Base|Abstract)(?![a-z])|(?:Mixin|Interface|ABC)$")
 _FOR_OTHERS = re.compile(
     r"subclass|sub-class|overrid|overload|inherit|derived|abstract|must (?:be )?implement|interface"

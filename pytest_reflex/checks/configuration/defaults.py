@@ -55,7 +55,7 @@ def _empty(config: ConfigFile) -> Iterator[Finding]:
 def _is_meant(setting: Setting, config: ConfigFile, lines: list[str]) -> bool:
     """Whether the line says null in so many words, or a comment on it or above it says why."""
     own = lines[setting.line - 1] if setting.line <= len(lines) else ""
-    if config.is_json or isinstance(setting.path[-1], int):
+    if config.is_json or isinstance(setting.path[-1], int) or _is_entry(setting):
         return True  # a null or an empty text that is written out is meant
     if setting.value == "" and (config.format is Format.TOML or _EMPTY_TEXT.search(own)):
         return True
@@ -65,6 +65,16 @@ def _is_meant(setting: Setting, config: ConfigFile, lines: list[str]) -> bool:
     mark = "#;" if config.format is Format.INI else "#"
     beside = own.partition(" #")[2]
     return explains(beside) or (above[:1] in mark and above != "" and explains(above.lstrip("#; ")))
+
+
+def _is_entry(setting: Setting) -> bool:
+    """Whether it is all of an entry of a list: a name that could have settings (`- tags:`)."""
+    if setting.value is not None or len(setting.path) < 2 or not isinstance(setting.path[-2], int):
+        return False
+    entry = setting.document.value
+    for step in setting.path[:-1]:
+        entry = entry[step]
+    return len(entry) == 1
 
 
 _JUDGES = {Meaning.COMPOSE: _services, Meaning.WORKFLOW: _jobs}

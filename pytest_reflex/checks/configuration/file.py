@@ -124,7 +124,9 @@ class ConfigFile:
 
 
 _EXAMPLE = re.compile(
-    r"(?<=[._-])(?:examples?|sample|template|tmpl|dist)\b|^example[._-]", re.IGNORECASE
+    r"(?<=[._-])(?:examples?|sample|template|tmpl|dist)\b|^example[._-]|^(?:sample|template)[._-]env$"
+    r"|^\.?env[._-]defaults?$",
+    re.IGNORECASE,
 )
 _LANGUAGE = re.compile(
     r"(?:ar|bg|bn|ca|cs|da|de|el|en|es|et|eu|fa|fi|fr|gl|he|hi|hr|hu|id|it|ja|ka|ko|lt|lv|mk|ms|nb|nl"

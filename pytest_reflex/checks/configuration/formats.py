@@ -38,13 +38,23 @@ _REPEATING_TEXT = """
 _REPEATING = frozenset(_REPEATING_TEXT.split())
 """Endings, and names without one, of INI files in which a key may come again (systemd, git)."""
 
-_LOOSE = frozenset({".editorconfig", ".npmrc", ".properties", ".desktop", ".pylintrc", ".hgrc"})
+_REPEATING_NAMES = re.compile(r"(?:uwsgi[\w-]*|[\w-]+[._-]uwsgi)\.ini|wg\d*\.conf", re.IGNORECASE)
+_LOOSE_TEXT = ".editorconfig .npmrc .properties .desktop .pylintrc .hgrc php.ini .user.ini my.cnf"
+_LOOSE = frozenset(_LOOSE_TEXT.split())
 """The same of INI files in which settings may stand before the first section."""
 
 _UNSUPPORTED = {
     **dict.fromkeys((".tf", ".tfvars", ".hcl", ".nomad"), "HCL (Terraform and the like)"),
-    **dict.fromkeys((".xml", ".plist"), "XML"),
+    **dict.fromkeys((".xml", ".plist", ".csproj", ".fsproj", ".vbproj", ".props", ".xsd"), "XML"),
 }
+_PROGRAMS_TEXT = """
+    .bat .bicep .c .cc .cpp .cs .css .gradle .go .groovy .html .java .js .kt .kts .lua .mjs .php .pl
+    .proto .ps1 .py .r .rb .rs .scss .sh .sql .swift .ts .tsx .zsh dockerfile makefile jenkinsfile
+    .nix .cue .dhall .jsonnet .libsonnet .pkl
+    caddyfile vagrantfile containerfile justfile rakefile gemfile"""
+_PROGRAMS = frozenset(_PROGRAMS_TEXT.split())
+"""Endings and names of code and of languages of their own, of which a part may read as YAML."""
+
 _HCL = re.compile(
     r"^(?:resource|variable|provider|module|terraform|data|output|locals)\b[^\n=:]*\{[ \t]*$", re.M
 )
@@ -54,7 +64,7 @@ _ENV_NAME = re.compile(r"\.env([._-].+)?", re.IGNORECASE)
 _ASSIGNMENT = re.compile(r"(?:export\s+)?[A-Za-z_][A-Za-z0-9_]*=(?!=)")
 _LIKE_JSON = re.compile(r'\s*(?:\{\s*"|\[\s*[{"])')
 _HEADER = re.compile(r"\s*\[[^\]\n]+\]\]?\s*(?:[#;].*)?$")
-_UNIT = re.compile(r"^\[(?:Unit|Service|Install|Socket|Timer|Mount|Match|Network)\]\s*$", re.M)
+_UNIT = re.compile(r"^\[(?:Unit|Service|Install|Socket|Timer|Mount|Match|Network|Peer)\]\s*$", re.M)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CONFIGURATION = "configuration"
 _KNOWN = "YAML, JSON, TOML, INI and env files are"
@@ -77,6 +87,8 @@ def read_config(artifact: Artifact, kind: str = "") -> ConfigFile | Report:
     named = _FILLED_IN.sub("", name) or name
     if unsupported := _unsupported(named, text):
         return _unknown(f"{name} is {unsupported}, which is not read: {_KNOWN}")
+    if (PurePath(named).suffix.lower() or named.lower()) in _PROGRAMS:
+        return _unknown(f"{name} is in no format that is read: {_KNOWN}")
     form = _named(artifact, named) or _sniffed(text)
     if form is Format.ENV and (lack := lacking("dotenv")):
         return lack
@@ -88,7 +100,8 @@ def read_config(artifact: Artifact, kind: str = "") -> ConfigFile | Report:
         reading = "JSON" if form is Format.JSONC else form.value
         return Report([Finding(message, max(error.line, 1), error.column)], reading=reading)
     if not any(d.value and isinstance(d.value, dict | list) for d in documents):
-        if form is Format.YAML and PurePath(named).suffix not in {*_SUFFIXES, *_SAYS_NOTHING}:
+        unnamed = PurePath(named).suffix not in {*_SUFFIXES, *_SAYS_NOTHING}
+        if form is Format.YAML and (unnamed or named.startswith(".")):
             return _unknown(f"{name} is in no format that is read: {_KNOWN}")
         empty = Finding(f"there is no setting in it (read as {form.value})", 1)
         return Report([empty], reading=_CONFIGURATION)
@@ -122,7 +135,7 @@ def _named(artifact: Artifact, name: str) -> Format | None:
     if any(has_comments(place.with_name(name)) for place in places):
         return Format.JSONC
     suffix = PurePath(name).suffix.lower() or name
-    if suffix in _REPEATING or suffix in _LOOSE:
+    if {suffix, name.lower()} & (_REPEATING | _LOOSE) or _REPEATING_NAMES.fullmatch(name):
         return Format.INI
     return _SUFFIXES.get(suffix)
 
@@ -158,8 +171,9 @@ def _read(form: Format, name: str, text: str) -> tuple[Data, ...]:
 
 def _dialect(name: str, text: str) -> Dialect:
     suffix = PurePath(name).suffix.lower() or name
-    repeats = suffix in _REPEATING or (suffix in _SAYS_NOTHING and bool(_UNIT.search(text)))
-    loose = suffix in _LOOSE or suffix in _SAYS_NOTHING
+    repeats = suffix in _REPEATING or bool(_REPEATING_NAMES.fullmatch(name))
+    repeats = repeats or (suffix in _SAYS_NOTHING and bool(_UNIT.search(text)))
+    loose = bool({suffix, name.lower()} & _LOOSE) or suffix in _SAYS_NOTHING
     return Dialect(before_sections=loose, repeats=repeats)
 
 

@@ -84,6 +84,8 @@ def _is_compose(top: dict[str, Any]) -> bool:
             return _are_services(top["services"])
         return all(_is_slip(top, key) for key in strange) and _are_nothing_else(top["services"])
     if strange:
+        if any(_is_near(key, "services") and _are_nothing_else(top[key]) for key in strange):
+            return len(strange) == 1
         return _are_bare_services([top[key] for key in top if str(key) in strange])
     parts = (_are_parts(top.get(part), known) for part, known in _PART_KEYS.items())
     return _may_lose_services(top) or any(parts)
@@ -100,13 +102,21 @@ def _is_slip(top: dict[str, Any], key: str) -> bool:
     return bool(near) or not isinstance(top.get(key), dict | list)
 
 
+def _is_near(key: Any, name: str) -> bool:
+    return bool(get_close_matches(str(key), [name], n=1, cutoff=0.8))
+
+
 def _are_nothing_else(services: Any) -> bool:
     """Return whether each of these can be nothing but a service of Compose."""
-    return isinstance(services, dict) and all(
-        isinstance(service, dict)
-        and bool({"image", "build"} & service.keys())
-        and _ALL_SERVICE_KEYS.issuperset(service)
-        for service in services.values()
+    return (
+        isinstance(services, dict)
+        and bool(services)
+        and all(
+            isinstance(service, dict)
+            and bool({"image", "build"} & service.keys())
+            and _ALL_SERVICE_KEYS.issuperset(service)
+            for service in services.values()
+        )
     )
 
 
@@ -143,7 +153,8 @@ def _are_parts(value: Any, known: frozenset[str]) -> bool:
 
 def _is_workflow(top: dict[str, Any]) -> bool:
     jobs = top.get("jobs")
-    if "on" in top and isinstance(jobs, dict) and any(map(_has_steps, jobs.values())):
+    near = [jobs, *(top[key] for key in top if key != "jobs" and _is_near(key, "jobs"))]
+    if "on" in top and any(isinstance(n, dict) and any(map(_has_steps, n.values())) for n in near):
         return True  # whatever else is there: no other kind has both
     if not _WORKFLOW_KEYS.issuperset(top):
         return False

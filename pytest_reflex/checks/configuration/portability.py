@@ -31,6 +31,7 @@ _RELEASES = frozenset(_RELEASES_TEXT.split())
 """Images of systems whose releases have names for versions."""
 
 _BRANCHES = frozenset({"main", "master", "latest", "develop", "dev", "trunk", "HEAD"})
+_PICTURE = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|avif|ico|bmp)$|^[a-z]+://", re.IGNORECASE)
 _IMAGE = re.compile(r"[a-z0-9][\w.:/@-]*")
 
 
@@ -78,6 +79,8 @@ def _image(value: str) -> str:
     if not _IMAGE.fullmatch(value) or "@sha256:" in value:
         return ""
     tag = value.rpartition("/")[2].partition(":")[2]
+    if not tag and (value == "scratch" or _PICTURE.search(value)):
+        return ""
     if not tag:
         return f"the image {value} has no tag"
     return f"the image {value} has a tag that moves" if _moves(value, tag) else ""

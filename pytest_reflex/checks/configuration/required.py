@@ -17,14 +17,26 @@ _PLACEHOLDER = re.compile(
     r"""(?i:change[-_]?(?:me|it|this)|replace[-_]?(?:me|this)|fill[-_]?(?:me|this)(?:[-_]in)?)
     |(?:CHANGE|REPLACE|FILL)\ (?:ME|IT|THIS|IN)
     |(?i:your[-_][\w.-]+)|(?:[Yy]our|YOUR)\ .*\ (?i:here)|(?i:(?:insert|put|enter)[-_ ].*[-_ ]here)
+    |(?i:(?:[\w.+-]+@|[a-z][\w+.-]*://)your[-_][\w.-]+(?:[/:].*)?)|\[[Yy]our\ [^]]*\]
     |(?i:<[a-z][\w\ .,:'/-]*>)|(?i:x{3,})
-    |(?:TODO|FIXME|TBD)(?:[:!.]?\ .*|:.*)?""",
+    |(?:TODO|FIXME|TBD)(?:[:!.].*|\ (?:-\ )?(?i:add|change|choose|configure|decide|define|enter
+    |fill|find|fix|get|give|insert|later|need|put|replace|say|set|specify|this|update|use|write)\b.*)?""",
     re.VERBOSE,
 )
 _MARKUP = re.compile(
-    r"</?(?:a|b|br|div|em|hr|i|img|li|ol|p|pre|span|strong|table|td|tr|ul)\b", re.I
+    r"</?(?:a|abbr|article|b|body|br|button|code|div|em|footer|form|h[1-6]|head|header|hr|html|i|iframe"
+    r"|img|input|li|link|main|meta|nav|ol|p|pre|script|section|small|span|strong|style|svg|table|td|th"
+    r"|tr|ul|video)\b",
+    re.IGNORECASE,
 )
-_WORDS = frozenset({"TODO", "FIXME", "TBD"})
+_MEANT = re.compile(
+    r"<(?:all(?:_urls)?|any|auto|default|empty|nil|none|null|root|stdin|stdout|stderr|unknown|unset"
+    r"|(?:[acdmsw]-)+[^<>]+|alt(?:-[^<>]+)?|backspace|bs|cr|ctrl(?:-[^<>]+)?|delete|down|end|enter|esc"
+    r"|escape|f\d\d?|home|insert|leader|left|pgdown|pgup|return|right|shift(?:-[^<>]+)?|space|tab|up)>",
+    re.IGNORECASE,
+)
+"""Values in angle brackets that tools take as they are: for nothing and all, and keys to press."""
+_WORDS = frozenset({"TODO", "FIXME", "TBD", "XXX"})
 _LABELS = re.compile(r"(?:tags?|labels?|keywords?|notes?|markers?|terms?|words?)$", re.IGNORECASE)
 _PATTERNS = re.compile(
     r"(?:patterns?|regex(?:es|ps?)?|branches|exclude\w*|exclude_also|ignore\w*|match\w*|grep|filters?|"
@@ -33,6 +45,7 @@ _PATTERNS = re.compile(
 )
 """Names of settings that hold such words themselves, or what is looked for in other texts."""
 
+_SOUGHT = re.compile(r"(?:pattern|regexp?|search|replace|match|grep|marker)s?$", re.IGNORECASE)
 _FORMS = "ISSUE_TEMPLATE"
 """The folder of forms: what stands in them is for those who fill them in."""
 
@@ -70,7 +83,9 @@ def _unfilled(config: ConfigFile) -> Iterator[Finding]:
 
 
 def _is_open(setting: Setting, value: str) -> bool:
-    if not _PLACEHOLDER.fullmatch(value) or _MARKUP.match(value):
+    if not _PLACEHOLDER.fullmatch(value) or _MARKUP.match(value) or _MEANT.fullmatch(value):
         return False
     begins_so = value.partition(":")[0] in _WORDS
+    if value.startswith("<") and _SOUGHT.search(setting.name):
+        return False
     return not (begins_so and (_LABELS.search(setting.name) or _PATTERNS.search(setting.name)))

@@ -27,6 +27,10 @@ _LATER = {
 """What of a text is put in before it counts."""
 
 _MAY_BE_EMPTY = frozenset({"env", "with", "secrets", "inputs", "outputs", "on"})
+_LIST_OF_ONE = re.compile(
+    r"(?:branches|tags|paths)(?:-ignore)?|types|workflows|needs|runs-on|labels"
+)
+"""Keys of lists for which GitHub takes one text as well."""
 
 
 def valid(config: ConfigFile) -> Report:
@@ -95,9 +99,11 @@ def _is_taken(error: Any, config: ConfigFile) -> bool:
     if config.meaning is not Meaning.WORKFLOW or error.validator != "type":
         return False
     if value is None:
-        return len(path) > 1 and path[-2] in _MAY_BE_EMPTY
+        return len(path) > 1 and (path[-2] in _MAY_BE_EMPTY or path[-1] == "default")
     wanted = error.validator_value
-    return isinstance(value, str) and "array" in (wanted if isinstance(wanted, list) else [wanted])
+    for_list = "array" in (wanted if isinstance(wanted, list) else [wanted])
+    named = bool(path) and _LIST_OF_ONE.fullmatch(str(path[-1])) is not None
+    return isinstance(value, str) and for_list and named
 
 
 def _nearest(error: Any) -> Any:

@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from pytest_reflex.checks.configuration.file import ConfigFile, Meaning, Setting, Wishes
+from pytest_reflex.checks.configuration.file import ConfigFile, Format, Meaning, Setting, Wishes
 from pytest_reflex.checks.configuration.secret_lines import Form, Purse, pieces_of, suspects
 from pytest_reflex.checks.configuration.secret_names import (
+    is_documented,
     is_dummy,
     is_in_clear,
     kind_of_secret,
     leads_elsewhere,
+    names_an_object,
 )
 from pytest_reflex.checks.finding import Finding, Report, lacking
 from pytest_reflex.documents.lines import bare
@@ -27,7 +29,7 @@ _DIFFERENT = 8  # fewer different characters have less entropy than the lowest l
 _LEFT_OUT = frozenset({"IPPublicDetector", "KeywordDetector"})
 _DIGEST = re.compile(
     r"sha\d*|hash|digest|sum$|integrity|rev|commit|head$|ref$|etag|fingerprint|uuid|guid|resolved"
-    r"|signature|cache_?key|public_?key|encrypted|^(?:mac|enc|fp)$",
+    r"|signature|cache_?key|public_?key|encrypted|^(?:mac|enc|fp|secure)$",
     re.IGNORECASE,
 )
 """Names of what is random and known to all."""
@@ -44,8 +46,21 @@ _OBJECT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*(?:\s*\[[\w, -]*\])?")
 _FOR_TESTS = re.compile(
     r"(?:^|[._-])(?:tests?|testing|ci|e2e|integration)(?=[._-]|$)", re.IGNORECASE
 )
-_NEAR = r"(?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1\]|[A-Za-z][\w-]*)(?=[:/?\s\"'`]|$)"
+_HERE = r"(?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1\]|[A-Za-z][\w-]*)"
 """This machine, or a service by its name alone."""
+
+_NEAR = rf"{_HERE}(?=[:/?\s\"'`]|$)"
+_OF_NEAR = re.compile(rf"(?:server|host|data source)\s*=\s*{_HERE}(?=[:;,\s]|$)", re.IGNORECASE)
+_CONNECTION = re.compile(
+    r"\s*[A-Za-z][\w ]{0,40}=[^;=]*;\s*[A-Za-z][\w ]{0,40}="
+    r"|(?:host|dbname|user|port)=\S*\s+[a-z_]+=",
+    re.IGNORECASE,
+)
+"""How a text begins that says by pairs how to reach a database."""
+
+_CONNECTION_PASSWORD = re.compile(r"\b(?:password|pwd)\s*=\s*'?([^;\s']+)", re.IGNORECASE)
+_TAG = r"!(?i:ref|getatt|importvalue|secrets?|env(?:_var)?|var|include|file|vault|ssm|input)\s"
+"""Tags of YAML behind which the name stands of what is put in."""
 
 _ENCRYPTED = frozenset({"sops", "encryptedData"})
 """Tables of what is encrypted."""
@@ -84,6 +99,8 @@ def _by_form(config: ConfigFile, purse: Purse) -> Iterator[Finding]:
         spared = config.is_example or line.lstrip()[:1] in ("#", ";")
         spared = spared and isinstance(detector, BasicAuthDetector)
         for secret in detector.analyze_string(piece):
+            if config.is_example and is_documented(secret):
+                continue
             if spared and is_dummy(secret):
                 continue
             if isinstance(detector, BasicAuthDetector) and _is_thrown_away(config, piece, secret):
@@ -95,11 +112,14 @@ def _by_form(config: ConfigFile, purse: Purse) -> Iterator[Finding]:
 
 def _is_thrown_away(config: ConfigFile, line: str, secret: str) -> bool:
     """Return whether a password in an address is that of a service which lives for a test run."""
+    return _is_for_tests(config) and bool(re.search(f":{re.escape(secret)}@{_NEAR}", line))
+
+
+def _is_for_tests(config: ConfigFile) -> bool:
     names = (config.name, config.folder.name if config.folder else "")
-    for_tests = config.meaning is Meaning.WORKFLOW or (
+    return config.meaning is Meaning.WORKFLOW or (
         config.meaning is Meaning.COMPOSE and any(map(_FOR_TESTS.search, names))
     )
-    return for_tests and bool(re.search(f":{re.escape(secret)}@{_NEAR}", line))
 
 
 def _by_value(config: ConfigFile) -> Iterator[Finding]:
@@ -120,7 +140,26 @@ def _says_secret(setting: Setting, value: Any, config: ConfigFile) -> bool:
     if not _ENTRY_POINTS.isdisjoint(setting.path[:-1]) and _OBJECT.fullmatch(str(value)):
         return False
     kind = kind_of_secret(setting.name)
-    return bool(kind) and is_in_clear(kind, value, example=config.is_example)
+    if not kind:
+        return isinstance(value, str) and _connects_by_secret(value, config)
+    if names_an_object(setting.name, value) or _is_tagged(setting, config):
+        return False
+    return is_in_clear(kind, value, example=config.is_example)
+
+
+def _connects_by_secret(value: str, config: ConfigFile) -> bool:
+    """Return whether the password of a connection string stands in it."""
+    if not _CONNECTION.match(value) or (_is_for_tests(config) and _OF_NEAR.search(value)):
+        return False
+    given = (found[1] for found in _CONNECTION_PASSWORD.finditer(value))
+    return any(is_in_clear("password", text, example=config.is_example) for text in given)
+
+
+def _is_tagged(setting: Setting, config: ConfigFile) -> bool:
+    """Return whether a tag of YAML says that a tool puts the value in (`!secret`, `!Ref`)."""
+    line = bare(config.text)[setting.line - 1]
+    key = re.escape(str(setting.path[-1]))
+    return config.format is Format.YAML and bool(re.search(rf"{key}[\"']?\s*:\s+{_TAG}", line))
 
 
 def _is_random(detectors: _Detectors, setting: Setting, value: str, config: ConfigFile) -> str:
@@ -132,7 +171,7 @@ def _is_random(detectors: _Detectors, setting: Setting, value: str, config: Conf
         return ""
     if _DIGEST.search(setting.name) or _DIGEST_VALUE.match(value) or _WORD_PATH.fullmatch(value):
         return ""
-    if _SHA.fullmatch(value):
+    if _SHA.fullmatch(value) or (config.is_example and is_documented(value)):
         return ""
     if is_potential_uuid(value) or is_sequential_string(value):
         return ""

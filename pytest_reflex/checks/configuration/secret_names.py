@@ -17,9 +17,10 @@ def _words(text: str) -> frozenset[str]:
 
 
 _PASSWORDS = _words(
-    "password passwords passwd passwort passphrase passcode pwd contraseña contrasena"
+    """password passwords passwd passwort passphrase passcode pwd contraseña contrasena kennwort
+    motdepasse senha wachtwoord"""
 )
-_SECRETS = _words("secret apikey authkey privkey dbpass keypass userpass mailpass dbpwd")
+_SECRETS = _words("secret apikey authkey privkey dbpass keypass userpass mailpass dbpwd rootpw")
 _ENDINGS = ("password", "passwd", "passphrase", "apikey", "accesskey", "secretkey", "secret")
 _KEYS = _words(
     """access account api app auth client consumer crypto database db encrypt encryption hmac jwt
@@ -35,6 +36,14 @@ _PASSES = _words(
     """admin auth database db email ftp http imap key ldap login mail mysql pg postgres proxy redis
     root smtp ssh ssl user"""
 )
+_SHORT = _words("pass pw")
+"""Short for password; alone they may mean something else."""
+
+_NAMED_SECRETS = _words(
+    "ca cert certificate certs config credentials env key keys password pull ssh ssl tls token"
+)
+"""Words before `secret` that say what the object of a cluster holds which has this name."""
+
 _ABOUT = _words(
     """allow ask change changed confirm create disable disabled edit empty enable enabled encrypt
     encrypted enter existing expired external forgot forgotten generate generated has hash hashed
@@ -62,7 +71,9 @@ _WEAK = _words(
 )
 _LEADS_ELSEWHERE = re.compile(
     r"""\$(?:[{(]|[A-Za-z_]\w*(?:$|[/:;.@-])|\w+\$|\$)|%[(\w]|/|\./|\.\./|~/|[A-Za-z]:\\|\{\{|\{%|<[^<>]*>$|\[[^]]*\]$|\^|inherit$
-    |(?:file|vault|keyring|ssm|sops|cred|credentials):|ref\+|arn:|projects/[^/]+/secrets/|@Microsoft\.KeyVault
+    |(?:file|vault|keyring|keychain|ssm|sops|cred|credentials|env|secretref|conjur|doppler|infisical):
+    |\{(?:env|file|vault|secret):|\$__\w+\{|\#\{[^{}]*\}\#?$|__[A-Z]\w*__$|@@?[A-Z]\w*@@?$
+    |(?:[\w.-]+/)*secrets?/[\w./-]+$|ref\+|arn:|projects/[^/]+/secrets/|@Microsoft\.KeyVault
     |(?:process\.env|os\.environ|env|secrets|vars?|local|data|module|settings|config|self|this|lookup)
      [.(\[]
     |[a-zA-Z][\w+.-]*://(?![^\s/?\#@:]*:[^\s/?\#@]*@)""",
@@ -71,12 +82,16 @@ _LEADS_ELSEWHERE = re.compile(
 """How a value begins that says where the secret is, and is none."""
 
 _CLOSED = re.compile(
-    r"ENC[\[(]|\{(?:cipher|s?sha\d*|s?md5|crypt|bcrypt|noop|argon2|pbkdf2)\}|pgp:|enc:|(?:scrypt|pbkdf2"
+    r"ENC(?:\[[^]]+\]|\([^)]+\))|encrypted:|scram-sha-\d+\$|\{(?:cipher|s?sha\d*|s?md5|crypt|bcrypt|noop|argon2|pbkdf2)\}|pgp:|enc:|(?:scrypt|pbkdf2"
     r"|argon2|bcrypt|sha\d+|md5)[:$-]|-----BEGIN (?:PGP|AGE)|age1",
     re.IGNORECASE,
 )
 """How a value begins that is encrypted, or a hash."""
 
+_DOCUMENTED = re.compile(r"[A-Za-z0-9+/]{8,}EXAMPLE(?:KEY)?")
+"""Keys that the documentation of AWS made up; nobody else's ends so."""
+
+_OBJECT_NAME = re.compile(r"[a-z]+(?:-[a-z0-9]+)*")
 _MASK = re.compile(r"[x*•.#?_-]{3,}", re.IGNORECASE)
 _SENTENCE = re.compile(r"\S+\s.*[?!.:…]|[A-Z]\w*(?: [a-z]\w*)+|[^\x00-\x7f]+")
 _VERSION = re.compile(r"[~^<>=v ]*\d+(?:\.(?:\d+|x|\*))+(?:[-+.\w]*)?(?: .*)?")
@@ -84,7 +99,7 @@ _ENV_NAME = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _FILL_IN = re.compile(
     r"your[-_ ].*|.*[-_ ]here|(?:my|some|the|a|an|test|example|dummy|fake|sample|dev|local)[-_ ]?"
     r"(?:\w*[-_ ])?(?:password|secret|key|token|pass|pwd)\w*"
-    r"|(?:insert|replace|change|fill|put)[-_ ].*",
+    r"|(?:insert|replace|change|fill|put|generate|choose|create|use|set|enter)[-_ ].*",
     re.IGNORECASE,
 )
 
@@ -100,11 +115,18 @@ def kind_of_secret(name: str) -> str:
     last, before = words[-1], words[-2] if len(words) > 1 else ""
     if last in _PASSWORDS or last in _SECRETS or last.endswith(_ENDINGS):
         return "key" if last.endswith("key") else "password"
-    if last == "pass" and before in _PASSES:
-        return "password"
+    if last in _SHORT and (before in _PASSES or len(words) == 1):
+        return "password" if before else "token"
     if last == "key" and before in _KEYS:
         return "key"
     return "token" if last == "token" and before in _TOKENS else ""
+
+
+def names_an_object(name: str, value: Any) -> bool:
+    """Return whether a setting names the object of a cluster that holds a secret (`pullSecret`)."""
+    words = [part.lower() for part in _PART.findall(name)][-2:]
+    fits = len(words) == 2 and words[1] == "secret" and words[0] in _NAMED_SECRETS
+    return fits and isinstance(value, str) and bool(_OBJECT_NAME.fullmatch(value))
 
 
 def is_in_clear(kind: str, value: Any, *, example: bool = False) -> bool:
@@ -136,8 +158,15 @@ _SAYS_SO = re.compile(
 )
 
 
+def is_documented(value: str) -> bool:
+    """Return whether a value is a key that the documentation of AWS shows."""
+    return _DOCUMENTED.fullmatch(value) is not None
+
+
 def is_dummy(value: str) -> bool:
     """Return whether a value is to be replaced: a word without a number, or one that says it."""
+    if is_documented(value):
+        return True
     word = value.lower()
     bare = word.rstrip("0123456789!")
     if word in _WEAK or bare in _WEAK or _FILL_IN.fullmatch(value) or _SAYS_SO.search(word):

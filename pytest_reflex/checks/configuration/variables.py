@@ -58,7 +58,7 @@ def _beside(config: ConfigFile) -> set[str]:
     try:
         if path is None or not path.is_file():
             return set()
-        with path.open(encoding="utf-8") as file:
+        with path.open(encoding="utf-8-sig") as file:
             return set(_ASSIGNED.findall(file.read(_LARGEST)))
     except (OSError, UnicodeDecodeError):
         return set()

@@ -100,8 +100,8 @@ def _silent(documents: list[ApiDocument]) -> Operation | None:
 
 def _is_about(name: str, document: ApiDocument, report: Report) -> bool:
     """Return whether a document has anything that an aspect could find fault with."""
-    if name == "naming":  # schemas of components have names too
-        return bool(report.summary)
+    if name == "naming" and report.summary:  # schemas of components have names too
+        return True
     return name in _OF_DOCUMENTS or bool(document.operations())
 
 

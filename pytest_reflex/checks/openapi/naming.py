@@ -21,6 +21,7 @@ _STYLES = {
 _IDENTIFIER = re.compile(r"[^\W\d][\w./:-]*")
 _TEMPLATE = re.compile(r"\{[^{}]*\}")
 _NUMBER = re.compile(r"[vV]?[\d._-]+(?:alpha|beta|rc|preview)?\d*", re.ASCII)
+_LANGUAGE = re.compile(r"[a-z]{2}[-_][A-Z]{2}")
 _PIECES = re.compile(r"[./:\[\]~,;()=]+")
 
 Named = tuple[str, Spot]
@@ -96,7 +97,9 @@ def _segments(api: ApiDocument) -> Iterator[Named]:
     for path in paths.table:
         for segment in path.split("/"):
             static = _TEMPLATE.sub("", segment)
-            if static and not path.startswith("x-") and not _NUMBER.fullmatch(static):
+            named = static and not _NUMBER.fullmatch(static) and not _LANGUAGE.fullmatch(static)
+            static = static.partition(":")[0]  # what follows is a method of its own
+            if named and static and not path.startswith("x-"):
                 yield static, paths.child(path)
 
 

@@ -11,7 +11,7 @@ from pytest_reflex.checks.openapi.document import ApiDocument, Operation, Spot
 _POSITION = re.compile(
     r"page|p|page(number|no|num|index|token|cursor|offset|after|before|key)|offset|skip|start|"
     r"start(index|at|row|key|ingafter)|(next|continuation|pagination|sync)(page)?(token|key|cursor)|"
-    r"cursor|after|before|startingafter|endingbefore|continue|marker|since(id)?|maxid|next"
+    r"range|cursor|after|before|startingafter|endingbefore|continue|marker|since(id)?|maxid|next"
 )
 _LISTS = re.compile(r"items|data|results?|records|entries|elements|values|content|rows|list|value")
 _AROUND = ("links", "meta", "metadata", "paging", "pagination", "pageinfo")
@@ -100,7 +100,8 @@ def _takes_position(api: ApiDocument, op: Operation) -> bool:
 def _gives_next(api: ApiDocument, op: Operation) -> bool:
     for status, response in api.responses(op):
         if status.startswith("2") and any(
-            name.lower() == "link" for name in response.child("headers").table
+            name.lower() == "link" or "nextpage" in _plain(name)
+            for name in response.child("headers").table
         ):
             return True
     return any(
@@ -114,11 +115,21 @@ def _gives_next(api: ApiDocument, op: Operation) -> bool:
 def _has_next(api: ApiDocument, links: Spot) -> bool:
     """Return whether what is around a list names its next part, put together or not."""
     parts = _alternatives(api, links)
-    return any(_leads_on(name) for part in parts for name, _ in _property_spots(part))
+    named = [found for part in parts for found in _property_spots(part)]
+    if any(_leads_on(name) for name, _ in named):
+        return True
+    deeper = (value for name, value in named if _plain(name) in (*_AROUND, "cursors"))
+    return any(
+        _leads_on(name) or _plain(name) == "after"
+        for value in deeper
+        for part in _alternatives(api, value)
+        for name, _ in _property_spots(part)
+    )
 
 
 def _leads_on(name: str) -> bool:
-    return _plain(name).startswith(("next", "hasnext", "endcursor"))
+    plain = _plain(name)
+    return plain.startswith(("next", "hasnext", "endcursor", "continuation")) or "nextlink" in plain
 
 
 def _property_spots(schema: Spot) -> list[tuple[str, Spot]]:
