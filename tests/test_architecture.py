@@ -36,6 +36,10 @@ RANKS = {
 }  # fmt: skip
 
 
+_HOLD_STATEMENTS = ("body", "orelse", "finalbody", "handlers", "cases")
+_STATEMENTS = (ast.stmt, ast.ExceptHandler, ast.match_case)
+
+
 def room(module: str) -> str:
     """Return the room of ``pytest_reflex.room.module``; the package itself is no room.
 
@@ -72,8 +76,11 @@ def _imports_below(node: ast.AST) -> Iterator[str]:
             yield from (f"pytest_reflex.{alias.name}" for alias in node.names)
     elif isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names)
-    for child in ast.iter_child_nodes(node):
-        yield from _imports_below(child)
+    # An import is a statement, and no expression holds one.
+    for name in _HOLD_STATEMENTS:
+        for child in getattr(node, name, ()):
+            if isinstance(child, _STATEMENTS):
+                yield from _imports_below(child)
 
 
 def name_of(path: Path) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import click
@@ -36,6 +37,7 @@ def texts() -> Iterator[tuple[str, str]]:
                 yield path.relative_to(ROOT).as_posix(), node.value
 
 
+@cache
 def command(*words: str) -> click.Command | None:
     found: click.Command | None = LazyGroup(VERBS, name="pytest-reflex")
     for word in words:

@@ -199,27 +199,32 @@ class Git(GitCommand):
         the repository refuses, StepError where git does, or a hook has something else committed.
         """
         self.refuse_programs()
-        refuse_unfinished(self._folder())
+        place, _, before = self._told("rev-parse", "--absolute-git-dir", "HEAD").rpartition("\n")
+        folder = Path(place)
+        refuse_unfinished(folder)
         named = [path for path in paths if not path.endswith("/")]  # a repository in this one
-        before, looked = self.head(), self._hashes(named)
+        looked = self._hashes(named)
         try:
-            self._commit(message, named)
+            self._commit(message, named, folder)
         except StepError:
             if self.head() != before or self._hashes(named) == looked:
                 raise
-            self._commit(message, named)
-        made = self.head()
-        if foreign := sorted(set(self.changed_paths(before)) - set(named)):
+            self._commit(message, named, folder)
+        made, changed = self.head(), self.changed_paths(before)
+        if foreign := sorted(set(changed) - set(named)):
             self._done("update-ref", "-m", "undo a commit", "HEAD", before, made)
             shown = one_line(", ".join(foreign), 200)
             raise StepError(f"a hook put other files into the commit, which was undone: {shown}")
-        self.sync_index(before)
+        self._take_into_index(changed)
         return made
 
     def sync_index(self, since: str) -> None:
         """Have the user's index hold what commits after `since` have, and the rest as it was."""
         _remove_indexes(self._folder())
-        if changed := self.changed_paths(since):
+        self._take_into_index(self.changed_paths(since))
+
+    def _take_into_index(self, changed: Sequence[str]) -> None:
+        if changed:
             self._done(
                 *("reset", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul"),
                 stdin=_listed(changed),
@@ -231,7 +236,7 @@ class Git(GitCommand):
         The folder `without` is as it is in the last commit.
         """
         self.refuse_programs()
-        with self._private_index() as variables:
+        with self._private_index(self._folder()) as variables:
             self._done("read-tree", "HEAD", variables=variables)
             self._done("add", "--all", variables=variables)
             self._done("reset", "--quiet", "--", without, variables=variables)
@@ -240,8 +245,8 @@ class Git(GitCommand):
         self._told("update-ref", ref, made)
         return made
 
-    def _commit(self, message: str, paths: Sequence[str]) -> None:
-        with self._private_index() as variables:
+    def _commit(self, message: str, paths: Sequence[str], folder: Path) -> None:
+        with self._private_index(folder) as variables:
             self._done("read-tree", "HEAD", variables=variables)
             if paths:
                 self._done(
@@ -269,8 +274,7 @@ class Git(GitCommand):
         return Path(self._told("rev-parse", "--absolute-git-dir"))
 
     @contextmanager
-    def _private_index(self) -> Iterator[dict[str, str]]:
-        folder = self._folder()
+    def _private_index(self, folder: Path) -> Iterator[dict[str, str]]:
         try:
             yield {"GIT_INDEX_FILE": str(folder / f"{_INDEX}{os.getpid()}")}
         finally:  # what a process left that was killed goes too

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import subprocess
 from collections.abc import Callable
 from contextlib import suppress
@@ -166,6 +167,21 @@ def test_a_commit_holds_the_named_paths_and_what_is_staged_stays_staged(tmp_path
         k: v for k, v in hashes.items() if k not in ours
     }
     assert git(folder, "show", ":one.txt") == "staged\n"
+
+
+def test_a_commit_asks_git_nothing_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, log, real = repository(tmp_path / "p"), tmp_path / "log", shutil.which("git")
+    wrapper = tmp_path / "bin/git"
+    wrapper.parent.mkdir()
+    wrapper.write_text(f'#!/bin/sh\necho "$@" >> {log}\nexec {real} "$@"\n')
+    wrapper.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{wrapper.parent}{os.pathsep}{os.environ['PATH']}")
+    (folder / "one.txt").write_text("1\n")
+    made = Git(folder).commit("next", ["one.txt"])
+    asked = log.read_text().splitlines()
+    assert len(asked) == len(set(asked)) == 8
+    assert git(folder, "rev-parse", "HEAD").strip() == made
+    assert git(folder, "status", "--porcelain") == ""
 
 
 def test_looking_leaves_the_index_byte_for_byte(tmp_path: Path) -> None:
