@@ -2,8 +2,9 @@
 
 A call is found by step, iteration, phase and its exact prompt, as `comparable` has it. Where the
 same prompt was asked more than once at one place, an interruption came between: only the last
-answer was used, and it is the one that counts. Where the texts of the prompts had another version,
-step, iteration, phase and order have to do, and that it was the same task or artifact.
+answer was used, and it is the one that counts. Where an earlier version of the prompts was used, if
+only before a resume, step, iteration, phase and order have to do, and that it was the same task or
+artifact: later prompts hold what that version said of the artifact.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ class ReplayAgent:
         self._folders = (header.project, str(project), str(project.resolve()))
         self.hidden = {os.environ[n]: f"${n}" for n in header.hidden if os.environ.get(n)}
         self._calls = recording.calls
+        self._is_of_other_prompts = any(call.version != VERSION for call in recording.calls)
         self._used: set[int] = set()
         self._missed: dict[Key, str] = {}
         self._lock = Lock()
@@ -118,7 +120,7 @@ class ReplayAgent:
         """Return the recorded call of a request, or why there is none."""
         here = [call for call in self._calls if call.key == key]
         left = [call for call in here if call.number not in self._used]
-        others = [call for call in left or here if call.version != VERSION]
+        others = (left or here) if self._is_of_other_prompts else []
         # What an earlier version took may be asked for again today: it was the answer.
         if not left and not (others and request.complaint):
             return f"the recording has no further call at {place_of(key)}"

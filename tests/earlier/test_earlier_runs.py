@@ -40,13 +40,19 @@ def way(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{**one, "payload": _untimed(one["payload"])} for one in events[1:]]
 
 
-_LATER = ("seconds", "findings", "more_findings")
+_LATER = ("seconds", "findings", "more_findings", "pattern")
+_WORDS = ("message", "details")
+"""What a check says in words, which get better from version to version."""
 
 
-def _untimed(value: Any) -> Any:
+def _untimed(value: Any, left_out: tuple[str, ...] = _LATER) -> Any:
     if isinstance(value, dict):
-        return {key: _untimed(one) for key, one in value.items() if key not in _LATER}
-    return [_untimed(one) for one in value] if isinstance(value, list) else value
+        return {
+            key: _untimed(one, (*_LATER, *_WORDS) if key == "evaluation" else left_out)
+            for key, one in value.items()
+            if key not in left_out
+        }
+    return [_untimed(one, left_out) for one in value] if isinstance(value, list) else value
 
 
 # The Reflex loop
