@@ -58,6 +58,11 @@ def one_line(text: str, limit: int = 120) -> str:
     return clip(flat, limit)
 
 
+def counted(number: int, one: str, many: str = "") -> str:
+    """Return a number with its word: 1 process, 2 processes."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
 def as_text(value: Any) -> str:
     """Return a text as it is, and any other value as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
