@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from threading import Event
 from typing import Any
 
-from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.plain import counted, one_line
 from pytest_reflex.model.steps import Question, Reply
 
 # Returns whether the run is ending; a test has one that does not wait.
@@ -112,7 +112,7 @@ def _given_up(reply: Reply, tries: int) -> str:
     wanted = f"; it asks to wait {asked:g} s" if asked else ""
     if reply.details.get(NO_WAIT):
         wanted = "; no wait ends it"
-    many = "1 try" if tries == 1 else f"{tries} tries"
+    many = counted(tries, "try", "tries")
     return f"{reply.error} ({many}{wanted})"
 
 

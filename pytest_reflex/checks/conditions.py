@@ -7,7 +7,6 @@ is an error of the rule.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,7 @@ from pytest_reflex.errors import ArtifactError, Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.globs import selects
 from pytest_reflex.model.left_out import listed
-from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.plain import as_text, one_line
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import NOT, CheckSpec, Condition
 from pytest_reflex.model.targets import CheckContext, CheckType, CompiledCheck, RunCheck
@@ -141,12 +140,8 @@ def _unseen(spec: CheckSpec, artifact: Artifact) -> CheckResult | None:
 
 def words(condition: Condition) -> str:
     """Return a condition as it is written, on one line: "not search draft, ignore_case true"."""
-    parts = (f"{key} {_value(value)}" for key, value in condition.check.params.items())
+    parts = (f"{key} {as_text(value)}" for key, value in condition.check.params.items())
     return one_line(f"{NOT} " * condition.negated + ", ".join(parts), _LONGEST)
-
-
-def _value(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _globs(value: Any) -> tuple[str, ...]:

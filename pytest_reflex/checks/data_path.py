@@ -21,6 +21,7 @@ from pytest_reflex.documents import paths
 from pytest_reflex.documents.data import Data
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.plain import as_text
 from pytest_reflex.model.targets import CheckContext
 from pytest_reflex.search.patterns import Pattern, compile_pattern
 
@@ -193,7 +194,7 @@ class _Wanted:
             return Finding(f"{is_so}, not {_shown(self.equals[0])}")
         if self.pattern:
             spans = self.pattern.spans(
-                _spelt(found.value), limit=1, seconds=context.pattern_seconds
+                as_text(found.value), limit=1, seconds=context.pattern_seconds
             )
             if not spans:
                 return Finding(f"{is_so}: pattern not found", pattern=self.pattern.source)
@@ -263,10 +264,6 @@ def _item(found: paths.Found, document: Data, whole: str, file: str = "") -> Ite
 
 def _where(found: paths.Found) -> str:
     return paths.render(found.path) or "the document"
-
-
-def _spelt(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _shown(value: Any) -> str:

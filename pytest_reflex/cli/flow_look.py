@@ -12,6 +12,7 @@ from pytest_reflex.cli.options import json_option
 from pytest_reflex.cli.streams import give
 from pytest_reflex.cli.watching import list_text, pause_and_name, show, watch_option
 from pytest_reflex.errors import ExitCode
+from pytest_reflex.model.plain import counted
 
 if TYPE_CHECKING:
     from pytest_reflex.drivers.common.record import Record
@@ -31,7 +32,7 @@ def check(agents: tuple[str, ...]) -> int:
     for path, node in zip(prepared.root.paths(), prepared.root.walk(), strict=True):
         sensors = ", ".join(sensor.name for sensor in node.sensors) or "none"
         act = f"node {node.child.id}" if node.child else node.actuator
-        times = f"{node.max_iterations} iteration{'' if node.max_iterations == 1 else 's'}"
+        times = counted(node.max_iterations, "iteration")
         give(f"{'  ' * path.count('/')}{node.id}: {times}, sensors {sensors}, acts by {act}")
     give("The flow can be run.")
     return ExitCode.OK

@@ -20,6 +20,7 @@ from pytest_reflex.cli.options import (
 )
 from pytest_reflex.cli.streams import give, give_json, say
 from pytest_reflex.errors import ExitCode, ReflexError, UsageError
+from pytest_reflex.model.plain import counted
 
 if TYPE_CHECKING:
     from pytest_reflex.drivers.iterate.requesting import Handed, Stopped
@@ -65,13 +66,15 @@ def _stopped_json(answer: Stopped) -> dict[str, Any]:
 
 
 def _stopped_text(answer: Stopped) -> str:
-    from pytest_reflex.drivers.iterate.wording import RESUME, counted
+    from pytest_reflex.drivers.iterate.wording import RESUME
     from pytest_reflex.model.stop import StopReason
 
     name = answer.procedure
     if answer.outcome == StopReason.USER_STOP:
         told = f"{name} has stopped"
-        told += "" if answer.iterations is None else f" after {counted(answer.iterations)}"
+        told += (
+            "" if answer.iterations is None else f" after {counted(answer.iterations, 'iteration')}"
+        )
     elif answer.outcome:
         told = f"{name} had ended by itself ({answer.outcome}); the request changed nothing"
     else:

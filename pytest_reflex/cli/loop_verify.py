@@ -12,7 +12,7 @@ from pytest_reflex.cli.configured import configured
 from pytest_reflex.cli.options import json_option
 from pytest_reflex.cli.streams import give, give_json, say, verdict
 from pytest_reflex.errors import ExitCode
-from pytest_reflex.model.plain import visible
+from pytest_reflex.model.plain import counted, visible
 
 if TYPE_CHECKING:
     from pytest_reflex.drivers.reflex.overview import Run
@@ -80,7 +80,7 @@ def _lines(found: Verification) -> list[str]:
 
     state, judged = found.state, found.found or found.recorded
     count = len(judged.results)
-    rules = f"{count} rule{'s' * (count != 1)} at phase {judged.level.value}"
+    rules = f"{counted(count, 'rule')} at phase {judged.level.value}"
     lines = [
         f"Loop: {visible(state.alias)} ({state.status.value})",
         f"Criteria: {visible(judged.criteria)} ({rules}, threshold {plain(judged.threshold)})",

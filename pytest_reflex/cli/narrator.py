@@ -20,7 +20,7 @@ from pytest_reflex.drivers.reflex.result import deliver, not_written
 from pytest_reflex.drivers.reflex.statefile import run_json
 from pytest_reflex.errors import StateError
 from pytest_reflex.model.events import INTERRUPTED, EventKind
-from pytest_reflex.model.plain import visible
+from pytest_reflex.model.plain import counted, visible
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.stop import ENDS, RunStatus
 from pytest_reflex.reports import iteration
@@ -63,7 +63,7 @@ class Narrator:
         """Tell what could not be read, and what still ran, when the run was taken up."""
         if self.loop.leftovers:
             number = self.loop.leftovers
-            what = "1 process" if number == 1 else f"{number} processes"
+            what = counted(number, "process", "processes")
             self._wrapped(f"Ended {what} that the interrupted run had left running")
         if unread := self.loop.watch.unread:
             self._wrapped(unread_text(unread))

@@ -11,9 +11,16 @@ from collections.abc import Iterable
 from typing import Any
 
 from pytest_reflex.criteria.faults import Faults, Spot
-from pytest_reflex.criteria.nodes import MAX_DEPTH, Items, Table
-from pytest_reflex.criteria.values import CONTROL, NotFiniteError, plain_value
+from pytest_reflex.criteria.values import (
+    CONTROL,
+    MAX_DEPTH,
+    Items,
+    NotFiniteError,
+    Table,
+    plain_value,
+)
 from pytest_reflex.criteria.wording import quoted
+from pytest_reflex.documents.yaml_events import CONSTANTS, NUMBER_STARTS
 
 MAX_NODES = 1_000_000
 ALIAS_BUDGET = 10_000
@@ -46,26 +53,20 @@ def build(events: Iterable[Any], faults: Faults) -> Any:
     return tree.root
 
 
-class _Key:
-    """The key of a mapping whose value is awaited; `text` is None where the key was refused."""
-
-    __slots__ = ("spot", "text")
-
-    def __init__(self, text: str | None, spot: Spot) -> None:
-        self.text = text
-        self.spot = spot
+_Key = tuple[str | None, Spot]
+"""The key of a mapping whose value is awaited, and its place; None where it was refused."""
 
 
 class _Tree:
-    """The state of one build: open containers, awaited keys, anchors."""
+    """The state of one build: the open container, its awaited key, those around it, anchors."""
 
     def __init__(self, faults: Faults) -> None:
         self.root: Any = None
         self._faults = faults
         self._documents = 0
-        self._open: list[Table | Items] = []
-        self._keys: list[_Key | None] = []
-        self._starts: list[tuple[str | None, int]] = []
+        self._open: Table | Items | None = None
+        self._key: _Key | None = None
+        self._around: list[tuple[Table | Items | None, _Key | None, str | None, int]] = []
         self._nodes = 0
         self._borrowed = 0
         self._anchors: dict[str, tuple[Any, int] | None] = {}
@@ -78,32 +79,30 @@ class _Tree:
             )
 
     def scalar(self, event: Any) -> None:
-        self._count(event)
-        spot = _spot(event)
-        self._refuse_tag(event, spot)
-        plain = not event.style
-        if self._awaits_key():
-            self._key(event, spot, plain)
-            return
+        spot = self._enter(event)
         value: Any = event.value
-        if plain:
-            value = self._plain(event, spot)
-        elif event.style == '"' and CONTROL.search(value):
+        style = event.style
+        table, key = self._open, self._key
+        if key is None and type(table) is Table:
+            self._read_key(table, value, spot, not style)
+            return
+        if not style:
+            value = self._plain(event, spot, key[0] if key else None)
+        elif style == '"' and CONTROL.search(value):
             self._faults.controls = True
         if event.anchor:
             self._anchors[event.anchor] = (value, 1)
         self._put(value, spot)
 
     def start_mapping(self, event: Any) -> None:
-        self._start(Table(_spot(event)), event)
+        self._start(Table(self._enter(event)), event)
 
     def start_list(self, event: Any) -> None:
-        self._start(Items(_spot(event)), event)
+        self._start(Items(self._enter(event)), event)
 
     def end(self, event: Any) -> None:
-        node = self._open.pop()
-        self._keys.pop()
-        anchor, before = self._starts.pop()
+        node = self._open
+        self._open, self._key, anchor, before = self._around.pop()
         if anchor:
             self._anchors[anchor] = (node, self._nodes - before)
 
@@ -127,85 +126,77 @@ class _Tree:
         self._put(value, spot)
 
     def _start(self, node: Table | Items, event: Any) -> None:
-        self._count(event)
-        self._refuse_tag(event, node.spot)
         if self._awaits_key():
             hint = 'put a text that starts with "{" or "[" in quotes'
             self._faults.stop("a mapping or list cannot be a key", node.spot, hint=hint)
-        if len(self._open) >= MAX_DEPTH:
+        if len(self._around) >= MAX_DEPTH:
             self._faults.stop(f"nested deeper than {MAX_DEPTH} levels", node.spot)
         if event.anchor:
             self._anchors[event.anchor] = None
         self._put(node, node.spot)
-        self._open.append(node)
-        self._keys.append(None)
-        self._starts.append((event.anchor, self._nodes - 1))
+        self._around.append((self._open, self._key, event.anchor, self._nodes - 1))
+        self._open, self._key = node, None
 
     def _awaits_key(self) -> bool:
-        return bool(self._open) and type(self._open[-1]) is Table and self._keys[-1] is None
+        return self._key is None and type(self._open) is Table
 
-    def _key(self, event: Any, spot: Spot, plain: bool) -> None:
-        text: str | None = event.value
-        table = self._open[-1]
-        assert isinstance(table, Table)
+    def _read_key(self, table: Table, text: str, spot: Spot, plain: bool) -> None:
+        key: str | None = text
         if plain and text == "<<":
             self._faults.add("merge keys are not supported", spot, hint="write the keys out")
-            text = None
-        elif plain and not _is_text(event.value):
+            key = None
+        elif plain and not _is_text(text):
             self._faults.add(f"the key {text or 'null'} is no text", spot, hint="put it in quotes")
-            text = None
+            key = None
         elif text in table:
-            first = table.at_key(event.value)[0]
+            first = table.at_key(text)[0]
             self._faults.add(
-                f"{quoted(event.value)} is given twice, first in line {first}",
+                f"{quoted(text)} is given twice, first in line {first}",
                 spot,
                 hint="remove one of the two",
             )
-            text = None
-        self._keys[-1] = _Key(text, spot)
+            key = None
+        self._key = key, spot
 
     def _put(self, value: Any, spot: Spot) -> None:
-        if not self._open:
+        parent = self._open
+        if parent is None:
             self.root = value
-            return
-        parent = self._open[-1]
-        if isinstance(parent, Items):
+        elif isinstance(parent, Items):
             parent.append(value)
             parent.spots.append(spot)
-            return
-        key, self._keys[-1] = self._keys[-1], None
-        if key is not None and key.text is not None:
-            parent[key.text] = value
-            parent.spots.append(key.spot + spot)
+        elif self._key is not None:
+            key, place = self._key
+            self._key = None
+            if key is not None:
+                parent[key] = value
+                parent.spots.append(place + spot)
 
-    def _plain(self, event: Any, spot: Spot) -> Any:
+    def _plain(self, event: Any, spot: Spot, key: str | None) -> Any:
+        text: str = event.value
         try:
-            value = plain_value(event.value)
+            value = plain_value(text)
         except ValueError as error:
             hint = "put it in quotes if it is meant as text"
             as_value = "must be a finite number >= 0" if isinstance(error, NotFiniteError) else ""
-            message = f"{quoted(event.value)} {error}"
+            message = f"{quoted(text)} {error}"
             self._faults.refuse(message, spot, hint=hint, as_value=as_value)
             return None
-        self._look_for_comment(event)
+        if key and text and key in QUOTED_BEFORE_COMMENT:
+            self._look_for_comment(key, event)
         return value
 
-    def _look_for_comment(self, event: Any) -> None:
-        key = self._keys[-1] if self._keys else None
-        if key is None or key.text not in QUOTED_BEFORE_COMMENT or not event.value:
-            return
+    def _look_for_comment(self, key: str, event: Any) -> None:
         mark = event.end_mark
         rest = self._faults.line(mark.line + 1)[mark.column :].lstrip()
         if rest.startswith("#"):
             self._faults.refuse(
-                f"{key.text} is unquoted and ends before `{rest[:20]}`: `#` starts a comment",
+                f"{key} is unquoted and ends before `{rest[:20]}`: `#` starts a comment",
                 _spot(event),
                 hint="put the whole value in quotes, or the comment on a line of its own",
             )
 
     def _refuse_tag(self, event: Any, spot: Spot) -> None:
-        if event.tag is None:
-            return
         hint = "put a text that starts with ! in quotes"
         tag = str(event.tag)
         if tag.startswith(_YAMLS_OWN):
@@ -215,10 +206,16 @@ class _Tree:
                 hint += f": write {quoted(value) if tag == '!!str' else value}"
         self._faults.stop(f"the tag {tag} is not supported", spot, hint=hint)
 
-    def _count(self, event: Any) -> None:
+    def _enter(self, event: Any) -> Spot:
+        """Count a node, and return its place."""
+        mark = event.start_mark
+        spot = mark.line + 1, mark.column + 1
         self._nodes += 1
         if self._nodes > MAX_NODES:
-            self._faults.stop(f"more than {MAX_NODES} values", _spot(event), hint="split the file")
+            self._faults.stop(f"more than {MAX_NODES} values", spot, hint="split the file")
+        if event.tag is not None:
+            self._refuse_tag(event, spot)
+        return spot
 
 
 def _spot(event: Any) -> Spot:
@@ -227,6 +224,8 @@ def _spot(event: Any) -> Spot:
 
 
 def _is_text(word: str) -> bool:
+    if word and word[0] not in NUMBER_STARTS:
+        return word not in CONSTANTS
     try:
         return isinstance(plain_value(word), str)
     except ValueError:

@@ -15,10 +15,8 @@ from pytest_reflex.criteria.fields import (
     refuse_text,
     text_at,
 )
-from pytest_reflex.criteria.loose import twin_of
 from pytest_reflex.criteria.meant import as_in_file
-from pytest_reflex.criteria.nodes import Items, Table
-from pytest_reflex.criteria.values import CONTROL, lookup, plain
+from pytest_reflex.criteria.values import CONTROL, Items, Table, lookup, plain
 from pytest_reflex.criteria.wording import nearest, quoted, shortened
 from pytest_reflex.errors import CriteriaError, Problem, nearest_word, suggest
 from pytest_reflex.model.plain import as_written
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
     from pytest_reflex.model.targets import CheckType
 
-_LooseSpec = twin_of(CheckSpec)
 _FLAGS = {"yes": "true", "on": "true", "no": "false", "off": "false"}
 _GROUP = re.compile(r"\w[\w.-]{0,99}")
 
@@ -49,18 +46,17 @@ def finish_check(
     if ALTERNATIVES in table and table.get("type", ALTERNATIVES) == ALTERNATIVES:
         return _any_of(table, faults, rule_id, variables, registry)
     before = len(faults.found)
-    named = kind or table.get("type")
+    named: Any = kind or table.get("type")
     known = type(named) is str and named in registry
     if not (known or kind):
         _refuse_type(table, faults, rule_id, registry)
-    spec = _LooseSpec()
-    spec.type = named
-    spec.params = _params(table, faults, rule_id, variables)
-    spec.expected = text_at(table, "expected", faults, rule_id)
-    spec.group = _group(table, faults, rule_id)
-    spec.place = faults.place(table.spot)
-    spec.__class__ = CheckSpec
-    made: CheckSpec = spec
+    made = CheckSpec(
+        type=named,
+        params=_params(table, faults, rule_id, variables),
+        expected=text_at(table, "expected", faults, rule_id),
+        group=_group(table, faults, rule_id),
+        place=faults.place(table.spot),
+    )
     if "rule_id" in table and table["rule_id"] != rule_id:
         message = f"the check belongs to this rule, but names {kind_of(table['rule_id'])}"
         faults.add(message, table.at("rule_id"), rule_id=rule_id)

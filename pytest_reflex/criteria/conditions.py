@@ -9,7 +9,7 @@ from pytest_reflex.checks.conditions import FILE
 from pytest_reflex.criteria.checks import finish_check, note_problem
 from pytest_reflex.criteria.faults import Faults
 from pytest_reflex.criteria.fields import kind_of
-from pytest_reflex.criteria.nodes import Table
+from pytest_reflex.criteria.values import Table
 from pytest_reflex.criteria.wording import nearest, quoted
 from pytest_reflex.errors import nearest_word
 from pytest_reflex.model.rules import CONDITIONS, NOT, Condition

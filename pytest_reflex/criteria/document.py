@@ -9,8 +9,7 @@ from typing import Any
 
 from pytest_reflex.criteria.build import build
 from pytest_reflex.criteria.faults import Faults, Spot
-from pytest_reflex.criteria.nodes import Table
-from pytest_reflex.criteria.plain_lines import read_plain_lines
+from pytest_reflex.criteria.values import Table
 from pytest_reflex.documents.lines import DataSyntaxError
 from pytest_reflex.documents.yaml_events import ForbiddenCharacterError, yaml_events
 from pytest_reflex.errors import (
@@ -46,7 +45,7 @@ def parse_document(data: bytes, name: str, keys: str = "`rules`") -> tuple[Table
     """Return the mapping in `data`; `name` is the file's name, whose suffix .json means JSON."""
     faults = Faults(name)
     faults.text = text = _decode(data, faults)
-    root = _json(text, faults) if name.endswith(".json") else _yaml(text, faults)
+    root = _json(text, faults) if name.endswith(".json") else parse_events(text, faults)
     if root is None and not faults.found:
         faults.stop("the file is empty", hint=f"it needs a mapping with {keys}")
     if not isinstance(root, Table):
@@ -105,13 +104,8 @@ def _json(text: str, faults: Faults) -> Any:
     return read_json(text, faults) if text.strip() else None
 
 
-def _yaml(text: str, faults: Faults) -> Any:
-    root = read_plain_lines(text)
-    return parse_events(text, faults) if root is None else root
-
-
 def parse_events(text: str, faults: Faults) -> Any:
-    """Return the value of a YAML text by way of the parser's events; raises CriteriaError."""
+    """Return the value of a YAML text; raises CriteriaError."""
     try:
         return build(yaml_events(text), faults)
     except ForbiddenCharacterError as error:

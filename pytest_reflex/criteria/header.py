@@ -18,8 +18,7 @@ from pytest_reflex.criteria.fields import (
     texts_at,
 )
 from pytest_reflex.criteria.meant import number_hint
-from pytest_reflex.criteria.nodes import Items, Table
-from pytest_reflex.criteria.values import is_variable_name, plain, plain_value
+from pytest_reflex.criteria.values import Items, Table, is_variable_name, plain, plain_value
 from pytest_reflex.criteria.wording import nearest, quoted
 from pytest_reflex.errors import UsageError
 from pytest_reflex.model.words import ACTIVE_LEVELS, Level

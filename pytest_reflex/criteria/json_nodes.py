@@ -6,8 +6,7 @@ import json
 from typing import Any
 
 from pytest_reflex.criteria.faults import NOWHERE, Faults
-from pytest_reflex.criteria.nodes import MAX_DEPTH, Items, Table
-from pytest_reflex.criteria.values import number_or_text
+from pytest_reflex.criteria.values import MAX_DEPTH, Items, Table, number_or_text
 from pytest_reflex.criteria.wording import quoted
 from pytest_reflex.model.json_fault import json_fault
 

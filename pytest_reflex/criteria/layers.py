@@ -15,9 +15,9 @@ from pytest_reflex.criteria.header import (
     read_variables,
 )
 from pytest_reflex.criteria.ids import folded
-from pytest_reflex.criteria.nodes import Table
 from pytest_reflex.criteria.rule_keys import OFF
 from pytest_reflex.criteria.rules import Draft, read_rule
+from pytest_reflex.criteria.values import Table
 from pytest_reflex.criteria.wording import quoted, shortened
 from pytest_reflex.errors import nearest_word, suggest
 from pytest_reflex.model.words import Level

@@ -14,11 +14,10 @@ from pytest_reflex.criteria.faults import Faults, Spot, in_order
 from pytest_reflex.criteria.fields import refuse_unknown_keys, texts_at
 from pytest_reflex.criteria.header import name_from, read_name, read_thresholds, read_version
 from pytest_reflex.criteria.layers import Layer, join, read_over
-from pytest_reflex.criteria.nodes import Table
 from pytest_reflex.criteria.roots import reaches
 from pytest_reflex.criteria.rules import finish, look_at
 from pytest_reflex.criteria.templates import find_template, is_shared
-from pytest_reflex.criteria.values import settle_variables
+from pytest_reflex.criteria.values import Table, settle_variables
 from pytest_reflex.criteria.wording import quoted
 from pytest_reflex.errors import CriteriaError, Place, Problem
 from pytest_reflex.model.rules import Criteria, Rule, SwitchedOff, cannot_fail

@@ -1,6 +1,6 @@
 """The keys of a rule, one reader for each: a value from the file, or a located problem.
 
-A reader sets the field of an unfinished rule (a twin of `Rule`). Its `checks` and `fixes` are pairs
+A reader sets the field of an unfinished rule. Its `checks` and `fixes` are pairs
 of a mapping and the faults of its file until the rule is finished.
 """
 
@@ -19,9 +19,8 @@ from pytest_reflex.criteria.fields import (
     text_at,
     word_at,
 )
-from pytest_reflex.criteria.nodes import Items, Table
 from pytest_reflex.criteria.sample_keys import samples_at
-from pytest_reflex.criteria.values import lookup, plain
+from pytest_reflex.criteria.values import Items, Table, lookup, plain
 from pytest_reflex.criteria.wording import nearest
 from pytest_reflex.model.rules import FORMAT, Fix, contradicts, safe_by_default
 from pytest_reflex.model.words import Level, Severity

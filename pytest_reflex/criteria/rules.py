@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.criteria.checks import finish_check
 from pytest_reflex.criteria.faults import Faults
 from pytest_reflex.criteria.fields import refuse_text
 from pytest_reflex.criteria.ids import what_is_wrong
-from pytest_reflex.criteria.loose import twin_of
-from pytest_reflex.criteria.nodes import Table
 from pytest_reflex.criteria.rule_keys import OFF, READERS, finish_fix
+from pytest_reflex.criteria.values import Table
 from pytest_reflex.criteria.wording import nearest, quoted
 from pytest_reflex.errors import Place
 from pytest_reflex.model.rules import Rule, is_id, level_of
@@ -25,8 +25,6 @@ from pytest_reflex.model.words import DEFAULT_WEIGHT
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
 
-_LooseRule = twin_of(Rule)
-_NO_SAMPLES: Mapping[str, Any] = {}
 _WEIGHTS = {severity: Fraction(weight) for severity, weight in DEFAULT_WEIGHT.items()}
 
 
@@ -70,27 +68,30 @@ def read_rule(table: Table, faults: Faults) -> Draft | None:
     if type(rule_id) is str and is_id(rule_id):
         return Draft(rule_id, table, faults)
     _refuse_id(table, faults)
-    _read_keys(table, faults, "", _LooseRule())
+    _read_keys(table, faults, "", SimpleNamespace())
     return None
 
 
 def look_at(draft: Draft) -> None:
     """Note what is wrong with the keys of a rule that is not finished, since it is switched off."""
     for part in draft.parts():
-        _read_keys(part.table, part.faults, draft.id, _LooseRule())
+        _read_keys(part.table, part.faults, draft.id, SimpleNamespace())
 
 
 def finish(
     draft: Draft, variables: Mapping[str, Any], registry: Registry, commands: Mapping[str, Any]
 ) -> Rule | None:
     """Return the rule with defaults filled in; None where something is missing (a problem then)."""
-    rule = _LooseRule()
-    rule.id = rule_id = draft.id
-    rule.level = level_of(rule_id)
-    rule.description = rule.severity = rule.weight = None
-    rule.prose = rule.hint = rule.why = ""
-    rule.checks = rule.fixes = rule.when = ()
-    rule.samples = _NO_SAMPLES
+    rule_id = draft.id
+    rule = SimpleNamespace(
+        level=level_of(rule_id),
+        description=None,
+        severity=None,
+        weight=None,
+        checks=(),
+        fixes=(),
+        when=(),
+    )
     for part in (draft,) if draft.base is None else draft.parts():
         _read_keys(part.table, part.faults, rule_id, rule)
     if rule.level is None or rule.severity is None or rule.description is None:
@@ -112,10 +113,7 @@ def finish(
 
         conditions = (finish_condition(t, f, rule_id, variables, registry) for t, f in rule.when)
         rule.when = tuple(filter(None, conditions))
-    rule.place = draft.faults.place(draft.table.spot)
-    rule.__class__ = Rule
-    made: Rule = rule
-    return made
+    return Rule(id=rule_id, place=draft.faults.place(draft.table.spot), **vars(rule))
 
 
 def _read_keys(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:

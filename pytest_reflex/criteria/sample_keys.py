@@ -16,8 +16,7 @@ from pytest_reflex.criteria.fields import (
     table_at,
     text_at,
 )
-from pytest_reflex.criteria.nodes import Table
-from pytest_reflex.criteria.values import CONTROL
+from pytest_reflex.criteria.values import CONTROL, Table
 from pytest_reflex.criteria.wording import quoted
 from pytest_reflex.model.samples import Sample
 

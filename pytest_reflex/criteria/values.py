@@ -1,4 +1,4 @@
-"""What is read as a value: unquoted words, plain data, variables.
+"""What is read as a value: mappings and lists with places, unquoted words, plain data, variables.
 
 Words mean what they mean in YAML 1.2, but numbers are exact or refused. `{var: name}` in a check
 becomes the variable's value.
@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from pytest_reflex.criteria.faults import Faults
-from pytest_reflex.criteria.nodes import Items, Table
+from pytest_reflex.criteria.faults import NOWHERE, Faults, Spot
 from pytest_reflex.criteria.wording import nearest, quoted
 from pytest_reflex.documents import yaml_events
 from pytest_reflex.documents.yaml_events import CONSTANTS, NUMBER_STARTS
 from pytest_reflex.errors import UsageError
 
+MAX_DEPTH = 64
 LONGEST_NUMBER = 100
 LARGEST_EXPONENT = 400
 
@@ -27,6 +27,46 @@ CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 VAR = "var"
+
+
+class Table(dict[str, Any]):
+    """A mapping. `spot` is where it starts; `spots` says where keys and values stand.
+
+    It has an entry for each key, in their order: line and column of the key, then of the value. It
+    is empty where positions are not known (JSON).
+    """
+
+    __slots__ = ("spot", "spots")
+
+    def __init__(self, spot: Spot = NOWHERE) -> None:
+        self.spot = spot
+        self.spots: list[tuple[int, int, int, int]] = []
+
+    def at(self, key: str) -> Spot:
+        """Return where the value of `key` stands; the mapping's start if there is no such key."""
+        spot = self._entry(key)
+        return spot[2:] if spot else self.spot
+
+    def at_key(self, key: str) -> Spot:
+        """Return where `key` itself stands."""
+        spot = self._entry(key)
+        return spot[:2] if spot else self.spot
+
+    def _entry(self, key: str) -> tuple[int, int, int, int] | None:
+        return self.spots[list(self).index(key)] if key in self and self.spots else None
+
+
+class Items(list[Any]):
+    """A list. `spot` is where it starts; `spots` has a position for each item."""
+
+    __slots__ = ("spot", "spots")
+
+    def __init__(self, spot: Spot = NOWHERE) -> None:
+        self.spot = spot
+        self.spots: list[Spot] = []
+
+    def at(self, index: int) -> Spot:
+        return self.spots[index] if index < len(self.spots) else self.spot
 
 
 class Written(float):

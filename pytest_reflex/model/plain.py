@@ -58,6 +58,16 @@ def one_line(text: str, limit: int = 120) -> str:
     return clip(flat, limit)
 
 
+def counted(number: int, one: str, many: str = "") -> str:
+    """Return a number with its word: 1 process, 2 processes."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def as_text(value: Any) -> str:
+    """Return a text as it is, and any other value as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
 def as_written(value: Any) -> str:
     """Return a value as people write it in YAML, on one line; a text stands in quotes.
 

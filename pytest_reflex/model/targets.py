@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from enum import Enum
@@ -14,7 +13,7 @@ from typing import Any, Protocol
 from pytest_reflex.errors import Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.judged import Cast, Judge
-from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.plain import as_text, one_line
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec, Criteria, Rule, variable_name
 from pytest_reflex.model.words import Level
@@ -221,7 +220,7 @@ def plainly(value: Any) -> str:
     """Return the value of a parameter for people; that of a variable is told by its name."""
     if name := variable_name(value):
         return f"${name}"
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return as_text(value)
 
 
 class CheckType(Protocol):

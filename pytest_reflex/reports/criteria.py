@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_reflex.criteria.catalog import Listed
 from pytest_reflex.criteria.origins import Saying, Traced
-from pytest_reflex.model.plain import one_line, visible
+from pytest_reflex.model.plain import as_text, one_line, visible
 from pytest_reflex.model.rules import Criteria, Rule, SwitchedOff, number
 from pytest_reflex.model.samples import Sample
 from pytest_reflex.model.targets import CompiledCheck
@@ -103,7 +103,7 @@ def plan_text(plan: Mapping[str, Any]) -> str:
     head = [
         ("CRITERIA", f"{plan['criteria']} version {plan['version']}, phase {plan['phase']}"),
         ("THRESHOLD", str(plan["threshold"])),
-        *(("VARIABLE", f"{name}={_inline(value)}") for name, value in plan["variables"].items()),
+        *(("VARIABLE", f"{name}={as_text(value)}") for name, value in plan["variables"].items()),
         *([("OFF", _off(off))] if (off := plan.get("switched_off")) else []),
     ]
     lines = list(_page(head))
@@ -176,7 +176,7 @@ def _looked_for(what: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "ENGINE", what["engine"]
     for key in ("options", "parameters"):
         if what.get(key):
-            yield key.upper(), _inline(what[key])
+            yield key.upper(), as_text(what[key])
 
 
 def _conditions(rule: Rule) -> Iterator[tuple[str, str]]:
@@ -199,7 +199,7 @@ def _checks(rule: Rule, checks: Iterable[CompiledCheck]) -> Iterator[tuple[str, 
 def _samples(samples: Mapping[str, Sequence[Sample]]) -> Iterator[tuple[str, str]]:
     for kind in ("good", "bad"):
         for sample in samples.get(kind, ()):
-            yield kind.upper(), one_line(_inline(sample.to_plain()), 200)
+            yield kind.upper(), one_line(as_text(sample.to_plain()), 200)
 
 
 def _told(sayings: Sequence[Saying]) -> Iterator[tuple[str, str]]:
@@ -221,11 +221,7 @@ def _active(level: Level) -> str:
 def _fix(wire: Mapping[str, Any]) -> str:
     kind = next(iter(wire))
     unsafe = "" if wire.get("safe", True) else " (unsafe: only where it is asked for)"
-    return f"{kind} {_inline(wire[kind])}{unsafe}"
-
-
-def _inline(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return f"{kind} {as_text(wire[kind])}{unsafe}"
 
 
 def _page(rows: Iterable[tuple[str, str]]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from pytest_reflex.criteria.prove import ADVICE, MEANING, Proof, RuleProof
 from pytest_reflex.model.extras import install
-from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.plain import counted, one_line
 from pytest_reflex.model.words import Outcome
 from pytest_reflex.reports.tables import text_table
 
@@ -36,7 +36,7 @@ def summary(proofs: Sequence[RuleProof]) -> str:
     """Return how many rules came to what: "3 rules: 2 proved, 1 vacuous"."""
     counts = Counter(one.proof for one in proofs)
     told = ", ".join(f"{counts[proof]} {proof}" for proof in Proof if counts[proof])
-    rules = f"{len(proofs)} rule" + ("" if len(proofs) == 1 else "s")
+    rules = counted(len(proofs), "rule")
     return rules + (f": {told}" if told else "")
 
 

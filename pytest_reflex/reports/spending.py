@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
+from pytest_reflex.model.plain import counted
 from pytest_reflex.model.run import Spend
 
 
@@ -25,7 +26,7 @@ def _known(amount: str, unknown: int, calls: int) -> str:
 
 
 def _calls(number: int) -> str:
-    return f"{number} call" + ("s" if number != 1 else "")
+    return counted(number, "call")
 
 
 def budget_text(budget: Mapping[str, float], spend: Spend) -> str:

@@ -196,17 +196,3 @@ def test_it_works_without_the_c_parser() -> None:
         [sys.executable, "-c", WITHOUT_C], cwd=root, capture_output=True, text=True, timeout=120
     )
     assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_reading_a_plain_file_imports_no_yaml_library(tmp_path: Path) -> None:
-    write(tmp_path, "x.yaml", rules())
-    code = (
-        "import sys; from pytest_reflex.checks.registry import built_in\n"
-        "from pytest_reflex.criteria.load import load_criteria\n"
-        "load_criteria('x.yaml', registry=built_in())\n"
-        "print([name for name in ('ruamel.yaml', '_ruamel_yaml') if name in sys.modules])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True
-    )
-    assert done.stdout == "[]\n", done.stderr

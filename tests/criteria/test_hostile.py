@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from pytest_reflex.criteria.document import parse_document
 from pytest_reflex.criteria.load import Reading
 from pytest_reflex.errors import CriteriaError
-from tests.criteria.test_plain_lines import texts
 from tests.criteria.writing import REGISTRY
+from tests.criteria.yaml_texts import texts
 
 NOWHERE = Path("/nowhere")
 NAMES = st.sampled_from(["x.yaml", "x.json"])

@@ -13,12 +13,10 @@ from collections.abc import Iterator
 from tests.faults.aftermath import spread
 from tests.faults.figure import Figure, of_cases
 from tests.faults.flow_runs import BOUNDARIES, FlowGround, flow_ground
-from tests.faults.intercepted import Fault
+from tests.faults.killed_calls import killed_at_calls
 from tests.faults.project import faults_of
 
 SAMPLE = 4
-# What becomes visible to others; the writes before it go into files that nobody reads yet.
-_SEEN = ("replace ", "mkdir ", "unlink ", "link ", "rename ", "rmdir ")
 # The run is the parent of the git that runs the hook; the guard ends what it leaves.
 _HOOK = """\
 [ -e .git/was-killed ] && exit 0
@@ -35,17 +33,7 @@ _HOOKS = ("pre-commit", "commit-msg", "post-commit")
 def figure(full: bool) -> Figure:
     """Kill at every point; the sample takes a few."""
     with flow_ground() as place:
-        return of_cases([*_calls(place, full), *_commits(place, full)])
-
-
-def _calls(place: FlowGround, full: bool) -> Iterator[tuple[str, list[str]]]:
-    points = [at for at, call in enumerate(place.calls, 1) if call.startswith(_SEEN)]
-    for at in points if full else spread(points, SAMPLE):
-        project = place.project()
-        ran = place.run(project, fault=Fault(at=at))
-        wrong = [] if ran.status == -9 else [f"it was not killed: exit {ran.status}"]
-        yield f"call {at} ({place.calls[at - 1]})", wrong + place.wrong_after(project)
-        shutil.rmtree(project.folder)
+        return of_cases([*killed_at_calls(place, SAMPLE, full), *_commits(place, full)])
 
 
 def _commits(place: FlowGround, full: bool) -> Iterator[tuple[str, list[str]]]:

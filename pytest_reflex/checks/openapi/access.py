@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from pytest_reflex.checks.finding import Finding, Report
-from pytest_reflex.checks.openapi.aspects import counted
 from pytest_reflex.checks.openapi.document import ApiDocument, Operation, Spot, items, table
+from pytest_reflex.model.plain import counted
 
 _CREDENTIAL = re.compile(
     r"(?:proxy-?)?authorization|(?:x[-_])?(?:\w+[-_])?(?:api|auth|access|subscription)[-_]?(?:key|token)"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.checks.openapi.document import ApiDocument, Spot
 from pytest_reflex.checks.placeholder import stands_for_text
+from pytest_reflex.model.plain import counted
 
 _DATA_KEYS = frozenset({"example", "examples", "default", "enum", "const"})
 
@@ -98,8 +99,3 @@ def _within(spot: Spot) -> Iterator[Spot]:
 def _text(spot: Spot, key: str) -> str:
     value = spot.table.get(key)
     return value if isinstance(value, str) else ""
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    """Return a number with its word: 1 operation, 2 operations."""
-    return f"{number} {one if number == 1 else many or one + 's'}"

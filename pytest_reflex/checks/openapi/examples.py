@@ -8,8 +8,8 @@ from typing import Any
 
 from pytest_reflex.checks import markdown
 from pytest_reflex.checks.finding import Finding, Report
-from pytest_reflex.checks.openapi.aspects import counted
 from pytest_reflex.checks.openapi.document import ApiDocument, Body, Operation, Spot
+from pytest_reflex.model.plain import counted
 
 _BODY_START = re.compile(r"^[\[{]", re.MULTILINE)
 _IS_OPENAPI = re.compile(r'^\s*"?openapi"?\s*:', re.MULTILINE)

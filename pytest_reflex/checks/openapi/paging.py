@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from pytest_reflex.checks.finding import Report
-from pytest_reflex.checks.openapi.aspects import counted
 from pytest_reflex.checks.openapi.document import ApiDocument, Operation, Spot
+from pytest_reflex.model.plain import counted
 
 _POSITION = re.compile(
     r"page|p|page(number|no|num|index|token|cursor|offset|after|before|key)|offset|skip|start|"

@@ -8,7 +8,7 @@ from pytest_reflex.checks.conditions import words
 from pytest_reflex.criteria.faults import Faults
 from pytest_reflex.criteria.linting.certainty import always_matches, never_matches
 from pytest_reflex.criteria.linting.remark import Remark, warning
-from pytest_reflex.criteria.nodes import Items, Table
+from pytest_reflex.criteria.values import Items, Table
 from pytest_reflex.criteria.wording import quoted
 from pytest_reflex.model.globs import selects
 from pytest_reflex.model.rules import CheckSpec, Condition, Rule

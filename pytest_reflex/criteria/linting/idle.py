@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_reflex.criteria.faults import Faults
 from pytest_reflex.criteria.linting.remark import Remark, warning
-from pytest_reflex.criteria.nodes import Items, Table
+from pytest_reflex.criteria.values import Items, Table
 from pytest_reflex.criteria.wording import quoted
 from pytest_reflex.model.rules import CheckSpec
 

@@ -12,9 +12,9 @@ from pytest_reflex.criteria.linting.remark import Remark
 from pytest_reflex.criteria.linting.rules import rule_warnings
 from pytest_reflex.criteria.linting.sets import set_warnings
 from pytest_reflex.criteria.load import Reading, collector_off, is_suite
-from pytest_reflex.criteria.nodes import Table
 from pytest_reflex.criteria.suite import default_level, read_artifacts, read_level
 from pytest_reflex.criteria.templates import find_template
+from pytest_reflex.criteria.values import Table
 from pytest_reflex.errors import CriteriaError, Problem
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.targets import CompiledCheck

@@ -12,9 +12,8 @@ from pytest_reflex.criteria.linting.conditions import condition_warnings
 from pytest_reflex.criteria.linting.idle import idle_in_rule, never_found
 from pytest_reflex.criteria.linting.patterns import fix_warnings, pattern_warnings
 from pytest_reflex.criteria.linting.remark import Remark, warning
-from pytest_reflex.criteria.nodes import Items, Table
 from pytest_reflex.criteria.rules import Draft
-from pytest_reflex.criteria.values import plain
+from pytest_reflex.criteria.values import Items, Table, plain
 from pytest_reflex.criteria.wording import quoted
 from pytest_reflex.model.rules import ALTERNATIVES, Rule
 from pytest_reflex.model.samples import Sample

@@ -11,9 +11,8 @@ from pytest_reflex.criteria.faults import Faults
 from pytest_reflex.criteria.linting.idle import idle_in_file
 from pytest_reflex.criteria.linting.remark import Remark, warning
 from pytest_reflex.criteria.load import is_suite
-from pytest_reflex.criteria.nodes import Items, Table
 from pytest_reflex.criteria.rules import Draft
-from pytest_reflex.criteria.values import VAR
+from pytest_reflex.criteria.values import VAR, Items, Table
 from pytest_reflex.criteria.wording import quoted
 from pytest_reflex.model.rules import FORMAT, VARIABLE_PREFIX, CheckSpec, Criteria, Rule
 from pytest_reflex.model.targets import CompiledCheck

@@ -17,6 +17,7 @@ from pytest_reflex.criteria.yaml_writer import scalar
 from pytest_reflex.drivers.flow.decide import CLOSING
 from pytest_reflex.drivers.flow.state import FAIL, PASS, PENDING, Frame, NodeStatus, Reading
 from pytest_reflex.errors import CriteriaError
+from pytest_reflex.model.plain import counted
 
 ORCHESTRATOR = "orchestrator-output.md"
 CONTROLLER = "controller-output.md"
@@ -171,7 +172,7 @@ def result_output(frame: Frame, run_id: str) -> str:
 
 
 def _summary(frame: Frame) -> str:
-    times = f"{frame.acts} iteration{'' if frame.acts == 1 else 's'}"
+    times = counted(frame.acts, "iteration")
     if frame.status is NodeStatus.COMPLETE:
         return f"The target is met after {times}."
     if frame.status is NodeStatus.ERROR:

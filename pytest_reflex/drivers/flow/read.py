@@ -20,7 +20,7 @@ from pytest_reflex.criteria.fields import (
     texts_at,
     word_at,
 )
-from pytest_reflex.criteria.nodes import Table
+from pytest_reflex.criteria.values import Table
 from pytest_reflex.drivers.flow.agent_file import AgentFile, read_agent_file
 from pytest_reflex.drivers.flow.labels import is_id
 from pytest_reflex.drivers.flow.model import ALL_PASS, Node, OnError, RunWhen, Sensor

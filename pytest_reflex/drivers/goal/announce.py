@@ -12,7 +12,7 @@ from pytest_reflex.drivers.goal.cues import MOST
 from pytest_reflex.drivers.goal.model import GoalState, Shape, Workflow
 from pytest_reflex.drivers.goal.rubric import Rubric
 from pytest_reflex.drivers.goal.statefile import STATE_FILE
-from pytest_reflex.model.plain import visible, visible_json
+from pytest_reflex.model.plain import counted, visible, visible_json
 
 UNKNOWN = "unknown"
 DISCLOSURE = f"Writing state to {STATE_FILE}. Delete after session? [Y/n]"
@@ -75,7 +75,7 @@ def after_iteration(step: str, *, done: int, total: int, following: str) -> str:
 
 def gate_steps(steps: Sequence[str]) -> str:
     """Return the question behind the decomposition, with the steps by number."""
-    number = f"{len(steps)} step{'' if len(steps) == 1 else 's'}"
+    number = counted(len(steps), "step")
     listed = [f"{index}. {flat(step)}" for index, step in enumerate(steps, start=1)]
     return "\n".join([f"G1: Decomposed into {number}:", *listed, "Proceed? [Y/n]"])
 

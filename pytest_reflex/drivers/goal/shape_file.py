@@ -22,7 +22,7 @@ from pytest_reflex.criteria.fields import (
     refuse_unknown_keys,
     text_at,
 )
-from pytest_reflex.criteria.nodes import Items, Table
+from pytest_reflex.criteria.values import Items, Table
 from pytest_reflex.documents.outline import outline
 from pytest_reflex.drivers.goal.compare import parse_comparison
 from pytest_reflex.drivers.goal.model import Criterion, MustNot, Plan, Verification

@@ -14,8 +14,7 @@ from pytest_reflex.drivers.iterate.history import procedures_with_logs
 from pytest_reflex.drivers.iterate.model import Status
 from pytest_reflex.drivers.iterate.statefile import run_folder, state_file
 from pytest_reflex.drivers.iterate.status import standing_of
-from pytest_reflex.drivers.iterate.wording import counted
-from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.plain import counted, one_line
 from pytest_reflex.settings.procedure_tables import NAME
 from pytest_reflex.store.atomic import remove_file, remove_strays
 from pytest_reflex.store.regular import names_in

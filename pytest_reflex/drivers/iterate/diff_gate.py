@@ -19,9 +19,8 @@ from pytest_reflex.drivers.common.measure import (
 from pytest_reflex.drivers.iterate.listing import CannotTellError
 from pytest_reflex.drivers.iterate.model import Gate
 from pytest_reflex.drivers.iterate.tree_changes import TreeChanges
-from pytest_reflex.drivers.iterate.wording import counted
 from pytest_reflex.errors import UsageError
-from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.plain import counted, one_line
 from pytest_reflex.seals.patterns import is_meant
 
 _SHOWN = 3

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_reflex.drivers.iterate.history import IterationRecord, RunRecord
-from pytest_reflex.drivers.iterate.wording import counted
-from pytest_reflex.model.plain import one_line, visible
+from pytest_reflex.model.plain import counted, one_line, visible
 from pytest_reflex.reports.tables import tab_lines, text_table
 from pytest_reflex.verdict.figures import lasted
 
@@ -32,7 +31,7 @@ def runs_lines(runs: Sequence[RunRecord]) -> str:
 def run_text(run: RunRecord) -> str:
     """Return a run on a terminal: how it ended, and a table of its iterations."""
     spent = ", ".join(filter(None, (_cost(run.usd), _tokens(run.tokens, " tokens"))))
-    done = f"{counted(len(run.iterations))} in {lasted(run.seconds)}"
+    done = f"{counted(len(run.iterations), 'iteration')} in {lasted(run.seconds)}"
     head = f"{run.procedure}, run {run.run}: {one_line(run.shown_outcome)}, {done}"
     rows = [_iteration(one, _ROOM) for one in run.iterations]
     lines = [f"{head}, {spent}" if spent else head]

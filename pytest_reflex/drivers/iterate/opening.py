@@ -9,9 +9,9 @@ from typing import Any
 from pytest_reflex.drivers.iterate.decide import BUDGET, PERSON
 from pytest_reflex.drivers.iterate.model import Bounds, Phase, State, Status
 from pytest_reflex.drivers.iterate.state import beyond_limit
-from pytest_reflex.drivers.iterate.wording import RESUME, counted
+from pytest_reflex.drivers.iterate.wording import RESUME
 from pytest_reflex.errors import UsageError
-from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.plain import counted, one_line
 from pytest_reflex.settings.readers import budget, flag, positive, text, whole
 
 RUN = "pytest-reflex iterate run"
@@ -172,7 +172,7 @@ def nothing_to_resume(name: str) -> UsageError:
 
 def unfinished(found: State) -> UsageError:
     """Return the refusal to begin a run beside one that can go on."""
-    name, done = found.procedure_name, counted(found.iteration)
+    name, done = found.procedure_name, counted(found.iteration, "iteration")
     how = "is marked as running" if found.status is Status.RUNNING else "was interrupted"
     doubt = f"; {another_program()}" if found.status is Status.RUNNING else ""
     return UsageError(

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_reflex.drivers.iterate.model import GateResult
+from pytest_reflex.model.plain import counted
 
 Known = Mapping[str, Mapping[str, int]]
 """The fewest failures of each gate so far, by how they were counted."""
@@ -56,7 +57,7 @@ def _step(result: GateResult, known: Mapping[str, int]) -> str:
 
 
 def _failures(number: int) -> str:
-    return "1 failure" if number == 1 else f"{number} failures"
+    return counted(number, "failure")
 
 
 def _known(result: GateResult, known: Known, *, good: bool) -> Mapping[str, int]:

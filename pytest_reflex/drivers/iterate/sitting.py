@@ -20,6 +20,7 @@ from pytest_reflex.drivers.iterate.model import State, Status
 from pytest_reflex.drivers.iterate.state import beyond_limit
 from pytest_reflex.drivers.iterate.statefile import state_file
 from pytest_reflex.drivers.iterate.work import Work, utc_now
+from pytest_reflex.model.plain import counted
 from pytest_reflex.model.run import lost_call_text
 from pytest_reflex.process.secrecy import secrets
 from pytest_reflex.store.filesystem import lock_warning
@@ -107,7 +108,7 @@ def opened(
         else:
             log.starting(work.bounds)
         if left := file.lease.end_leftovers():
-            many = "1 process" if left == 1 else f"{left} processes"
+            many = counted(left, "process", "processes")
             troubles.append(f"ended {many} that an earlier run had left behind")
         warnings = (*opened_with.warnings, *troubles, lock_warning(root), beyond_limit(state))
         for text in filter(None, warnings):

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_reflex.drivers.iterate.wording import counted
+from pytest_reflex.model.plain import counted
 from pytest_reflex.verdict.figures import lasted
 
 
@@ -28,7 +28,7 @@ class Statistics:
     def __str__(self) -> str:
         figures = (("min", self.minimum), ("max", self.maximum), ("mean", self.mean))
         told = ", ".join(f"{name} {lasted(value)}" for name, value in figures)
-        return f"{counted(self.count)}, {told}, stddev {lasted(self.deviation)}"
+        return f"{counted(self.count, 'iteration')}, {told}, stddev {lasted(self.deviation)}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the wire form, in seconds."""

@@ -16,9 +16,9 @@ from pytest_reflex.drivers.iterate.model import State, Status
 from pytest_reflex.drivers.iterate.state import beyond_limit
 from pytest_reflex.drivers.iterate.statefile import is_driven, read_state, state_path
 from pytest_reflex.drivers.iterate.statistics import statistics_of
-from pytest_reflex.drivers.iterate.wording import RESUME, counted
+from pytest_reflex.drivers.iterate.wording import RESUME
 from pytest_reflex.errors import StateError
-from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.plain import counted, one_line
 from pytest_reflex.reports.runs import status_text
 from pytest_reflex.settings.procedure_tables import NAME
 from pytest_reflex.settings.readers import budget as read_budget
@@ -215,7 +215,7 @@ def _nul_bytes_in(data: bytes) -> str:
     if first < 0:
         return ""
     many, line = data.count(b"\0"), data.count(b"\n", 0, first) + 1
-    held = "1 NUL byte" if many == 1 else f"{many} NUL bytes"
+    held = counted(many, "NUL byte")
     return f"line {line}: {held} of a crash; other lines are whole"
 
 

@@ -13,7 +13,7 @@ from pytest_reflex.drivers.iterate.model import (
     State,
     Status,
 )
-from pytest_reflex.model.plain import one_line, readable
+from pytest_reflex.model.plain import counted, one_line, readable
 from pytest_reflex.model.stop import ENDS, StopReason
 from pytest_reflex.verdict.figures import lasted
 
@@ -23,18 +23,13 @@ _MOST_COMMITS = 10
 RESUME = "pytest-reflex iterate resume"
 
 
-def counted(number: int, noun: str = "iteration") -> str:
-    """Return a number of things: "1 iteration", "3 iterations"."""
-    return f"{number} {noun}" + ("" if number == 1 else "s")
-
-
 def place_text(number: int, total: int) -> str:
     """Return which iteration it is; `total` 0 is no end: "Iteration 3/10", "Iteration 3"."""
     return f"Iteration {number}/{total}" if total else f"Iteration {number}"
 
 
 def starting_text(procedure: str, bounds: Bounds) -> str:
-    limit = f"max {counted(bounds.max_iterations)}"
+    limit = f"max {counted(bounds.max_iterations, 'iteration')}"
     return f"Starting procedure: {procedure} ({limit if bounds.max_iterations else _ENDLESS})"
 
 
@@ -52,7 +47,7 @@ def caps_text(bounds: Bounds) -> str:
         return ""
     caps = [f"after {lasted(bounds.wall_time)} of wall time"] if bounds.wall_time else []
     if bounds.stop_unchanged and bounds.unchanged:
-        rounds = counted(bounds.unchanged)
+        rounds = counted(bounds.unchanged, "iteration")
         caps.append(f"after {rounds} in a row without a change of the working tree")
     if not caps:
         return "No caps: it ends by failures, by its success signal, or by Ctrl-C"
@@ -67,7 +62,7 @@ def resuming_text(state: State) -> str:
 
 
 def previous_text(state: State) -> str:
-    done = counted(state.iteration)
+    done = counted(state.iteration, "iteration")
     return f"Previous session: {done} completed in {lasted(sum(state.elapsed))}"
 
 
@@ -199,7 +194,7 @@ def ended_text(
     what of the budget is used up.
     """
     name, total = state.procedure_name, lasted(seconds)
-    done = f"{counted(state.iteration)} completed, total: {total}"
+    done = f"{counted(state.iteration, 'iteration')} completed, total: {total}"
     resume = f"Resume with: {RESUME} {name}" if saved else "The state could NOT be saved"
     why = one_line(detail, _SAID_AT_MOST)
     match ending:

@@ -1,18 +1,8 @@
-"""The quick reader gives what the parser gives, or leaves the text to it."""
+"""Texts of YAML as people write them, of which a line or two may have been spoilt."""
 
 from __future__ import annotations
 
-from typing import Any
-
-import pytest
-from hypothesis import example, given, settings
 from hypothesis import strategies as st
-
-from pytest_reflex.criteria.document import parse_events
-from pytest_reflex.criteria.faults import Faults
-from pytest_reflex.criteria.nodes import Items, Table
-from pytest_reflex.criteria.plain_lines import read_plain_lines
-from pytest_reflex.errors import CriteriaError
 
 KEYS = st.sampled_from(["id", "a", "k-1", "x_y", "no", "search", "check", "B"])
 ODD_KEYS = st.sampled_from(["true", "null", "<<", "017", "ä", "a.b", '"q"', "? x", "- - a"])
@@ -141,66 +131,3 @@ def texts(draw: st.DrawFn) -> str:
         at = draw(st.integers(0, len(lines) - 1))
         lines[at] = draw(spoilt(lines[at]))
     return "\n".join(lines)
-
-
-def placed(node: Any) -> Any:
-    """Return a value with the position of everything in it."""
-    if isinstance(node, Table):
-        return (
-            node.spot,
-            [(key, node.at_key(key), node.at(key), placed(node[key])) for key in node],
-        )
-    if isinstance(node, Items):
-        return node.spot, [(node.at(n), placed(item)) for n, item in enumerate(node)]
-    return type(node), getattr(node, "text", node)
-
-
-def by_parser(text: str) -> Any:
-    faults = Faults("k.yaml", text)
-    try:
-        return None if (root := parse_events(text, faults)) is None or faults.found else root
-    except CriteriaError:
-        return None
-
-
-@settings(deadline=None, max_examples=600)
-@given(texts())
-@example("a:\n- b: 1\n- c\nd:")
-@example("a:\n  - b:\n    - c: [x, y]\n      d:\n    e: 1")
-@example("a: 1\nb:\n  c: 2\n  d:\n    e: 3\n  f: 4\ng: 5")
-@example("a: x\n  b: y")
-@example("a: x\n  more")
-@example("a: 'x\n  more'")
-@example("- a: 1")
-@example("a:\n  - x\n  b: 1")
-@example("a:\n- x\nb: 1\n- y")
-@example("a:\n\n# c\n  # c\n  b: 1")
-@example("a:\n    b: 1\n  c: 2")
-def test_it_gives_what_the_parser_gives_or_nothing(text: str) -> None:
-    quick = read_plain_lines(text)
-    if quick is not None:
-        assert placed(quick) == placed(by_parser(text))
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "name: x\nrules:\n  - id: a.b.c\n    weight: 1.50\n    check:\n      type: content\n",
-        "rules:\n- id: a.b.c\n  samples:\n    good:\n    - one\n    - two\n  severity: fail\n",
-        "# c\n\nartifacts: [README.md, 'docs/*.md']\nphase: B\ncriteria: documentation\n",
-        "check: {type: content, search: '^# ', negate: true}\nnothing:\n",
-    ],
-    ids=["rule", "indentless lists", "suite", "flow"],
-)
-def test_it_reads_what_people_write_most(text: str) -> None:
-    quick = read_plain_lines(text)
-    assert quick is not None
-    assert placed(quick) == placed(by_parser(text))
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["a: |\n  x\n", 'a: "\\d"', "a: &x 1", "a: b # c", "a: b: c", "a: 1\na: 2", "- a", "a: .nan"],
-)
-def test_it_leaves_the_rest_to_the_parser(text: str) -> None:
-    assert read_plain_lines(text) is None
