@@ -285,14 +285,14 @@ NOTES = st.tuples(st.sampled_from(["a.txt", "b.txt", "c/a.txt"]), TEXTS)
 
 @st.composite
 def rows(
-    draw: st.DrawFn, kind: st.SearchStrategy[Files], most: int = 3
+    draw: st.DrawFn, kind: st.SearchStrategy[Files], least: int = 2, most: int = 3
 ) -> tuple[list[Files], bool]:
     """Return artifacts that follow one another, and whether size and time tell them apart.
 
     Some of them are another but for one character, some come back.
     """
     found = [draw(kind)]
-    for _ in range(draw(st.integers(1, most - 1))):
+    for _ in range(draw(st.integers(least - 1, most - 1))):
         way = draw(st.sampled_from(["another", "changed", "changed", "again"]))
         if way == "another":
             found.append(draw(kind))

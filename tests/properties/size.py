@@ -10,5 +10,8 @@ IN_PROCESS, BY_TOOL = 10_000, 200
 
 def examples(full: int, in_suite: int) -> settings:
     """Return settings with `full` examples in the profile of that name, else with `in_suite`."""
-    is_full = settings.get_current_profile_name() == FULL
-    return settings(max_examples=full if is_full else in_suite)
+    return settings(max_examples=full if is_full() else in_suite)
+
+
+def is_full() -> bool:
+    return settings.get_current_profile_name() == FULL

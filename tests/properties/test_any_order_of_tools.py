@@ -1,7 +1,8 @@
 """A verdict is of the bytes that it names: with tools behind it that have caches of their own.
 
-As in `test_any_order`; here a verdict takes processes, so each tool has `BY_TOOL` examples, and the
-suite has one of a fifth of the tools.
+As in `test_any_order`; here a verdict takes processes, so each tool judges `BY_TOOL` artifacts
+after another one, in long rows, and each of them alone once. The suite has one short row of a
+fifth of the tools.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ from hypothesis import strategies as st
 from tests.properties import artifacts
 from tests.properties.artifacts import one_file, rows
 from tests.properties.judging import STAMP, Files, alone, assert_same_side_by_side, in_a_row
-from tests.properties.size import BY_TOOL, examples
+from tests.properties.size import BY_TOOL, examples, is_full
 
 pytestmark = pytest.mark.variants
+BEHIND = 10
+"""So many artifacts of a long row are judged after another one."""
 SHORT = st.lists(st.sampled_from(artifacts.STATEMENTS), max_size=4).map("".join)
 PROGRAMS = one_file(artifacts.MODULES, SHORT) | artifacts.folder(
     st.tuples(st.sampled_from(["a.py", "b.py", "json.py", "pkg/__init__.py"]), SHORT), most=3
@@ -60,27 +63,31 @@ def byte_code_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("tool", KINDS)
-@examples(BY_TOOL, in_suite=1)
+@examples(BY_TOOL // BEHIND, in_suite=1)
 @given(data=st.data())
 def test_verdict_of_a_tool_does_not_depend_on_what_was_judged_before(
     tool: str, data: st.DataObject
 ) -> None:
     criteria, strategy = KINDS[tool]
-    found, alike = data.draw(rows(strategy, most=2))
+    length = BEHIND + 1 if is_full() else 2
+    found, alike = data.draw(rows(strategy, least=length, most=length))
     stamp = STAMP if alike else 0
     with TemporaryDirectory() as there:
         folder = Path(there)
         verdicts = in_a_row(criteria, folder, found, stamp)
-        for files, verdict in zip(found, verdicts, strict=True):
-            assert alone(criteria, folder, files, stamp) == verdict
+        for place, (files, verdict) in enumerate(zip(found, verdicts, strict=True)):
+            first = found.index(files)
+            fresh = verdicts[first] if first < place else alone(criteria, folder, files, stamp)
+            assert fresh == verdict
 
 
 @pytest.mark.parametrize("tool", KINDS)
-@examples(BY_TOOL, in_suite=1)
+@examples(BY_TOOL // BEHIND, in_suite=1)
 @given(data=st.data())
 def test_verdict_of_a_tool_does_not_depend_on_what_is_judged_beside_it(
     tool: str, data: st.DataObject
 ) -> None:
     criteria, strategy = KINDS[tool]
-    found, alike = data.draw(rows(strategy, most=3))
+    length = BEHIND if is_full() else 2
+    found, alike = data.draw(rows(strategy, least=2, most=length))
     assert_same_side_by_side(criteria, found, STAMP if alike else 0)
