@@ -18,10 +18,10 @@ from pytest_reflex.criteria.kind_schemas import (
     samples_schema,
 )
 from pytest_reflex.criteria.load import INLINE_KEYS, SUITE_KEYS, TEMPLATE_KEYS
-from pytest_reflex.criteria.rule_keys import OFF, READERS
+from pytest_reflex.criteria.rule_keys import OFF, READERS, SEVERITIES
 from pytest_reflex.errors import UsageError, did_you_mean
 from pytest_reflex.model.rules import NOT
-from pytest_reflex.model.words import Level, Severity
+from pytest_reflex.model.words import Level
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
@@ -103,7 +103,7 @@ def _has_inline() -> Schema:
 
 
 def _whole_rules() -> Schema:
-    own: Schema = {"severity": {"enum": [one.value for one in Severity]}}
+    own: Schema = {"severity": {"enum": list(SEVERITIES)}}
     items: Schema = {"required": ["description", "severity"], "properties": own}
     own_phase = {"properties": {"id": {"pattern": rf"^[ab]\.{_PART}\.{_PART}$"}}}
     items["anyOf"] = [{"required": ["phase"]}, own_phase]
@@ -181,8 +181,8 @@ def _rule() -> Schema:
     keys: dict[str, Any] = {
         "description": {**filled, "description": "one sentence that says what must hold"},
         "severity": {
-            "description": "off is for an override, and switches the inherited rule off",
-            "enum": [*(one.value for one in Severity), OFF],
+            "description": "error is read as fail, warning as warn; off switches an inherited rule off",
+            "enum": [*SEVERITIES, OFF],
         },
         "weight": {"type": "number", "minimum": 0, "description": "default 2, 1, 0 by severity"},
         "phase": {"enum": [one.value for one in Level]},

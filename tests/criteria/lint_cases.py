@@ -229,10 +229,10 @@ ERRORS: dict[str, tuple[str, str]] = {
         "2:5: rule a.docs.title: severity is missing (fail, warn or info)",
     ),
     "a severity": (
-        rules(rule(severity="error")),
+        rules(rule(severity="critical")),
         (
-            "4:15: rule a.docs.title: severity must be one of fail, warn, info, not the "
-            "text 'error' (did you mean fail?)"
+            "4:15: rule a.docs.title: severity must be one of fail, warn, info, error, "
+            "warning, not the text 'critical' (did you mean fail?)"
         ),
     ),
     "a weight below 0": (rules(rule(weight=-1)), "6:13: rule a.docs.title: weight is below 0"),
