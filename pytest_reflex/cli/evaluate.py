@@ -189,7 +189,7 @@ def _each_once(artifacts: Iterable[Path]) -> list[Path]:
         first = found.setdefault(os.path.realpath(path), path)
         if first is not path:
             also = "" if path == first else f" (also as {visible(str(path))})"
-            say(f"{visible(str(first))} was named twice{also}: it is judged once")
+            say(f"{visible(str(first))} is named twice{also}; it is evaluated once")
     return list(found.values())
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pytest_reflex.drivers.iterate.work import Work
 
 
-@click.command(cls=OwnOptions, short_help="Run a procedure, round after round.")
+@click.command(cls=OwnOptions, short_help="Run a procedure, iteration after iteration.")
 @procedure_argument()
 @click.option("--fresh", is_flag=True, help="Begin anew where a run was interrupted.")
 @events_option

@@ -27,7 +27,7 @@ from pytest_reflex.reports.json_report import report_document
 from pytest_reflex.reports.lines import broken, lines_of, plain
 
 MOST_TRIES = 3
-"""How often is judged what changes meanwhile; a check that changes it does so every time."""
+"""How often an artifact that changes meanwhile is evaluated; a check that changes it does so every time."""
 _WAITING = "Waiting for a save; Ctrl-C ends."
 
 

@@ -106,7 +106,7 @@ def find_json(text: str, faults: Faults, *, alone: bool = False) -> Any:
         return value
     found = _only_object(whole, faults)
     if alone:
-        raise ContractError("text stands around the JSON object; give the object and nothing else")
+        raise ContractError("there is text around the JSON object; give the object and nothing else")
     return _sendable(found)
 
 

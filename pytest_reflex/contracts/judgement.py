@@ -45,7 +45,7 @@ def _wrong(value: Any, case: str) -> Iterator[str]:
         yield "/case: is not the number of this case"
     keys = list(value)
     if keys.index("verdict") < keys.index("reasons"):
-        yield "/verdict: stands before the reasons; give the reasons first, then the verdict"
+        yield "/verdict: comes before the reasons; give the reasons first, then the verdict"
 
 
 def _short(reason: str) -> str:

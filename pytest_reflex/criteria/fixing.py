@@ -112,7 +112,7 @@ def _settled(text: str, judge: Judge, mend: Mend, left_out: Collection[str]) -> 
         seen.add(new)
         text, after = new, judge(new)
     raise UsageError(
-        f"the fixes of {', '.join(fixed)} undo each other", hint="nothing was written: mend one"
+        f"the fixes of {', '.join(fixed)} undo each other", hint="nothing was written: fix one"
     )
 
 

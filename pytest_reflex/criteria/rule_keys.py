@@ -133,7 +133,7 @@ def _concrete(values: Items, faults: Faults, rule_id: str) -> tuple[tuple[Table,
             faults.add(
                 f"a check in a list must be a mapping, not {kind_of(value)}",
                 values.at(index),
-                hint="prose stands alone: check: some text",
+                hint="prose cannot be combined with other checks: check: some text",
                 rule_id=rule_id,
             )
     return tuple((value, faults) for value in values if isinstance(value, Table))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 NAMES = {
     "criteria": "A criteria file: a named set of rules, also called a template.",
-    "suite": "A suite: criteria, and the artifacts that are held to them.",
+    "suite": "A suite: criteria, and the artifacts that are checked against them.",
 }
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _PART = "[a-z0-9]+(?:-[a-z0-9]+)*"
@@ -181,7 +181,7 @@ def _rule() -> Schema:
     keys: dict[str, Any] = {
         "description": {**filled, "description": "one sentence that says what must hold"},
         "severity": {
-            "description": "error is read as fail, warning as warn; off switches an inherited rule off",
+            "description": "error means fail, warning warn; off switches an inherited rule off",
             "enum": [*SEVERITIES, OFF],
         },
         "weight": {"type": "number", "minimum": 0, "description": "default 2, 1, 0 by severity"},
@@ -194,7 +194,7 @@ def _rule() -> Schema:
                 {"type": "array", "items": {"$ref": "#/$defs/fix"}},
             ]
         },
-        "hint": {"type": "string", "description": "how to mend it; shown with the finding"},
+        "hint": {"type": "string", "description": "how to fix it; shown with the finding"},
         "why": {"type": "string", "description": "the reason for the rule"},
         "when": {
             "description": "the rule counts only where all of these hold",

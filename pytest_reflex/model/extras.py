@@ -58,7 +58,7 @@ EXTRAS = (
     Extra(
         name="secrets",
         parts={"detect_secrets": "detect-secrets"},
-        without="whether a secret is written in clear is not measured",
+        without="whether a file contains a hard-coded secret is not measured",
     ),
     Extra(
         name="ui",

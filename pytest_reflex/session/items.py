@@ -86,7 +86,7 @@ _WIDEST = 400
 _LABEL = 12
 _ROOM = 66
 COULD_NOT = {
-    Outcome.ERROR: "could not be judged: ",
+    Outcome.ERROR: "check error: ",
     Outcome.NOT_MEASURED: "was not measured: ",
 }
 

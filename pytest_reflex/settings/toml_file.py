@@ -66,12 +66,12 @@ def _parsed(text: str, path: Path) -> dict[str, Any]:
         elif found:
             place = Place(str(path), text.count("\n") + 1)
         said = _WHERE.sub("", said)
-        raise UsageError(f"this is no TOML: {said}", place=place, hint="mend the file") from None
+        raise UsageError(f"this is no TOML: {said}", place=place, hint="fix the file") from None
     except RecursionError:
         raise UsageError(
             "this is no TOML that can be read: it is nested too deep",
             place=Place(str(path)),
-            hint="mend the file",
+            hint="fix the file",
         ) from None
 
 
@@ -79,5 +79,5 @@ def _unreadable(path: Path, why: str) -> UsageError:
     return UsageError(
         f"the configuration cannot be read: {why}",
         place=Place(str(path)),
-        hint="mend or remove it",
+        hint="fix or remove it",
     )

@@ -45,7 +45,7 @@ def keep_aside(path: Path, data: bytes, word: str) -> Path:
             os.close(descriptor)
         sync_folder(target.parent)
         return target
-    raise StateError(f"{path}: too many copies are kept beside it", hint="move them away")
+    raise StateError(f"{path}: there are too many copies next to it", hint="move them away")
 
 
 def move_aside(path: Path, word: str) -> Path:
@@ -63,4 +63,4 @@ def move_aside(path: Path, word: str) -> Path:
         except OSError as error:
             raise StateError(f"{path} could not be moved: {error.strerror}") from None
         return target
-    raise StateError(f"{path}: too many copies are kept beside it", hint="move them away")
+    raise StateError(f"{path}: there are too many copies next to it", hint="move them away")

@@ -137,7 +137,7 @@ REFUSED = {
     f"any_of:\n  - {{type: content, serch: a}}\n  - {A}": "11:11: rule a.x.y: a check of type",
     f"any_of:\n  - {A}\n  - {{type: contnt}}": "12:18: rule a.x.y: unknown check type 'contnt'",
     f"any_of: [{A}, {{type: content, search: '('}}]": "search is no valid pattern",
-    f"{{search: b, any_of: [{A}, {A}]}}": "10:8: rule a.x.y: 'search' is no key beside any_of",
+    f"{{search: b, any_of: [{A}, {A}]}}": "10:8: rule a.x.y: 'search' cannot be combined with any_of",
     f"any_of:\n  - any_of: [{A}, {A}]\n  - {A}": "cannot have alternatives within alternatives",
 }
 

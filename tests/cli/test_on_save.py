@@ -85,7 +85,7 @@ def test_each_save_gives_a_block_with_what_it_changed(project: Path) -> None:
         replace(project / "a.md", "beta\n")
         told = it.until("CHANGED")
         assert told.count("ARTIFACT") == 1
-        assert told.endswith("CHANGED     fixed a.x.beta; broken a.x.alpha\n")
+        assert told.endswith("CHANGED     fixed a.x.beta; regressed a.x.alpha\n")
         replace(project / "a.md", "alpha beta\n")
         assert it.until("CHANGED").endswith("CHANGED     fixed a.x.alpha\n")
         assert it.interrupt() == 130
@@ -95,7 +95,7 @@ def test_criteria_and_what_they_extend_are_watched(project: Path) -> None:
     with watching(project, "a.md") as it:
         it.until("a.x.beta")
         replace(project / "base.yaml", BASE.replace("search: alpha", "search: omega"))
-        assert it.until("CHANGED").endswith("broken a.x.alpha\n")
+        assert it.until("CHANGED").endswith("regressed a.x.alpha\n")
         replace(project / "words.yaml", CRITERIA.replace("search: beta", "search: alpha"))
         assert it.until("CHANGED").endswith("fixed a.x.beta\n")
 

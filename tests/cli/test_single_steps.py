@@ -83,7 +83,7 @@ def test_issues_of_no_artifact_are_told(
     assert main(["refine", "draft.md", "--issues", "-"]) == 0
     out, err = capsys.readouterr()
     assert out == "# Words\nalpha\n"
-    assert "no artifact_sha256 is in it: it cannot be held to draft.md" in err
+    assert "no artifact_sha256 is in it: it cannot be compared with draft.md" in err
 
 
 def test_without_an_evaluation_a_critique_makes_its_own(ask: Any) -> None:

@@ -634,7 +634,7 @@ WARNINGS: dict[str, tuple[str, str, str]] = {
     "never-matches": (
         searching("{type: content, search: 'a$b'}"),
         "5:36",
-        "matches nowhere, so that the check can never pass: only a line break can stand after $",
+        "matches nowhere, so that the check can never pass: only a line break can come after $",
     ),
     "idle-dots": (
         searching("{type: content, search: '.*title'}"),
@@ -678,7 +678,7 @@ WARNINGS: dict[str, tuple[str, str, str]] = {
         "'y' is a good and a bad sample",
     ),
     "no-why": (rules(whole(why=None)), "3:18", "it does not say why: 'There is a title'"),
-    "no-remedy": (rules(whole(hint=None)), "2:5", "it does not say how to mend it"),
+    "no-remedy": (rules(whole(hint=None)), "2:5", "it does not say how to fix it"),
     "prose-check": (
         rules(whole(check="It is kind", samples=None)),
         "5:12",
@@ -698,7 +698,7 @@ WARNINGS: dict[str, tuple[str, str, str]] = {
     "weighty-info": (
         rules(whole(severity="info", weight=1)),
         "9:13",
-        "severity info is only told, but its weight lowers the score",
+        "severity info is only reported, but its weight lowers the score",
     ),
     "overrides-nothing": (
         "extends: base\nrules:\n  - {id: a.correctness.artifact-non-empty, severity: fail}\n",
@@ -709,7 +709,7 @@ WARNINGS: dict[str, tuple[str, str, str]] = {
     "cannot-fail": (
         running("command: 'grep x \"$PYTEST_REFLEX_ARTIFACT\" || true'"),
         "5:40",
-        "succeeds whatever the artifact is",
+        "succeeds for every artifact",
     ),
     "ignores-artifact": (running("command: make"), "5:40", "'make' does not name the artifact"),
     "no-shell": (
@@ -730,7 +730,7 @@ WARNINGS: dict[str, tuple[str, str, str]] = {
     "long-timeout": (
         running("command: [cat, $PYTEST_REFLEX_ARTIFACT], timeout: 900"),
         "5:81",
-        "the command may take 900 seconds each time the artifact is judged",
+        "the command may take 900 seconds at each evaluation",
     ),
     "always-applies": (
         rules(whole(when="{file: '**'}")),
@@ -756,7 +756,7 @@ WARNINGS: dict[str, tuple[str, str, str]] = {
     "same-checks": (
         rules(whole(), whole("a.docs.twin", description="Twin")),
         "12:12",
-        "it has the same checks as a.docs.title, so that both count one fault",
+        "it has the same checks as a.docs.title, so both count one failure",
     ),
     "same-description": (
         rules(OTHER, whole(description="another")),

@@ -163,7 +163,7 @@ UNSEEN = {
     "code that cannot fail": (
         "{type: code, aspect: bugs, language: shell, command: 'true'}",
         "cannot-fail",
-        "'true' succeeds whatever the artifact is",
+        "'true' succeeds for every artifact",
     ),
     "braces": (
         "{type: executable, command: [test, -s, '${PYTEST_REFLEX_ARTIFACT}']}",
@@ -254,14 +254,14 @@ def test_the_caret_stands_below_what_is_meant(
 
 
 STATUS = {
-    "fine": (rules(whole()), [], 0, "no remarks in 1 file"),
+    "fine": (rules(whole()), [], 0, "no issues found in 1 file"),
     "warning": (rules(whole(hint=None)), [], 0, "1 warning in 1 file"),
     "strict": (rules(whole(hint=None)), ["--strict"], 1, "1 warning in 1 file"),
     "ignored": (
         rules(whole(hint=None)),
         ["--strict", "--ignore", "no-remedy"],
         0,
-        "no remarks in 1 file",
+        "no issues found in 1 file",
     ),
     "error": (rules(whole(weight=-1), rule("x")), ["--strict"], 4, "2 errors in 1 file"),
 }

@@ -225,7 +225,7 @@ def test_all_problems_are_told_at_once_in_order(tmp_path: Path) -> None:
 def test_the_list_of_problems_is_bounded(tmp_path: Path) -> None:
     found = problems(tmp_path, rules(*(rule(f"X{number}") for number in range(300))))
     assert len(found) == 101
-    assert found[-1] == "rules.yaml: there are more problems (mend these first)"
+    assert found[-1] == "rules.yaml: there are more problems (fix these first)"
 
 
 def test_b037_a_key_given_twice_names_both_lines(tmp_path: Path) -> None:

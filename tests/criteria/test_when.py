@@ -85,8 +85,8 @@ FAULTS: dict[str, tuple[str, str]] = {
     "a type": ("{type: content, search: x}", "a condition has no key 'type'"),
     "words for people": ("{search: x, expected: y}", "a condition has no key 'expected'"),
     "an opposite of nothing": ("{not: x}", "not holds one condition and stands alone"),
-    "an opposite beside another": ("{not: {search: x}, path: y}", "not something beside it"),
-    "an opposite of an opposite": ("{not: {not: {search: x}}}", "not cannot stand in not"),
+    "an opposite beside another": ("{not: {search: x}, path: y}", "not other keys"),
+    "an opposite of an opposite": ("{not: {not: {search: x}}}", "not cannot be nested in not"),
     "no such variable": ("{search: {var: q}}", "there is no variable 'q'"),
     "what always holds": ("{search: x, min_count: 0}", "min_count 0 holds for every text"),
 }

@@ -108,10 +108,10 @@ class SnapshotFile(Generic[State]):
         except (StateError, OSError) as error:
             self._spoilt = True
             self._tell(
-                f"{told}; it could not be kept aside ({error}), so nothing is saved: move it away"
+                f"{told}; it could not be quarantined ({error}), so nothing is saved: move it away"
             )
         else:
-            self._tell(f"{told}; it is kept as {kept.name}")
+            self._tell(f"{told}; a copy is kept as {kept.name}")
 
     def save(self, state: State, *, quietly: bool = False) -> bool:
         """Put a state in the file's place, durably; return whether that could be done.

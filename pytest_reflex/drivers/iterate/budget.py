@@ -35,7 +35,7 @@ def _by_plugin(text: str, hooks: Any) -> int | None:
         counted = getattr(hooks, name)(text=text)
     except Exception as error:  # a plugin may raise anything
         raise UsageError(
-            f"{name} raised {type(error).__name__}: {error}", hint="mend the plugin"
+            f"{name} raised {type(error).__name__}: {error}", hint="fix the plugin"
         ) from error
     if counted is None:
         return None

@@ -246,7 +246,7 @@ def _made(
     check_patterns(gate.protect, "protect")
     has_limits = gate.max_files is not None or gate.max_lines is not None or bool(gate.deny)
     if sum((gate.command is not None, bool(gate.criteria), has_limits)) != 1:
-        raise UsageError("it needs one of a command, criteria, and limits to what a round changes")
+        raise UsageError("it needs a command, criteria, or limits to what an iteration changes")
     measure: Measure
     if has_limits:
         relied = relied_on(gate.protect, (), project=project, environment={})

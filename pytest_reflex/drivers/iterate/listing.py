@@ -87,7 +87,7 @@ def _git(folder: Path, *words: str) -> bytes | None:
     except SpawnError:
         return None
     if finished.stopped or finished.stdout_truncated:
-        raise CannotTellError("git has too much to tell, or takes too long")
+        raise CannotTellError("git returned too much, or took too long")
     return None if finished.returncode else finished.stdout
 
 

@@ -130,7 +130,7 @@ class LogFile:
             return
         kept = keep_aside(self.path, last, "torn")
         os.ftruncate(descriptor, os.fstat(descriptor).st_size - len(last))
-        self._say("torn", f"has a last line that was cut short: it is kept as {kept.name}")
+        self._say("torn", f"has a last line that was cut short: a copy is kept as {kept.name}")
 
     def _failed(self, reason: str) -> None:
         self._say("failed", f"could not be written ({visible(reason)}): going on")

@@ -15,7 +15,7 @@ from pytest_reflex.model.plain import one_line
 from pytest_reflex.settings.readers import budget, flag, positive, text, whole
 
 RUN = "pytest-reflex iterate run"
-_MEND = "mend it in the state file, or begin anew: iterate run --fresh"
+_MEND = "fix it in the state file, or start over: iterate run --fresh"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +135,7 @@ def taken_up(
         failures = counted(found.consecutive_failures, "failure")
         raise UsageError(
             f"{name} was aborted after {failures} in a row",
-            hint=f"mend the cause, then: {RESUME} {name} --reset-failures",
+            hint=f"fix the cause, then: {RESUME} {name} --reset-failures",
         )
     limit = bounds.max_iterations
     if found.consecutive_failures and reset_failures and limit and found.iteration >= limit:

@@ -107,7 +107,7 @@ def _reason(text: str) -> str:
     before = lines[: len(lines) - lines[::-1].index(Promise.FAILURE)]
     reason = next((line for line in reversed(before) if line not in set(Promise)), "")
     if lines[-1] == Promise.SUCCESS:
-        reason = f"{reason} (and SUCCESS behind it)".strip()
+        reason = f"{reason} (followed by SUCCESS)".strip()
     return one_line(reason, _SHOWN)
 
 

@@ -49,7 +49,7 @@ class Teller:
     no_stdout: bool = False
     interruptions: Interruptions = field(default_factory=Interruptions)
     failed: Evaluation | None = None
-    """What did not pass and no critique was told of yet."""
+    """What did not pass and no critique has addressed yet."""
 
     def say(self, text: str, tone: str = "") -> None:
         """Print lines, control characters visible; what cannot be told stops nothing."""
@@ -125,7 +125,7 @@ class Teller:
         elif kind == EventKind.PHASE_ERROR and "denied" not in payload:
             self.note(f"{payload['step']} gave nothing usable: {visible(payload['message'])}")
         elif kind == EventKind.ARTIFACT_CREATED and payload["by"] == "hand":
-            self.note("The files are not as the history has them; they are judged as they are")
+            self.note("The files differ from the history; they are evaluated as they are")
 
     def _found(self) -> None:
         """Say what was found against the session that was evaluated last, once."""

@@ -35,7 +35,7 @@ NEVER = (
 )
 # These serve many masters: only who names one outright means it. What they say to pytest is sealed.
 ONLY_BY_NAME = ("pyproject.toml", "setup.cfg", "tox.ini")
-_NARROWER = "name less: the files that may change, not everything beside them"
+_NARROWER = "name fewer files: only those that may change"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -83,7 +83,7 @@ def _tell(hooks: Any, name: str, **what: Any) -> None:
         raise
     except _ANYTHING as error:
         raise UsageError(
-            _raised(name, error), hint="mend the plugin and resume: nothing durable is lost"
+            _raised(name, error), hint="fix the plugin and resume: no saved state is lost"
         ) from error
 
 

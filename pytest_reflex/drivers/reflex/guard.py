@@ -215,7 +215,7 @@ def _key(title: str) -> str:
 
 OFF, REPORT, STRICT = "off", "report", "strict"
 GUARDS = (OFF, REPORT, STRICT)
-NO_PARTS = "its parts cannot be told apart"
+NO_PARTS = "its parts have no distinct names"
 
 
 def guarded(done: Done, state: RunState, events: Sequence[Event]) -> Done:

@@ -152,7 +152,7 @@ def _filled(step: Step, outlook: Outlook) -> tuple[RunState, str, tuple[str, ...
         unknown.append("which rules pass")
     if step is Step.REFINE and not state.critiqued:
         state = replace(state, issues=(_ISSUE,))
-        unknown.append("the issues that no fix mends")
+        unknown.append("the issues that no fix resolves")
     return state, artifact, tuple(unknown)
 
 

@@ -207,5 +207,5 @@ def _problem(state: RunState, recorded: Evaluation, found: Evaluation) -> str:
     if state.status is RunStatus.COMPLETED or state.stop.passed:
         ends = found.passed and is_last(state, found.level)
         if not ends and not _is_completed(state, found):
-            return "the run did not come to its end with this evaluation"
+            return "the run did not end with this evaluation"
     return ""

@@ -112,10 +112,10 @@ def test_foreign_output_is_made_visible(project: Path) -> None:
     [
         ({"artifacts": ("good.md",)}, "pass", "score 1.000, needs 0.9"),
         ({"artifacts": ("weak.md",)}, "fail", "weak.md: score 0.666 is below 0.9"),
-        ({"artifacts": ("bad.md",)}, "fail", "blocked by a.x.alpha"),
+        ({"artifacts": ("bad.md",)}, "fail", "failed rules: a.x.alpha"),
         ({"artifacts": ("weak.md",), "phase": "A"}, "pass", "score 1.000, needs 0.5"),
         ({"artifacts": ("weak.md",), "threshold": "0.6"}, "pass", "score 0.666, needs 0.6"),
-        ({"artifacts": ("*.md",)}, "fail", "bad.md: blocked by a.x.alpha"),
+        ({"artifacts": ("*.md",)}, "fail", "bad.md: failed rules: a.x.alpha"),
         ({"artifacts": ("[gw]*.md",), "threshold": "1/2"}, "error", "not a number"),
         ({"artifacts": ("none/*.md",)}, "error", "'none/*.md' matches no artifact in"),
     ],

@@ -163,7 +163,7 @@ REFUSED = {
     "notes.md": "--context notes.md: there is no such file",
     "docs/notes": "--context docs/notes: there is no such file",
     "folder": "--context folder: that is a folder (name a file in it)",
-    " ": "--context says nothing",
+    " ": "--context is empty",
 }
 
 

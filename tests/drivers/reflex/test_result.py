@@ -101,7 +101,7 @@ def test_a_result_that_would_change_what_judges_it_is_refused_before_anything_is
     (project / "pytest-reflex.toml").write_text(settings)
     path = make(project)
     assert main([*NEW, f"--output={path}"]) == 4
-    assert f"{path}: the loop is held to what is in it" in capsys.readouterr().err
+    assert f"{path}: it is part of what the loop must not change" in capsys.readouterr().err
     assert not (project / ".ai-factory").exists()
 
 
