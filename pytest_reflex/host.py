@@ -261,7 +261,7 @@ def judge_name(host: Host) -> str:
 
 
 def judge_command(host: Host) -> tuple[str, ...]:
-    """Return the command of the judge, none where it is no command."""
+    """Return the command of the judge, none where it is not a command."""
     return tuple(getattr(host.registry.judge, "command", ()))
 
 

@@ -53,7 +53,7 @@ class _RunOptions(OwnOptions):
     "--allow-dirty",
     type=click.Choice(["keep", "include"]),
     metavar="[=include]",
-    help="Start although files have uncommitted changes, which stay uncommitted; or have them committed.",
+    help="Start although there are uncommitted changes; they stay uncommitted, or are committed.",
 )
 @click.option("--branch", default="", metavar="NAME", help="Name of the run's branch.")
 @_limits

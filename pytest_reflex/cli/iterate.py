@@ -23,8 +23,8 @@ VERBS = {
 iterate = LazyGroup(
     VERBS,
     name="iterate",
-    short_help="Run an AI tool iteration after iteration, each in a fresh process.",
-    help="Give an AI tool the prompt of a procedure, in a fresh process for each iteration, until a "
+    short_help="Run an AI tool again and again, in fresh processes.",
+    help="Give an AI tool the prompt of a procedure, in a fresh process per iteration, until a "
     "limit, its success signal, or too many failures.\n\n"
     "The state is on disk under .rooda; `resume` continues after anything.",
 )

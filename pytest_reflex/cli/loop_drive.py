@@ -85,7 +85,7 @@ def running_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--produce",
     metavar="always|first",
-    help="PRODUCE in each iteration (the default), or in the first only: REFINE's text is evaluated.",
+    help="PRODUCE in each iteration (the default), or in the first only (REFINE's text counts).",
 )
 @click.option(
     "--may-change",

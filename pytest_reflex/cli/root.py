@@ -28,7 +28,7 @@ VERBS = {
     "critique": ("critique:critique", "Say what to change in an artifact, as issues."),
     "refine": ("refine:refine", "Mend an artifact: safe fixes, then the agent for what remains."),
     "loop": ("loop:loop", "Run a Reflex loop: evaluate, critique and refine until it passes."),
-    "iterate": ("iterate:iterate", "Run an AI tool iteration after iteration, each in a fresh process."),
+    "iterate": ("iterate:iterate", "Run an AI tool again and again, in fresh processes."),
     "flow": ("flow:flow", "Run loops within loops: measure, decide, act, commit."),
     "goal": ("goal:goal", "Turn a spec into criteria, and work until each is proven."),
     "hook": ("hook:hook", "Hold an AI tool back until a goal, or an artifact, passes."),

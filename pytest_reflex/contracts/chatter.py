@@ -1,4 +1,4 @@
-"""Words of an agent to its reader: they are no part of the artifact that was asked for.
+"""Words of an agent to its reader: they are not part of the artifact that was asked for.
 
 An answer with such words around one fence is what the fence holds. Where nothing says which part
 is the artifact, the answer is refused. Promises: a document that has blocks of its own stays whole;
@@ -89,7 +89,7 @@ _REFUSAL = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Unusable:
-    """Why an answer is no artifact."""
+    """Why an answer is not an artifact."""
 
     reason: str
 

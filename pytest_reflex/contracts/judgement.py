@@ -17,7 +17,7 @@ _TELLING = 3
 def read_judgement(text: str, case: str) -> tuple[Ruling, tuple[str, ...]]:
     """Return the verdict and its reasons, each in one line.
 
-    `case` is the number that the question told: an object without it is no answer. Raises
+    `case` is the number that the question told: an object without it is not an answer. Raises
     ContractError, also where text stands around the object, since it may take the verdict back, and
     where the verdict stands before the reasons: it then was not made of them.
     """

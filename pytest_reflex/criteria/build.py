@@ -152,7 +152,7 @@ class _Tree:
             self._faults.add("merge keys are not supported", spot, hint="write the keys out")
             text = None
         elif plain and not _is_text(event.value):
-            self._faults.add(f"the key {text or 'null'} is no text", spot, hint="put it in quotes")
+            self._faults.add(f"the key {text or 'null'} is not text", spot, hint="put it in quotes")
             text = None
         elif text in table:
             first = table.at_key(event.value)[0]

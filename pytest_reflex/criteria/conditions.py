@@ -22,7 +22,7 @@ _TWICE = "leave both out"
 _KEYS = ", ".join(CONDITIONS)
 _FOREIGN = {
     "type": "leave it out: the key says what is looked at",
-    "expected": "leave it out: a condition is no finding",
+    "expected": "leave it out: a condition is not a finding",
     "rule_id": "leave it out",
     "group": "leave it out: a condition starts nothing",
 }

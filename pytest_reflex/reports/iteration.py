@@ -31,7 +31,7 @@ def block(
 ) -> list[Line]:
     """Return the block that follows every EVALUATE; the critique follows with `critique_lines`.
 
-    `changed` says what was changed where that is no section of a text.
+    `changed` says what was changed where that is not a section of a text.
     """
     score = shown_score(evaluation.score)
     verdict = "PASS" if evaluation.passed else "FAIL"

@@ -29,7 +29,7 @@ Style = Callable[[str, str], str]
 
 _MESSAGE = 400
 _EVIDENCE = 20  # lines that are shown of one check
-_SLOW = 1.0  # seconds after which the time of a check is told
+_SLOW = 1.0  # seconds after which the time of a check is reported
 _OTHERS = 4  # failed checks of a rule that are listed beside the first
 _TIED = "\xa0"  # a blank at which no line ends
 _CODES = {"good": "32;1", "bad": "31;1", "mild": "33;1", "strong": "1", "faint": "2"}

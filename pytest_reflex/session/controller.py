@@ -65,7 +65,7 @@ class Controller:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
-        """Compile what the options name, so that a fault is told before any worker starts."""
+        """Compile what the options name, so that a fault is reported before any worker starts."""
         try:
             expect_named(self.desk)
         except ReflexError as error:

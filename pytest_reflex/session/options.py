@@ -54,9 +54,7 @@ OPTIONS = (
     Option("phase", "level", "level of --reflex-criteria: A is basic, B adds stricter rules"),
     Option("threshold", "text", "threshold of --reflex-criteria, 0 to 1", "F"),
     Option("var", "list", "value of a criteria variable (repeatable)", "K=V", "linelist"),
-    Option(
-        "judge", "text", "LLM judge: the agent that grades LLM-graded rules (default: none)", "NAME", "string"
-    ),
+    Option("judge", "text", "agent that grades LLM-graded rules (default: none)", "NAME", "string"),
     Option(
         "no-judge-cache", "switch", "ask the judge anew, and keep none of its votes", ini="bool"
     ),

@@ -76,7 +76,7 @@ def _goal(name: str, default: Any, read: Callable[[Any], Any], purpose: str) -> 
 
 SETTINGS: tuple[Setting, ...] = (
     _top("agent", "offline", readers.text, "agent of all steps"),
-    _top("judge", "", readers.text, "LLM judge: the agent that grades LLM-graded rules; empty: none"),
+    _top("judge", "", readers.text, "agent that grades LLM-graded rules; empty: none"),
     _top(
         "judge_when",
         "no_blockers",
@@ -128,7 +128,7 @@ SETTINGS: tuple[Setting, ...] = (
     _loop("session_timeout", 3600, readers.positive, "seconds a session of --reflex-loop may take"),
     _iterate("agent", "", readers.text, "agent of the iteration loop, where it is another"),
     _iterate("max_iterations", 5, readers.whole, "iterations; 0: no limit"),
-    _iterate("failure_threshold", 3, readers.positive, "failed iterations in a row that end a loop"),
+    _iterate("failure_threshold", 3, readers.positive, "failed iterations in a row, at most"),
     _iterate(
         "timeout",
         3600,
@@ -145,11 +145,9 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     _iterate("wall_time", 8 * 3600, readers.whole, "seconds that one sitting may take; 0: no cap"),
     _iterate(
-        "unchanged", 3, readers.whole, "iterations without a change of the tree before a warning; 0: never"
+        "unchanged", 3, readers.whole, "iterations without a change before a warning; 0: never"
     ),
-    _iterate(
-        "stop_unchanged", False, readers.flag, "end a loop after this many iterations without a change"
-    ),
+    _iterate("stop_unchanged", False, readers.flag, "end the loop instead of the warning"),
     _iterate("log_format", "text", readers.one_of("text", "json"), "verbosity of the log"),
     _iterate("root", ".rooda", readers.text, "folder of the iteration loop's state and logs"),
     replace(

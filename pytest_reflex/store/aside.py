@@ -38,7 +38,7 @@ def keep_aside(path: Path, data: bytes, word: str) -> Path:
             write_all(descriptor, data)
             sync(descriptor)
         except OSError as error:
-            with suppress(OSError):  # a part of it is no copy, and the next try would make another
+            with suppress(OSError):  # a part is not a copy, and the next try would make another
                 os.unlink(target)
             raise StateError(f"{target} could not be written: {error.strerror}") from None
         finally:

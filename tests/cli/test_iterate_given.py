@@ -1,4 +1,4 @@
-"""What the command line of ``iterate`` says is told back as it was typed."""
+"""What the command line of ``iterate`` says is repeated as it was typed."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ REFUSED = {
     ),
     "rounds below 0": (
         ["-n", "-1"],
-        "--max-iterations '-1': expected a whole number in decimal digits (iterations; 0: no limit)",
+        "-iterations '-1': expected a whole number in decimal digits (iterations; 0: no limit)",
     ),
-    "unchanged rounds below 0": (["--unchanged", "-1"], "pytest-reflex: --unchanged '-1': exp"),
+    "unchanged iterations below 0": (["--unchanged", "-1"], "pytest-reflex: --unchanged '-1': exp"),
     "another log": (["--log-format", "xml"], "pytest-reflex: --log-format 'xml': expected \"text"),
 }
 

@@ -185,7 +185,7 @@ REFUSED = {
     ),
     "an agent for no step": ([*NEW, "--agent", "refin=offline", "--yes"], "did you mean refine?"),
     "b118 an alias that leaves the folder": ([*NEW, "--alias", "../../x", "--yes"], "no alias"),
-    "a task that is no text": (
+    "a task that is not text": (
         ["loop", "new", "caf\udce9", "--criteria", "words.yaml", "--yes"],
         "the task is not UTF-8 text at character 4",
     ),

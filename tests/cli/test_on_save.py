@@ -47,7 +47,7 @@ class Watching:
         self.process = process
 
     def until(self, text: str) -> str:
-        """Return what is told up to the line that holds a text."""
+        """Return what is reported up to the line that holds a text."""
         assert self.process.stdout is not None
         lines: list[str] = []
         while not lines or text not in lines[-1]:
@@ -73,7 +73,7 @@ def watching(project: Path, *words: str) -> Iterator[Watching]:
 
 
 def replace(path: Path, text: str) -> None:
-    """Save as editors do: a new file takes the place of the old one."""
+    """Save as editors do: a new file replaces the old one."""
     beside = path.parent.parent / "beside.tmp"
     beside.write_text(text)
     os.replace(beside, path)

@@ -11,7 +11,7 @@ def check(text: str) -> str:
     return rules(rule(check=text))
 
 
-# What is told stands as it is printed, without the file's name; "..." leaves the rest open.
+# What is reported stands as it is printed, without the file's name; "..." leaves the rest open.
 ERRORS: dict[str, tuple[str, str]] = {
     "an empty file": ("", "the file is empty (it needs a mapping with `rules`)"),
     "a list": ("- a\n", "1:1: the file must be a mapping with keys such as `rules`"),
@@ -309,14 +309,14 @@ ERRORS: dict[str, tuple[str, str]] = {
     "a key of a check": (
         check("{type: content, serach: x}"),
         (
-            "5:28: rule a.docs.title: 'serach' is no key of a check of type content (did "
+            "5:28: rule a.docs.title: 'serach' is not a key of a check of type content (did "
             "you mean search?)"
         ),
     ),
     "a pattern": (
         check("{type: content, search: '(x'}"),
         (
-            "5:36: rule a.docs.title: search is no valid pattern: missing ), unterminated "
+            "5:36: rule a.docs.title: search is not a valid pattern: missing ), unterminated "
             "subpattern at position 0: (x (to search for a text as it stands, add literal: "
             "true)"
         ),
@@ -404,7 +404,7 @@ ERRORS: dict[str, tuple[str, str]] = {
     "a key inside a kind": (
         check("{type: structure, headings: {require: [A]}}"),
         (
-            "5:41: rule a.docs.title: 'require' is no key of a check of type structure "
+            "5:41: rule a.docs.title: 'require' is not a key of a check of type structure "
             "(headings) (did you mean required?)"
         ),
     ),
@@ -418,7 +418,7 @@ ERRORS: dict[str, tuple[str, str]] = {
     ),
     "a pattern inside a kind": (
         check("{type: structure, headings: {required: ['/(/']}}"),
-        "5:51: rule a.docs.title: headings.required is no valid pattern: missing )...",
+        "5:51: rule a.docs.title: headings.required is not a valid pattern: missing )...",
     ),
     "a list for a kind": (
         check("{type: structure, headings: [Errors]}"),
@@ -486,7 +486,7 @@ ERRORS: dict[str, tuple[str, str]] = {
     ),
     "a level of findings that there is not": (
         check("{type: findings, command: [x], format: sarif, max_findings: {errors: 3}}"),
-        "5:73: rule a.docs.title: max_findings: 'errors' is no level (did you mean error?)",
+        "5:73: rule a.docs.title: max_findings: 'errors' is not a level (did you mean error?)",
     ),
     "a number of findings": (
         check("{type: findings, command: [x], format: sarif, max_findings: {all: few}}"),
@@ -501,7 +501,7 @@ ERRORS: dict[str, tuple[str, str]] = {
     ),
     "a field of findings": (
         check("{type: findings, command: [x], format: json, fields: {mesage: m}}"),
-        "5:66: rule a.docs.title: fields: 'mesage' is no field (did you mean message?)",
+        "5:66: rule a.docs.title: fields: 'mesage' is not a field (did you mean message?)",
     ),
     "fields without a message": (
         check("{type: findings, command: [x], format: json, fields: {rule: r}}"),
@@ -624,7 +624,7 @@ def running(text: str) -> str:
 
 OTHER = whole("a.docs.other", description="Another", check="{type: content, search: other}")
 
-# warning: (what was written, line and column, what is told)
+# warning: (what was written, line and column, what is reported)
 WARNINGS: dict[str, tuple[str, str, str]] = {
     "always-matches": (
         searching("{type: content, search: '\\d*'}"),

@@ -152,7 +152,7 @@ UNSEEN = {
     "a placeholder": (
         LINTER + "'ruff check --select F --output-format json \"{file}\"'}",
         "ignores-artifact",
-        "does not name the artifact: nothing is put in the place of {file}",
+        "does not name the artifact: nothing is put in place of {file}",
     ),
     "a report that stands there": (LINTER + "'echo []'}", "cannot-fail", "reports the same"),
     "code by a command": (
@@ -195,7 +195,7 @@ def test_alternatives_are_looked_at_each_in_its_place(folder: Path) -> None:
     assert (remark.code, str(remark.problem.place)) == ("always-matches", "page.yaml:7:35")
     write(folder, "page.yaml", text.replace("x*", "(x"))
     (remark,) = lint("page.yaml", REGISTRY)
-    assert str(remark.problem).startswith("page.yaml:7:35: rule a.docs.title: search is no valid")
+    assert str(remark.problem).startswith("page.yaml:7:35: rule a.docs.title: search is not valid")
 
 
 def test_all_errors_of_a_file_are_told_at_once(folder: Path) -> None:

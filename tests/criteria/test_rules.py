@@ -171,7 +171,7 @@ CHECKS = [
     ("{type: contnt}", "5:19: rule a.docs.title: unknown check type 'contnt' (did you mean conten"),
     ("{type: 3}", "type must be a text, not the number 3"),
     ("{type: content}", "5:12: rule a.docs.title: "),
-    ("{type: content, search: x, serach: y}", "5:39: rule a.docs.title: 'serach' is no key"),
+    ("{type: content, search: x, serach: y}", "5:39: rule a.docs.title: 'serach' is not a key"),
     ("{type: content, search: 017}", "5:36: rule a.docs.title: search must be"),
     ("{type: content, search: {id}}", "unquoted braces are a mapping in YAML"),
     ("{type: content, search: [a]}", "unquoted brackets are a list in YAML"),

@@ -84,7 +84,8 @@ def test_reasons_name_blockers_score_and_what_is_missing() -> None:
     )
     assert judged("pass", "pass").reason == ""
     assert (
-        judged("error", "not_measured", partial=True).reason == "artifact.md: failed rules: a.x.fail"
+        judged("error", "not_measured", partial=True).reason
+        == "artifact.md: failed rules: a.x.fail"
     )
     assert judged("not_measured", "fail").reason == ("artifact.md: only 1 of 2 rules were measured")
 

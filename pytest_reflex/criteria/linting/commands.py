@@ -46,9 +46,7 @@ def _of_command(
     for code, message, hint in _odd(command):
         yield warning(code, message, faults, spot, hint=hint, rule_id=rule_id)
     if command.timeout > LONG:
-        message = (
-            f"the command may take {command.timeout:g} seconds at each evaluation"
-        )
+        message = f"the command may take {command.timeout:g} seconds at each evaluation"
         yield warning("long-timeout", message, faults, table.at("timeout"), rule_id=rule_id)
 
 
@@ -65,7 +63,7 @@ def _odd(of_check: CheckCommand) -> Iterator[tuple[str, str, str]]:
     elif not any(name in text for name in _GIVEN):
         message = f"{quoted(text)} does not name the artifact"
         if found := _PASTED.search(text):
-            message += f": nothing is put in the place of {found[0]}"
+            message += f": nothing is put in place of {found[0]}"
         hint = 'its path is in "$PYTEST_REFLEX_ARTIFACT", its blocks in "$PYTEST_REFLEX_BLOCKS"'
         yield "ignores-artifact", message, hint
     elif not isinstance(command, str) and (word := _unexpanded(command)):

@@ -108,7 +108,7 @@ def _staff(values: Sequence[str], settings: Settings, project: Path, *, runs: bo
         elif role in ROLES:
             names[role] = name
         else:
-            raise UsageError(f"--agent {value!r}: {role!r} is no role", hint=", ".join(ROLES))
+            raise UsageError(f"--agent {value!r}: {role!r} is not a role", hint=", ".join(ROLES))
     kinds = agent_kinds(open_host(settings["plugins"], project))
 
     def make(name: str, model: str) -> Askable:

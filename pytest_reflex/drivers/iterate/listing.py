@@ -118,7 +118,7 @@ def is_ignored(folder: Path, path: bytes) -> bool:
 
 
 def walked(folder: bytes) -> Iterator[bytes]:
-    """Yield everything below a folder that is no folder itself; links are not followed."""
+    """Yield everything below a folder that is not a folder itself; links are not followed."""
     waiting = [b""]
     while waiting:
         inside = waiting.pop()

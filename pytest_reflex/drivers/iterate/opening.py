@@ -20,7 +20,7 @@ _MEND = "fix it in the state file, or start over: iterate run --fresh"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What the command line says of every round; a resume takes it over, as it was typed.
+    """What the command line says of every iteration; a resume takes it over, as it was typed.
 
     `agent` is a name, `ai_command` a command instead of one, `judge` the name of who judges in
     gates; `contexts` are texts or names of files, `phases` names of files that replace those of a

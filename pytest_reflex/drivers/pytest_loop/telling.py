@@ -68,7 +68,7 @@ class Teller:
         self.say(plain(broken(lines, WIDTH) if on_terminal else lines))
 
     def begin(self, loop: ReflexLoop) -> None:
-        """Tell what could not be read when the run was taken up."""
+        """Report what could not be read when the run was taken up."""
         for line in loop.files.recovered:
             self.note(line)
         for path in loop.files.aside:
@@ -90,7 +90,7 @@ class Teller:
         return session
 
     def begin_session(self) -> None:
-        """Tell that a session is run now."""
+        """Report that a session is run now."""
         if not self.quiet:
             self.say("Session ...")
 
@@ -115,7 +115,7 @@ class Teller:
             self._block(loop)
         elif kind == EventKind.CRITIQUE_DONE:
             self.say("Critique:")
-            # What an agent is told at length is told people in a line for each rule.
+            # What an agent is told at length is reported people in a line for each rule.
             self._found()
         elif event.kind is Kind.STOPPED:
             self._found()
@@ -169,7 +169,7 @@ class Teller:
 
 
 def _advice(state: RunState) -> str:
-    """Return what to do after a run that is no success."""
+    """Return what to do after a run that is not success."""
     if state.stop.offered:
         return allowing(state, of_session=True)
     if state.stop.reason is StopReason.TAMPERED:

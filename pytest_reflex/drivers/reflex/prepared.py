@@ -85,7 +85,7 @@ def _is_declared(check: WireCheck, criteria: Criteria) -> bool:
 
 
 def unusable(checks: Iterable[WireCheck]) -> list[str]:
-    """Return what keeps checks from being evaluated, each with its rule: a retry may mend it."""
+    """Return what keeps checks from being evaluated, each with its rule: a retry may fix it."""
     registry, problems = built_in(), []
     for check in checks:
         try:

@@ -42,7 +42,7 @@ def evaluate_again(
 ) -> Iterator[Done]:
     """Evaluate what is recorded as evaluated; yield the event of an evaluation that differs.
 
-    Agents are asked for votes only where some are not recorded. What differs takes the place of
+    Agents are asked for votes only where some are not recorded. What differs replaces
     what was recorded, and `notice` gets a line about it. Raises PausedError where the project is
     not as it was.
     """

@@ -1,4 +1,4 @@
-"""Quality gates: commands and criteria after a round, and what is a pass of them."""
+"""Quality gates: commands and criteria after an iteration, and what is a pass of them."""
 
 from __future__ import annotations
 
