@@ -129,13 +129,13 @@ def test_schemas_that_are_not_installed_are_not_measured(monkeypatch: pytest.Mon
 
 
 CLEAR = [
-    ("password: hunter2\n", "password holds a secret in clear"),
-    (WEB + "    environment: ['A_PASSWORD=hunter2']\n", "A_PASSWORD holds a secret in clear"),
+    ("password: hunter2\n", "password holds a secret in plain text"),
+    (WEB + "    environment: ['A_PASSWORD=hunter2']\n", "A_PASSWORD holds a secret in plain text"),
     ("# token: ghp_" + "a1B2" * 9 + "\na: 1\n", "it looks like a secret: GitHub Token"),
     ("a: |\n  -----BEGIN RSA PRIVATE KEY-----\n  x\n", "it looks like a secret: Private Key"),
     ("a: postgres://u:hunter2@h/d\n", "it looks like a secret: Basic Auth Credentials"),
     ("a: 3f8a1c9b7d2e6f405a1b8c9d3e7f2a60\n", "a looks like a secret: Hex High Entropy String"),
-    ("A_API_KEY=abcdef123\n", "A_API_KEY holds a secret in clear"),
+    ("A_API_KEY=abcdef123\n", "A_API_KEY holds a secret in plain text"),
 ]
 
 
@@ -181,6 +181,6 @@ def test_any_text_has_an_outcome(aspect: str, top: str, text: str) -> None:
     try:
         result = judge(top + text, {"configuration": aspect})
     except CriteriaError as error:
-        raise AssertionError("a text is no fault of the criteria") from error
+        raise AssertionError("a text is not a fault of the criteria") from error
     may = {Outcome.PASS, Outcome.FAIL, Outcome.ERROR}
     assert result.outcome in (may if aspect == "syntax" else may | {Outcome.NOT_MEASURED})

@@ -152,7 +152,7 @@ SECRETS = [
 def test_secret_is_found_however_it_is_written(text: str) -> None:
     result = judge(text, {"configuration": "secrets"}, "a.yaml")
     assert result.outcome is Outcome.FAIL
-    assert "holds a secret in clear" in result.message
+    assert "holds a secret in plain text" in result.message
 
 
 @pytest.mark.parametrize("name", [".env.example", "config.example.yaml"])

@@ -40,7 +40,7 @@ ASPECTS: dict[str, tuple[str, Callable[[ConfigFile, Wishes], Report]]] = {
         "variables from outside without a default, a definition or a comment",
         variables,
     ),
-    "secrets": ("secrets in clear, by detect-secrets", secrets),
+    "secrets": ("secrets in plain text, by detect-secrets", secrets),
     "defaults": (
         "services without `restart`, jobs without `timeout-minutes`, settings without a value",
         defaults,

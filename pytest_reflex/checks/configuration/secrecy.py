@@ -1,4 +1,4 @@
-"""Secrets written in clear, by the detectors of detect-secrets (extra `secrets`).
+"""Secrets written in plain text, by the detectors of detect-secrets (extra `secrets`).
 
 Promises: no detector asks the network whether a secret is alive; no message holds the secret.
 """
@@ -68,7 +68,7 @@ def secrets(config: ConfigFile, wishes: Wishes) -> Report:
     purse = Purse()
     for finding in (*_by_form(config, purse), *_by_value(config)):
         found.setdefault(finding.line, finding)
-    return Report([found[line] for line in sorted(found)], "no secret is written in clear")
+    return Report([found[line] for line in sorted(found)], "no secret is written in plain text")
 
 
 def _by_form(config: ConfigFile, purse: Purse) -> Iterator[Finding]:
@@ -111,7 +111,7 @@ def _by_value(config: ConfigFile) -> Iterator[Finding]:
         if not _ENCRYPTED.isdisjoint(folders) or any(map(_PACKAGES.search, folders)):
             continue
         if named and _says_secret(setting, value, config):
-            yield setting.finding(f"{setting.name} holds a secret in clear")
+            yield setting.finding(f"{setting.name} holds a secret in plain text")
         elif isinstance(value, str) and (kind := _is_random(detectors, setting, value, config)):
             yield setting.finding(f"{setting.name} looks like a secret: {kind}")
 
