@@ -144,7 +144,7 @@ def test_a_stock_template_is_a_gate_by_its_name(project: Path) -> None:
 def test_a_suite_is_a_gate_with_its_own_artifacts(project: Path) -> None:
     suite = "criteria: words.yaml\nartifacts: ['*d.md']\nphase: B\n"
     (project / "docs.reflex.yaml").write_text(suite)
-    assert tried(project, criteria="docs.reflex.yaml").summary.startswith("bad.md: blocked")
+    assert tried(project, criteria="docs.reflex.yaml").summary.startswith("bad.md: failed rules: ")
     (project / "bad.md").unlink()
     assert tried(project, criteria="docs.reflex.yaml").passed
 
@@ -201,10 +201,10 @@ def test_a_run_that_is_stopped_tries_no_further_gate(project: Path) -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({}, "it needs one of a command, criteria, and limits"),
+        ({}, "it needs a command, criteria, or limits"),
         (
             {"command": "true", "criteria": "base"},
-            "it needs one of a command, criteria, and limits",
+            "it needs a command, criteria, or limits",
         ),
         ({"command": ""}, "its command is empty"),
         ({"criteria": "base"}, "its criteria have nothing to judge"),
