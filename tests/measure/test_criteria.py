@@ -87,7 +87,7 @@ def test_a_suite_measures_its_own_artifacts(project: Path) -> None:
     (project / "docs.reflex.yaml").write_text("criteria: words.yaml\nartifacts: ['*d.md']\n")
     suite = measure(project, criteria="docs.reflex.yaml")
     assert sorted(path.name for path in suite.judged_now()) == ["bad.md", "good.md"]
-    assert measured(suite, Attempt()).summary.startswith("bad.md: blocked")
+    assert measured(suite, Attempt()).summary.startswith("bad.md: failed rules: ")
     (project / "bad.md").unlink()
     assert measured(suite, Attempt()).passed
 
