@@ -95,7 +95,7 @@ def pytest_reflex_critique(request: StepRequest) -> Reply | None:
 
 @hookspec(firstresult=True)
 def pytest_reflex_refine(request: StepRequest) -> Reply | None:
-    """REFINE: answer with the whole mended artifact as text. First result counts.
+    """REFINE: answer with the whole fixed artifact as text. First result counts.
 
     Safe fixes of the critiqued rules were applied already; ``request.issues`` is what remains.
     """

@@ -159,7 +159,7 @@ def _named(what: str) -> Iterator[None]:
         raise
     except (Exception, SystemExit) as error:
         raise UsageError(
-            f"{what} raised {type(error).__name__}: {error}", hint="mend the plugin"
+            f"{what} raised {type(error).__name__}: {error}", hint="fix the plugin"
         ) from error
 
 
@@ -261,7 +261,7 @@ def judge_name(host: Host) -> str:
 
 
 def judge_command(host: Host) -> tuple[str, ...]:
-    """Return the command of the judge, none where it is no command."""
+    """Return the command of the judge, none where it is not a command."""
     return tuple(getattr(host.registry.judge, "command", ()))
 
 
@@ -340,5 +340,5 @@ def _import(name: str, project: Path | None) -> object:
     except (Exception, SystemExit) as error:  # a plugin may raise anything while it is imported
         raise UsageError(
             f"plugin {name!r} could not be imported: {type(error).__name__}: {error}",
-            hint="mend `plugins` in the configuration",
+            hint="fix `plugins` in the configuration",
         ) from None

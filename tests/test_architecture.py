@@ -203,7 +203,7 @@ TYPE_CONSTANTS = {"ALTERNATIVES", "JUDGED"}
 # What a check is, its compiled form says. Who asks for its type all the same, and why.
 ASK_FOR_TYPES = {
     "checks.registry": "the kinds are registered there",
-    "checks.code.check": "a command in the place of our tools is run as an executable check",
+    "checks.code.check": "a command in place of our tools is run as an executable check",
     "checks.openapi.document": "`content` is a key of OpenAPI, too",
     "model.rules": "on the wire a list of alternatives is a check of that type",
     "criteria.checks": "a rule may write any_of without a type; each alternative has its own place",

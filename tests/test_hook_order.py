@@ -425,7 +425,7 @@ def test_a_loop_asks_and_tells_all_that_it_has_a_step_for(loop: Path, spy: Spy) 
     play()
     assert set(spy.asked()) - {"agent"} == HOOKS["loop"]
     asked = spy.asked()
-    # An answer is told before it is used, and each event when it is durable.
+    # An answer is reported before it is used, and each event when it is durable.
     assert asked[asked.index("plan") : asked.index("plan") + 4] == [
         "plan", "agent", "answered", "record"
     ]  # fmt: skip

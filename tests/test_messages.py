@@ -19,7 +19,7 @@ READING = {
 ALLOWED = {
     "checks/configuration/schemas.py": "jsonschema names the key in its message only",
     "checks/reported/finding.py": "the white space of what a tool reports is folded",
-    "drivers/iterate/setup.py": "a flag is named in the place of a table that nobody wrote",
+    "drivers/iterate/setup.py": "a flag is named in place of a table that nobody wrote",
     "session/items.py": "an evidence that repeats the message is not shown twice",
 }
 

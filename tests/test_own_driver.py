@@ -291,7 +291,7 @@ def test_a_state_that_cannot_be_read_is_told_and_kept_aside(
     (row,) = json.loads(capsys.readouterr().out)["runs"]
     assert (row["status"], problem in row["problem"]) == ("damaged", True)
     status, _, err = program.run(*NEW)
-    assert (status, "it is kept as demo.json.corrupt-" in err) == (0, True)
+    assert (status, "a copy is kept as demo.json.corrupt-" in err) == (0, True)
 
 
 def test_a_run_that_can_go_on_is_not_begun_anew_unless_one_says_so(program: Program) -> None:

@@ -53,7 +53,7 @@ def read_judgements(text: str) -> dict[Key, Judgement]:
             readings = tuple(entry.pop("readings", ()))
             judgement = Judgement(key=key, readings=readings, **entry)
         except (ValueError, KeyError, TypeError) as error:
-            raise CorpusError(f"line {number} is no judgement: {error!r}") from error
+            raise CorpusError(f"line {number} is not a judgement: {error!r}") from error
         if key in judgements:
             raise CorpusError(f"line {number}: the same finding is judged twice")
         judgements[key] = judgement

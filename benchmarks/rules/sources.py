@@ -40,7 +40,7 @@ class Source:
 
 
 def sources(documents: Iterable[Document]) -> Iterator[Source]:
-    """Yield each document in the formats of its template; texts that are no UTF-8 are left out."""
+    """Yield each document in the formats of its template; texts that are not UTF-8 are left out."""
     folders: dict[str, dict[str, str]] = {}
     for document in documents:
         if document.file.stat().st_size > LARGEST:

@@ -1,4 +1,4 @@
-"""A scripted agent: it reads its prompt, mends one thing at a time, and needs no network.
+"""A scripted agent: it reads its prompt, fixes one thing at a time, and needs no network.
 
 A real one is a line of configuration: agent = "claude".
 """

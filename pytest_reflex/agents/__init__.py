@@ -1,1 +1,1 @@
-"""Whatever makes or mends an artifact: offline, a command, and the prompts they are given."""
+"""Whatever makes or fixes an artifact: offline, a command, and the prompts they are given."""

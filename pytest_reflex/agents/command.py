@@ -43,7 +43,7 @@ STEP = "PYTEST_REFLEX_STEP"
 RUN_DIR = "PYTEST_REFLEX_RUN_DIR"
 # How the tool ended where it did not end well, in the details of an answer.
 END = "end"
-PARTIAL = "partial"  # in the details: the unfinished answer, where that is no output
+PARTIAL = "partial"  # in the details: the unfinished answer, where that is not output
 LEFT = "left"  # in the details: it left processes running, which were killed
 NOT_STARTED, TIMED_OUT, STOPPED, BAD_EXIT = "not started", "timed out", "stopped", "exit"
 MAX_ARGUMENT = 128 * 1024 - 1  # bytes; the kernel counts the closing NUL
@@ -220,7 +220,7 @@ class CommandAgent:
         try:
             data = prompt.encode()
         except UnicodeEncodeError as error:
-            raise UsageError(f"the prompt is no valid text: {error.reason}") from None
+            raise UsageError(f"the prompt is not valid text: {error.reason}") from None
         if self.prompt == "argument":
             _check_argument(data)
         elif self.prompt == "file":

@@ -56,7 +56,7 @@ def agent_from_table(
     """
     for key in table:
         if key not in _KEYS:
-            raise _wrong(name, key, "is no key of an agent", hint=did_you_mean(key, _KEYS))
+            raise _wrong(name, key, "is not a key of an agent", hint=did_you_mean(key, _KEYS))
     if (kind := table.get("kind", "command")) != "command":
         raise _wrong(name, "kind", f"must be command, or one that a plugin registers, not {kind!r}")
     merged = _over(_base(name, table, tables or {}, ()), table)
@@ -174,7 +174,7 @@ def _command(name: str, value: Any, model: str | None) -> tuple[str, ...]:
 def _refuse_shell(name: str, command: str) -> None:
     """Raise UsageError for what only a shell understands: the program would get it as a word."""
     try:
-        words = shlex.split(command, posix=False)  # quotes stay, and what they hold is no operator
+        words = shlex.split(command, posix=False)  # quotes stay: in them is not an operator
     except ValueError:
         return
     if found := next((word for word in words if word in _OF_A_SHELL), ""):
@@ -219,7 +219,7 @@ def _refuse_unknown_places(agent: CommandAgent) -> None:
                 is_whole = _WHOLE.fullmatch(item) and programs.isdisjoint(_OWN_BRACES)
                 if word not in _KNOWN and (meant or is_whole):
                     hint = suggest(f"{{{meant[0]}}}") if meant else _NO_PLACE
-                    raise _wrong(agent.name, key, f"has {{{word}}}, which is no place", hint)
+                    raise _wrong(agent.name, key, f"has {{{word}}}, which is not a place", hint)
 
 
 def _check_options(agent: CommandAgent, table: Mapping[str, Any]) -> None:

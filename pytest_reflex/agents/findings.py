@@ -1,7 +1,7 @@
 """Rules and what was found of them, in the words of a prompt.
 
-A check is told by its `expected`; a pattern stands beside that and nowhere else, since it says to
-nobody what is wanted. Everything is cut to a length: what was left out is told.
+A check is reported by its `expected`; a pattern stands beside that and nowhere else, since it says
+to nobody what is wanted. Everything is cut to a length: what was left out is reported.
 """
 
 from __future__ import annotations

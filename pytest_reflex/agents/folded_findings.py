@@ -22,7 +22,7 @@ MOST_FINDINGS = 5
 """Findings that are shown of one rule."""
 MOST_LINES = 10
 
-_LONGEST = 600  # characters of a text that is no evidence
+_LONGEST = 600  # characters of a text that is not evidence
 _LONGEST_EVIDENCE = 2_000
 _SHORTEST_EVIDENCE = 80
 _CUT = " ..."

@@ -46,7 +46,7 @@ class AgentJudge:
 
     @property
     def command(self) -> tuple[str, ...]:
-        """The command of the agent, none where it is no command."""
+        """The command of the agent, none where it is not a command."""
         return self.agent.command if isinstance(self.agent, CommandAgent) else ()
 
     @property

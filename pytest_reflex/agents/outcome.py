@@ -242,7 +242,7 @@ def _as_text(value: Any, place: Source) -> str:
         return ""
     if isinstance(value, dict | list):
         return json.dumps(value, ensure_ascii=False)
-    raise ValueError(f"its {place.spelt} is no text: {as_written(value)}")
+    raise ValueError(f"its {place.spelt} is not text: {as_written(value)}")
 
 
 def _written(answer_file: Path) -> bytes:

@@ -9,7 +9,7 @@ from pytest_reflex.model.steps import Reply
 def partial_output(reply: Reply) -> str:
     """Return what a tool wrote that was stopped, killed or failed; empty where nothing is lost.
 
-    The notice of a limit is no work.
+    The notice of a limit is not work.
     """
     details = reply.details
     if details.get(END) not in (TIMED_OUT, STOPPED, BAD_EXIT):

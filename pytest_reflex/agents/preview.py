@@ -22,7 +22,9 @@ _STANDS_FOR = {
 
 
 def typed_command(agent: Askable, *, may_edit: bool = False) -> str:
-    """Return the command of an agent as it would be typed; one that is no command by its name."""
+    """Return the command of an agent as it would be typed; one that is not a command by its
+    name.
+    """
     if not isinstance(agent, CommandAgent):
         return f"agent {agent.name}"
     return command_of(agent, {}, may_edit=may_edit).typed
@@ -31,7 +33,7 @@ def typed_command(agent: Askable, *, may_edit: bool = False) -> str:
 def command_of(
     agent: CommandAgent, told: Mapping[str, str], *, may_edit: bool = False, contract: str = ""
 ) -> CommandPreview:
-    """Return the command of an agent that is told something in its environment.
+    """Return the command of an agent that is reported something in its environment.
 
     A `$NAME` in the command stays a name.
     """

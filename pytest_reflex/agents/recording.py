@@ -51,7 +51,7 @@ class Header:
         """Read the first line; raises ValueError with what is wrong with it."""
         version = wire.get("recording")
         if isinstance(version, bool) or not isinstance(version, int):
-            raise ValueError("it is no recording of a loop")
+            raise ValueError("it is not a recording of a loop")
         if version > VERSION:
             raise ValueError(f"it has version {version}, and this program reads up to {VERSION}")
         hidden = _take(wire, "hidden", list)
@@ -208,7 +208,7 @@ def sha256(text: str) -> str:
 def read_recording(path: Path) -> Recording:
     """Return what was recorded; a last line that was never finished does not count.
 
-    Raises UsageError with the line for a file that is no recording, or a damaged one.
+    Raises UsageError with the line for a file that is not a recording, or a damaged one.
     """
     try:
         content = read_journal(path)
@@ -224,7 +224,7 @@ def parse_recording(path: Path, content: Content) -> Recording:
     total = len(content.records) + len(content.sealed)
     lines = [number for number in range(1, total + 1) if number not in content.sealed]
     if not lines:
-        raise _damaged(path, 1, "it is no recording of a loop")
+        raise _damaged(path, 1, "it is not a recording of a loop")
     header: Header | None = None
     calls: list[Call] = []
     for line, record in zip(lines, content.records, strict=True):

@@ -38,7 +38,7 @@ _first = pluggy.HookimplMarker("pytest")(tryfirst=True)
 
 
 class ReplayAgent:
-    """Answers as a recording says; `project` is the folder that takes the place of the recorded.
+    """Answers as a recording says; `project` is the folder that replaces the recorded.
 
     Raises UsageError where the recording cannot be used.
     """
@@ -63,7 +63,7 @@ class ReplayAgent:
         """Return the agent of a table `{kind = "replay", recording = FILE}`; raises UsageError."""
         path = table.get("recording")
         if unknown := [key for key in table if key not in ("kind", "recording")]:
-            raise UsageError(f"agent replay: {unknown[0]} is no key of a replay")
+            raise UsageError(f"agent replay: {unknown[0]} is not a key of a replay")
         if not isinstance(path, str) or not path.strip():
             raise UsageError(
                 "agent replay needs a recording",

@@ -81,7 +81,7 @@ def identity_of(agent: object) -> str:
 
 
 def _file(word: str) -> Any:
-    """Return what is in a file that a command names, None where a word is no file."""
+    """Return what is in a file that a command names, None where a word is not a file."""
     state = _state(word) if word else None
     if state is None or state[0] > _MOST_READ:
         return state

@@ -45,7 +45,7 @@ LANGUAGES: dict[str, tuple[str, ...]] = {
 
 
 def _meant_language(value: Any) -> str:
-    """Return a hint for what is no language: `py` is the ending of one."""
+    """Return a hint for what is not a language: `py` is the ending of one."""
     known = (language for language, names in LANGUAGES.items() if value in names)
     return next((f"write {language}" for language in known), "") or nearest_of(LANGUAGES)(value)
 
@@ -219,7 +219,7 @@ def _refuse_broken(pattern: str, language: str, rule: Mapping[str, Any]) -> None
         broken = True
     if broken:
         raise ParameterError(
-            "pattern", f"pattern is no whole piece of {language} code: {one_line(pattern, 80)}"
+            "pattern", f"pattern is not a whole piece of {language} code: {one_line(pattern, 80)}"
         )
 
 

@@ -40,7 +40,7 @@ class Command:
     is_text: bool = False
 
     def trouble(self, returncode: int | None) -> str:
-        """Return why an exit status is no verdict of the command, empty where it is one."""
+        """Return why an exit status is not a verdict of the command, empty where it is one."""
         if returncode is None:
             return "its exit status was lost: another part of this process reaped it"
         if returncode < 0:

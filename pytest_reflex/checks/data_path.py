@@ -290,7 +290,7 @@ KIND = StructureKind(
         ),
         "equals": ANYTHING.means('every value is this one; `true` is not `1`, `"1"` is not `1`'),
         "matches": TEXT.means(
-            "this pattern is in every value; one that is no text is written as JSON first"
+            "this pattern is in every value; one that is not text is written as JSON first"
         ),
         "exists": FLAG.means("with `false`: there is no value", "`true`"),
         # `type` is the type of the check itself.

@@ -92,7 +92,7 @@ def before_text(text: str) -> Source:
 def whole_text(text: str, *, meant: bool = False) -> Source:
     """Return the whole text as JSON or YAML, where every document in it is a map or a list.
 
-    Where it is none, the fault is told only if the text is `meant` to be one.
+    Where it is none, the fault is reported only if the text is `meant` to be one.
     """
     like_json = text.lstrip()[:1] in ("{", "[")
     json = _read(text, "json") if like_json else Source()

@@ -76,7 +76,9 @@ _NEWER = (
 
 
 def is_fragment(text: str, language: str) -> bool:
-    """Return whether a text that is no whole file (json, yaml, toml, python) is a part of one."""
+    """Return whether a text that is not a whole file (json, yaml, toml, python) is a part of
+    one.
+    """
     whole = _INCLUDE_LINE.sub("", text)
     if whole != text:
         if not whole.strip():

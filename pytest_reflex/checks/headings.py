@@ -32,7 +32,7 @@ _STAND_FOR: dict[str, tuple[str, Callable[[markdown.Markdown], Iterator[int]]]] 
     "installed": ("how to install it", installing_lines),
     "documented": ("a link to documentation", pages_lines),
 }
-"""What may stand in the place of a heading: its key, what messages call it, and who finds it."""
+"""What may stand in place of a heading: its key, what messages call it, and who finds it."""
 
 
 @dataclass(frozen=True, slots=True)

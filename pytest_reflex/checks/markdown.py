@@ -40,7 +40,7 @@ __all__ = [
 MAX_CHARACTERS = 2_000_000
 MAX_LINES = 100_000
 MAX_PIPES = 200_000  # each may be a cell of a table: 17 µs and 850 bytes
-MAX_MARKS = 300_000  # in what is no code block; each may be a token: 16 µs and 700 bytes
+MAX_MARKS = 300_000  # in what is not a code block; each may be a token: 16 µs and 700 bytes
 MAX_LINK_WORK = 5_000_000_000  # brackets times characters of a paragraph; about 10 s
 
 _MARKDOWN = "Markdown"
@@ -212,7 +212,7 @@ class Markdown:
     def spoken(self) -> Iterator[tuple[str, int]]:
         """Yield the words of every paragraph, heading and cell with their line.
 
-        Code, and the words of a link that leads somewhere, are a mark that is no word.
+        Code, and the words of a link that leads somewhere, are a mark that is not a word.
         """
         for token in self.tokens:
             if token.type == "inline":

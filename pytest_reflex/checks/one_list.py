@@ -73,7 +73,7 @@ def _gaps(items: Sequence[Item]) -> Iterator[tuple[Item, str]]:
     numbers = [(item.number, item) for item in items]
     for number, item in numbers:
         if number is None:
-            yield item, f"{_shown(item)} is no whole number"
+            yield item, f"{_shown(item)} is not a whole number"
     placed = {number: item for number, item in reversed(numbers) if number is not None}
     for before, after in pairwise(sorted(placed)):
         if after - before > 1:

@@ -160,7 +160,7 @@ def problems_of(
         kind = kinds.get(key)
         if kind is None:
             yield Problem(
-                message=f"{one_line(str(key))!r} is no key of a check of type {spec.type}",
+                message=f"{one_line(str(key))!r} is not a key of a check of type {spec.type}",
                 place=spec.place,
                 hint=did_you_mean(key, kinds),
                 path=(*above, key),

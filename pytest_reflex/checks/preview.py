@@ -19,7 +19,7 @@ ENGINE_WORDS = {
 }
 _SECONDS = CheckContext(root=Path()).pattern_seconds
 OF_COMMAND = ("command", "shell", "timeout", "retries")
-"""Parameters that are told with the command."""
+"""Parameters that are reported with the command."""
 
 
 def preview(check: CompiledCheck, rule: Rule, root: Path, judge: Judge | None) -> dict[str, Any]:

@@ -34,7 +34,7 @@ _FUTURE = re.compile(
 _SAYS_NOTHING = re.compile(r"\s*(?:#.*|\[[^\]]+\]:\s.*|[=-]*|<!--.*-->\s*)")
 """A line of an entry that is blank, a heading, a comment, or where a link leads to."""
 _OPENS = re.compile(r"[\[\s]*(?:(?:version|release)\s+)?[\[\s]*v?(?=\d)")
-"""What stands before a version and is no name of what is released."""
+"""What stands before a version and is not a name of what is released."""
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH = rf"(?P<name>{'|'.join(_MONTHS)})[a-z]*\.?"
 _DATES = [
@@ -52,7 +52,7 @@ _DATES = [
 class _Release:
     """One entry: its title, line, text and headings; `version` is empty where it has none.
 
-    `faulty` is what is written as a date and is no day of the calendar.
+    `faulty` is what is written as a date and is not a day of the calendar.
     """
 
     title: str
@@ -164,7 +164,7 @@ def _version_in(title: str, *, strict: bool) -> str:
 
 
 def _day_in(text: str) -> tuple[date | None, str]:
-    """Return the day that a text names, or what is no day, as it is written."""
+    """Return the day that a text names, or what is not a day, as it is written."""
     for form in _DATES:
         if found := form.search(text):
             parts = found.groupdict()
@@ -214,7 +214,7 @@ def _rising(releases: Sequence[_Release]) -> Iterator[Finding]:
 def _undated(releases: Sequence[_Release]) -> Iterator[Finding]:
     for release in releases:
         if release.faulty:
-            yield Finding(f"{release.faulty} is no day of the calendar", release.line)
+            yield Finding(f"{release.faulty} is not a day of the calendar", release.line)
     versions = [release for release in releases if release.version]
     if any(release.day for release in versions) and not (versions[0].day or versions[0].faulty):
         message = f"{_shown(versions[0])} has no date, and others have"

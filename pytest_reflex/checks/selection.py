@@ -74,7 +74,7 @@ def over_files(
 ) -> CheckResult:
     """Judge a file, or the files of a folder that match one of the globs (None: not given).
 
-    A check that was written for one file is no verdict on a folder: it would pass where any file
+    A check that was written for one file is not a verdict on a folder: it would pass where any file
     of many does. So it has to say which files it means, or that it means each of them. `Scope` says
     how many have to pass; `negative` is a check of what must not be there. A file that could not be
     judged, or read, makes an error of what would otherwise depend on it.

@@ -34,12 +34,12 @@ class StructureKind:
 
     `value` is what the key may hold beside a table with the keys `inside` (None: a table only);
     `beside` are keys that may stand next to it in the check. `make` gets all of them in one
-    mapping, the settled value under `key` where it is no table and the author's words for the check
-    under `expected`, and returns the judge; it raises ValueError, the message a sentence about the
-    parameters, where they cannot be used. `whole` where the keys of a table are not ours: the table
-    as it is stands under `key`. `forbids` returns whether settled parameters say what must not be
-    there: of a folder, in none of its files. A kind that has `across` beside its key says with
-    `together` what its files are as one, and `make_together` returns the judge of that.
+    mapping, the settled value under `key` where it is not a table and the author's words for the
+    check under `expected`, and returns the judge; it raises ValueError, the message a sentence
+    about the parameters, where they cannot be used. `whole` where the keys of a table are not ours:
+    the table as it is stands under `key`. `forbids` returns whether settled parameters say what
+    must not be there: of a folder, in none of its files. A kind that has `across` beside its key
+    says with `together` what its files are as one, and `make_together` returns the judge of that.
     """
 
     key: str

@@ -1,6 +1,6 @@
 """A check that was not run on purpose: a command that an agent made and nobody allowed.
 
-The loop puts it in the place of the command, so that the rule is reported as not measured, with
+The loop puts it in place of the command, so that the rule is reported as not measured, with
 the reason, and never as passed. A criteria file cannot use it.
 """
 

@@ -103,7 +103,7 @@ def write_back(artifact: Artifact, text: str, *, meanwhile: str) -> None:
 
     if read_artifact(artifact.path).sha256 != artifact.sha256:
         raise UsageError(
-            f"{artifact.name} was changed while it was {meanwhile}: it is left as it is",
+            f"{artifact.name} was changed while it was {meanwhile}; it was not written",
             hint="start again",
         )
     if text != artifact.raw_text:

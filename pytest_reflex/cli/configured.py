@@ -16,7 +16,7 @@ from pytest_reflex.settings import Settings
 def configured(flags: Mapping[str, Any] | None = None) -> Settings:
     """Return the settings in force; a flag that is None was not given.
 
-    A key that nobody reads is told on stderr, once in each command.
+    A key that nobody reads is reported on stderr, once in each command.
     """
     from pytest_reflex.model.plain import visible
     from pytest_reflex.settings import load

@@ -8,7 +8,7 @@ from pytest_reflex.cli.lazy import LazyGroup
 VERBS = {
     "new": ("criteria_new:new", "Write a criteria file to start from."),
     "list": ("criteria_look:list_", "List the templates that can be named."),
-    "show": ("criteria_look:show", "Show rules as they count, whatever they were made from."),
+    "show": ("criteria_look:show", "Show the effective rules, with everything they inherit."),
     "explain": ("criteria_look:explain", "Explain one rule."),
     "normalize": ("criteria_written:normalize", "Print the full rules, nothing inherited."),
     "compile": ("criteria_written:compile_", "Show what will run, and run nothing."),

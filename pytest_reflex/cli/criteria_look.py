@@ -81,7 +81,7 @@ def list_(as_json: bool) -> int:
     return ExitCode.OK
 
 
-@click.command(short_help="Show rules as they count, whatever they were made from.")
+@click.command(short_help="Show the effective rules, with everything they inherit.")
 @named
 def show(reference: str, variables: tuple[str, ...], as_json: bool) -> int:
     """Show the rules of NAME|FILE after extends, overrides, drop and variables."""

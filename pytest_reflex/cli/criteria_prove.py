@@ -83,7 +83,7 @@ def _speaks_against(one: RuleProof, *, strict: bool) -> bool:
 
 
 def _seeds(artifacts: Iterable[Path]) -> Iterable[Seed]:
-    """Yield the artifacts; raises ArtifactError for a file that is no text, or too much of it."""
+    """Yield the artifacts; raises ArtifactError for a file that is not text, or too much of it."""
     from pytest_reflex.checks.reading import read_artifact
     from pytest_reflex.criteria.prove import MOST_BYTES
     from pytest_reflex.criteria.seeds import Seed

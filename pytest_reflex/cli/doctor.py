@@ -39,7 +39,7 @@ def doctor(as_json: bool, probes: tuple[str, ...]) -> int:
     """Say which tools are there, what the configuration comes to and why, and what is wrong.
 
     No agent is asked unless it is named with --probe. Exit status: 0 all is well, 4 something has
-    to be mended.
+    to be fixed.
     """
     found = examine(Path.cwd(), probes)
     status = ExitCode.USAGE if found["problems"] else ExitCode.OK

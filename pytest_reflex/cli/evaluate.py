@@ -66,11 +66,11 @@ def evaluate(
     report: str | None,
     watch: bool,
 ) -> int:
-    """Judge ARTIFACTS (files or folders) and print score, gate and what to mend.
+    """Judge ARTIFACTS (files or folders) and print score, gate and what to fix.
 
     With --watch, artifacts and criteria files that are saved are judged at once, and what a save
-    fixed and broke is told; faults in them are told and waited out. Those that are named must be
-    there at the start.
+    fixed and broke is reported; faults in them are reported and waited out. Those that are named
+    must be there at the start.
 
     Exit status: 0 passed, 1 gate failed, 4 bad criteria or usage, 5 nothing measured;
     130 where Ctrl-C ended it.
@@ -183,13 +183,13 @@ def status_of(evaluations: Iterable[Evaluation]) -> int:
 
 
 def _each_once(artifacts: Iterable[Path]) -> list[Path]:
-    """Return the artifacts without those that were named before, which is told."""
+    """Return the artifacts without those that were named before, which is reported."""
     found: dict[str, Path] = {}
     for path in artifacts:
         first = found.setdefault(os.path.realpath(path), path)
         if first is not path:
             also = "" if path == first else f" (also as {visible(str(path))})"
-            say(f"{visible(str(first))} was named twice{also}: it is judged once")
+            say(f"{visible(str(first))} is named twice{also}; it is evaluated once")
     return list(found.values())
 
 

@@ -53,7 +53,7 @@ class _RunOptions(OwnOptions):
     "--allow-dirty",
     type=click.Choice(["keep", "include"]),
     metavar="[=include]",
-    help="Begin beside unsaved work, which stays as it is; or have changes of it committed.",
+    help="Start although there are uncommitted changes; they stay uncommitted, or are committed.",
 )
 @click.option("--branch", default="", metavar="NAME", help="Name of the run's branch.")
 @_limits

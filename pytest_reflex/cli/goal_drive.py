@@ -185,7 +185,7 @@ def _asked(question: str) -> Answer:
     try:
         line = sys.stdin.readline()
     except UnicodeDecodeError:
-        return Answer.NO  # what is no text is no yes
+        return Answer.NO  # what is not text is not a yes
     if not line:
         return Answer.NONE
     if answers_all(line.strip()):

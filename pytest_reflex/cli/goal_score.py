@@ -88,7 +88,7 @@ def text_in(name: str) -> str:
     try:
         status = os.stat(name)
         if not stat.S_ISREG(status.st_mode):
-            raise UsageError(f"{one_line(name)} is no regular file", hint="name a file of text")
+            raise UsageError(f"{one_line(name)} is not a regular file", hint="name a file of text")
         _refuse_long(status.st_size, one_line(name))
         data: bytes = read_or_raise(name, Path(name).read_bytes)
         return data.decode("utf-8-sig")
@@ -97,7 +97,7 @@ def text_in(name: str) -> str:
     except OSError as error:
         raise UsageError(f"{one_line(name)} cannot be read: {error.strerror}") from None
     except ValueError as error:
-        raise UsageError(f"{one_line(name)} is no name of a file: {error}") from None
+        raise UsageError(f"{one_line(name)} is not a name of a file: {error}") from None
 
 
 def _refuse_long(size: int, what: str) -> None:

@@ -73,7 +73,8 @@ def issues_for(alone: Alone, document: Mapping[str, Any]) -> tuple[Issue, ...]:
     """Return the issues of a critique; raises UsageError where they do not fit the artifact."""
     _check("critique", document, "--issues")
     if "artifact_sha256" not in document:
-        say(f"--issues: no artifact_sha256 is in it: it cannot be held to {alone.artifact.name}")
+        name = alone.artifact.name
+        say(f"--issues: it has no artifact_sha256 and cannot be compared with {name}")
     digest = document.get("artifact_sha256", alone.artifact.sha256)
     if digest != alone.artifact.sha256:
         raise UsageError(

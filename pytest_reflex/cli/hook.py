@@ -23,7 +23,7 @@ VERBS = {
         "Put the hook into the settings of a client.",
     ),
     "status": ("hook_look:status", "Say where the hook is installed and what it waits for."),
-    "test": ("hook_look:test", "Show what a client would be told now; nothing is counted."),
+    "test": ("hook_look:test", "Show what the hook would answer now, without counting it."),
     "release": ("hook_look:release", "Forget the session of a goal, and how often it was held."),
     "pre-commit": ("hook_pre_commit:pre_commit", "Judge files that are about to be committed."),
 }

@@ -127,7 +127,7 @@ def _verified(row: dict[str, Any]) -> str:
     return "not verified by the program"
 
 
-@click.command(short_help="Show what a client would be told now; nothing is counted.")
+@click.command(short_help="Show what the hook would answer now, without counting it.")
 @stop_options
 @click.option(
     "--payload", metavar="FILE|-", help="What the client sends (default: a new session here)."

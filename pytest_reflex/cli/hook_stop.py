@@ -122,7 +122,7 @@ def _in_words(error: BaseException) -> str:
 
     if isinstance(error, ReflexError):
         return str(error)
-    return f"a fault of pytest-reflex ({type(error).__name__}: {one_line(str(error))})"
+    return f"a bug in pytest-reflex ({type(error).__name__}: {one_line(str(error))})"
 
 
 def _payload() -> bytes:

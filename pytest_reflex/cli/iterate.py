@@ -6,7 +6,7 @@ from pytest_reflex.cli.lazy import LazyGroup
 
 # verb: (module:command, one line of help)
 VERBS = {
-    "run": ("iterate_drive:run", "Run a procedure, round after round."),
+    "run": ("iterate_drive:run", "Run a procedure, iteration after iteration."),
     "resume": ("iterate_drive:resume", "Continue a run that was interrupted or aborted."),
     "list": ("iterate_look:list_", "List the procedures."),
     "info": ("iterate_look:info", "Show everything about a procedure."),
@@ -23,8 +23,8 @@ VERBS = {
 iterate = LazyGroup(
     VERBS,
     name="iterate",
-    short_help="Run an AI tool round after round, each in a fresh process.",
-    help="Give an AI tool the prompt of a procedure, in a fresh process for each round, until a "
+    short_help="Run an AI tool again and again, in fresh processes.",
+    help="Give an AI tool the prompt of a procedure, in a fresh process per iteration, until a "
     "limit, its success signal, or too many failures.\n\n"
     "The state is on disk under .rooda; `resume` continues after anything.",
 )

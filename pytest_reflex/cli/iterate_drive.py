@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from pytest_reflex.drivers.iterate.work import Work
 
 
-@click.command(cls=OwnOptions, short_help="Run a procedure, round after round.")
+@click.command(cls=OwnOptions, short_help="Run a procedure, iteration after iteration.")
 @procedure_argument()
 @click.option("--fresh", is_flag=True, help="Begin anew where a run was interrupted.")
 @events_option
 @driving_options()
 def run(procedure: str, fresh: bool, **given: Any) -> int:
-    """Run PROCEDURE: each round gives its prompt to a fresh process of the AI tool.
+    """Run PROCEDURE: each iteration gives its prompt to a fresh process of the AI tool.
 
     Exit status: 0 limit reached or success signal, 2 stopped by `iterate stop`, 6 limit reached by
-    a failed round, 16 too many failures in a row, 7 nothing changes, 8 wall time or budget, 9 a
+    a failed iteration, 16 too many failures in a row, 7 nothing changes, 8 wall time or budget, 9 a
     limit of the tool, 11 driven by another process, 14 a person is needed, 129, 130, 131 and 143
     interrupted (see `resume`).
     """
@@ -62,7 +62,7 @@ def run(procedure: str, fresh: bool, **given: Any) -> int:
 @events_option
 @driving_options(adds=True)
 def resume(procedure: str, reset_failures: bool, **given: Any) -> int:
-    """Continue the run of PROCEDURE; the round that was interrupted is run again.
+    """Continue the run of PROCEDURE; the iteration that was interrupted is run again.
 
     Limits, tool, contexts and prompts are those with which it was begun, unless they are given.
     """
@@ -105,7 +105,7 @@ def _work(procedure: str, options: Options, settings: Settings) -> Work:
 
 
 def _show(procedure: str, options: Options, settings: Settings, found: State | None = None) -> int:
-    """Show what a round would be given; nothing is written, nothing is run."""
+    """Show what an iteration would be given; nothing is written, nothing is run."""
     from pytest_reflex.cli.dry_run import show_iteration
 
     return show_iteration(procedure, options, settings, found)
@@ -133,7 +133,7 @@ def _goes_on(procedure: str, root: Path) -> bool:
 def _drive(
     work: Work, begin: Begin, settings: Settings, given: dict[str, Any], log: Listener
 ) -> int:
-    """Drive the rounds, tell what happens on stderr, and return the exit status."""
+    """Drive the iterations, tell what happens on stderr, and return the exit status."""
     from pytest_reflex.cli.display import Display, warn
     from pytest_reflex.drivers.common.console import Progress, styled
     from pytest_reflex.drivers.iterate import sitting

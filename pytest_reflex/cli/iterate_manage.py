@@ -130,7 +130,9 @@ def _handed_text(answer: Handed) -> str:
 
 @click.command(short_help="Remove state and logs of procedures.")
 @procedure_argument(required=False, wanted="kept")
-@click.option("--all", "every", is_flag=True, help="Remove those of all that nobody drives.")
+@click.option(
+    "--all", "every", is_flag=True, help="Remove those of all procedures that are not running."
+)
 @yes_option
 @json_option
 def clean(procedure: str | None, every: bool, yes: bool, as_json: bool) -> int:

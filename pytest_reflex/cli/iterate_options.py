@@ -84,7 +84,7 @@ def options_of(given: dict[str, Any], budget: Mapping[str, float] | None = None)
     if given["agent"] is not None and given["ai_cmd"] is not None:
         raise UsageError("--agent and --ai-cmd are two tools", hint="give one of them")
     if given["quiet"] and given["verbose"]:
-        raise UsageError("--quiet and --verbose are two volumes", hint="give one of them")
+        raise UsageError("--quiet and --verbose cannot be combined", hint="give one of them")
     return Options(
         agent=given["agent"],
         ai_command=_without_secrets(given["ai_cmd"]),

@@ -1,4 +1,5 @@
-"""A few lines at the bottom of a terminal that are drawn anew, while what is told scrolls above.
+"""A few lines at the bottom of a terminal that are drawn anew, while what is reported scrolls
+above.
 
 Promises: every draw is one write; the cursor is never hidden, so that a kill leaves a usable
 terminal; nothing is drawn from the background; what cannot be drawn is left out and stops nothing.

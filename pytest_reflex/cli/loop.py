@@ -11,7 +11,7 @@ VERBS = {
     "extend": ("loop_extend:extend", "Let a loop that has stopped go on."),
     "verify": ("loop_verify:verify", "Evaluate the artifact of a loop again."),
     "stop": ("loop_stop:stop", "Ask a loop to stop."),
-    "feedback": ("loop_manage:feedback", "Say what the next critique has to heed."),
+    "feedback": ("loop_manage:feedback", "Give feedback for the next critique."),
     "status": ("loop_look:status", "Show where a loop stands."),
     "list": ("loop_look:list_", "List all loops."),
     "history": ("loop_look:history", "Show what happened in a loop."),

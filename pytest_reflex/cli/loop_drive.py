@@ -74,25 +74,25 @@ def running_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--in-place", is_flag=True, help="Write the result over the input, if the loop completed."
 )
-@click.option("--ideal", metavar="TEXT", help="What the ideal result is, in words.")
+@click.option("--ideal", metavar="TEXT", help="Description of the ideal result.")
 @max_iterations_option(" (default: 4)")
 @budget_option()
 @click.option(
     "--guard",
     metavar="off|report|strict",
-    help="Changes outside the critique: not looked at, told (the default), or taken back.",
+    help="Changes outside the critique: ignored, reported (the default), or reverted.",
 )
 @click.option(
     "--produce",
     metavar="always|first",
-    help="PRODUCE in each iteration (the default), or in the first only: REFINE's text is judged.",
+    help="PRODUCE in each iteration (the default), or in the first only (REFINE's text counts).",
 )
 @click.option(
     "--may-change",
     "may_change",
     multiple=True,
     metavar="GLOB",
-    help="What an agent may change in the project beside the artifact: nothing, if not given.",
+    help="Files that an agent may change in the project besides the artifact (default: none).",
 )
 @click.option("--sequential", is_flag=True, help="Run PRODUCE and PREPARE one after the other.")
 @click.option("--allow-agent-commands", is_flag=True, help="Run commands that PREPARE invents.")

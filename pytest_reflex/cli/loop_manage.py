@@ -37,7 +37,7 @@ def told(alias: str, state: Any, **more: Any) -> dict[str, Any]:
     return {**told, "stop": state.stop.to_json(), **more}
 
 
-@click.command(short_help="Say what the next critique has to heed.")
+@click.command(short_help="Give feedback for the next critique.")
 @alias_argument("takes_feedback")
 @click.argument("text", required=False, metavar="TEXT")
 @wait_option
@@ -82,7 +82,7 @@ def _where_it_goes(alias: str, state: Any, *, durable: bool) -> str:
 
 @click.command(short_help="Remove the files of loops.")
 @alias_argument("is_idle")
-@click.option("--all", "every", is_flag=True, help="Remove all that nobody drives.")
+@click.option("--all", "every", is_flag=True, help="Remove all that are not running.")
 @click.option("--force", is_flag=True, help="Remove what could still be resumed, too.")
 @yes_option
 @json_option

@@ -132,7 +132,7 @@ def _how_it_ended(state: Any) -> str:
     if reason is not StopReason.USER_STOP:
         claimed = f", {NOT_VERIFIED}" if claims_pass(state) else ""
         told = f"{state.alias} had ended by itself ({reason.value}{claimed})"
-        return f"{told}; the request changed nothing."
+        return f"{told}; the request had no effect."
     back = state.stop.restored_from
     best = f"; the best artifact, of iteration {back['iteration']}, is restored" if back else ""
     return f"{state.alias} has stopped{best}."

@@ -1,4 +1,4 @@
-"""What `loop new` and `loop resume` share about recordings: options, files, what is told."""
+"""What `loop new` and `loop resume` share about recordings: options, files, what is reported."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def recorder_of(record: str, replay: str | None, agents: tuple[str, ...]) -> Rec
 def tape_of(run: Run) -> Tape:
     """Return what an interrupted run was played from and goes on being recorded by.
 
-    A recording that is gone is told, and the run goes on without it.
+    A recording that is gone is reported, and the run goes on without it.
     """
     setup = run.state.setup
     tape = Tape(replay=setup.get("replay"), recorder=None)

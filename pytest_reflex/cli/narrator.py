@@ -60,7 +60,7 @@ class Narrator:
             yield events
 
     def begin(self) -> None:
-        """Tell what could not be read, and what still ran, when the run was taken up."""
+        """Report what could not be read, and what still ran, when the run was taken up."""
         if self.loop.leftovers:
             number = self.loop.leftovers
             what = counted(number, "process", "processes")

@@ -1,8 +1,8 @@
 """``evaluate --watch``: judges again each time that an artifact or the criteria were saved.
 
 Promises: a verdict is shown of files that stood still while they were judged; what cannot be
-judged is told and waited out. It ends by a signal only. What is not there at the start is for the
-caller to refuse: a mistyped name would be waited for without an end.
+judged is reported and waited out. It ends by a signal only. What is not there at the start is for
+the caller to refuse: a mistyped name would be waited for without an end.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ from pytest_reflex.reports.json_report import report_document
 from pytest_reflex.reports.lines import broken, lines_of, plain
 
 MOST_TRIES = 3
-"""How often is judged what changes meanwhile; a check that changes it does so every time."""
+"""How often an artifact that changes meanwhile is evaluated; a check that changes it does so every
+time.
+"""
 _WAITING = "Waiting for a save; Ctrl-C ends."
 
 

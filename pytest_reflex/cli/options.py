@@ -82,7 +82,7 @@ agents_option = click.option(
     help="Agent of all steps, or of one: a preset, or a table of `agents` (default: offline).",
 )
 judge_option = click.option(
-    "--judge", metavar="NAME", help="Agent that judges what no program can (default: nobody)."
+    "--judge", metavar="NAME", help="Agent that grades LLM-graded rules (default: none)."
 )
 
 

@@ -28,7 +28,7 @@ VERBS = {
     "critique": ("critique:critique", "Say what to change in an artifact, as issues."),
     "refine": ("refine:refine", "Mend an artifact: safe fixes, then the agent for what remains."),
     "loop": ("loop:loop", "Run a Reflex loop: evaluate, critique and refine until it passes."),
-    "iterate": ("iterate:iterate", "Run an AI tool round after round, each in a fresh process."),
+    "iterate": ("iterate:iterate", "Run an AI tool again and again, in fresh processes."),
     "flow": ("flow:flow", "Run loops within loops: measure, decide, act, commit."),
     "goal": ("goal:goal", "Turn a spec into criteria, and work until each is proven."),
     "hook": ("hook:hook", "Hold an AI tool back until a goal, or an artifact, passes."),
@@ -65,7 +65,7 @@ def _root() -> click.Group:
     root = LazyGroup(
         VERBS,
         name="pytest-reflex",
-        help="Hold an artifact to rules: a score, a gate, and a loop that mends it.",
+        help="Check an artifact against rules: a score, a gate, and a loop that fixes it.",
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
     )
     # Answered above; here for the help page.
@@ -143,7 +143,7 @@ def _explain(error: BaseException) -> int:
     import traceback
 
     traceback.print_exception(error)
-    _complain("this is a fault of pytest-reflex, not of yours; please report it")
+    _complain("this is a bug in pytest-reflex; please report it")
     return ExitCode.INTERNAL
 
 

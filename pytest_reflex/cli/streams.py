@@ -123,7 +123,7 @@ def wrap_width() -> int:
 
 
 def width_of(stream: Any) -> int:
-    """Return where lines on a stream are broken; 0, nowhere, where it is no terminal."""
+    """Return where lines on a stream are broken; 0, nowhere, where it is not a terminal."""
     with suppress(OSError, ValueError, AttributeError):
         return wrap_width() if stream.isatty() else 0
     return 0

@@ -34,7 +34,7 @@ def watch_option(until: str) -> Callable[..., Any]:
 def pause_and_name(watch: str | None, name: str | None) -> tuple[float | None, str | None]:
     """Return the seconds between two looks, None without --watch, and the name of what is watched.
 
-    The value is optional: a word after `--watch` that is no number is the name.
+    The value is optional: a word after `--watch` that is not a number is the name.
     """
     if watch is None:
         return None, name

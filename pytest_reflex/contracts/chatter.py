@@ -1,4 +1,4 @@
-"""Words of an agent to its reader: they are no part of the artifact that was asked for.
+"""Words of an agent to its reader: they are not part of the artifact that was asked for.
 
 An answer with such words around one fence is what the fence holds. Where nothing says which part
 is the artifact, the answer is refused. Promises: a document that has blocks of its own stays whole;
@@ -89,7 +89,7 @@ _REFUSAL = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Unusable:
-    """Why an answer is no artifact."""
+    """Why an answer is not an artifact."""
 
     reason: str
 
@@ -104,12 +104,12 @@ def without_chatter(text: str) -> str | Unusable:
         if _REFUSAL.fullmatch(bare):
             return Unusable("the answer is a refusal or asks for a permission; " + _WHOLE)
         if _REPORT.fullmatch(bare):
-            return Unusable("the answer tells what was done; " + _WHOLE)
+            return Unusable("the answer describes what was done; " + _WHOLE)
     found = _in_fence(text)
     first, _, rest = bare.partition("\n")
     # "Here is the updated document:" over the document itself.
     if found == text and rest and len(first) <= 200 and _HERE_FIRST.fullmatch(first):
-        return Unusable("words stand around the artifact; " + _WHOLE)
+        return Unusable("there is text around the artifact; " + _WHOLE)
     return found
 
 

@@ -72,7 +72,7 @@ def _joined(lines: list[str]) -> str:
 MAX_CHARACTERS = 10_000_000
 
 _MOST_DIGITS = 1000
-_MOST_BRACKETS = 300_000  # looked at in search of a closing one; beyond it this is no answer
+_MOST_BRACKETS = 300_000  # looked at in search of a closing one; beyond it this is not an answer
 _BRACKET = re.compile(r'["{}]|\\.', re.DOTALL)
 
 Faults = Callable[[Any], Sequence[str]]
@@ -106,7 +106,7 @@ def find_json(text: str, faults: Faults, *, alone: bool = False) -> Any:
         return value
     found = _only_object(whole, faults)
     if alone:
-        raise ContractError("text stands around the JSON object; give the object and nothing else")
+        raise ContractError("there is text around the JSON object; give the object only")
     return _sendable(found)
 
 
@@ -175,8 +175,8 @@ def _closing(text: str, at: int) -> tuple[int, int]:
 def parse_json(text: str) -> Any:
     """Return the one JSON value that a text is.
 
-    Raises JSONDecodeError where it is no JSON, ContractError where it is none to rely on: keys that
-    are there twice, NaN, too deep, half of a surrogate pair.
+    Raises JSONDecodeError where it is not JSON, ContractError where it is none to rely on: keys
+    that are there twice, NaN, too deep, half of a surrogate pair.
     """
     try:
         return _sendable(_DECODER.decode(text))
@@ -192,7 +192,7 @@ def _sendable(value: Any) -> Any:
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        raise ContractError("the JSON holds half of a surrogate pair, which is no text") from None
+        raise ContractError("the JSON holds half of a surrogate pair, which is not text") from None
     return value
 
 
@@ -205,7 +205,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no JSON number")
+    raise ValueError(f"{word} is not a JSON number")
 
 
 def _whole(digits: str) -> int:

@@ -17,7 +17,7 @@ _TELLING = 3
 def read_judgement(text: str, case: str) -> tuple[Ruling, tuple[str, ...]]:
     """Return the verdict and its reasons, each in one line.
 
-    `case` is the number that the question told: an object without it is no answer. Raises
+    `case` is the number that the question told: an object without it is not an answer. Raises
     ContractError, also where text stands around the object, since it may take the verdict back, and
     where the verdict stands before the reasons: it then was not made of them.
     """
@@ -45,7 +45,7 @@ def _wrong(value: Any, case: str) -> Iterator[str]:
         yield "/case: is not the number of this case"
     keys = list(value)
     if keys.index("verdict") < keys.index("reasons"):
-        yield "/verdict: stands before the reasons; give the reasons first, then the verdict"
+        yield "/verdict: comes before the reasons; give the reasons first, then the verdict"
 
 
 def _short(reason: str) -> str:

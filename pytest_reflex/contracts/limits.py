@@ -58,7 +58,7 @@ _NOTICE = re.compile(
     )""",
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
-# Words of work: a sentence with one of them tells what was done about a limit.
+# Words of work: a sentence with one of them reports what was done about a limit.
 _WORK = re.compile(
     r"""\b(?:handle[sd]?|handling|fixed|fixes|added|adds|implement\w*|removed|renamed|refactored|
     tests?|tested|covered|returns?|shown?|shows|displayed|documented|logged|raise[sd]?|
@@ -100,7 +100,7 @@ _SENTENCES = re.compile(r"(?<=[\w)\]\"'’][.!?])\s+|\s[·∙•]\s|[|]|;\s|\n")
 def is_limit_notice(text: str) -> bool:
     """Return whether a short text says that a limit was reached, and surely nothing else.
 
-    What stands in a document is none: a text about limits is no limit.
+    What stands in a document is none: a text about limits is not a limit.
     """
     bare = readable(text).strip()
     if not bare or len(bare) > _LONGEST or _DOCUMENT.search(bare):

@@ -83,7 +83,8 @@ def _faults_of(check: dict[str, Any], ids: Collection[str]) -> Iterator[str]:
         try:
             re.compile(check[key], re.MULTILINE)
         except (re.error, RecursionError, OverflowError) as error:
-            yield f"/{key}: {check[key]!r} is no valid pattern: {error}; literal: true takes text"
+            wrong = f"{check[key]!r} is not a valid pattern: {error}"
+            yield f"/{key}: {wrong}; literal: true takes text"
     if check.get("min_count", 0) > check.get("max_count", float("inf")):
         yield f"/min_count: {check['min_count']} is more than max_count {check['max_count']}"
 
@@ -139,7 +140,7 @@ def read_artifact(text: str) -> str:
         artifact.encode()
     except UnicodeEncodeError as error:
         raise ContractError(
-            f"the answer is no valid text at character {error.start + 1}: {error.reason}"
+            f"the answer is not valid text at character {error.start + 1}: {error.reason}"
         ) from None
     _refuse_notice(artifact)
     return artifact

@@ -146,7 +146,7 @@ class _Tree:
             self._faults.add("merge keys are not supported", spot, hint="write the keys out")
             key = None
         elif plain and not _is_text(text):
-            self._faults.add(f"the key {text or 'null'} is no text", spot, hint="put it in quotes")
+            self._faults.add(f"the key {text or 'null'} is not text", spot, hint="put it in quotes")
             key = None
         elif text in table:
             first = table.at_key(text)[0]

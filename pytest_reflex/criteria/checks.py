@@ -86,7 +86,7 @@ def _any_of(
             faults.add(message, given.at(index), rule_id=rule_id)
     for key in table:
         if key not in (ALTERNATIVES, *NO_PARAMETERS):
-            message = f"{quoted(key)} is no key beside any_of"
+            message = f"{quoted(key)} cannot be combined with any_of"
             hint = "put it into one of the alternatives"
             faults.add(message, table.at_key(key), hint=hint, rule_id=rule_id)
     spec = CheckSpec(

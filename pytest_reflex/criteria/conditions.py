@@ -22,7 +22,7 @@ _TWICE = "leave both out"
 _KEYS = ", ".join(CONDITIONS)
 _FOREIGN = {
     "type": "leave it out: the key says what is looked at",
-    "expected": "leave it out: a condition is no finding",
+    "expected": "leave it out: a condition is not a finding",
     "rule_id": "leave it out",
     "group": "leave it out: a condition starts nothing",
 }
@@ -36,8 +36,8 @@ def finish_condition(
     if NOT in entry:
         table = entry[NOT]
         if not isinstance(table, Table) or len(entry) > 1:
-            what = kind_of(table) if len(entry) == 1 else "something beside it"
-            message = f"not holds one condition and stands alone, not {what}"
+            what = kind_of(table) if len(entry) == 1 else "other keys"
+            message = f"not takes exactly one condition, not {what}"
             hint = "not: {search: a pattern}"
             faults.add(message, entry.at_key(NOT), hint=hint, rule_id=rule_id)
             return None
@@ -61,7 +61,7 @@ def _key_of(table: Table, faults: Faults, rule_id: str) -> str:
     if len(keys) == 1:
         return keys[0]
     if NOT in table:
-        faults.add("not cannot stand in not", table.at_key(NOT), hint=_TWICE, rule_id=rule_id)
+        faults.add("not cannot be nested in not", table.at_key(NOT), hint=_TWICE, rule_id=rule_id)
         return ""
     if keys:
         message = f"a condition has one of {_KEYS}, not both {' and '.join(keys)}"

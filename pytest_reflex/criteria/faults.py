@@ -43,7 +43,7 @@ class Faults:
         )
 
     def _stop_counting(self) -> NoReturn:
-        hint = "mend these first"
+        hint = "fix these first"
         more = Problem(message="there are more problems", place=Place(self.path), hint=hint)
         raise CriteriaError([*in_order(self.found), more])
 

@@ -140,7 +140,7 @@ def kind_of(value: Any) -> str:
 
 
 def refuse_text(what: str, value: Any, spot: Spot, faults: Faults, rule_id: str = "") -> None:
-    """Note that a value is no text, or one with a control character, and what to do about it."""
+    """Note that a value is not text, or one with a control character, and what to do about it."""
     found = CONTROL.search(value) if isinstance(value, str) else None
     if found:
         escape = "\\b" if found[0] == "\b" else "a backslash sequence"

@@ -1,7 +1,7 @@
 """Fixes of rules that fail, round after round until a round changes nothing.
 
 Promises: the text that comes out is not changed by a second go, and is no worse than what came in;
-where fixes undo each other, there is an error and no text. Judging and mending are the caller's,
+where fixes undo each other, there is an error and no text. Judging and fixing are the caller's,
 so that nothing here is I/O.
 """
 
@@ -16,7 +16,7 @@ from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.rules import Criteria, Rule
 
 MOST_ROUNDS = 8
-"""A fix may bring to light what another one mends, but not without an end."""
+"""A fix may bring to light what another one fixes, but not without an end."""
 
 Judge = Callable[[str], Evaluation]
 Mend = Callable[[str, tuple[str, ...]], tuple[str, tuple[str, ...], Mapping[str, str]]]
@@ -76,7 +76,7 @@ def fix_all(text: str, judge: Judge, mend: Mend) -> Fixed:
     """Apply the safe fixes of the rules that fail, until they change nothing.
 
     A fix is left out where the outcome is as good without it, and where with it a rule fails that
-    did not fail before, unless what it mends counts for more; a rule that blocks counts for more
+    did not fail before, unless what it fixes counts for more; a rule that blocks counts for more
     than any other. Raises UsageError where fixes undo each other, or
     have not come to an end in MOST_ROUNDS.
     """
@@ -112,7 +112,7 @@ def _settled(text: str, judge: Judge, mend: Mend, left_out: Collection[str]) -> 
         seen.add(new)
         text, after = new, judge(new)
     raise UsageError(
-        f"the fixes of {', '.join(fixed)} undo each other", hint="nothing was written: mend one"
+        f"the fixes of {', '.join(fixed)} undo each other", hint="nothing was written: fix one"
     )
 
 

@@ -3,7 +3,7 @@
 Promises: only a command that the criteria declare is run, without a shell, on a copy in a private
 folder that is removed; bounded in time and output, and its whole process group is ended. A command
 that fails in any way leaves the text as it was, with the reason in one line; nothing that it was
-given as a secret is told, or comes into the text.
+given as a secret is reported, or comes into the text.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def _opened(folder: Path) -> Iterator[int]:
 
 
 def _read(path: Path, folder: int) -> bytes:
-    """Return what is in the file now; raises FixError where it is no regular one any more."""
+    """Return what is in the file now; raises FixError where it is not a regular one any more."""
     try:
         return read_file(path, MOST_BYTES, folder=folder)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What is wrong with a text that is no id of a rule, and which ids look alike."""
+"""What is wrong with a text that is not an id of a rule, and which ids look alike."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FORM = "<a|b>.<category>.<name>"
 
 
 def what_is_wrong(text: str) -> tuple[str, str]:
-    """Return message and hint for a text that is no id."""
+    """Return message and hint for a text that is not an id."""
     if len(text) > LONGEST_ID:
         return f"the id has {len(text)} characters; {LONGEST_ID} are allowed", ""
     odd = next((c for c in text if not (c.isascii() and (c.isalnum() or c in ".-_ "))), None)

@@ -14,7 +14,7 @@ from pytest_reflex.model.json_fault import json_fault
 def read_json(text: str, faults: Faults) -> Any:
     """Return the value of a JSON text, without positions inside it.
 
-    Raises CriteriaError where it is no JSON, holds a key twice, NaN, or nests too deeply.
+    Raises CriteriaError where it is not JSON, holds a key twice, NaN, or nests too deeply.
     """
     faults.controls = "\\" in text
     try:

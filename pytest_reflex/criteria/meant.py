@@ -53,7 +53,7 @@ def number_meant(text: str) -> str:
 
 
 def as_in_file(problem: Problem, value: Any, spot: Spot, faults: Faults) -> Problem:
-    """Return a problem whose message shows a value that is no text as the file does.
+    """Return a problem whose message shows a value that is not text as the file does.
 
     `017` is the number 17, and `~` nothing: an author looks for what is written.
     """
@@ -67,7 +67,7 @@ def as_in_file(problem: Problem, value: Any, spot: Spot, faults: Faults) -> Prob
 
 
 def source(spot: Spot, faults: Faults, begins: str = "") -> str:
-    """Return a value that is no text as it stands in the file; nothing where that is not known.
+    """Return a value that is not text as it stands in the file; nothing where that is not known.
 
     `begins` is a pattern for its first character, which alone is returned.
     """

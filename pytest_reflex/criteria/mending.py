@@ -1,4 +1,4 @@
-"""Whether the safe fixes of a rule mend a bad sample of it."""
+"""Whether the safe fixes of a rule fix a bad sample of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pytest_reflex.model.samples import Sample
 
 
 def can_be_tried(rule: Rule, sample: Sample) -> bool:
-    """Return whether a fix can be tried: a fix mends one text."""
+    """Return whether a fix can be tried: a fix fixes one text."""
     return any(fix.safe for fix in rule.fixes) and bool(rule.checks) and not sample.is_folder
 
 

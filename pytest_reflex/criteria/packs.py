@@ -94,7 +94,7 @@ def _pack(name: str, value: str, distribution: str) -> Pack:
     package, *wanted = [*module.strip().split("."), *filter(None, inside.strip().split("."))]
     leads = "leads to no folder"
     if not all(map(_NAME.fullmatch, (package, *wanted))):
-        leads = "is no package and folders in it, with dots between them"
+        leads = "is not a package and folders in it, with dots between them"
     else:
         for root in _roots(package):
             folder = root.joinpath(*wanted)

@@ -23,7 +23,7 @@ class Proof(StrEnum):
 
 
 MEANING = {
-    Proof.VACUOUS: "it passes whatever is taken away, garbled or planted",
+    Proof.VACUOUS: "it passes whatever is removed, garbled or inserted",
     Proof.UNCLEAR: "a check could not judge what it has to fail on",
     Proof.UNPROVEN: "there is nothing to prove it with",
     Proof.NOT_RUN: "it runs a command",

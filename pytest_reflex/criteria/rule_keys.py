@@ -25,12 +25,14 @@ from pytest_reflex.criteria.wording import nearest
 from pytest_reflex.model.rules import FORMAT, Fix, contradicts, safe_by_default
 from pytest_reflex.model.words import Level, Severity
 
-_SEVERITIES = {word.value: word for word in Severity}
+SEVERITY_ALIASES = {"error": Severity.FAIL, "warning": Severity.WARN}
+"""Words of linters that criteria files may use; everything else shows fail and warn."""
+SEVERITIES = {**{word.value: word for word in Severity}, **SEVERITY_ALIASES}
 OFF = "off"
 """What an override gives as a severity to do without an inherited rule."""
 _MEANT = {
-    **dict.fromkeys(("error", "critical", "major", "blocker", "high", "must"), Severity.FAIL),
-    **dict.fromkeys(("warning", "minor", "medium", "should"), Severity.WARN),
+    **dict.fromkeys(("critical", "major", "blocker", "high", "must"), Severity.FAIL),
+    **dict.fromkeys(("minor", "medium", "should"), Severity.WARN),
     **dict.fromkeys(("note", "notice", "hint", "low", "may"), Severity.INFO),
 }
 """What other tools call severities."""
@@ -61,11 +63,15 @@ def _severity(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
     if value == OFF:
         rule.severity = None
         return
-    if type(value) is not str or value not in _SEVERITIES:
-        other = _MEANT.get(value.lower()) if type(value) is str else None
+    if type(value) is not str or value not in SEVERITIES:
+        other = _meant_severity(value) if type(value) is str else None
         hint = f"did you mean {other}?" if other else ""
-        value = word_at(table, "severity", _SEVERITIES, faults, rule_id, hint=hint) or "fail"
-    rule.severity = _SEVERITIES[value]
+        value = word_at(table, "severity", SEVERITIES, faults, rule_id, hint=hint) or "fail"
+    rule.severity = SEVERITIES[value]
+
+
+def _meant_severity(value: str) -> Severity | None:
+    return SEVERITIES.get(value.lower()) or _MEANT.get(value.lower())
 
 
 def _weight(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
@@ -126,7 +132,7 @@ def _concrete(values: Items, faults: Faults, rule_id: str) -> tuple[tuple[Table,
             faults.add(
                 f"a check in a list must be a mapping, not {kind_of(value)}",
                 values.at(index),
-                hint="prose stands alone: check: some text",
+                hint="prose cannot be combined with other checks: check: some text",
                 rule_id=rule_id,
             )
     return tuple((value, faults) for value in values if isinstance(value, Table))

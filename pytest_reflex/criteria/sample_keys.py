@@ -101,7 +101,7 @@ def _files(entry: Table, faults: Faults, rule_id: str) -> dict[str, str]:
 
 def _refuse_path(path: str, spot: Spot, faults: Faults, rule_id: str) -> None:
     if not _PATH.match(path):
-        message = f"{quoted(path)} is no path of a file inside a sample"
+        message = f"{quoted(path)} is not a path of a file inside a sample"
         hint = "write it relative and with slashes: docs/a.md"
         faults.add(message, spot, hint=hint, rule_id=rule_id)
 

@@ -65,7 +65,7 @@ BROKEN = (Verdict.UNCLEAR, Verdict.NOISY, Verdict.MISSING, Verdict.NOT_APPLICABL
 class Tried:
     """One sample with its verdict; `kind` is good or bad, `number` counts from 1 within it.
 
-    `mended` is whether the rule's safe fixes mend a bad one; None where they were not tried.
+    `mended` is whether the rule's safe fixes fix a bad one; None where they were not tried.
     `needs` is the distribution without which it was not measured.
     """
 
@@ -166,7 +166,7 @@ def judge_sample(
 ) -> list[CheckResult]:
     """Return what each check of a rule says about a sample, which lies below `folder` meanwhile.
 
-    It has the name that the sample gives it; a folder is called `FOLDER`. Bytes that are no UTF-8
+    It has the name that the sample gives it; a folder is called `FOLDER`. Bytes that are not UTF-8
     are there as Python's surrogate escapes.
     """
     with tempfile.TemporaryDirectory(dir=folder) as own:

@@ -18,17 +18,17 @@ from pytest_reflex.criteria.kind_schemas import (
     samples_schema,
 )
 from pytest_reflex.criteria.load import INLINE_KEYS, SUITE_KEYS, TEMPLATE_KEYS
-from pytest_reflex.criteria.rule_keys import OFF, READERS
+from pytest_reflex.criteria.rule_keys import OFF, READERS, SEVERITIES
 from pytest_reflex.errors import UsageError, did_you_mean
 from pytest_reflex.model.rules import NOT
-from pytest_reflex.model.words import Level, Severity
+from pytest_reflex.model.words import Level
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
 
 NAMES = {
     "criteria": "A criteria file: a named set of rules, also called a template.",
-    "suite": "A suite: criteria, and the artifacts that are held to them.",
+    "suite": "A suite: criteria, and the artifacts that are checked against them.",
 }
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _PART = "[a-z0-9]+(?:-[a-z0-9]+)*"
@@ -103,7 +103,7 @@ def _has_inline() -> Schema:
 
 
 def _whole_rules() -> Schema:
-    own: Schema = {"severity": {"enum": [one.value for one in Severity]}}
+    own: Schema = {"severity": {"enum": list(SEVERITIES)}}
     items: Schema = {"required": ["description", "severity"], "properties": own}
     own_phase = {"properties": {"id": {"pattern": rf"^[ab]\.{_PART}\.{_PART}$"}}}
     items["anyOf"] = [{"required": ["phase"]}, own_phase]
@@ -181,8 +181,8 @@ def _rule() -> Schema:
     keys: dict[str, Any] = {
         "description": {**filled, "description": "one sentence that says what must hold"},
         "severity": {
-            "description": "off is for an override, and switches the inherited rule off",
-            "enum": [*(one.value for one in Severity), OFF],
+            "description": "error means fail, warning warn; off switches an inherited rule off",
+            "enum": [*SEVERITIES, OFF],
         },
         "weight": {"type": "number", "minimum": 0, "description": "default 2, 1, 0 by severity"},
         "phase": {"enum": [one.value for one in Level]},
@@ -194,7 +194,7 @@ def _rule() -> Schema:
                 {"type": "array", "items": {"$ref": "#/$defs/fix"}},
             ]
         },
-        "hint": {"type": "string", "description": "how to mend it; shown with the finding"},
+        "hint": {"type": "string", "description": "how to fix it; shown with the finding"},
         "why": {"type": "string", "description": "the reason for the rule"},
         "when": {
             "description": "the rule counts only where all of these hold",

@@ -28,7 +28,7 @@ rules:
   # Ids that start with a. hold in any case; those that start with b. are for a finished piece.
   - id: a.completeness.title
     description: There is one title, that is one heading of level 1
-    severity: fail  # fail blocks the gate, warn costs weight, info is only told
+    severity: fail  # fail blocks the gate, warn costs weight, info is only reported
     why: A reader looks at the title first
     hint: Begin with one heading of level 1
     check: {{type: structure, headings: {{single_title: true}}, expected: one title}}

@@ -162,7 +162,7 @@ def _note_outside(label: str, artifact: Path, spot: Spot, faults: Faults) -> Non
 def artifact_patterns(path: Path) -> tuple[str, ...]:
     """Return the patterns under `artifacts` of a suite that can be read; they start at its folder.
 
-    Raises CriteriaError for a file that is no YAML.
+    Raises CriteriaError for a file that is not YAML.
     """
     from pytest_reflex.checks.registry import Registry
 

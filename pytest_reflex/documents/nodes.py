@@ -92,7 +92,7 @@ def _hashable(entry: Entry) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _Odd:
-    """A key that is no string; spelt as its value, equal to the same type only."""
+    """A key that is not a string; spelt as its value, equal to the same type only."""
 
     type: str
     value: Any

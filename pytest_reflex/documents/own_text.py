@@ -13,12 +13,12 @@ def read_own_text(path: Path, what: str, *, longest: int = LONGEST, hint: str = 
     """Return the text of a file in UTF-8, without a byte-order mark, with line feeds only.
 
     Raises UsageError, which calls it `what`, for a file that is not there, no regular one, longer
-    than `longest` bytes, in another encoding, or without text; `hint` says what to mend.
+    than `longest` bytes, in another encoding, or without text; `hint` says what to fix.
     """
     called = f"{path}: {what}"
     try:
         if not read_twice(lambda: is_file(path)):
-            fault = "is no regular file" if path.exists() else "is not there"
+            fault = "is not a regular file" if path.exists() else "is not there"
             raise UsageError(f"{called} {fault}", hint=hint)
         data = read_twice(lambda: _start_of(path, longest + 1))
     except OSError as error:

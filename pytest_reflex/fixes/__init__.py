@@ -1,4 +1,4 @@
-"""Mends that a rule carries: one file per kind, all pure functions of a text."""
+"""Fixes that a rule carries: one file per kind, all pure functions of a text."""
 
 from pytest_reflex.fixes.format_text import Formatter, nobody
 from pytest_reflex.fixes.kind import FixError

@@ -10,7 +10,7 @@ from pytest_reflex.fixes.kind import FixError
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Put `new` in the place of the characters from `start` to `end`."""
+    """Put `new` in place of the characters from `start` to `end`."""
 
     start: int
     end: int

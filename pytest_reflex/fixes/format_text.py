@@ -34,7 +34,7 @@ def settled(params: Params, document: str, formatter: Formatter) -> str:
 
 
 def faults(params: Params) -> Iterable[Fault]:
-    """Find arguments that are no texts, or could be taken for options."""
+    """Find arguments that are not texts, or could be taken for options."""
     for name, value in params.get("args", {}).items():
         if not isinstance(value, str):
             yield "args", f"format: the argument {name} must be text, not {value!r}"

@@ -70,7 +70,7 @@ def example(name: str) -> str:
 
 
 def apply(fix: Fix, text: str, formatter: Formatter = nobody) -> str:
-    """Return the mended text, or the same text where the fix has nothing to do.
+    """Return the fixed text, or the same text where the fix has nothing to do.
 
     `formatter` runs the programs that fixes name. Raises FixError where the fix is malformed, finds
     no place in this text, or where its program gives none.

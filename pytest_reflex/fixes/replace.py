@@ -1,4 +1,4 @@
-"""`replace`: put a text in the place of every match of a pattern."""
+"""`replace`: put a text in place of every match of a pattern."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def faults(params: Params) -> Iterable[Fault]:
         try:
             re.sub(params["search"], params["with"], "")
         except (re.error, IndexError) as error:
-            yield "with", f"replace: with is no valid expansion: {error}"
+            yield "with", f"replace: with is not a valid expansion: {error}"
 
 
 KIND = Kind(

@@ -25,7 +25,7 @@ def apply(params: Params, document: str) -> str:
 
 
 def faults(params: Params) -> Iterable[Fault]:
-    """Find a language that is no single word."""
+    """Find a language that is not a single word."""
     if not _LANGUAGE.fullmatch(params["language"]):
         message = f"tag_fences: language must be one word, not {params['language']!r}"
         yield "language", message

@@ -63,7 +63,7 @@ EXTRAS = (
     Extra(
         name="ui",
         parts={"rich": "rich"},
-        without="a loop shows plain lines in the place of a live view",
+        without="a loop shows plain lines in place of a live view",
     ),
 )
 

@@ -21,7 +21,7 @@ Parts = tuple[str, ...]
 
 @lru_cache(maxsize=512)
 def alternatives(pattern: str) -> tuple[str, ...]:
-    """Return what a pattern says in each of its choices; a brace in brackets is no choice."""
+    """Return what a pattern says in each of its choices; a brace in brackets is not a choice."""
     found, whole = [pattern], list[str]()
     while found and len(found) + len(whole) < MOST_ALTERNATIVES:
         one = found.pop(0)

@@ -104,7 +104,7 @@ class Vote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cast:
-    """A vote as it was given: of which rule, the how manieth from 1, to which question.
+    """A vote as it was given: of which rule, its number from 1, to which question.
 
     `question` is the SHA-256 of all that the judge was asked; equal ones have one answer.
     """

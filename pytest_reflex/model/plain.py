@@ -71,7 +71,7 @@ def as_text(value: Any) -> str:
 def as_written(value: Any) -> str:
     """Return a value as people write it in YAML, on one line; a text stands in quotes.
 
-    None is told as nothing: it is what a key without a value has.
+    None is reported as nothing: it is what a key without a value has.
     """
     if value is None:
         return "nothing"

@@ -49,7 +49,7 @@ class StepPreview:
 
     `unknown` says what is not known before other steps have run: where it stands in the prompt, a
     word in angle brackets does. `asked_first` are plugins whose hooks may answer before the agent.
-    `command` is None for an agent that is no command.
+    `command` is None for an agent that is not a command.
     """
 
     step: Step

@@ -128,7 +128,7 @@ FORMAT = "format"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fix:
-    """A mend that a rule carries: a kind (insert_section, ...) and parameters."""
+    """A fix that a rule carries: a kind (insert_section, ...) and parameters."""
 
     kind: str
     params: Mapping[str, Any]

@@ -110,7 +110,7 @@ class Spend:
             value = wire.get(key) or 0
             kinds = (int, float) if key in ("seconds", "usd") else int
             if isinstance(value, bool) or not isinstance(value, kinds) or not 0 <= value < 1e15:
-                raise ValueError(f"spend.{key} is {value!r}, which is no amount")
+                raise ValueError(f"spend.{key} is {value!r}, which is not an amount")
             return value
 
         return cls(

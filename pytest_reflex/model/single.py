@@ -35,7 +35,7 @@ class Critique:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refinement:
-    """A refined text, by whom (fixes, agent, both), the rules that fixes mended, and what each try
+    """A refined text, by whom (fixes, agent, both), the rules that fixes fixed, and what each try
     cost.
 
     `not_fixed` says why the fixes of a rule changed nothing; `agent` is empty where none was asked.

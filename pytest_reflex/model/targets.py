@@ -217,7 +217,7 @@ def described(spec: CheckSpec) -> str:
 
 
 def plainly(value: Any) -> str:
-    """Return the value of a parameter for people; that of a variable is told by its name."""
+    """Return the value of a parameter for people; that of a variable is reported by its name."""
     if name := variable_name(value):
         return f"${name}"
     return as_text(value)

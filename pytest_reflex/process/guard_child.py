@@ -68,7 +68,7 @@ def _watch(owner: int) -> Left:
 
 
 def _rest(left: Left, torn: bytes) -> Left:
-    """Read what was told last."""
+    """Read what was reported last."""
     os.set_blocking(0, False)
     try:
         while data := os.read(0, 1 << 16):

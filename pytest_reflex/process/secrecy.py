@@ -20,7 +20,7 @@ SHORTEST = 4
 """From that many characters on a value is hidden wherever it stands; a shorter one by its name."""
 HIDDEN = "[hidden]"
 
-_BROAD_FROM = 8  # so long a value is no word of its own: any name that may mean a secret counts
+_BROAD_FROM = 8  # so long a value is not a word of its own: any name that may mean a secret counts
 _END_FROM = 8  # a shorter rest at the edge of a text may be anything
 _NAME = re.compile(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH(?!OR(?!I[SZ]))", re.IGNORECASE)
 _SECRET_WORD = re.compile(
@@ -89,7 +89,7 @@ def _passwords(text: str) -> set[str]:
 
 
 def hide(text: str, values: Mapping[str, str]) -> str:
-    """Return a text with references in the place of the values, longer ones first.
+    """Return a text with references in place of the values, longer ones first.
 
     A value is found in base64, percent-encoded and as a JSON string too, and its beginning or end
     where the text is cut there with dots.

@@ -86,5 +86,5 @@ def _pause(number: int, frame: FrameType | None) -> None:
 
 
 def _loaded(module: str, name: str) -> Any:
-    # Where it was not imported, nothing runs; a handler is no place to import it.
+    # Where it was not imported, nothing runs; a handler is not a place to import it.
     return getattr(sys.modules.get(f"pytest_reflex.process.{module}"), name, None)

@@ -1,1 +1,1 @@
-"""One file per form in which results are told."""
+"""One file per form in which results are reported."""

@@ -11,13 +11,14 @@ LABEL = "CHANGED     "
 
 
 def changed_line(before: Iterable[Evaluation], after: Iterable[Evaluation]) -> str:
-    """Return the line for people; a rule that was not there before and fails is broken too."""
+    """Return the line for people; a new rule that fails counts as regressed."""
     old, new = dict(_rules(before)), dict(_rules(after))
     fixed = [name for name, passed in new.items() if passed and old.get(name) is False]
-    broken = [
+    regressed = [
         name for name, passed in new.items() if passed is False and old.get(name) is not False
     ]
-    parts = [f"{word} {', '.join(n)}" for word, n in (("fixed", fixed), ("broken", broken)) if n]
+    pairs = (("fixed", fixed), ("regressed", regressed))
+    parts = [f"{word} {', '.join(n)}" for word, n in pairs if n]
     return visible(LABEL + ("; ".join(parts) or "no rule"))
 
 

@@ -25,7 +25,7 @@ INDENT = 12
 _MEANING = {
     Severity.FAIL: "a failure blocks the gate",
     Severity.WARN: "a failure costs weight and blocks nothing by itself",
-    Severity.INFO: "a failure is only told",
+    Severity.INFO: "a failure is only reported",
 }
 
 
@@ -143,7 +143,7 @@ def _planned(check: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _runs(check: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "TYPE", check["type"]
     if "groups" in check:
-        yield "GROUP", f"{', '.join(check['groups'])}: never beside other checks of it"
+        yield "GROUP", f"{', '.join(check['groups'])}: never in parallel with other checks of it"
     for alternative in check.get("one_of", ()):
         yield "EITHER", "passes, if another does not"
         yield from _runs(alternative)

@@ -70,7 +70,7 @@ def _variables(variables: Mapping[str, bool]) -> Iterator[str]:
 def _tools(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for tool in found:
         if tool["path"]:
-            version = tool["version"] or tool["problem"] or "tells no version"
+            version = tool["version"] or tool["problem"] or "reports no version"
             yield f"{tool['program']}: {version} ({tool['path']})"
     if missing := [tool["program"] for tool in found if not tool["path"]]:
         yield f"not installed: {', '.join(missing)}"

@@ -280,7 +280,7 @@ def _told(dry: DryRun, rule_id: str, command: CheckCommand) -> str:
 def _asked(one: Asked) -> list[str]:
     """Return who judges by a check, how often, and the prompt where somebody does."""
     known = one.preview
-    judge = known["judge"] or "nobody: not measured"
+    judge = known["judge"] or "no judge: not measured"
     often = f"{known['votes']} votes at most, {known['quorum']} have to pass"
     lines = [f"{one.rule_id}: judged by {visible(judge)}, {often}"]
     if not known["prompt"]:

@@ -31,7 +31,7 @@ def block(
 ) -> list[Line]:
     """Return the block that follows every EVALUATE; the critique follows with `critique_lines`.
 
-    `changed` says what was changed where that is no section of a text.
+    `changed` says what was changed where that is not a section of a text.
     """
     score = shown_score(evaluation.score)
     verdict = "PASS" if evaluation.passed else "FAIL"
@@ -55,8 +55,8 @@ def _added(state: RunState) -> Iterator[Line]:
     """Yield what the seed's block does not have: flips, strange changes, checks that are idle."""
     flips = flips_between(state.marks)
     if flips and (flips.fixed or flips.broken or flips.still):
-        said = (("fixed", flips.fixed), ("broken", flips.broken), ("still failing", flips.still))
-        yield _field("Flips", "; ".join(f"{word} {', '.join(ids)}" for word, ids in said if ids))
+        said = (("fixed", flips.fixed), ("regressed", flips.broken), ("still failing", flips.still))
+        yield _field("Changes", "; ".join(f"{word} {', '.join(ids)}" for word, ids in said if ids))
     if state.evaluation and (open_ones := _unmeasured(state.evaluation.results)):
         yield _field("Not measured", open_ones, "mild")
     if state.evaluation and (others := state.evaluation.not_applicable):
@@ -205,7 +205,7 @@ def _final_score(state: RunState) -> str:
         return "none (files were modified during the run: no verdict counts)"
     if evaluation is None or state.artifact_status != "evaluated":
         return "none (the artifact was not evaluated)"
-    weights = f"{arithmetic(evaluation)} of the weight"
+    weights = f"{arithmetic(evaluation)} points"
     threshold = f"threshold {plain(evaluation.threshold)}"
     return f"{shown_score(evaluation.score)} ({weights}, {threshold})"
 

@@ -69,7 +69,9 @@ def tally(remarks: Sequence[Remark], files: int) -> str:
     """Return how much was found: "2 errors, 1 warning in 3 files"."""
     errors = sum(one.is_error for one in remarks)
     parts = [(errors, "error"), (len(remarks) - errors, "warning")]
-    told = ", ".join(_counted(number, word) for number, word in parts if number) or "no remarks"
+    told = (
+        ", ".join(_counted(number, word) for number, word in parts if number) or "no issues found"
+    )
     return f"{told} in {_counted(files, 'file')}"
 
 

@@ -16,7 +16,7 @@ def next_step(judged: Judged, decision: Decision) -> str:
         suite = judged.id.partition("::")[0]
         named = not suite.endswith(".reflex.yaml")
         command = "the same again" if named else f"pytest {shlex.quote(suite)}"
-        return f"mend {judged.blockers[0].rule.id}, then: {command}"
+        return f"fix {judged.blockers[0].rule.id}, then: {command}"
     if judged.status is not GateStatus.INCOMPLETE:
         return ""
     if judged.narrowed or Cause.DESELECTED in not_run:

@@ -77,7 +77,7 @@ def _gate(one: Mapping[str, Any]) -> str:
     if "problem" in one:
         return str(one["problem"])
     needed = "required" if one["required"] else "told only"
-    needed += ", fewer failures are no failure" if one["progress"] else ""
+    needed += ", fewer failures are not a failure" if one["progress"] else ""
     protected = f", protects {', '.join(one['protect'])}" if one["protect"] else ""
     return f"{one['name']}: {gate_text(one)}  ({needed}{protected}, {one['origin']})"
 

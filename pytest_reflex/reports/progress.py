@@ -46,12 +46,12 @@ def loop_rows(state: RunState, run: str) -> list[Line]:
 
 
 def started_line(running: Running) -> str:
-    """Return what is told at the start of a step that may take long."""
+    """Return what is reported at the start of a step that may take long."""
     return f"{running.name} ...{asked(running)}"
 
 
 def waiting_line(running: Iterable[Running]) -> str:
-    """Return what is told while steps go on and nothing else happens."""
+    """Return what is reported while steps go on and nothing else happens."""
     steps = (f"{one.name} {clock(one.seconds)}{asked(one)}" for one in running)
     return "still at work: " + ", ".join(steps)
 

@@ -22,7 +22,7 @@ def told(row: RuleResult) -> str:
 
 def found(check: CheckResult) -> str:
     """Return what a check found, and where."""
-    could_not = "could not be judged: " if check.outcome is Outcome.ERROR else ""
+    could_not = "check error: " if check.outcome is Outcome.ERROR else ""
     place = f" ({check.location})" if check.location else ""
     return f"{could_not}{one_line(check.message, MESSAGE)}{place}"
 

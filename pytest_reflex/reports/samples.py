@@ -58,11 +58,11 @@ def _detail(one: RuleTried, sample: Tried) -> Iterator[str]:
 
 
 def _mends(one: RuleTried) -> Iterator[str]:
-    """Yield how many of the bad samples the rule's safe fixes mend, where they were tried."""
+    """Yield how many of the bad samples the rule's safe fixes fix, where they were tried."""
     told = [sample.mended for sample in one.samples if sample.mended is not None]
     if not told:
         return
-    verb = "its fix mends" if len(one.rule.fixes) == 1 else "its fixes mend"
+    verb = "its fix fixes" if len(one.rule.fixes) == 1 else "its fixes mend"
     samples = _counted(len(told), "bad sample")
     if any(told):
         yield f"{one.rule.id}: {verb} {sum(told)} of {samples}"

@@ -75,7 +75,7 @@ def refinement_document(
 def refinement_text(
     artifact: Artifact, done: Refinement, target: Path | None = None, *, colour: bool = False
 ) -> str:
-    """Return for people who mended what, and where the result is; without a final newline."""
+    """Return for people who fixed what, and where the result is; without a final newline."""
     page = Page(WIDTH, ansi_style if colour else no_style, LISTED)
     changed = changes(artifact.raw_text, done.text)
     if done.by == "nobody":

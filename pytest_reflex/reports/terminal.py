@@ -30,7 +30,7 @@ Style = Callable[[str, str], str]
 
 _MESSAGE = 400
 _EVIDENCE = 20  # lines that are shown of one check
-_SLOW = 1.0  # seconds after which the time of a check is told
+_SLOW = 1.0  # seconds after which the time of a check is reported
 _OTHERS = 4  # failed checks of a rule that are listed beside the first
 _TIED = "\xa0"  # a blank at which no line ends
 _CODES = {"good": "32;1", "bad": "31;1", "mild": "33;1", "strong": "1", "faint": "2"}
@@ -118,24 +118,23 @@ def evaluation_lines(
     if verbose:
         page.passed(evaluation.results)
     if not evaluation.passed:
-        page.add("DISTANCE", distance(evaluation))
+        page.add("TO PASS", distance(evaluation))
     if next_step:
         page.add("NEXT", next_step)
     return page.lines
 
 
 def figures(evaluation: Evaluation) -> str:
-    """Return score, arithmetic and threshold: "score 0.636 = 7/11 of the weight, threshold 0.9"."""
+    """Return score, arithmetic and threshold: "score 0.636 (7 of 11 points), threshold 0.9"."""
     score = shown_score(evaluation.score)
     return (
-        f"score {score} = {arithmetic(evaluation)} of the weight, "
-        f"threshold {plain(evaluation.threshold)}"
+        f"score {score} ({arithmetic(evaluation)} points), threshold {plain(evaluation.threshold)}"
     )
 
 
 def _groups(evaluation: Evaluation) -> Iterator[tuple[str, str, list[RuleResult]]]:
     labels = {
-        Severity.FAIL: ("BLOCKER", "bad"),
+        Severity.FAIL: ("FAIL", "bad"),
         Severity.WARN: ("WARNING", "mild"),
         Severity.INFO: ("INFO", "faint"),
     }
@@ -154,7 +153,10 @@ class Page:
         self._style, self._listed, self._evidence = style, listed, evidence
 
     def add(self, label: str, text: str, *, tone: str = "strong") -> None:
-        wrapped = textwrap.wrap(visible(text), self._room, break_on_hyphens=False) or [""]
+        gap = " " * (len(label) >= INDENT)
+        wrapped = textwrap.wrap(
+            visible(text), self._room, initial_indent=gap, break_on_hyphens=False
+        ) or [""]
         first, *more = (line.replace(_TIED, " ") for line in wrapped)
         margin = " " * (INDENT - len(label))
         self.lines.append((self._style(label, tone) if label else "") + margin + first)
@@ -216,14 +218,16 @@ class Page:
     def unmeasured(self, results: Sequence[RuleResult]) -> None:
         """List rules that were not measured, those with the same reason together."""
         for line in same_causes(results):
-            self.add("UNMEASURED", line, tone="mild")
+            self.add("NOT MEASURED", line, tone="mild")
         reasons: dict[str, list[str]] = {}
         for row in results:
             if row.outcome is Outcome.NOT_MEASURED and not row.same_cause:
                 reasons.setdefault(one_line(why_not(row), _MESSAGE), []).append(row.rule.id)
         for reason, ids in reasons.items():
             more = f" and {len(ids) - self._listed} more" if len(ids) > self._listed else ""
-            self.add("UNMEASURED", f"{reason}: {', '.join(ids[: self._listed])}{more}", tone="mild")
+            self.add(
+                "NOT MEASURED", f"{reason}: {', '.join(ids[: self._listed])}{more}", tone="mild"
+            )
 
 
 def decision_lines(

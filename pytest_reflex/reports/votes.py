@@ -34,7 +34,7 @@ def asked(check: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield what a judge would be asked, with labels; nothing for a check that asks nobody."""
     if "quorum" not in check:
         return
-    yield "JUDGE", check["judge"] or "nobody is named: it is not measured (--judge NAME)"
+    yield "JUDGE", check["judge"] or "no judge is configured: it is not measured (--judge NAME)"
     yield "VOTES", f"{check['votes']} at most, {check['quorum']} have to pass"
     for number, line in enumerate((check["prompt"] or "").splitlines()):
         yield "" if number else "PROMPT", line

@@ -1,8 +1,8 @@
 """A manifest of files: what patterns found, with hashes, and what became of it since.
 
-``take`` looks once, ``changes`` looks again and tells what was added, changed or removed.
-Promises: a file whose content is the same is no change, whatever its times say; nothing that is no
-regular file is opened; what cannot be read for a cause that may pass is no change, but an
+``take`` looks once, ``changes`` looks again and reports what was added, changed or removed.
+Promises: a file whose content is the same is not a change, whatever its times say; nothing that is
+no regular file is opened; what cannot be read for a cause that may pass is not a change, but an
 UnreadableError. Limits: a file is read again only where its size, its times or its number
 changed since the manifest was taken, or where it was written just before.
 """
@@ -201,7 +201,7 @@ def _is_whole(name: str) -> bool:
 
 
 def _read(path: str) -> bytes:
-    """Return the bytes of a file; what is no regular file any more cannot block."""
+    """Return the bytes of a file; what is not a regular file any more cannot block."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):

@@ -50,7 +50,7 @@ class Finder:
         self._followed: set[str] = set()
 
     def find(self, pattern: str) -> Iterator[str]:
-        """Yield the paths of what is there, is no folder, and matches."""
+        """Yield the paths of what is there, is not a folder, and matches."""
         for path in self.candidates(pattern):
             if _is_file(path):
                 yield path
@@ -66,7 +66,7 @@ class Finder:
             for path in self.candidates(pattern):
                 name = path.removeprefix(base).replace(os.sep, "/")
                 if not name.isascii():
-                    # A name that is no UTF-8 could not be written into a history.
+                    # A name that is not UTF-8 could not be written into a history.
                     name = name.encode("utf-8", "backslashreplace").decode()
                 if name not in found and not is_meant(name, apart):
                     found[name] = path
@@ -125,7 +125,7 @@ class Finder:
 
 
 def _is_file(path: str) -> bool:
-    """Return whether something is there that is no folder, nor a link to one."""
+    """Return whether something is there that is not a folder, nor a link to one."""
     try:
         mode = read_or_raise(path, lambda: os.lstat(path)).st_mode
     except OSError:

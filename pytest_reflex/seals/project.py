@@ -1,7 +1,7 @@
 """A project's files as they were at some moment, and which of them are different now.
 
 ``take`` looks once, ``changes`` looks again. Promises: a file whose content is the same is no
-change, whatever its times say; no link is followed; nothing that is no regular file is opened; a
+change, whatever its times say; no link is followed; nothing that is not a regular file is opened; a
 file is read again only where its number, size or ctime changed, which no program can set back.
 Limits: a file above `MOST_OF_ONE` bytes, and what is left when `MOST_OF_ALL` bytes have been read,
 is known by that stamp alone (`unread`); empty folders do not count. Left out are caches of tools,
@@ -272,7 +272,7 @@ class ProjectTree:
             return set()
 
     def _digest(self, path: str, status: os.stat_result, known: str) -> str:
-        """Return what is at a path: a hash, a word for what is no file, "" for nothing."""
+        """Return what is at a path: a hash, a word for what is not a file, "" for nothing."""
         try:
             if stat.S_ISLNK(status.st_mode):
                 target = os.readlink(f"{self._root}/{path}")
@@ -325,7 +325,7 @@ def unpack(text: str) -> Any:
 
 
 def printable(path: str) -> str:
-    """Return a path as it can be shown on one line: what is no text of UTF-8 is escaped."""
+    """Return a path as it can be shown on one line: what is not text of UTF-8 is escaped."""
     if path.isascii() and path.isprintable():
         return path
     shown = visible(path.encode("utf-8", "backslashreplace").decode())

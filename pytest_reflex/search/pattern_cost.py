@@ -139,7 +139,7 @@ class Cost:
         self._ways: Ways = inf
         self._length = 1.0
         self.prefix = self._anchor = ""
-        # With (?a) a blank beyond ASCII is no blank: the families would not hold.
+        # With (?a) a blank beyond ASCII is not a blank: the families would not hold.
         if tree is not None and not tree.state.flags & re.ASCII:
             try:
                 self._ways = _sequence(tree)

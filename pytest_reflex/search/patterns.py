@@ -141,13 +141,13 @@ def compile_pattern(
     except (re.error, OverflowError, RecursionError, ValueError) as error:
         reason = str(error) or type(error).__name__
         hint = "to search for a text as it stands, add literal: true" if key == "search" else ""
-        message = f"{key} is no valid pattern: {reason}: {one_line(source, 80)}"
+        message = f"{key} is not a valid pattern: {reason}: {one_line(source, 80)}"
         problem = Problem(message=message, place=place, hint=hint, path=(key,))
         raise CriteriaError([problem]) from None
 
 
 def pattern_problems(source: Any, *, key: str, place: Place | None) -> tuple[Problem, ...]:
-    """Return why a parameter is no pattern; nothing for a value that is no text."""
+    """Return why a parameter is not a pattern; nothing for a value that is not text."""
     if not isinstance(source, str):
         return ()
     try:

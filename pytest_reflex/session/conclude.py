@@ -23,7 +23,7 @@ from pytest_reflex.verdict.gate import Cause, Gate, Judged, NotRun
 from pytest_reflex.verdict.score import judge
 
 _QUIET = (Outcome.PASS, Outcome.NOT_APPLICABLE)
-CHANGED = "the artifact changed while it was judged"
+CHANGED = "the artifact changed during the evaluation"
 
 _OPEN = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
 _OF_COLLECTION = (*_OPEN, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED)

@@ -65,7 +65,7 @@ class Controller:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
-        """Compile what the options name, so that a fault is told before any worker starts."""
+        """Compile what the options name, so that a fault is reported before any worker starts."""
         try:
             expect_named(self.desk)
         except ReflexError as error:
@@ -175,7 +175,7 @@ class Controller:
         status = exit_status(status, gate, criteria_faults=only_criteria, refused=refused)
         self.decision = Decision(
             judged=judged,
-            gate=gate or Gate(status=GateStatus.INCOMPLETE, reasons=("nothing was judged",)),
+            gate=gate or Gate(status=GateStatus.INCOMPLETE, reasons=("nothing was evaluated",)),
             exit_status=status,
             not_run=tuple(row for part in parts for row in part.not_run),
             problems=faults,
@@ -226,7 +226,7 @@ class Controller:
 
     def _notices(self) -> tuple[str, ...]:
         if options.ignores_partial(self.config):
-            return (f"{options.PARTIAL} has to stand on the command line itself: CI is set",)
+            return (f"{options.PARTIAL} must be given on the command line: CI is set",)
         return ()
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:

@@ -109,7 +109,7 @@ class Outbox:
         self._send(VOTE + json.dumps(cast.to_json()).encode("ascii"))
 
     def asked(self, question: str) -> None:
-        """Tell that an agent is asked now."""
+        """Report that an agent is asked now."""
         self._send(ASKED + question.encode("ascii"))
 
 

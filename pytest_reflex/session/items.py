@@ -1,4 +1,4 @@
-"""One pytest item per check, what it is called, and how it tells what came of it.
+"""One pytest item per check, what it is called, and how it reports what came of it.
 
 Names of artifacts are parts of node ids: whatever one is called, it can be selected. What a check
 came to is a user property of its report, for JUnit XML, and never read back.
@@ -87,7 +87,7 @@ _WIDEST = 400
 _LABEL = 12
 _ROOM = 66
 COULD_NOT = {
-    Outcome.ERROR: "could not be judged: ",
+    Outcome.ERROR: "check error: ",
     Outcome.NOT_MEASURED: "was not measured: ",
 }
 

@@ -54,9 +54,7 @@ OPTIONS = (
     Option("phase", "level", "level of --reflex-criteria: A is basic, B adds stricter rules"),
     Option("threshold", "text", "threshold of --reflex-criteria, 0 to 1", "F"),
     Option("var", "list", "value of a criteria variable (repeatable)", "K=V", "linelist"),
-    Option(
-        "judge", "text", "agent that judges what no program can (default: nobody)", "NAME", "string"
-    ),
+    Option("judge", "text", "agent that grades LLM-graded rules (default: none)", "NAME", "string"),
     Option(
         "no-judge-cache", "switch", "ask the judge anew, and keep none of its votes", ini="bool"
     ),
@@ -82,7 +80,7 @@ OPTIONS = (
     Option(
         "loop",
         "switch",
-        "run the session again and again, an agent mending the artifacts, until its gate passes",
+        "repeat the session, with an agent fixing the artifacts, until its gate passes",
         loops=True,
     ),
     Option(
@@ -92,7 +90,7 @@ OPTIONS = (
         "[STEP=]NAME",
         loops=True,
     ),
-    Option("task", "text", "what the agent is told to do", "TEXT", loops=True),
+    Option("task", "text", "the task for the agent", "TEXT", loops=True),
     Option("alias", "text", "name of the loop (default: made from the task)", "NAME", loops=True),
     Option("max-iterations", "text", "iterations at most (default: 4)", "N", loops=True),
     Option(
@@ -107,7 +105,7 @@ OPTIONS = (
     Option(
         "may-change",
         "list",
-        "files that an agent may change beside the artifacts (repeatable)",
+        "files that an agent may change besides the artifacts (repeatable)",
         "GLOB",
         loops=True,
     ),
@@ -121,7 +119,7 @@ OPTIONS = (
     Option(
         "accept-changes",
         "switch",
-        "with --reflex-resume: take the project as it is now",
+        "with --reflex-resume: accept the project as it is now",
         loops=True,
     ),
     Option(
@@ -176,7 +174,7 @@ def add_options(parser: pytest.Parser) -> None:
         if option.ini:
             default: list[str] | None = [] if option.ini == "linelist" else None
             parser.addini(option.key, option.help, type=option.ini, default=default)
-    purpose = "files and folders that --reflex-loop may change, beside the artifacts of suites"
+    purpose = "files and folders that --reflex-loop may change, besides the artifacts of suites"
     parser.addini(ARTIFACTS, purpose, type="linelist", default=[])
 
 

@@ -127,8 +127,8 @@ class VoteListener(Protocol):
 def hand_over(plan: Plan, folder: Path) -> None:
     """Write a worker's plan where the controller looks for it: what any worker writes is the same.
 
-    A folder that cannot be written (a worker on another machine) is no fault: the controller then
-    reads the suite files itself.
+    A folder that cannot be written (a worker on another machine) is not a fault: the controller
+    then reads the suite files itself.
     """
     draft = folder / f"{FILE}.{os.getpid()}"
     try:

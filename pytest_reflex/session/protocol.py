@@ -110,7 +110,7 @@ def run(item: CheckItem, nextitem: pytest.Item | None, results: Results, *, both
 def _judge(item: CheckItem) -> CheckResult:
     """Run the check; whatever it throws is an error of the check, except a wish to stop.
 
-    `pytest.fail.Exception`, which pytest-timeout raises, is no `Exception`.
+    `pytest.fail.Exception`, which pytest-timeout raises, is not an `Exception`.
     """
     try:
         return item.judge()

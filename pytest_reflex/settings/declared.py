@@ -22,7 +22,7 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def dotted(path: tuple[Any, ...]) -> str:
-    """Return a path as it is written in TOML: what is no plain word stands in quotes."""
+    """Return a path as it is written in TOML: what is not a plain word stands in quotes."""
     return ".".join(
         str(part) if _BARE.fullmatch(str(part)) else json.dumps(part, ensure_ascii=False)
         for part in path

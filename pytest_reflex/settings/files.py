@@ -60,7 +60,7 @@ def workspace_values(project: Path) -> Written:
         raise UsageError(
             "tool.pytest-reflex: expected a table",
             place=place_in(shared, ()),
-            hint="mend the file",
+            hint="fix the file",
         )
     return _taken(tools["pytest-reflex"], shared)
 

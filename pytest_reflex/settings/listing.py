@@ -20,7 +20,7 @@ class Row:
     origin: Origin
 
     def to_json(self) -> dict[str, Any]:
-        """Return the row on the wire; `file` is null where the tier is no file."""
+        """Return the row on the wire; `file` is null where the tier is not a file."""
         value = list(self.value) if isinstance(self.value, tuple) else self.value
         file = str(self.origin.file) if self.origin.file else None
         return {"key": self.key, "value": value, "tier": self.origin.tier.value, "file": file}

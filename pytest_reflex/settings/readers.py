@@ -174,7 +174,7 @@ def budget_changes(
     """Return the limits that values of ``--budget`` give: KEY=N sets one, KEY=+N adds to `now`.
 
     A value may have several, with commas between them; a number alone is one of usd. Only what is
-    named is returned. Raises UsageError for another key, for what is no positive
+    named is returned. Raises UsageError for another key, for what is not a positive
     decimal number (an unreadable limit never means none), and for +N where there is no limit.
     """
     changed: dict[str, float] = {}

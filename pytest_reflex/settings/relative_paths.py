@@ -46,7 +46,7 @@ def _fragments(value: Any, folder: Path) -> Any:
 
 
 def _each(value: Any, change: Callable[[Any], Any]) -> Any:
-    """Return a table with its values changed; what is no table is left to those who check it."""
+    """Return a table with its values changed; what is not a table is left to those who check it."""
     if not isinstance(value, dict):
         return value
     return {name: change(inner) for name, inner in value.items()}

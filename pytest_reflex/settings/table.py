@@ -76,7 +76,7 @@ def _goal(name: str, default: Any, read: Callable[[Any], Any], purpose: str) -> 
 
 SETTINGS: tuple[Setting, ...] = (
     _top("agent", "offline", readers.text, "agent of all steps"),
-    _top("judge", "", readers.text, "agent that judges what no program can; empty: nobody"),
+    _top("judge", "", readers.text, "agent that grades LLM-graded rules; empty: none"),
     _top(
         "judge_when",
         "no_blockers",
@@ -113,9 +113,9 @@ SETTINGS: tuple[Setting, ...] = (
         "guard",
         "report",
         readers.one_of("off", "report", "strict"),
-        "changes outside the critique: not looked at, told, or taken back",
+        "changes outside the critique: ignored, reported, or reverted",
     ),
-    _loop("may_change", (), readers.globs, "what an agent may change beside the artifact"),
+    _loop("may_change", (), readers.globs, "files that an agent may change besides the artifact"),
     _loop("evaluator", "pytest", readers.one_of("pytest", "core"), "how EVALUATE runs the checks"),
     _loop("root", ".ai-factory/evolution", readers.text, "folder of the loops' state"),
     _loop("record", "", readers.text, "file in which the calls of agents are recorded"),
@@ -123,17 +123,17 @@ SETTINGS: tuple[Setting, ...] = (
         "command_timeout",
         600,
         readers.positive,
-        "seconds an agent may take where its table says nothing",
+        "seconds an agent may take, unless its table sets a limit",
     ),
     _loop("session_timeout", 3600, readers.positive, "seconds a session of --reflex-loop may take"),
     _iterate("agent", "", readers.text, "agent of the iteration loop, where it is another"),
-    _iterate("max_iterations", 5, readers.whole, "rounds; 0: no limit"),
-    _iterate("failure_threshold", 3, readers.positive, "failed rounds in a row that end a loop"),
+    _iterate("max_iterations", 5, readers.whole, "iterations; 0: no limit"),
+    _iterate("failure_threshold", 3, readers.positive, "failed iterations in a row, at most"),
     _iterate(
         "timeout",
         3600,
         readers.positive,
-        "seconds a round may take where the agent's table says nothing",
+        "seconds an iteration may take, unless the agent's table sets a limit",
     ),
     _iterate("token_budget", 100_000, readers.positive, "tokens above which a prompt is warned of"),
     _iterate("budget", {}, readers.budget, "limits of spending"),
@@ -145,15 +145,13 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     _iterate("wall_time", 8 * 3600, readers.whole, "seconds that one sitting may take; 0: no cap"),
     _iterate(
-        "unchanged", 3, readers.whole, "rounds without a change of the tree that are told; 0: never"
+        "unchanged", 3, readers.whole, "iterations without a change before a warning; 0: never"
     ),
-    _iterate(
-        "stop_unchanged", False, readers.flag, "end a loop after so many rounds without a change"
-    ),
-    _iterate("log_format", "text", readers.one_of("text", "json"), "lines that tell what happens"),
+    _iterate("stop_unchanged", False, readers.flag, "end the loop instead of the warning"),
+    _iterate("log_format", "text", readers.one_of("text", "json"), "verbosity of the log"),
     _iterate("root", ".rooda", readers.text, "folder of the iteration loop's state and logs"),
     replace(
-        _iterate("gates", {}, procedure_tables.gates, "what must hold after a round, by name"),
+        _iterate("gates", {}, procedure_tables.gates, "quality gates after an iteration, by name"),
         fields=procedure_tables.GATE_KEYS,
         kinds=("command", "criteria", "kind"),
         relocate=of_gates,

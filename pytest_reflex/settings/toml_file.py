@@ -16,7 +16,7 @@ def read_toml(path: Path, *, foreign: bool = False) -> dict[str, Any] | None:
     """Return what a TOML file says; None where there is no such name in its folder.
 
     In a `foreign` folder, which may be closed to us, what cannot be looked for is not there. Raises
-    UsageError for a link to nothing, a folder, a pipe, and whatever is no TOML in UTF-8.
+    UsageError for a link to nothing, a folder, a pipe, and whatever is not TOML in UTF-8.
     """
     try:
         read_twice(path.lstat)
@@ -32,7 +32,7 @@ def read_toml(path: Path, *, foreign: bool = False) -> dict[str, Any] | None:
 def _text(path: Path) -> str:
     try:
         if not stat.S_ISREG(read_twice(path.stat).st_mode):
-            raise _unreadable(path, "it is no regular file")
+            raise _unreadable(path, "it is not a regular file")
         data = read_twice(path.read_bytes)
     except FileNotFoundError:
         raise _unreadable(path, "it is a link to a file that is not there") from None
@@ -46,7 +46,7 @@ def _text(path: Path) -> str:
         line = before.count(b"\n") + 1
         column = len(before.rpartition(b"\n")[2].decode("utf-8", "replace")) + 1
         raise UsageError(
-            f"byte 0x{error.object[error.start]:02x} is no UTF-8",
+            f"byte 0x{error.object[error.start]:02x} is not UTF-8",
             place=Place(str(path), line, column),
             hint="save the file as UTF-8",
         ) from None
@@ -66,12 +66,12 @@ def _parsed(text: str, path: Path) -> dict[str, Any]:
         elif found:
             place = Place(str(path), text.count("\n") + 1)
         said = _WHERE.sub("", said)
-        raise UsageError(f"this is no TOML: {said}", place=place, hint="mend the file") from None
+        raise UsageError(f"this is not TOML: {said}", place=place, hint="fix the file") from None
     except RecursionError:
         raise UsageError(
-            "this is no TOML that can be read: it is nested too deep",
+            "this is not TOML that can be read: it is nested too deep",
             place=Place(str(path)),
-            hint="mend the file",
+            hint="fix the file",
         ) from None
 
 
@@ -79,5 +79,5 @@ def _unreadable(path: Path, why: str) -> UsageError:
     return UsageError(
         f"the configuration cannot be read: {why}",
         place=Place(str(path)),
-        hint="mend or remove it",
+        hint="fix or remove it",
     )

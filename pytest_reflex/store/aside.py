@@ -38,14 +38,14 @@ def keep_aside(path: Path, data: bytes, word: str) -> Path:
             write_all(descriptor, data)
             sync(descriptor)
         except OSError as error:
-            with suppress(OSError):  # a part of it is no copy, and the next try would make another
+            with suppress(OSError):  # a part is not a copy, and the next try would make another
                 os.unlink(target)
             raise StateError(f"{target} could not be written: {error.strerror}") from None
         finally:
             os.close(descriptor)
         sync_folder(target.parent)
         return target
-    raise StateError(f"{path}: too many copies are kept beside it", hint="move them away")
+    raise StateError(f"{path}: there are too many copies next to it", hint="move them away")
 
 
 def move_aside(path: Path, word: str) -> Path:
@@ -63,4 +63,4 @@ def move_aside(path: Path, word: str) -> Path:
         except OSError as error:
             raise StateError(f"{path} could not be moved: {error.strerror}") from None
         return target
-    raise StateError(f"{path}: too many copies are kept beside it", hint="move them away")
+    raise StateError(f"{path}: there are too many copies next to it", hint="move them away")

@@ -43,7 +43,7 @@ def check_alias(alias: str) -> str:
     """Return the alias; raises UsageError where it is none."""
     if not is_alias(alias):
         raise UsageError(
-            f"{alias!r} is no alias: 3 to {MAX_ALIAS} lower-case letters, digits and hyphens, "
+            f"{alias!r} is not an alias: 3 to {MAX_ALIAS} lower-case letters, digits and hyphens, "
             "no hyphen at an end, no name of a device",
             hint=f"try {slug(alias)}",
         )

@@ -120,7 +120,7 @@ class Journal:
         except OSError as error:
             raise StateError(
                 f"{self.path} could not be written: {error.strerror or error}",
-                hint="what was there is intact; mend the cause and resume",
+                hint="earlier records are intact; fix the cause and resume",
             ) from None
         self._failed = False
         self._note(data)

@@ -101,12 +101,12 @@ def parse(line: bytes) -> tuple[dict[str, Any] | None, str]:
     except ValueError as error:
         return None, f"it is not JSON ({error})"
     if not isinstance(found, dict):
-        return None, "it is no JSON object"
+        return None, "it is not a JSON object"
     if ("prev" in found or "crc" in found) != bool(tail):
         return None, "its sum is missing"
     seq = found.get("seq")
     if "seq" in found and (not isinstance(seq, int) or isinstance(seq, bool)):
-        return None, f"its seq is no whole number: {seq!r}"
+        return None, f"its seq is not a whole number: {seq!r}"
     return found, ""
 
 
@@ -206,4 +206,4 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no JSON number")
+    raise ValueError(f"{word} is not a JSON number")

@@ -193,7 +193,7 @@ def sections(text: str) -> dict[str, str]:
     found = parts_of(text)
     if found is None:
         return {WHOLE: text} if text.strip() else {}
-    # The braces around the keys of data are no part that changes, and neither is nothing.
+    # The braces around the keys of data are not part that changes, and neither is nothing.
     return {part.name: part.text for part in found.parts if part.text.strip(_NOTHING)}
 
 

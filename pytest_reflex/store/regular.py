@@ -17,7 +17,7 @@ _FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 def open_regular(path: Path, flags: int = os.O_RDONLY, *, folder: int | None = None) -> int:
-    """Return a descriptor of a regular file that is no link and has no second name to write by.
+    """Return a descriptor of a regular file that is not a link and has no second name to write by.
 
     With `folder`, a descriptor, the file is looked for there, whatever lies at its path. Raises
     FileNotFoundError where it is missing, StateError for everything else.
@@ -40,7 +40,7 @@ def open_regular(path: Path, flags: int = os.O_RDONLY, *, folder: int | None = N
         raise
     writes = flags & (os.O_WRONLY | os.O_RDWR)
     if not stat.S_ISREG(status.st_mode):
-        problem = "is no regular file"
+        problem = "is not a regular file"
     elif writes and status.st_nlink > 1:
         problem = "has a second name (a hard link), which writing would change too"
     else:

@@ -3,7 +3,7 @@
 It lies in the cache folder of the user, and nowhere inside of the project: what is judged brings no
 votes along. Promises: a vote counts only if its file was there, as it is, when this was made, or if
 this has written it: code of what is judged may run meanwhile. Such files are removed by `sweep`.
-What cannot be read, understood or written is no vote, and no fault either.
+What cannot be read, understood or written is not a vote, and no fault either.
 Limits: other programs of the same account can write there at any other time.
 """
 

@@ -43,12 +43,12 @@ def shown_score(score: Fraction) -> str:
 
 
 def arithmetic(evaluation: Evaluation) -> str:
-    """Return how the score came about, in weights: "7/11"."""
+    """Return the weight that was earned, of the weight that counts: "7 of 11"."""
     rows = evaluation.applicable
     earned = sum((r.rule.weight for r in rows if r.passed), Fraction(0))
     total = sum((r.rule.weight for r in rows), Fraction(0))
     parts = [(one, plain(one)) for one in (earned, total)]
-    return "/".join(text if len(text) <= _MOST + 1 else _short(one) for one, text in parts)
+    return " of ".join(text if len(text) <= _MOST + 1 else _short(one) for one, text in parts)
 
 
 def same_causes(results: Iterable[RuleResult]) -> list[str]:

@@ -108,7 +108,7 @@ def _blocks(row: RuleResult) -> bool:
 
 
 def _blocked(rows: Iterable[RuleResult]) -> str:
-    return "blocked by " + ", ".join(row.rule.id for row in rows)
+    return "failed rules: " + ", ".join(row.rule.id for row in rows)
 
 
 def incomplete_reason(judged: Judged) -> str:

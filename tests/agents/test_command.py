@@ -78,7 +78,7 @@ def test_prompt_with_nul_is_no_argument(tmp_path: Path) -> None:
 
 def test_prompt_that_is_no_text_is_told(tmp_path: Path) -> None:
     reply = answer(tool(tmp_path, "print(1)"), task="\ud800")
-    assert reply.error == "the prompt is no valid text: surrogates not allowed"
+    assert reply.error == "the prompt is not valid text: surrogates not allowed"
 
 
 BAD: dict[str, tuple[str, dict[str, Any], str]] = {
@@ -109,8 +109,8 @@ BAD: dict[str, tuple[str, dict[str, Any], str]] = {
     "colours only": (r"print('\x1b[0m\x1b[2K')", {}, "it answered nothing"),
     "nothing to see": (r"print('\x00\x00\u200b')", {}, "it answered nothing"),
     "null": ("print('{\"result\": null}')", {"answer": "json:result"}, "it answered nothing"),
-    "a number": ("print('{\"a\": 5}')", {"answer": "json:a"}, "its json:a is no text: 5"),
-    "a truth": ("print('{\"a\": true}')", {"answer": "json:a"}, "its json:a is no text: true"),
+    "a number": ("print('{\"a\": 5}')", {"answer": "json:a"}, "its json:a is not text: 5"),
+    "a truth": ("print('{\"a\": true}')", {"answer": "json:a"}, "its json:a is not text: true"),
     "empty result": (
         'print(\'{"result": ""}\')',
         {"answer": "json:result"},

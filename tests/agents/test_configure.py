@@ -137,7 +137,7 @@ TOKENS = [["json:a", "json:b"], "json:c"]
 FIRST: dict[str, tuple[str, int | None]] = {
     "the first": ('{"a": 1, "b": 20, "c": 300}', 301),
     "the second": ('{"b": 20, "c": 300}', 320),
-    "a first that is no number": ('{"a": null, "b": 20, "c": 300}', 320),
+    "a first that is not a number": ('{"a": null, "b": 20, "c": 300}', 320),
     "neither": ('{"c": 300}', None),
 }
 
@@ -158,7 +158,7 @@ def test_preset_is_a_copy() -> None:
 C = ["t"]
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "no command": ({}, "agents.w needs a command (or preset = one of claude, codex"),
-    "unknown key": ({"comand": C}, "agents.w.comand is no key of an agent (did you mean command?)"),
+    "unknown key": ({"comand": C}, "w.comand is not a key of an agent (did you mean command?)"),
     "kind": ({"kind": "pyhton"}, "agents.w.kind must be command, or one that a plugin registers"),
     "preset": ({"preset": "cluade"}, "there is no preset 'cluade' (did you mean claude?)"),
     "preset type": ({"preset": 1}, "agents.w.preset must be text, not 1"),
@@ -255,15 +255,18 @@ def test_bad_table_is_explained(table: dict[str, Any], message: str) -> None:
 @pytest.mark.parametrize(
     ("table", "told"),
     [
-        ({"command": ["t", "{promt}"]}, "has {promt}, which is no place (did you mean {prompt}?)"),
-        ({"command": ["t", "-m={Model}"]}, "has {Model}, which is no place"),
+        ({"command": ["t", "{promt}"]}, "{promt}, which is not a place (did you mean {prompt}?)"),
+        ({"command": ["t", "-m={Model}"]}, "has {Model}, which is not a place"),
         ({"command": ["t", "{answer-file}"], "answer": "file"}, "needs {answer_file}"),
         (
             {"command": ["t", "{options}"], "edit_options": ["{shema}"]},
-            "agents.w.edit_options has {shema}, which is no place (did you mean {schema}?)",
+            "agents.w.edit_options has {shema}, which is not a place (did you mean {schema}?)",
         ),
-        ({"command": ["t", "{nope}"]}, "agents.w.command has {nope}, which is no place ({prompt},"),
-        ({"command": "t --in={file}"}, "has {file}, which is no place ({prompt}, {prompt_file},"),
+        (
+            {"command": ["t", "{nope}"]},
+            "agents.w.command has {nope}, which is not a place ({prompt",
+        ),
+        ({"command": "t --in={file}"}, "has {file}, which is not a place ({prompt}, {prompt_file}"),
         ({"command": ["t", "{prompt}", "{nope}"], "prompt": "argument"}, "has {nope}, which"),
         (
             {"command": ["t", "{options}"], "schema_options": ["--json"]},

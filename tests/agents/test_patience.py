@@ -241,7 +241,7 @@ def test_what_is_told_as_a_limit_is_waited_for_as_it_says(
 MARKS: dict[str, tuple[Any, Any, bool]] = {
     "equal number": (429, 429, True),
     "other number": (429, 500, False),
-    "true is no number": (1, True, False),
+    "true is not a number": (1, True, False),
     "equal text": ("RESOURCE_EXHAUSTED", "RESOURCE_EXHAUSTED", True),
     "pattern": ("/status: 429/", "last status: 429 Too Many", True),
     "pattern over no text": ("/429/", 429, False),

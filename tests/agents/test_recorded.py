@@ -129,7 +129,9 @@ HEARD: dict[str, Heard] = {
 def play(
     folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, heard: Heard
 ) -> tuple[Reply, list[str]]:
-    """Ask the preset of a client that prints a recording; return also what was told meanwhile."""
+    """Ask the preset of a client that prints a recording; return also what was reported
+    meanwhile.
+    """
     client = name.partition("-")[0]
     text = (RECORDED / f"{name}.jsonl").read_text(encoding="utf-8")
     log = RECORDED / f"{name}.stderr"

@@ -56,9 +56,9 @@ def test_an_artifact_that_names_another_folder_is_another_artifact(tmp_path: Pat
 
 
 def test_a_finding_may_name_the_folder_of_the_project(tmp_path: Path) -> None:
-    then = ask(run_id=RUN, plan=(f"mend {tmp_path}/then/a.md, it took 0.25s",))
+    then = ask(run_id=RUN, plan=(f"fix {tmp_path}/then/a.md, it took 0.25s",))
     agent = recorded(tmp_path, (then, said("x")))
-    assert agent.respond(ask(plan=(f"mend {tmp_path}/now/a.md, it took 1.75s",))).text == "x"
+    assert agent.respond(ask(plan=(f"fix {tmp_path}/now/a.md, it took 1.75s",))).text == "x"
 
 
 def test_a_prompt_that_drifted_is_a_miss_that_says_where(tmp_path: Path) -> None:
@@ -117,8 +117,8 @@ def test_a_secret_that_was_hidden_is_none_to_the_replay(
 
 
 DAMAGED = {
-    "nothing": (lambda lines: [], 1, "it is no recording of a loop"),
-    "another file": (lambda lines: [b'{"a": 1}\n'], 1, "it is no recording of a loop"),
+    "nothing": (lambda lines: [], 1, "it is not a recording of a loop"),
+    "another file": (lambda lines: [b'{"a": 1}\n'], 1, "it is not a recording of a loop"),
     "a later version": (lambda lines: [b'{"recording": 2}\n'], 1, "it has version 2"),
     "no run": (lambda lines: [b'{"recording": 1, "hidden": []}\n'], 1, "its run_id is missing"),
     "a changed answer": (
@@ -151,7 +151,7 @@ def test_a_damaged_recording_is_named_by_line(
 TABLES: dict[str, tuple[dict[str, Any], str]] = {
     "no recording": ({}, "agent replay needs a recording"),
     "no text": ({"recording": 5}, "agent replay needs a recording"),
-    "another key": ({"recording": "r", "model": "m"}, "model is no key of a replay"),
+    "another key": ({"recording": "r", "model": "m"}, "model is not a key of a replay"),
     "no file": ({"recording": "r.jsonl"}, "there is no recording"),
 }
 

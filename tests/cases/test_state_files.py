@@ -104,7 +104,7 @@ def test_b118_an_alias_never_leaves_the_state_folder(
     Path("words.yaml").write_text(CRITERIA)
     argv = ["loop", "new", "t", "--criteria", "words.yaml", "--yes", f"--alias={alias}"]
     assert main(argv) == 4
-    assert "is no alias" in capsys.readouterr().err
+    assert "is not an alias" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["words.yaml"]
 
 

@@ -1,4 +1,4 @@
-"""Alternatives: one that passes is enough, and what was not judged is no pass."""
+"""Alternatives: one that passes is enough, and what was not judged is not a pass."""
 
 from __future__ import annotations
 
@@ -136,8 +136,8 @@ REFUSED = {
     "any_of: [a, b]": "10:16: rule a.x.y: a check in any_of must be a mapping, not the text 'a'",
     f"any_of:\n  - {{type: content, serch: a}}\n  - {A}": "11:11: rule a.x.y: a check of type",
     f"any_of:\n  - {A}\n  - {{type: contnt}}": "12:18: rule a.x.y: unknown check type 'contnt'",
-    f"any_of: [{A}, {{type: content, search: '('}}]": "search is no valid pattern",
-    f"{{search: b, any_of: [{A}, {A}]}}": "10:8: rule a.x.y: 'search' is no key beside any_of",
+    f"any_of: [{A}, {{type: content, search: '('}}]": "search is not a valid pattern",
+    f"{{search: b, any_of: [{A}, {A}]}}": "10:8: rule a.x.y: 'search' cannot be combined with any",
     f"any_of:\n  - any_of: [{A}, {A}]\n  - {A}": "cannot have alternatives within alternatives",
 }
 

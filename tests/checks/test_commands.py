@@ -32,7 +32,7 @@ KINDS: dict[str, tuple[dict[str, Any], list[Any], bool]] = {
     "a tool of ours": (CODE, [()], False),
     "tests in the artifact": ({**CODE, "aspect": "tests"}, [()], True),
     "what is read in this process": ({**CODE, "aspect": "functions"}, [], False),
-    "a command in the place of a tool": ({**CODE, "command": {"var": "tool"}}, ["lint it"], True),
+    "a command in place of a tool": ({**CODE, "command": {"var": "tool"}}, ["lint it"], True),
     "an empty one": ({**CODE, "command": {"var": "none"}}, [()], False),
     "no language of ours": ({**CODE, "language": "java"}, [], False),
     "what is not run": ({"type": "withheld", "command": "x", "reason": "no"}, [], False),

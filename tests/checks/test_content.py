@@ -298,7 +298,7 @@ def test_no_bytes_make_a_check_raise(data: bytes) -> None:
         pytest.param({"search": 3}, "search must be a non-empty string, not 3", id="number"),
         pytest.param(
             {"search": "x", "serach": "y"},
-            r"'serach' is no key .* content \(did you mean search\?\)",
+            r"'serach' is not a key .* content \(did you mean search\?\)",
             id="unknown key",
         ),
         pytest.param({"search": "x", "negate": "no"}, "negate must be true or false", id="word"),
@@ -335,12 +335,12 @@ def test_invalid_pattern_is_refused_with_a_way_out(pattern: str) -> None:
     with pytest.raises(CriteriaError) as caught:
         ContentCheck().compile(content(search=pattern), {})
     text = str(caught.value)
-    assert text.startswith("rules.yaml:3:5: search is no valid pattern: ")
+    assert text.startswith("rules.yaml:3:5: search is not a valid pattern: ")
     assert pattern in text.replace("\\\\", "\\")
     assert "literal: true" in text
 
 
 def test_deeply_nested_pattern_is_refused_in_one_line() -> None:
-    with pytest.raises(CriteriaError, match="search is no valid pattern: ") as caught:
+    with pytest.raises(CriteriaError, match="search is not a valid pattern: ") as caught:
         ContentCheck().compile(content(search="(" * 5000 + ")" * 5000), {})
     assert len(str(caught.value)) < 300

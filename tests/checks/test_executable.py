@@ -246,7 +246,7 @@ def test_missing_root_is_an_error(tmp_path: Path) -> None:
         pytest.param({"command": "a", "expect_exit": 256}, "expect_exit .* not 256", id="256"),
         pytest.param({"command": "a", "shell": "'"}, "shell must be a program", id="open quote"),
         pytest.param({"command": ["a"], "shell": "sh"}, "shell goes with a command", id="list"),
-        pytest.param({"command": "a", "cmd": "b"}, "'cmd' is no key", id="unknown"),
+        pytest.param({"command": "a", "cmd": "b"}, "'cmd' is not a key", id="unknown"),
         pytest.param({}, "needs the key 'command'", id="none"),
     ],
 )
@@ -262,7 +262,7 @@ def test_wrong_parameters_are_problems_and_not_compiled(
 
 
 def test_invalid_output_pattern_is_refused() -> None:
-    with pytest.raises(CriteriaError, match=r"expect_output is no valid pattern: .*: \(x$"):
+    with pytest.raises(CriteriaError, match=r"expect_output is not a valid pattern: .*: \(x$"):
         ExecutableCheck().compile(executable("true", expect_output="(x"), {})
 
 

@@ -1,4 +1,4 @@
-"""Reports of other tools: what is read of each form, and what is no report at all."""
+"""Reports of other tools: what is read of each form, and what is not a report at all."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ NO_REPORT: list[tuple[str, Any, str]] = [
     ("sarif", {}, "no SARIF log of version 2.1.0"),
     ("sarif", {"version": "2.1.0", "runs": []}, "the SARIF log has no runs"),
     ("sarif", {"version": "2.1.0", "runs": [{}]}, "has no results: the tool did not judge"),
-    ("sarif", {"version": "2.1.0", "runs": [3]}, "a run in the SARIF log is no map"),
+    ("sarif", {"version": "2.1.0", "runs": [3]}, "a run in the SARIF log is not a map"),
     ("sarif", sarif(invocations=[{"executionSuccessful": False}]), "that it did not succeed"),
     ("sarif", sarif({"ruleId": "R1"}), "has no message: {'ruleId': 'R1'}"),
     ("sarif", "[[", "the report is not JSON: "),
@@ -224,13 +224,13 @@ NO_REPORT: list[tuple[str, Any, str]] = [
     ("tap", "1..0 # SKIP all\n", "no test was run"),
     ("tap", "1..2\nok 1\nBail out! no disk\n", "the tests were given up: no disk"),
     ("tap", "okay then\n1..1\n", "1 tests were planned, 0 are reported"),
-    ("json", {"text": "m"}, "no list of findings: the document is no list"),
-    ("json", ["m"], "a finding in the report is no map, but 'm'"),
+    ("json", {"text": "m"}, "no list of findings: the document is not a list"),
+    ("json", ["m"], "a finding in the report is not a map, but 'm'"),
     ("sarif", sarif({"message": "m"}), "the report is not built as a SARIF log"),
     ("sarif", sarif({**SAID, "suppressions": [1]}), "the report is not built as a SARIF log"),
-    ("json", '"m"', "the report is no list of findings, but 'm'"),
+    ("json", '"m"', "the report is not a list of findings, but 'm'"),
     ("json", [{"id": 1}], "a finding in the report has no text 'text'"),
-    ("json", [{"text": "m", "at": {"line": "x"}}], "'at.line' is no number: 'x'"),
+    ("json", [{"text": "m", "at": {"line": "x"}}], "'at.line' is not a number: 'x'"),
     ("jsonl", '{"text": "m"}\nnot json\n', "line 2 of the report is not JSON"),
     ("ruff-json", {"error": "broken"}, "no list of findings"),
 ]

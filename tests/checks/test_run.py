@@ -107,7 +107,7 @@ def test_all_checks_that_cannot_be_compiled_are_told_at_once(artifact: Path) -> 
     with pytest.raises(CriteriaError) as caught:
         prepare(target(artifact, *rules), registry())
     first, second = map(str, caught.value.problems)
-    assert first.startswith("rules.yaml:3:5: rule a.x.one: search is no valid pattern")
+    assert first.startswith("rules.yaml:3:5: rule a.x.one: search is not a valid pattern")
     assert second.startswith("rule a.x.two: unknown check type 'contnt' (did you mean content?)")
 
 

@@ -27,7 +27,7 @@ ARTIFACTS = (
     TextCase("only line ends", b"\r\n\r\n", {"search": r"\S", "negate": True}, True),
     TextCase("mixed line ends", b"a\r\nb\rc\nd", {"search": "^.$", "min_count": 4}, True),
     TextCase("NBSP is a blank", b"a\xc2\xa0b", {"search": r"a\sb"}, True),
-    TextCase("NBSP is no space", b"a\xc2\xa0b", {"search": "a b"}, False),
+    TextCase("NBSP is not a space", b"a\xc2\xa0b", {"search": "a b"}, False),
     TextCase("U+2028 ends no line", b"a\xe2\x80\xa8b", {"search": "^b"}, False),
     TextCase("U+2028 is a character", b"a\xe2\x80\xa8b", {"search": "a.b"}, True),
     TextCase("NEL ends no line", b"a\xc2\x85b", {"search": "^b"}, False),

@@ -225,7 +225,7 @@ def test_a_pattern_that_cannot_be_used_is_told_with_its_rule(
 ) -> None:
     (project / "bad.yaml").write_text(PARENT.replace("'^# '", "'(^# '"))
     told = printed(capsys, "compile", "bad.yaml", status=4)
-    assert "bad.yaml:9:36: rule a.docs.title: search is no valid pattern: missing )" in told
+    assert "bad.yaml:9:36: rule a.docs.title: search is not a valid pattern: missing )" in told
 
 
 def test_a_phase_that_there_is_not_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -98,7 +98,7 @@ def test_a_tool_that_tells_no_version_in_time_is_ended(project: Path) -> None:
 
 
 BAD: dict[str, tuple[str, str]] = {
-    "a configuration that cannot be read": ("[loop", "pytest-reflex.toml:1: this is no TOML"),
+    "a configuration that cannot be read": ("[loop", "pytest-reflex.toml:1: this is not TOML"),
     "an unknown key": ("agnet = 1", "unknown key 'agnet' is ignored (did you mean agent?)"),
     "an agent that is not installed": ('agent = "gemini"', "there is no program 'gemini'"),
     "an agent that there is not": ('agent = "x"', "no agent named 'x'"),
@@ -116,7 +116,7 @@ BAD: dict[str, tuple[str, str]] = {
     ),
     "a prompt that is missing": (
         '[loop]\nprompts = {plan = "plan.md"}',
-        "plan.md: the prompt of plan is not there (mend loop.prompts",
+        "plan.md: the prompt of plan is not there (fix loop.prompts",
     ),
     "a procedure without a file of its own": (
         "[iterate.procedures.build]\nact = [{path = 'act.md'}]",

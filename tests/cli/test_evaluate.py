@@ -122,7 +122,7 @@ def test_b026_braces_in_an_artifact_do_not_break_the_report(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["evaluate", "bad.md", "--criteria", "words.yaml"]) == 1
-    assert "BLOCKER     a.x.must" in capsys.readouterr().out
+    assert "FAIL        a.x.must" in capsys.readouterr().out
 
 
 def test_json_is_one_document_on_stdout(capsys: pytest.CaptureFixture[str]) -> None:
@@ -138,7 +138,7 @@ def test_nothing_measured_is_its_own_status(
     rule = "{id: a.x.p, description: d, severity: fail, check: somebody has to judge this}"
     (tmp_path / "prose.yaml").write_text(f"name: p\nrules:\n  - {rule}\n")
     assert main(["evaluate", "good.md", "--criteria", "prose.yaml"]) == 5
-    assert "UNMEASURED" in capsys.readouterr().out
+    assert "NOT MEASURED" in capsys.readouterr().out
 
 
 def test_b005_an_invalid_pattern_is_a_criteria_error_with_its_place(

@@ -1,4 +1,4 @@
-"""An empty name is no name, and no option that counts once is dropped in silence."""
+"""An empty name is not a name, and no option that counts once is dropped in silence."""
 
 from __future__ import annotations
 

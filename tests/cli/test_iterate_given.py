@@ -1,4 +1,4 @@
-"""What the command line of ``iterate`` says is told back as it was typed."""
+"""What the command line of ``iterate`` says is repeated as it was typed."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ REFUSED = {
         "has no value: --dry-run is an option itself (for that text: --context=--dry-run)",
     ),
     "an option with a value for a number": (["-n", "--timeout=5"], "-n has no value: --timeout=5 "),
-    "two volumes": (["-q", "-v"], "--quiet and --verbose are two volumes"),
+    "two volumes": (["-q", "-v"], "--quiet and --verbose cannot be combined"),
     "failures below 1": (
         ["--failure-threshold", "0"],
         "pytest-reflex: --failure-threshold '0': expected a whole number >= 1\n",
     ),
     "rounds below 0": (
         ["-n", "-1"],
-        "--max-iterations '-1': expected a whole number in decimal digits (rounds; 0: no limit)",
+        "-iterations '-1': expected a whole number in decimal digits (iterations; 0: no limit)",
     ),
-    "unchanged rounds below 0": (["--unchanged", "-1"], "pytest-reflex: --unchanged '-1': exp"),
+    "unchanged iterations below 0": (["--unchanged", "-1"], "pytest-reflex: --unchanged '-1': exp"),
     "another log": (["--log-format", "xml"], "pytest-reflex: --log-format 'xml': expected \"text"),
 }
 

@@ -127,7 +127,7 @@ def test_what_was_left_out_may_hold_what_must_not_be_there(
     make(project)
     assert evaluated(project, NEGATIVE) == 1
     told = " ".join(capsys.readouterr().out.split())
-    assert f"could not be judged: not checked: {name} (" in told
+    assert f"check error: not checked: {name} (" in told
     assert f"LEFT OUT {name} (" in told
 
 
@@ -142,7 +142,7 @@ def test_every_check_of_all_files_needs_all_files(
     capsys.readouterr()
     assert evaluated(project, check) == 1
     told = " ".join(capsys.readouterr().out.split())
-    assert f"{name} (" in told.partition("could not be judged: not checked: ")[2]
+    assert f"{name} (" in told.partition("check error: not checked: ")[2]
 
 
 @made
@@ -159,7 +159,7 @@ def test_what_was_not_found_is_told_with_what_was_left_out(
     assert evaluated(project, "{type: content, search: absent, files: '*.md'}") == 1
     told = " ".join(capsys.readouterr().out.split())
     assert f"pattern not found; not checked: {name} (" in told
-    assert "could not be judged" not in told
+    assert "check error" not in told
 
 
 def test_a_fault_that_was_found_stays_a_fault(
@@ -169,7 +169,7 @@ def test_a_fault_that_was_found_stays_a_fault(
     link("x.md", "../out/bad.md")(project)
     assert evaluated(project, NEGATIVE) == 1
     told = " ".join(capsys.readouterr().out.split())
-    assert "BLOCKER a.x.y: it holds: b.md: pattern found at line 1; it must not be there" in told
+    assert "FAIL a.x.y: it holds: b.md: pattern found at line 1; it must not be there" in told
 
 
 def test_a_folder_with_nothing_but_a_link_could_not_be_judged(
@@ -180,7 +180,7 @@ def test_a_folder_with_nothing_but_a_link_could_not_be_judged(
     for check in (NEGATIVE, EVERY["each"]):
         assert evaluated(project, check) == 1
         told = " ".join(capsys.readouterr().out.split())
-        assert "not checked: x.md (links to " in told.partition("a.x.y: could not be judged: ")[2]
+        assert "not checked: x.md (links to " in told.partition("a.x.y: check error: ")[2]
 
 
 def sock(root: Path) -> None:
@@ -452,7 +452,7 @@ def test_checks_of_code_look_at_all_of_it(
     link(name, str(target))(project)
     assert evaluated(project, check) == 1
     told = " ".join(capsys.readouterr().out.split())
-    assert f"could not be judged: not checked: {name} (" in told
+    assert f"check error: not checked: {name} (" in told
 
 
 def test_code_of_which_none_was_read_could_not_be_judged(

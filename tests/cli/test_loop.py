@@ -185,7 +185,7 @@ REFUSED = {
     ),
     "an agent for no step": ([*NEW, "--agent", "refin=offline", "--yes"], "did you mean refine?"),
     "b118 an alias that leaves the folder": ([*NEW, "--alias", "../../x", "--yes"], "no alias"),
-    "a task that is no text": (
+    "a task that is not text": (
         ["loop", "new", "caf\udce9", "--criteria", "words.yaml", "--yes"],
         "the task is not UTF-8 text at character 4",
     ),
@@ -325,7 +325,7 @@ def test_what_an_agent_made_and_changed_unasked_is_told(
     out, err = capsys.readouterr()
     assert '  - a.x.say, 9a75b4e2, is not run: "exit 7"' in err
     assert "Reverted: Two (the critique did not name it)" in err
-    assert "Flips: still failing a.x.say" in err
+    assert "Changes: still failing a.x.say" in err
     assert out.endswith("# One\n\nx\n\n# Two\n\ny\n")
 
 

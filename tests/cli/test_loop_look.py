@@ -105,9 +105,9 @@ DAMAGES = {
     "empty": "it has no history: it never began",
     "a line": "history.jsonl is damaged: line 2",
     "no UTF-8": "it is not UTF-8",
-    "a pipe": "history.jsonl is no regular file",
+    "a pipe": "history.jsonl is not a regular file",
     "a link": "left is a symbolic link",
-    "a name": "'Not An Alias' is no alias",
+    "a name": "'Not An Alias' is not an alias",
 }
 
 

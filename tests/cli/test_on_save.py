@@ -47,7 +47,7 @@ class Watching:
         self.process = process
 
     def until(self, text: str) -> str:
-        """Return what is told up to the line that holds a text."""
+        """Return what is reported up to the line that holds a text."""
         assert self.process.stdout is not None
         lines: list[str] = []
         while not lines or text not in lines[-1]:
@@ -73,7 +73,7 @@ def watching(project: Path, *words: str) -> Iterator[Watching]:
 
 
 def replace(path: Path, text: str) -> None:
-    """Save as editors do: a new file takes the place of the old one."""
+    """Save as editors do: a new file replaces the old one."""
     beside = path.parent.parent / "beside.tmp"
     beside.write_text(text)
     os.replace(beside, path)
@@ -85,7 +85,7 @@ def test_each_save_gives_a_block_with_what_it_changed(project: Path) -> None:
         replace(project / "a.md", "beta\n")
         told = it.until("CHANGED")
         assert told.count("ARTIFACT") == 1
-        assert told.endswith("CHANGED     fixed a.x.beta; broken a.x.alpha\n")
+        assert told.endswith("CHANGED     fixed a.x.beta; regressed a.x.alpha\n")
         replace(project / "a.md", "alpha beta\n")
         assert it.until("CHANGED").endswith("CHANGED     fixed a.x.alpha\n")
         assert it.interrupt() == 130
@@ -95,7 +95,7 @@ def test_criteria_and_what_they_extend_are_watched(project: Path) -> None:
     with watching(project, "a.md") as it:
         it.until("a.x.beta")
         replace(project / "base.yaml", BASE.replace("search: alpha", "search: omega"))
-        assert it.until("CHANGED").endswith("broken a.x.alpha\n")
+        assert it.until("CHANGED").endswith("regressed a.x.alpha\n")
         replace(project / "words.yaml", CRITERIA.replace("search: beta", "search: alpha"))
         assert it.until("CHANGED").endswith("fixed a.x.beta\n")
 

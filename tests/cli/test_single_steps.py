@@ -83,7 +83,7 @@ def test_issues_of_no_artifact_are_told(
     assert main(["refine", "draft.md", "--issues", "-"]) == 0
     out, err = capsys.readouterr()
     assert out == "# Words\nalpha\n"
-    assert "no artifact_sha256 is in it: it cannot be held to draft.md" in err
+    assert "it has no artifact_sha256 and cannot be compared with draft.md" in err
 
 
 def test_without_an_evaluation_a_critique_makes_its_own(ask: Any) -> None:
@@ -192,14 +192,14 @@ REFUSED = {
         '{"evaluation": {"a": 1, "a": 2}}',
         "the key 'a' is there twice",
     ),
-    "a number that is none": ("refine --issues -", '{"issues": NaN}', "NaN is no JSON number"),
+    "a number that is none": ("refine --issues -", '{"issues": NaN}', "NaN is not a JSON number"),
     "a nest": ("refine --issues -", '{"issues": ' + "[" * 200_000, "the JSON is nested too deep"),
     "two places": ("refine --in-place --output x", "", "exclude each other"),
     "a place that is none": ("refine --output /dev/null", "", "no result can be written to"),
     "two criteria": ("critique --criteria a --template b", "", "exclude each other"),
     "an agent nobody knows": ("critique --agent robo", "", "did you mean robot?"),
     "a folder": ("critique folder", "", "is a folder"),
-    "a picture": ("refine picture", "", "what is no text can be judged, by"),
+    "a picture": ("refine picture", "", "what is not text can be judged, by"),
     "an empty file": ("refine empty", "", "empty is empty"),
 }
 

@@ -187,6 +187,6 @@ def test_any_text_has_an_outcome(aspect: str, top: str, text: str) -> None:
     try:
         result = judge(top + text, {"configuration": aspect})
     except CriteriaError as error:
-        raise AssertionError("a text is no fault of the criteria") from error
+        raise AssertionError("a text is not a fault of the criteria") from error
     may = {Outcome.PASS, Outcome.FAIL, Outcome.ERROR}
     assert result.outcome in (may if aspect == "syntax" else may | {Outcome.NOT_MEASURED})

@@ -1,4 +1,4 @@
-"""Which format a configuration file is read in, and what is told where it cannot be read."""
+"""Which format a configuration file is read in, and what is reported where it cannot be read."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_place_makes_a_workflow() -> None:
         (".env", "\n\nA B=1\n", 3, "not valid as env file: neither NAME=value nor a comment"),
         (".env", "A='x\n", 1, "not valid as env file: neither NAME=value nor a comment"),
         (".env", "A=1\n\nA=2\n", 3, "not valid as env file: duplicate name 'A', first in line 1"),
-        (".env", "a-b=1\n", 1, "not valid as env file: 'a-b' is no name of a variable"),
+        (".env", "a-b=1\n", 1, "not valid as env file: 'a-b' is not a name of a variable"),
         ("a.yaml", "just words\n", 1, "there is no setting in it (read as YAML)"),
     ],
 )

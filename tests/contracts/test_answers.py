@@ -107,10 +107,10 @@ REFUSED: dict[str, tuple[str, str]] = {
     "remarks": ('{"plan": ["a", "b", "c"] // done\n}', "the braces at line 1 hold no JSON"),
     "cut off": ('{"plan": ["a", "b", "c"', "no JSON object that keeps the contract"),
     "key twice": ('{"plan": ["a"], "plan": ["a", "b", "c"]}', "the key 'plan' is there twice"),
-    "not a number": ('{"plan": ["a", "b", "c"], "n": NaN}', "NaN is no JSON number"),
+    "not a number": ('{"plan": ["a", "b", "c"], "n": NaN}', "NaN is not a JSON number"),
     "without a bound": (
         'x {"plan": ["a", "b", "c"], "n": -Infinity}',
-        "-Infinity is no JSON number",
+        "-Infinity is not a JSON number",
     ),
     "deep": ("[" * 100_000, "no JSON object|nested too deep"),
     "deep objects": ('{"a":' * 100_000, "nested too deep"),

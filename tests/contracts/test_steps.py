@@ -57,11 +57,11 @@ BAD_CHECKS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "pattern": (
         {"type": "content", "search": "a("},
-        r"/checks/0/search: 'a\(' is no valid pattern: missing \)",
+        r"/checks/0/search: 'a\(' is not a valid pattern: missing \)",
     ),
     "output pattern": (
         {"type": "executable", "command": "x", "expect_output": "["},
-        r"/checks/0/expect_output: '\[' is no valid pattern",
+        r"/checks/0/expect_output: '\[' is not a valid pattern",
     ),
     "B064 flag": (
         {"type": "content", "search": "a", "negate": 1},
@@ -216,8 +216,8 @@ REFUSED = {
     "It seems I don't have access to the Write tool. Could you grant it?": "is a refusal",
     "I'm sorry, but I can't help with that.": "is a refusal",
     "Permission to use Write has been denied. Please grant it.": "is a refusal",
-    "I've updated README.md with the new Usage section.": "tells what was done",
-    "Done! I have written the document to artifact.md as requested.": "tells what was done",
+    "I've updated README.md with the new Usage section.": "reports what was done",
+    "Done! I have written the document to artifact.md as requested.": "reports what was done",
     "Here is the updated document:\n\n# T\n\nx\n": "words stand around",
     "Here it is:\n\n# T\n\n```sh\nls\n```\n\nLet me know!\n": "words stand around",
     "Sure, here's the updated guide:\n\n# T\n\n```sh\nls\n```\n\nx\n": "words stand around",

@@ -11,7 +11,7 @@ def check(text: str) -> str:
     return rules(rule(check=text))
 
 
-# What is told stands as it is printed, without the file's name; "..." leaves the rest open.
+# What is reported stands as it is printed, without the file's name; "..." leaves the rest open.
 ERRORS: dict[str, tuple[str, str]] = {
     "an empty file": ("", "the file is empty (it needs a mapping with `rules`)"),
     "a list": ("- a\n", "1:1: the file must be a mapping with keys such as `rules`"),
@@ -229,10 +229,10 @@ ERRORS: dict[str, tuple[str, str]] = {
         "2:5: rule a.docs.title: severity is missing (fail, warn or info)",
     ),
     "a severity": (
-        rules(rule(severity="error")),
+        rules(rule(severity="critical")),
         (
-            "4:15: rule a.docs.title: severity must be one of fail, warn, info, not the "
-            "text 'error' (did you mean fail?)"
+            "4:15: rule a.docs.title: severity must be one of fail, warn, info, error, "
+            "warning, not the text 'critical' (did you mean fail?)"
         ),
     ),
     "a weight below 0": (rules(rule(weight=-1)), "6:13: rule a.docs.title: weight is below 0"),
@@ -309,14 +309,14 @@ ERRORS: dict[str, tuple[str, str]] = {
     "a key of a check": (
         check("{type: content, serach: x}"),
         (
-            "5:28: rule a.docs.title: 'serach' is no key of a check of type content (did "
+            "5:28: rule a.docs.title: 'serach' is not a key of a check of type content (did "
             "you mean search?)"
         ),
     ),
     "a pattern": (
         check("{type: content, search: '(x'}"),
         (
-            "5:36: rule a.docs.title: search is no valid pattern: missing ), unterminated "
+            "5:36: rule a.docs.title: search is not a valid pattern: missing ), unterminated "
             "subpattern at position 0: (x (to search for a text as it stands, add literal: "
             "true)"
         ),
@@ -404,7 +404,7 @@ ERRORS: dict[str, tuple[str, str]] = {
     "a key inside a kind": (
         check("{type: structure, headings: {require: [A]}}"),
         (
-            "5:41: rule a.docs.title: 'require' is no key of a check of type structure "
+            "5:41: rule a.docs.title: 'require' is not a key of a check of type structure "
             "(headings) (did you mean required?)"
         ),
     ),
@@ -418,7 +418,7 @@ ERRORS: dict[str, tuple[str, str]] = {
     ),
     "a pattern inside a kind": (
         check("{type: structure, headings: {required: ['/(/']}}"),
-        "5:51: rule a.docs.title: headings.required is no valid pattern: missing )...",
+        "5:51: rule a.docs.title: headings.required is not a valid pattern: missing )...",
     ),
     "a list for a kind": (
         check("{type: structure, headings: [Errors]}"),
@@ -486,7 +486,7 @@ ERRORS: dict[str, tuple[str, str]] = {
     ),
     "a level of findings that there is not": (
         check("{type: findings, command: [x], format: sarif, max_findings: {errors: 3}}"),
-        "5:73: rule a.docs.title: max_findings: 'errors' is no level (did you mean error?)",
+        "5:73: rule a.docs.title: max_findings: 'errors' is not a level (did you mean error?)",
     ),
     "a number of findings": (
         check("{type: findings, command: [x], format: sarif, max_findings: {all: few}}"),
@@ -501,7 +501,7 @@ ERRORS: dict[str, tuple[str, str]] = {
     ),
     "a field of findings": (
         check("{type: findings, command: [x], format: json, fields: {mesage: m}}"),
-        "5:66: rule a.docs.title: fields: 'mesage' is no field (did you mean message?)",
+        "5:66: rule a.docs.title: fields: 'mesage' is not a field (did you mean message?)",
     ),
     "fields without a message": (
         check("{type: findings, command: [x], format: json, fields: {rule: r}}"),
@@ -624,7 +624,7 @@ def running(text: str) -> str:
 
 OTHER = whole("a.docs.other", description="Another", check="{type: content, search: other}")
 
-# warning: (what was written, line and column, what is told)
+# warning: (what was written, line and column, what is reported)
 WARNINGS: dict[str, tuple[str, str, str]] = {
     "always-matches": (
         searching("{type: content, search: '\\d*'}"),
@@ -634,7 +634,7 @@ WARNINGS: dict[str, tuple[str, str, str]] = {
     "never-matches": (
         searching("{type: content, search: 'a$b'}"),
         "5:36",
-        "matches nowhere, so that the check can never pass: only a line break can stand after $",
+        "matches nowhere, so that the check can never pass: only a line break can come after $",
     ),
     "idle-dots": (
         searching("{type: content, search: '.*title'}"),
@@ -678,7 +678,7 @@ WARNINGS: dict[str, tuple[str, str, str]] = {
         "'y' is a good and a bad sample",
     ),
     "no-why": (rules(whole(why=None)), "3:18", "it does not say why: 'There is a title'"),
-    "no-remedy": (rules(whole(hint=None)), "2:5", "it does not say how to mend it"),
+    "no-remedy": (rules(whole(hint=None)), "2:5", "it does not say how to fix it"),
     "prose-check": (
         rules(whole(check="It is kind", samples=None)),
         "5:12",
@@ -698,7 +698,7 @@ WARNINGS: dict[str, tuple[str, str, str]] = {
     "weighty-info": (
         rules(whole(severity="info", weight=1)),
         "9:13",
-        "severity info is only told, but its weight lowers the score",
+        "severity info is only reported, but its weight lowers the score",
     ),
     "overrides-nothing": (
         "extends: base\nrules:\n  - {id: a.correctness.artifact-non-empty, severity: fail}\n",
@@ -709,7 +709,7 @@ WARNINGS: dict[str, tuple[str, str, str]] = {
     "cannot-fail": (
         running("command: 'grep x \"$PYTEST_REFLEX_ARTIFACT\" || true'"),
         "5:40",
-        "succeeds whatever the artifact is",
+        "succeeds for every artifact",
     ),
     "ignores-artifact": (running("command: make"), "5:40", "'make' does not name the artifact"),
     "no-shell": (
@@ -730,7 +730,7 @@ WARNINGS: dict[str, tuple[str, str, str]] = {
     "long-timeout": (
         running("command: [cat, $PYTEST_REFLEX_ARTIFACT], timeout: 900"),
         "5:81",
-        "the command may take 900 seconds each time the artifact is judged",
+        "the command may take 900 seconds at each evaluation",
     ),
     "always-applies": (
         rules(whole(when="{file: '**'}")),
@@ -756,7 +756,7 @@ WARNINGS: dict[str, tuple[str, str, str]] = {
     "same-checks": (
         rules(whole(), whole("a.docs.twin", description="Twin")),
         "12:12",
-        "it has the same checks as a.docs.title, so that both count one fault",
+        "it has the same checks as a.docs.title, so both count one failure",
     ),
     "same-description": (
         rules(OTHER, whole(description="another")),

@@ -12,14 +12,14 @@ from pytest_reflex.criteria.linting.certainty import always_matches, never_match
 
 ALWAYS = ["", "a*", "^", "$", r"\A", "(a|b)*c?", "(|x)", r"x*$", "a{0,3}", "(?:a?)(b?)", "^x*"]
 NEVER = {
-    r"a\A": "nothing can stand before \\A",
-    r"\Za": "nothing can stand after \\Z",
-    "a^b": "only a line break can stand before ^",
-    "a$b": "only a line break can stand after $",
-    ".$.": "only a line break can stand after $",
+    r"a\A": "nothing can come before \\A",
+    r"\Za": "nothing can come after \\Z",
+    "a^b": "only a line break can come before ^",
+    "a$b": "only a line break can come after $",
+    ".$.": "only a line break can come after $",
     "(?!)x": "(?!) holds nowhere",
     r"a\r\n": "line ends are \\n for a search, so that \\r is nowhere",
-    r"(?:a$b|\Zx)": "only a line break can stand after $",
+    r"(?:a$b|\Zx)": "only a line break can come after $",
 }
 UNKNOWN = ["a", "^$", r"\A\Z", "^a*$", "a+", r"a$\nb", r"a\n^b", r"(?s).$.", "(?i:a)$", r"(a)\1*"]
 

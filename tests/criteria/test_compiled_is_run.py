@@ -88,7 +88,7 @@ class Traced:
         )  # fmt: skip
         evaluate(one, built_in())
         logged = [json.loads(line) for line in self.log.read_text().splitlines()]
-        return [one for one in logged if "-I" not in one["argv"]]  # the guard is no check's
+        return [one for one in logged if "-I" not in one["argv"]]  # the guard is not a check's
 
 
 @pytest.fixture

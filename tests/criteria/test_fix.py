@@ -338,4 +338,4 @@ def test_formatter_is_tried_on_bad_samples(page: Path, capsys: pytest.CaptureFix
     samples = rules(TIDIED + "    samples: {good: ['x'], bad: ['x ']}\n", head=TIDY)
     write(page.parent, "rules.yaml", samples)
     assert main(["criteria", "test", "rules.yaml"]) == 0
-    assert "a.docs.tidy: its fix mends 1 of 1 bad sample" in capsys.readouterr().out
+    assert "a.docs.tidy: its fix fixes 1 of 1 bad sample" in capsys.readouterr().out

@@ -100,7 +100,7 @@ def test_argument_arrives_as_it_is_written(made: Any) -> None:
         ("binary", "its result is binary: a NUL byte at offset 1"),
         ("removed", "it removed the file"),
         ("link", "afterwards the file is a symbolic link"),
-        ("pipe", "afterwards the file is no regular file"),
+        ("pipe", "afterwards the file is not a regular file"),
     ],
     ids=str,
 )

@@ -152,7 +152,7 @@ UNSEEN = {
     "a placeholder": (
         LINTER + "'ruff check --select F --output-format json \"{file}\"'}",
         "ignores-artifact",
-        "does not name the artifact: nothing is put in the place of {file}",
+        "does not name the artifact: nothing is put in place of {file}",
     ),
     "a report that stands there": (LINTER + "'echo []'}", "cannot-fail", "reports the same"),
     "code by a command": (
@@ -163,7 +163,7 @@ UNSEEN = {
     "code that cannot fail": (
         "{type: code, aspect: bugs, language: shell, command: 'true'}",
         "cannot-fail",
-        "'true' succeeds whatever the artifact is",
+        "'true' succeeds for every artifact",
     ),
     "braces": (
         "{type: executable, command: [test, -s, '${PYTEST_REFLEX_ARTIFACT}']}",
@@ -195,7 +195,7 @@ def test_alternatives_are_looked_at_each_in_its_place(folder: Path) -> None:
     assert (remark.code, str(remark.problem.place)) == ("always-matches", "page.yaml:7:35")
     write(folder, "page.yaml", text.replace("x*", "(x"))
     (remark,) = lint("page.yaml", REGISTRY)
-    assert str(remark.problem).startswith("page.yaml:7:35: rule a.docs.title: search is no valid")
+    assert str(remark.problem).startswith("page.yaml:7:35: rule a.docs.title: search is not valid")
 
 
 def test_all_errors_of_a_file_are_told_at_once(folder: Path) -> None:
@@ -254,14 +254,14 @@ def test_the_caret_stands_below_what_is_meant(
 
 
 STATUS = {
-    "fine": (rules(whole()), [], 0, "no remarks in 1 file"),
+    "fine": (rules(whole()), [], 0, "no issues found in 1 file"),
     "warning": (rules(whole(hint=None)), [], 0, "1 warning in 1 file"),
     "strict": (rules(whole(hint=None)), ["--strict"], 1, "1 warning in 1 file"),
     "ignored": (
         rules(whole(hint=None)),
         ["--strict", "--ignore", "no-remedy"],
         0,
-        "no remarks in 1 file",
+        "no issues found in 1 file",
     ),
     "error": (rules(whole(weight=-1), rule("x")), ["--strict"], 4, "2 errors in 1 file"),
 }

@@ -104,7 +104,7 @@ FAULTS = {
     ),
     "a boolean": (
         "extends: base.yaml\nrules: [{id: a.docs.tone, severity: false}]\n",
-        ["severity must be one of fail, warn, info, not the boolean false"],
+        ["severity must be one of fail, warn, info, error, warning, not the boolean false"],
     ),
     "all of them": (
         "extends: base.yaml\nrules:\n" + OFF + "  - {id: a.docs.title, severity: off}\n",

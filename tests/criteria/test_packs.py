@@ -117,7 +117,7 @@ def test_b118_a_pack_lies_in_its_package(site: Path, value: str) -> None:
     install(site, "acme", value, "service")
     (pack,) = (one for one in installed_packs() if one.name == "acme")
     assert (pack.folder, pack.templates()) == (None, {})
-    assert f"'{value}' of acme_rules is no package and folders in it" in pack.problem
+    assert f"'{value}' of acme_rules is not a package and folders in it" in pack.problem
 
 
 @pytest.mark.parametrize("reference", ["acme/service", "service"])

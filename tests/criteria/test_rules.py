@@ -117,11 +117,23 @@ def test_b030_a_block_scalar_keeps_its_newline_for_the_check_to_drop(tmp_path: P
     assert found.checks[0].params["search"] == "two words\n"
 
 
+@pytest.mark.parametrize(("word", "severity"), [("error", "fail"), ("warning", "warn")])
+def test_the_severities_of_linters_are_read_as_those_of_rules(
+    tmp_path: Path, word: str, severity: str
+) -> None:
+    found, usual = (
+        load(tmp_path, rules(rule(severity=one, weight=None))).rules[0] for one in (word, severity)
+    )
+    assert found.severity.value == severity
+    assert found.weight == usual.weight
+
+
 FAULTS = [
     ({"weigth": 1}, "6:5: rule a.docs.title: a rule has no key 'weigth' (did you mean weight?)"),
     ({"tags": "[x]"}, "6:5: rule a.docs.title: a rule has no key 'tags' (known: id, desc"),
-    ({"severity": "fial"}, "4:15: rule a.docs.title: severity must be one of fail, warn, info"),
-    ({"severity": "True"}, "severity must be one of fail, warn, info, not the boolean true"),
+    ({"severity": "fial"}, "4:15: rule a.docs.title: severity must be one of fail, warn, info, er"),
+    ({"severity": "True"}, "one of fail, warn, info, error, warning, not the boolean true"),
+    ({"severity": "Error"}, "not the text 'Error' (did you mean fail?)"),
     ({"severity": None}, "2:5: rule a.docs.title: severity is missing (fail, warn or info)"),
     ({"description": None}, "2:5: rule a.docs.title: description is missing"),
     ({"description": "' '"}, "3:18: rule a.docs.title: description is empty"),
@@ -159,7 +171,7 @@ CHECKS = [
     ("{type: contnt}", "5:19: rule a.docs.title: unknown check type 'contnt' (did you mean conten"),
     ("{type: 3}", "type must be a text, not the number 3"),
     ("{type: content}", "5:12: rule a.docs.title: "),
-    ("{type: content, search: x, serach: y}", "5:39: rule a.docs.title: 'serach' is no key"),
+    ("{type: content, search: x, serach: y}", "5:39: rule a.docs.title: 'serach' is not a key"),
     ("{type: content, search: 017}", "5:36: rule a.docs.title: search must be"),
     ("{type: content, search: {id}}", "unquoted braces are a mapping in YAML"),
     ("{type: content, search: [a]}", "unquoted brackets are a list in YAML"),
@@ -213,7 +225,7 @@ def test_all_problems_are_told_at_once_in_order(tmp_path: Path) -> None:
 def test_the_list_of_problems_is_bounded(tmp_path: Path) -> None:
     found = problems(tmp_path, rules(*(rule(f"X{number}") for number in range(300))))
     assert len(found) == 101
-    assert found[-1] == "rules.yaml: there are more problems (mend these first)"
+    assert found[-1] == "rules.yaml: there are more problems (fix these first)"
 
 
 def test_b037_a_key_given_twice_names_both_lines(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def test_every_form_is_read_alone_and_in_a_list(
 
 HINT = '({file: compose.yaml, text: "..."} or {files: {a/b.md: "..."}})'
 SHAPE = f"a sample is a text, or a mapping of file and text, or of files {HINT}"
-INSIDE = "is no path of a file inside a sample (write it relative and with slashes: docs/a.md)"
+INSIDE = "is not a path of a file inside a sample (write it relative and with slashes: docs/a.md)"
 FAULTS = {
     "a key": ("{fil: a, text: x}", "6:23: X: a sample has no key 'fil' (did you mean file?)"),
     "no text": ("{file: a}", f"6:22: X: {SHAPE}"),

@@ -176,13 +176,13 @@ def test_files_of_a_sample_are_shown_by_name(
 
 
 MENDING = {
-    "all": ("{insert_text: {text: '# T', at: start}}", "a.docs.title: its fix mends 2 of 2", 2),
+    "all": ("{insert_text: {text: '# T', at: start}}", "a.docs.title: its fix fixes 2 of 2", 2),
     "none": (
         "{append: {text: x}}",
-        "warning: a.docs.title: its fix mends none of 2",
+        "warning: a.docs.title: its fix fixes none of 2",
         0,
     ),
-    "some": ("{replace: {search: '^y', with: '# y'}}", "a.docs.title: its fix mends 1 of 2", 1),
+    "some": ("{replace: {search: '^y', with: '# y'}}", "a.docs.title: its fix fixes 1 of 2", 1),
 }
 
 
@@ -206,4 +206,4 @@ def test_a_fix_that_is_not_safe_is_not_tried(
     fix = "{append: {text: x}, safe: false}"
     text = rules(rule(check=TITLE, samples="{good: ['# T'], bad: [x]}", fix=fix))
     assert main(["criteria", "test", str(write(tmp_path, "page.yaml", text))]) == 0
-    assert "mends" not in capsys.readouterr().out
+    assert "fixes" not in capsys.readouterr().out

@@ -37,7 +37,7 @@ UNSAYABLE = re.compile(
     r"|belongs to this rule|no valid pattern|control character|active_levels|differ in case"
     r"|matches no artifact|names nothing|cannot name a command|the name '.*' cannot be used"
     r"|shell goes with|must be a command|must be a program|asks for nothing|needs headings under"
-    r"|needs two or more|expected \[NUMBER\]|exists: false|min_count 0|is no JSON|schema"
+    r"|needs two or more|expected \[NUMBER\]|exists: false|min_count 0|is not JSON|schema"
     r"|the file is empty|half of a surrogate|is a number of \d+ char|is out of range"
     r"|no valid JSON|there is no such file|cannot be read|has no rules in phase|extend one another"
     r"|has none of its keys|has one of its keys|must be (?:a path|true, or a table|any)|path: "

@@ -20,22 +20,22 @@ VERBS = {
     "evaluate": ("evaluate", "a.md", "--criteria", "page.yaml"),
 }
 PLACES = {
-    "search": ("{type: content, search: '('}", "5:36: rule a.docs.title: search is no valid"),
+    "search": ("{type: content, search: '('}", "5:36: rule a.docs.title: search is not valid"),
     "output": (
         "{type: executable, command: x, expect_output: '('}",
-        "5:58: rule a.docs.title: expect_output is no valid",
+        "5:58: rule a.docs.title: expect_output is not valid",
     ),
     "matches": (
         "{type: structure, path: a, matches: '('}",
-        "5:48: rule a.docs.title: matches is no valid",
+        "5:48: rule a.docs.title: matches is not valid",
     ),
     "a variable": (
         "{type: content, search: {var: word}}",
-        "6:36: rule a.docs.title: search is no valid",
+        "6:36: rule a.docs.title: search is not valid",
     ),
     "an alternative": (
         "{any_of: [{type: content, search: a}, {type: content, search: '('}]}",
-        "5:74: rule a.docs.title: search is no valid",
+        "5:74: rule a.docs.title: search is not valid",
     ),
 }
 
@@ -53,7 +53,7 @@ def test_a_broken_pattern_is_an_error_for_every_verb(
     assert main([*verb]) == 4
     told = capsys.readouterr()
     assert "page.yaml:5:36:" in told.out + told.err
-    assert "search is no valid pattern" in told.out + told.err
+    assert "search is not a valid pattern" in told.out + told.err
 
 
 @pytest.mark.parametrize(("check", "told"), PLACES.values(), ids=PLACES)
@@ -71,4 +71,4 @@ def test_a_literal_text_is_no_pattern(tmp_path: Path) -> None:
             rule("a.docs.b", check="{type: content, search: '('}"),
         ),
     )
-    assert "rule a.docs.b: search is no valid pattern" in found
+    assert "rule a.docs.b: search is not a valid pattern" in found

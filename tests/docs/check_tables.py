@@ -78,7 +78,7 @@ def named(page: str) -> list[str]:
 
 
 def _of_structure(shape: StructureKind) -> Iterator[tuple[str, Kind]]:
-    # What has no word but a table of its own is told by the rows of that table.
+    # What has no word but a table of its own is reported by the rows of that table.
     if shape.value and not (shape.value.choices and not shape.beside):
         yield shape.key, shape.value
     yield from shape.inside.items()

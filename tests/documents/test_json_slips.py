@@ -1,4 +1,4 @@
-"""What is no JSON although a decoder takes it has its place."""
+"""What is not JSON although a decoder takes it has its place."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def test_a_broken_blocking_rule_fails_the_gate_and_is_named(
     path.write_text(text.replace(good, bad), encoding="utf-8")
     ended = run_pytest(tmp_path, file.partition("/")[0])
     assert ended.status == 1, ended.output
-    assert f"blocked by {rule}" in " ".join(ended.output.split())
+    assert f"failed rules: {rule}" in " ".join(ended.output.split())
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from tests.examples.sessions import EXAMPLES
 
 FAILED = "WARNING: Quality gates failed: guide"
 BELOW = (
-    "    | guide: guide.md: blocked by a.completeness.undo; score 0.400 is below 0.9",
+    "    | guide: guide.md: failed rules: a.completeness.undo; score 0.400 is below 0.9",
     "    | consecutive failures: 1/3",
     "    | guide: guide.md: score 0.800 is below 0.9",
     "    | consecutive failures: 2/3",
@@ -55,7 +55,7 @@ def test_the_gate_holds_until_the_guide_is_whole(ran: tuple[Path, str]) -> None:
 
 
 def test_the_log_has_what_each_gate_came_to(ran: tuple[Path, str]) -> None:
-    (log,) = (ran[0] / ".rooda/log/mend-guide").glob("*.jsonl")
+    (log,) = (ran[0] / ".rooda/log/fix-guide").glob("*.jsonl")
     rows = [json.loads(line) for line in log.read_text().splitlines()]
     gates = [(row["iteration"], row["outcome"]) for row in rows if row["event"] == "gate"]
     assert gates == [(1, "fail"), (2, "fail"), (3, "pass")]

@@ -94,7 +94,9 @@ def _wrong(folder: Path, checks: list[dict[str, Any]]) -> str:
     shown = [c for payload in prepared for c in payload.get("agent_commands", ())]
     if any(command["approved_by"] for command in shown):
         return "it counts as approved"
-    return "" if refused or (withheld and len(shown) <= len(withheld)) or declared else "not told"
+    return (
+        "" if refused or (withheld and len(shown) <= len(withheld)) or declared else "not reported"
+    )
 
 
 def _is_declared(check: dict[str, Any]) -> bool:

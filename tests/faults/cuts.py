@@ -205,7 +205,7 @@ def _special(run: Recorded) -> Iterator[Case]:
         "in UTF-16": (run.run_json.decode().encode("utf-16"), False),
         "nested too deep": (b"[" * 100_000, True),
         "of another run": (with_(run_id="other-20260101-000000"), True),
-        "with a last event that is no number": (with_(last_seq="seven"), True),
+        "with a last event that is not a number": (with_(last_seq="seven"), True),
         "of an older version": (json.dumps(older).encode(), False),
         "of an event before": (run.states[-2], False),
     }
@@ -230,7 +230,7 @@ def _damaged(run: Recorded, broken: bytes) -> list[str]:
     content = decode(broken)
     told = len(content.records) + len(content.damages) + len(content.sealed)
     lines = broken.count(b"\n")
-    wrong = [f"{told} of {lines} lines are told"] * (told != lines)
+    wrong = [f"{told} of {lines} lines are reported"] * (told != lines)
     folder = _laid_out(run, broken, run.run_json, run.texts[-1])
     history = folder / "history.jsonl"
     try:

@@ -1,7 +1,7 @@
 """Ways in which an iteration loop goes when it meets faults, and what must hold of each at its end.
 
-`plain` runs three rounds; `budget` is used up after two; in `requests` a person has asked to stop
-and said something while the second was at work; `resume` goes on behind the first.
+`plain` runs three iterations; `budget` is used up after two; in `requests` a person has asked to
+stop and said something while the second was at work; `resume` goes on behind the first.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SAID = "Say it louder"
 _ASKED = """\
 prompt=$(cat)
 case $prompt in *"Say it louder"*) echo "$PYTEST_REFLEX_ITERATION" >> heard.log ;; esac
-echo "$PYTEST_REFLEX_ITERATION" >> rounds.log
+echo "$PYTEST_REFLEX_ITERATION" >> iterations.log
 if [ "$PYTEST_REFLEX_ITERATION" = 2 ] && [ ! -e asked ]; then
     touch asked
     said='{"id": "a1", "text": "Say it louder"}'
@@ -103,7 +103,7 @@ def _heard(project: Iterating) -> list[str]:
 
 
 def _overcounted(project: Iterating) -> list[str]:
-    """Return whether a state has other rounds, or another price, than those that ended."""
+    """Return whether a state has other iterations, or another price, than those that ended."""
     if not project.state.exists():
         return ["no state is left"]
     state, begun = _state(project), len(project.rounds())
@@ -117,8 +117,8 @@ def _unbudgeted(project: Iterating) -> list[str]:
     spent = state.get("spend", {}).get("calls")
     told = (spent, state.get("outcome"), state["status"])
     wrong = [] if told == (2, "budget", "interrupted") else [f"the state says {told}"]
-    # A call that was under way at the kill was paid: then the other one did the first round.
+    # A call that was under way at the kill was paid: then the other one did the first iteration.
     rounds, done = project.rounds(), state["iteration"]
     if done not in (1, 2) or not set(rounds) <= set(ROUNDS[:2]) or len(rounds) > 2:
-        wrong.append(f"{done} rounds are done of {rounds}")
+        wrong.append(f"{done} iterations are done of {rounds}")
     return wrong

@@ -1,6 +1,6 @@
 """F15 for the iteration loop: of two that drive one procedure at once, one does, and it alone.
 
-Who asks a run to stop beside that stops it, or is told why not; what is said is heard once.
+Who asks a run to stop beside that stops it, or is reported why not; what is said is heard once.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SAID = "Say it louder"
 _AGENT = """\
 case $(cat) in *"Say it louder"*) echo "$PYTEST_REFLEX_ITERATION" >> heard ;; esac
 mkdir busy 2>/dev/null || echo clash >> clashes
-echo "$PYTEST_REFLEX_ITERATION" >> rounds.log
+echo "$PYTEST_REFLEX_ITERATION" >> iterations.log
 sleep 0.05
 rmdir busy
 echo "did it"
@@ -90,7 +90,7 @@ def _asked(warm: Warm, folder: Path, verb: tuple[str, ...], chance: random.Rando
     wrong = faults_of(ran, [ExitCode.OK, ExitCode.USER_STOP])
     wrong += faults_of(asking, [ExitCode.OK, ExitCode.USAGE])
     if ran.status == ExitCode.USER_STOP and (verb != _STOP or asking.status):
-        wrong.append(f"it stopped, and who asked was told {asking.stderr.strip()[-200:]}")
+        wrong.append(f"it stopped, and who asked was reported {asking.stderr.strip()[-200:]}")
     heard = folder / "heard"
     times = len(heard.read_text().split()) if heard.exists() else 0
     if verb == _SAY and not asking.status and times != 1 and "too late" not in ran.stderr:
@@ -100,6 +100,6 @@ def _asked(warm: Warm, folder: Path, verb: tuple[str, ...], chance: random.Rando
     left = sorted(path.name for path in project.state.parent.iterdir())
     wrong += [] if left == ["build.lock"] else [f"it left {left}"]
     begun = project.rounds()
-    wrong += [] if begun == ["1", "2", "3"][resumes:] else [f"its rounds were {begun}"]
+    wrong += [] if begun == ["1", "2", "3"][resumes:] else [f"its iterations were {begun}"]
     shutil.rmtree(folder)
     return wrong

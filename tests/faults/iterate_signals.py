@@ -24,14 +24,14 @@ from tests.faults.signals import heard
 from tests.process.zoo import gone_within, living_with, marked
 
 STATUS = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129, "SIGQUIT": 131, "SIGTSTP": 0}
-# Requests of a person: the round goes on to its end, or is ended.
+# Requests of a person: the iteration goes on to its end, or is ended.
 STATUS |= {"stop": 2, "stop --now": 2}
 _AGENT = """\
 cat > /dev/null
-echo "$PYTEST_REFLEX_ITERATION" >> rounds.log
+echo "$PYTEST_REFLEX_ITERATION" >> iterations.log
 sh hold.sh tool; echo "did it"
 """
-# In the second round, as long as nobody lets it go; one of the tree heeds no signal.
+# In the second iteration, as long as nobody lets it go; one of the tree heeds no signal.
 _HOLD = """\
 [ "$PYTEST_REFLEX_ITERATION" = 2 ] && [ -e "hold-$1" ] || exit 0
 sh -c 'trap "" TERM INT; sleep 600 & wait' &
@@ -144,7 +144,7 @@ def _resumed(folder: Path, env: dict[str, str], *, done: int) -> Iterator[str]:
         yield "a request is left"
     again = ["2"] if done == 1 else []
     if (folder / "rounds.log").read_text().split() != ["1", "2", *again, "3"]:
-        yield "its rounds were " + (folder / "rounds.log").read_text()
+        yield "its iterations were " + (folder / "rounds.log").read_text()
 
 
 def _started(folder: Path, env: dict[str, str], *verb: str) -> subprocess.Popen[str]:

@@ -1,4 +1,4 @@
-"""F09 for the iteration loop: what cannot be written is told, and the rounds go on.
+"""F09 for the iteration loop: what cannot be written is reported, and the iterations go on.
 
 So it is where a person has asked to stop and said something; and who says something that cannot be
 kept is told so.
@@ -66,13 +66,13 @@ def _failed(place: IterateGround, play: Play, fault: Fault) -> list[str]:
     if ran.status not in (status, ExitCode.NOT_PERSISTED):
         wrong.append(f"exit {ran.status}")
     if project.rounds() != rounds:
-        wrong.append(f"its rounds were {project.rounds()}")
+        wrong.append(f"its iterations were {project.rounds()}")
     if "could not be" not in ran.stderr and "no lock could be taken" not in ran.stderr:
         wrong.append(f"it does not say what could not be written: {ran.stderr.strip()[-200:]}")
     if project.state.exists():
         if ran.status == ExitCode.OK:
             wrong.append("it ended well and left a state")
-        # Where the last rounds could not be kept they are run again: nobody knows of them.
+        # Where the last iterations could not be kept they are run again: nobody knows of them.
         wrong += faults_of(place.warm.one(RESUME, project.folder), [0])
         if asked and not set(_heard(project)) & {"1", "3"}:
             wrong.append(f"what was said was heard in {_heard(project)}")
@@ -83,7 +83,7 @@ def _failed(place: IterateGround, play: Play, fault: Fault) -> list[str]:
 
 
 def _unsaid(place: IterateGround, fault: Fault) -> list[str]:
-    """Return what does not hold where feedback cannot be kept: it is there, or that is told."""
+    """Return what does not hold where feedback cannot be kept: it is there, or that is reported."""
     project = _left(place)
     before = project.state.read_bytes()
     ran = place.warm.one(_SAY, project.folder, below=project.root, fault=fault)

@@ -248,7 +248,7 @@ def _played(folder: Path, case: tuple[str, str, str], calls: list[str]) -> list[
     finally:
         process.kill()
         process.communicate()
-    wrong = [] if status == 0 else [f"who asked was told {told}"]
+    wrong = [] if status == 0 else [f"who asked was reported {told}"]
     mark = f"{RUN_DIR}={run.folder / run.run_folder}".encode()
     wrong += [] if gone_within(_PATIENCE, lambda: [*living_with(mark)]) else ["it is alive"]
     hold.unlink()

@@ -110,7 +110,7 @@ def _contended(path: Path, attempts: int) -> list[str]:
 
 
 def _forged(path: Path) -> list[str]:
-    """L2, L3: what a file says of a living process, of another host or boot, is no lock."""
+    """L2, L3: what a file says of a living process, of another host or boot, is not a lock."""
     for name in ("run.json.lock", "history.jsonl.lock", ".lock"):
         forged = {"pid": os.getppid(), "host": "elsewhere", "boot_id": "0", "status": "running"}
         path.with_name(name).write_text(json.dumps(forged))

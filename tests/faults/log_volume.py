@@ -40,5 +40,5 @@ def _stored(folder: Path, verb: list[str], amount: int) -> tuple[int, list[str]]
     stored = max(written, len(done.stdout) + len(done.stderr))
     wrong = [] if stored < _MOST else [f"{stored:,} bytes are kept"]
     if b"output truncated" not in done.stdout:
-        wrong.append(f"not told, left with {done.returncode}: {done.stdout[-300:]!r}")
+        wrong.append(f"not reported, left with {done.returncode}: {done.stdout[-300:]!r}")
     return stored, wrong

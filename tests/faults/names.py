@@ -88,7 +88,7 @@ def _given(folder: Path, root: Path, name: str) -> list[str]:
         try:
             use(root, name)
         except UsageError as error:
-            if "is no alias" not in str(error):
+            if "is not an alias" not in str(error):
                 wrong.append(f"{word}: {error}")
         else:
             wrong.append(f"it was {word}")

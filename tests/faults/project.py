@@ -85,7 +85,7 @@ class Project:
         return log.read_text().split() if log.exists() else []
 
     def events(self) -> list[dict[str, Any]]:
-        """Return what has happened; that a call was interrupted, and paid for, is no step."""
+        """Return what has happened; that a call was interrupted, and paid for, is not a step."""
         records = read_journal(self.run / "history.jsonl").records
         return [one for one in records if not one["payload"].get("interrupted")]
 

@@ -74,7 +74,7 @@ def _routes(base: Path, name: str, number: int) -> Iterator[tuple[str, str]]:
 
 
 def _artifact(folder: Path, name: str) -> str:
-    """Judge a file of that name by a command that tells which path it was given."""
+    """Judge a file of that name by a command that reports which path it was given."""
     folder.mkdir(parents=True)
     path = folder / name.replace("/", "").replace("..", ".")
     if path.name in ("", "."):

@@ -109,7 +109,7 @@ def _one_resumed(place: Ground, project: Project, first: Ran, second: Ran) -> li
 
 
 def _cleaned(place: Ground, project: Project, first: Ran, second: Ran) -> list[str]:
-    """Either the run is there and whole, or it is gone, and who came late was told."""
+    """Either the run is there and whole, or it is gone, and who came late was reported."""
     if second.status != OK:
         return _one_resumed(place, project, first, second)
     wrong = []

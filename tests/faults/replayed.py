@@ -94,7 +94,7 @@ def _resumed(
 
 
 def _judged(stage: Stage, again: Script, whole: Mapping[str, Any], told: int) -> list[str]:
-    """Resume a run of which `told` events were told (-1: it never asked anyone)."""
+    """Resume a run of which `told` events were reported (-1: it never asked anyone)."""
     try:
         shown = find_run(stage.root, "words").state
     except (UsageError, StateError):
@@ -103,7 +103,7 @@ def _judged(stage: Stage, again: Script, whole: Mapping[str, Any], told: int) ->
         return []  # it never began
     wrong = []
     if shown.last_seq < told:
-        wrong.append(f"{shown.last_seq} of {told} events that were told are left")
+        wrong.append(f"{shown.last_seq} of {told} events that were reported are left")
     try:
         with stage.resume(again) as loop:
             # A call that was lost leaves an event, and is in the spend that is shown.

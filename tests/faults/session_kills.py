@@ -15,13 +15,13 @@ from tests.faults.project import faults_of
 from tests.faults.warm import Ran, Warm, warm_interpreter
 
 SAMPLE = 2
-# The first answer mends one rule, the second the other.
+# The first answer fixes one rule, the second the other.
 _AGENT = """\
 text = code.read_text()
-mended = text.replace("a - b", "a + b")
-if mended == text:
-    mended = text.replace("return a\\n", "return a / 2\\n")
-print(json.dumps({"files": [{"path": "sums.py", "text": mended}]}))
+fixed = text.replace("a - b", "a + b")
+if fixed == text:
+    fixed = text.replace("return a\\n", "return a / 2\\n")
+print(json.dumps({"files": [{"path": "sums.py", "text": fixed}]}))
 """
 _CALLS = 2
 _STATUS = ("loop", "status", "make-the-tests-pass")
@@ -83,7 +83,7 @@ class SessionGround:
             wrong += faults_of(self._warm.one(_STATUS, project.folder), [0])
             ran = self._run(project, *project.arguments("--reflex-loop", "--reflex-resume"))
         else:
-            # One that was killed before its first event is no loop, and keeps its empty folder.
+            # One that was killed before its first event is not a loop, and keeps its empty folder.
             is_there = project.run_folder.exists()
             ran = self._run(project, *project.new())
             if is_there:

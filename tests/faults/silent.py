@@ -46,7 +46,7 @@ MODES = {
     ),
     "fails with half an answer": "answer.write_text('half'); sys.exit(1)",
     "hangs": "answer.write_text('half'); time.sleep(60)",
-    "writes bytes that are no text": "answer.write_bytes(b'caf\\xe9 \\xff')",
+    "writes bytes that are not text": "answer.write_bytes(b'caf\\xe9 \\xff')",
     "writes a NUL": "answer.write_bytes(b'a\\0b')",
     "makes a folder of the answer": "answer.mkdir()",
     "is ended by SIGTERM": "answer.write_text('half'); os.kill(os.getpid(), signal.SIGTERM)",

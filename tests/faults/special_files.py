@@ -1,4 +1,4 @@
-"""Artifacts that are no files: each is refused at once, by name, and nothing waits for it."""
+"""Artifacts that are not files: each is refused at once, by name, and nothing waits for it."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def _faults(place: Ground) -> Iterator[Fault]:
 
 
 def _failed(place: Ground, fault: Fault) -> list[str] | None:
-    """Return what does not hold while a call fails, and after the cause was mended.
+    """Return what does not hold while a call fails, and after the cause was fixed.
 
     None where this run had fewer calls: current.json is written where a second has passed.
     """

@@ -1,4 +1,4 @@
-"""Fixes of the kind `format`, with functions in the place of programs."""
+"""Fixes of the kind `format`, with functions in place of programs."""
 
 from __future__ import annotations
 

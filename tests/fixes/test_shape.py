@@ -64,14 +64,15 @@ WRONG: dict[str, tuple[str, Any, str]] = {
         "replace",
         {"search": "(", "with": ""},
         (
-            "replace: search is no valid pattern: missing ), unterminated subpattern at position "
+            "replace: search is not a valid pattern: missing ), unterminated subpattern at position"
+            " "
             "0: (; literal: true takes it as text"
         ),
     ),
     "group": (
         "replace",
         {"search": "(a)", "with": r"\2", "expand": True},
-        "replace: with is no valid expansion: invalid group reference 2 at position 1",
+        "replace: with is not a valid expansion: invalid group reference 2 at position 1",
     ),
     "literal-expand": (
         "replace",

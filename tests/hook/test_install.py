@@ -165,10 +165,10 @@ def test_settings_that_are_no_regular_file_are_refused_and_stay(desk: Desk, what
     before = os.lstat(settings(desk))
     for words in (["install"], ["install", "--undo"]):
         assert desk.run(*words)[0] == 4
-        assert "settings.json is no regular file" in desk.told
+        assert "settings.json is not a regular file" in desk.told
     status, out = desk.run("status")
     assert status == 0
-    assert "settings.json is no regular file" in out
+    assert "settings.json is not a regular file" in out
     assert os.path.samestat(os.lstat(settings(desk)), before)
 
 

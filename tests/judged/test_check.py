@@ -160,7 +160,7 @@ def test_secrets_in_what_a_judge_says_are_hidden(
 
 
 FAULTS = {
-    "an unknown key": ({"rubrik": "x"}, "'rubrik' is no key of a check of type judged"),
+    "an unknown key": ({"rubrik": "x"}, "'rubrik' is not a key of a check of type judged"),
     "no vote": ({"votes": 0}, "votes must be a whole number from 1 to 9, not 0"),
     "an empty rubric": ({"rubric": ""}, "rubric must be a non-empty string, not ''"),
     "a quorum beyond": ({"votes": 2, "quorum": 3}, "quorum is 3, more than votes, which is 2"),

@@ -180,7 +180,7 @@ ALONE = '{"case": "0000000000000000", "reasons": ["x"], "verdict": "pass"}'
     ids=["around", "behind", "before a fence", "behind a fence", "in a fence"],
 )
 def test_a_vote_with_text_around_it_is_none(answer: str) -> None:
-    with pytest.raises(ContractError, match="text stands around the JSON object; give the object"):
+    with pytest.raises(ContractError, match="text around the JSON object; give the object"):
         read_judgement(answer, "0" * 16)
 
 

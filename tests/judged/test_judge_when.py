@@ -84,7 +84,7 @@ def test_evaluate_asks_nobody_where_a_rule_blocks(
     told = " ".join(capsys.readouterr().out.split())
     assert f"{NOT_ASKED}: a.tone.polite, a.tone.kind" in told
     assert "FAILED score 0.000" in told
-    assert "1 blocking rule, 0 of 3 rules pass, 2 not asked" in told
+    assert "1 failing rule, 0 of 3 rules pass, 2 not asked" in told
     assert calls(tmp_path) == 0
 
 
@@ -156,7 +156,7 @@ def test_a_plain_session_asks_nobody_where_a_rule_blocks(
     assert calls(folder) == 0
     assert rows(folder)["a.tone.polite"]["details"] == NOT_ASKED
     assert rows(folder)["a.tone.kind"]["outcome"] == "not_measured"
-    result.stdout.fnmatch_lines(["FAILED *score 0.000*", "GATE *FAILED*blocked by a.text.free*"])
+    result.stdout.fnmatch_lines(["FAILED *score 0.000*", "GATE *FAILED*failed rules: a.text.free*"])
 
 
 @pytest.mark.parametrize(("severity", "check"), DOES_NOT_BLOCK.values(), ids=DOES_NOT_BLOCK)

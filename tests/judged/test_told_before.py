@@ -1,4 +1,4 @@
-"""What a judge would be asked is told before anybody is asked: compile, dry run."""
+"""What a judge would be asked is reported before anybody is asked: compile, dry run."""
 
 from __future__ import annotations
 

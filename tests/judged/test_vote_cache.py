@@ -182,7 +182,7 @@ DAMAGE = {
     "a letter is another one": lambda data: data.replace(b"rude", b"rule"),
     "the verdict is another one": lambda data: data.replace(b'"fail"', b'"pass"'),
     "it is a list": lambda data: b"[1, 2]",
-    "it is no JSON": lambda data: b"\0\xff",
+    "it is not JSON": lambda data: b"\0\xff",
     "it is very deep": lambda data: b"[" * 7_000,
     "it is very long": lambda data: data + b" " * 20_000,
     "a reason is a number": lambda data: data.replace(b'["line 1 is rude"]', b"[1]"),

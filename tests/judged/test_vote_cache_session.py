@@ -91,7 +91,7 @@ def test_a_test_plants_no_vote(
 def test_sessions_of_a_loop_buy_a_vote_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The text that is judged stays as it is while the agent mends the code."""
+    """The text that is judged stays as it is while the agent fixes the code."""
     for name in ("CI", "PYTEST_ADDOPTS", "PYTHONDONTWRITEBYTECODE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")

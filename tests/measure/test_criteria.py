@@ -60,7 +60,7 @@ def found(project: Path, *artifacts: str, **more: Any) -> Measurement:
         (["weak.md"], {}, "failed", Fraction(2, 3), "weak.md: score 0.666 is below 0.9"),
         (["weak.md"], {"phase": "A"}, "passed", Fraction(1), "score 1.000, needs 0.5"),
         (["weak.md"], {"threshold": "0.6"}, "passed", Fraction(2, 3), "score 0.666, needs 0.6"),
-        (["bad.md"], {}, "failed", Fraction(0), "bad.md: blocked by a.x.alpha"),
+        (["bad.md"], {}, "failed", Fraction(0), "bad.md: failed rules: a.x.alpha"),
         (["[gw]*.md"], {"threshold": "0.5"}, "passed", Fraction(2, 3), "all 2 artifacts, weak.md"),
         (["none/*.md"], {}, "error", None, "'none/*.md' matches no artifact in"),
     ],
@@ -87,7 +87,7 @@ def test_a_suite_measures_its_own_artifacts(project: Path) -> None:
     (project / "docs.reflex.yaml").write_text("criteria: words.yaml\nartifacts: ['*d.md']\n")
     suite = measure(project, criteria="docs.reflex.yaml")
     assert sorted(path.name for path in suite.judged_now()) == ["bad.md", "good.md"]
-    assert measured(suite, Attempt()).summary.startswith("bad.md: blocked")
+    assert measured(suite, Attempt()).summary.startswith("bad.md: failed rules: ")
     (project / "bad.md").unlink()
     assert measured(suite, Attempt()).passed
 

@@ -74,4 +74,4 @@ def test_a_session_without_the_plugin_that_offers_a_look_has_its_gate(
     write(project, "api.md", BAD)
     result = run("-p", "no:setuponly")
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["GATE        FAILED: api.md: blocked by a.x.install*"])
+    result.stdout.fnmatch_lines(["GATE        FAILED: api.md: failed rules: a.x.install*"])

@@ -188,7 +188,7 @@ def test_nobody_but_the_check_can_report_for_its_rule(
     prepare(project, monkeypatch, way, more)
     result = run(*arguments)
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["UNMEASURED * a.x.install", "GATE        INCOMPLETE: *"])
+    result.stdout.fnmatch_lines(["NOT MEASURED * a.x.install", "GATE        INCOMPLETE: *"])
 
 
 @pytest.mark.parametrize("gone", ["deselected", "removed", "died"])
@@ -200,7 +200,7 @@ def test_nor_can_anybody_in_a_worker(
     prepare(project, monkeypatch, way, more)
     result = run_workers(*arguments)
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["UNMEASURED * a.x.install", "GATE        INCOMPLETE: *"])
+    result.stdout.fnmatch_lines(["NOT MEASURED * a.x.install", "GATE        INCOMPLETE: *"])
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -210,7 +210,7 @@ def test_a_failed_check_stays_failed_whatever_is_claimed(
     prepare(project, monkeypatch, way, "")
     result = run()
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["BLOCKER     a.x.install: *", "GATE        FAILED: *"])
+    result.stdout.fnmatch_lines(["FAIL        a.x.install: *", "GATE        FAILED: *"])
 
 
 FORGING_MARKED = """
@@ -234,7 +234,7 @@ def test_one_marked_test_cannot_report_for_another(
     project.makepyfile(FORGING_MARKED)
     result = (run_workers if workers else run)("-k", "not test_rule")
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["UNMEASURED  deselected: b.own.rule", "GATE * INCOMPLETE: *"])
+    result.stdout.fnmatch_lines(["NOT MEASURED deselected: b.own.rule", "GATE * INCOMPLETE: *"])
 
 
 FORGING_NEXT = """
@@ -257,7 +257,7 @@ def test_a_test_cannot_have_the_report_of_another_made(project: pytest.Pytester,
     project.makepyfile(FORGING_NEXT)
     result = run("--deselect", "mini.reflex.yaml")
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["UNMEASURED  the session ended before it reported: b.own.rule"])
+    result.stdout.fnmatch_lines(["NOT MEASURED the session ended before it reported: b.own.rule"])
     result = run("test_a_test_cannot_have_the_report_of_another_made.py", "mini.reflex.yaml")
     assert result.ret == 1
     result.stdout.fnmatch_lines(["GATE * api.md: only 0 of 3 rules were measured*"])
@@ -323,7 +323,7 @@ def test_an_item_with_the_id_of_another_does_not_stand_for_it(
     project.makeconftest(TWIN.format(node_id=node_id, rule=rule))
     result = (run_workers if workers else run)()
     assert result.ret == 1
-    result.stdout.fnmatch_lines([f"UNMEASURED  *: {rule}"])
+    result.stdout.fnmatch_lines([f"NOT MEASURED *: {rule}"])
 
 
 def test_two_tests_of_one_id_and_two_rules_are_refused(project: pytest.Pytester, run: Run) -> None:
@@ -355,7 +355,7 @@ def test_a_test_in_a_worker_cannot_change_what_is_expected(
     project.makepyfile(CHANGED_PLAN)
     result = run_workers("--deselect", "mini.reflex.yaml::a.x.install")
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["UNMEASURED  deselected: a.x.install"])
+    result.stdout.fnmatch_lines(["NOT MEASURED deselected: a.x.install"])
 
 
 def test_a_worker_that_dies_after_a_check_leaves_its_rule_unmeasured(
@@ -369,7 +369,7 @@ def test_a_worker_that_dies_after_a_check_leaves_its_rule_unmeasured(
     )
     result = run_workers()
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["UNMEASURED  the worker died while it ran: a.x.install"])
+    result.stdout.fnmatch_lines(["NOT MEASURED the worker died while it ran: a.x.install"])
 
 
 def test_junit_keeps_the_results_as_properties(project: pytest.Pytester, run: Run) -> None:

@@ -21,14 +21,14 @@ def _no_suite(project: pytest.Pytester) -> None:
 
 MARK = '@pytest.mark.reflex_rule(id="b.own.rule", weight=1)'
 SUBTESTS = {
-    "skip": ("pytest.skip('no database')", "UNMEASURED  skipped: no database: b.own.rule"),
-    "xfail": ("pytest.xfail('known')", "UNMEASURED  expected to fail: known: b.own.rule"),
+    "skip": ("pytest.skip('no database')", "NOT MEASURED skipped: no database: b.own.rule"),
+    "xfail": ("pytest.xfail('known')", "NOT MEASURED expected to fail: known: b.own.rule"),
     "import": (
         "pytest.importorskip('not_there')",
-        "UNMEASURED  skipped: could not import 'not_there'*",
+        "NOT MEASURED skipped: could not import 'not_there'*",
     ),
-    "unittest": ("raise unittest.SkipTest('why')", "UNMEASURED  skipped: *why*: b.own.rule"),
-    "fail": ("assert 0", "BLOCKER     b.own.rule: *"),
+    "unittest": ("raise unittest.SkipTest('why')", "NOT MEASURED skipped: *why*: b.own.rule"),
+    "fail": ("assert 0", "FAIL        b.own.rule: *"),
 }
 BY_FIXTURE = f"""
 import pytest, unittest
@@ -166,7 +166,7 @@ def test_a_report_that_hides_a_failure_is_not_believed(
     result = run()
     assert result.ret == 1
     result.assert_outcomes(passed=3)
-    result.stdout.fnmatch_lines(["BLOCKER     b.own.rule: *assert 1 == 2*"])
+    result.stdout.fnmatch_lines(["FAIL        b.own.rule: *assert 1 == 2*"])
 
 
 @pytest.mark.parametrize("flip", ["outermost", "before", "logged"])
@@ -175,7 +175,7 @@ def test_nor_in_a_worker(project: pytest.Pytester, run_workers: Run, flip: str) 
     project.makeconftest(FLIPS[flip])
     result = run_workers()
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["BLOCKER     b.own.rule: *assert 1 == 2*"])
+    result.stdout.fnmatch_lines(["FAIL        b.own.rule: *assert 1 == 2*"])
 
 
 def test_a_plugin_that_comes_while_tests_run_does_not_stand_outside(
@@ -192,16 +192,16 @@ def test_a_broken_fixture_cannot_be_hidden(project: pytest.Pytester, run: Run, f
     project.makeconftest(FLIPS[flip])
     result = run()
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["BLOCKER     b.own.rule: *"])
+    result.stdout.fnmatch_lines(["FAIL        b.own.rule: *"])
 
 
 @pytest.mark.parametrize(
     ("deed", "expected"),
     [
-        ("report.outcome = 'skipped'", "BLOCKER     b.own.rule: AssertionError: assert 1 == 2*"),
-        ("report.wasxfail = 'never mind'", "UNMEASURED  expected to fail: never mind: b.own.rule"),
-        ("report.outcome = 'rerun'", "UNMEASURED  the session ended before it reported*"),
-        ("report.outcome = 'fine'", "BLOCKER     b.own.rule: AssertionError: assert 1 == 2*"),
+        ("report.outcome = 'skipped'", "FAIL        b.own.rule: AssertionError: assert 1 == 2*"),
+        ("report.wasxfail = 'never mind'", "NOT MEASURED expected to fail: never mind: b.own.rule"),
+        ("report.outcome = 'rerun'", "NOT MEASURED the session ended before it reported*"),
+        ("report.outcome = 'fine'", "FAIL        b.own.rule: AssertionError: assert 1 == 2*"),
     ],
 )
 def test_a_failure_under_another_name_does_not_pass(
@@ -224,7 +224,7 @@ def test_a_skip_that_is_reported_as_passed_is_not_measured(
     project.makeconftest(WRAPPER.format(order="", deed=deed))
     result = run()
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["UNMEASURED  *later (reported as passed): b.own.rule"])
+    result.stdout.fnmatch_lines(["NOT MEASURED *later (reported as passed): b.own.rule"])
 
 
 @pytest.mark.parametrize("order", ["", ", tryfirst=True"])
@@ -239,7 +239,7 @@ def test_a_report_that_a_plugin_fails_has_failed(
     project.makeconftest(WRAPPER.format(order=order, deed=deed))
     result = run()
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["BLOCKER     b.own.rule: it leaks"])
+    result.stdout.fnmatch_lines(["FAIL        b.own.rule: it leaks"])
 
 
 @pytest.mark.parametrize("order", ["", ", tryfirst=True"])
@@ -254,7 +254,7 @@ def test_a_report_that_a_plugin_skips_is_not_measured(
     project.makeconftest(WRAPPER.format(order=order, deed=deed))
     result = run()
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["UNMEASURED  skipped: no network: b.own.rule"])
+    result.stdout.fnmatch_lines(["NOT MEASURED skipped: no network: b.own.rule"])
 
 
 RERUN = """
@@ -310,7 +310,7 @@ def test_a_rerun_that_fails_again_has_failed(project: pytest.Pytester, run: Run)
     project.makeconftest(RERUN)
     result = run()
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["BLOCKER     b.own.rule: assert 1 == 2"])
+    result.stdout.fnmatch_lines(["FAIL        b.own.rule: assert 1 == 2"])
 
 
 def test_a_check_that_reports_twice_counts_with_its_worst(
@@ -320,7 +320,7 @@ def test_a_check_that_reports_twice_counts_with_its_worst(
     project.makeconftest(RERUN.replace('report.outcome = "rerun"', "pass"))
     result = run()
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["BLOCKER     b.own.rule: *"])
+    result.stdout.fnmatch_lines(["FAIL        b.own.rule: *"])
 
 
 FIRST, LAST = "@pytest.hookimpl(tryfirst=True)\n", "@pytest.hookimpl(trylast=True)\n"
@@ -392,7 +392,7 @@ def test_an_exception_that_a_hook_catches_counts(
     result = run()
     assert result.ret == 1
     result.stdout.fnmatch_lines(
-        ["BLOCKER     b.own.rule: AssertionError: assert 1 == 2 (reported as passed)"]
+        ["FAIL        b.own.rule: AssertionError: assert 1 == 2 (reported as passed)"]
     )
 
 
@@ -400,9 +400,9 @@ def test_an_exception_that_a_hook_catches_counts(
 @pytest.mark.parametrize(
     ("phase", "deed", "expected"),
     [
-        ("setup", "raise OSError('no thing')", "BLOCKER * error in setup: OSError*"),
-        ("teardown", "raise OSError('it is busy')", "BLOCKER * error in teardown: OSError*"),
-        ("call", "pytest.skip('not now')", "UNMEASURED  skipped: not now*: b.own.rule"),
+        ("setup", "raise OSError('no thing')", "FAIL * error in setup: OSError*"),
+        ("teardown", "raise OSError('it is busy')", "FAIL * error in teardown: OSError*"),
+        ("call", "pytest.skip('not now')", "NOT MEASURED skipped: not now*: b.own.rule"),
     ],
 )
 def test_and_so_does_one_of_another_phase(
@@ -432,7 +432,7 @@ def test_a_hook_that_skips_because_of_an_exception_is_believed(
     project.makeconftest(catcher.format(hook="runtest_call", order=""))
     result = run()
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["UNMEASURED  *no network: b.own.rule"])
+    result.stdout.fnmatch_lines(["NOT MEASURED *no network: b.own.rule"])
 
 
 AT_THE_END = {

@@ -54,8 +54,8 @@ def test_b062_a_binary_artifact_is_one_finding(project: pytest.Pytester, run: Ru
     assert result.ret == 1
     result.stdout.fnmatch_lines(
         [
-            "BLOCKER     a.x.usage: api.md is binary: *",
-            "UNMEASURED  2 more rules not measured: same cause as a.x.usage",
+            "FAIL        a.x.usage: api.md is binary: *",
+            "NOT MEASURED 2 more rules not measured: same cause as a.x.usage",
         ]
     )
     assert "Traceback" not in result.stdout.str()

@@ -85,8 +85,8 @@ def test_a_rule_over_all_files_fails_where_one_was_left_out(
     result.stdout.fnmatch_lines(
         [
             "LEFT OUT    x.md (*",
-            "BLOCKER     a.x.clean: could not be judged: not checked: x.md*",
-            "GATE        FAILED: docs: blocked by a.x.clean*",
+            "FAIL        a.x.clean: check error: not checked: x.md*",
+            "GATE        FAILED: docs: failed rules: a.x.clean*",
         ]
     )
     (one,) = document("out.json")["evaluations"]
@@ -133,7 +133,7 @@ def test_links_are_followed_where_that_is_asked_for(
     result = session("--reflex-outside")
     assert result.ret == 1
     result.stdout.fnmatch_lines(
-        ["BLOCKER     a.x.clean: Nothing is left to do: x.md: pattern found at line 1;*"]
+        ["FAIL        a.x.clean: Nothing is left to do: x.md: pattern found at line 1;*"]
     )
     (outside / "bad.md").write_text("done\n")
     assert session("--reflex-outside").ret == 0
@@ -165,7 +165,7 @@ def test_what_would_have_to_be_read_and_appears_meanwhile_is_a_change(
     result = run()
     assert result.ret == (1 if changed else 0)
     if changed:
-        result.stdout.fnmatch_lines(["UNSOUND     the artifact changed while it was judged"])
+        result.stdout.fnmatch_lines(["UNSOUND     the artifact changed during the evaluation"])
 
 
 def named_above(root: Path, outside: Path) -> str:
@@ -226,7 +226,7 @@ def test_a_suite_needs_an_option_to_leave_the_project(
     )
     result = run("--reflex-outside")
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["BLOCKER     a.x.clean: *pattern found at line 1*"])
+    result.stdout.fnmatch_lines(["FAIL        a.x.clean: *pattern found at line 1*"])
 
 
 @pytest.mark.parametrize("pattern", ["../docs/a.md", "../docs/*.md", "../docs/", "here.md", "own/"])

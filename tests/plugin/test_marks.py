@@ -43,7 +43,7 @@ def test_marked_tests_are_judged_as_the_criteria_session(
             "*::test_table[[]3] ADVISED*",
             "ARTIFACT    marked tests (sha256 *)",
             "CRITERIA    session version 1, phase B",
-            "PASSED      score 0.928 = 13/14 of the weight, threshold 0.9",
+            "PASSED      score 0.928 (13 of 14 points), threshold 0.9",
             "WARNING     b.own.table: assert 3 < 3",
             "*6 passed, 1 advised*",
         ]
@@ -54,7 +54,7 @@ def test_all_items_of_one_id_must_pass(project: pytest.Pytester, run: Run) -> No
     project.makepyfile(TESTS.replace("def test_two(self): pass", "def test_two(self): assert 0"))
     result = run()
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["BLOCKER     b.own.class: assert 0"])
+    result.stdout.fnmatch_lines(["FAIL        b.own.class: assert 0"])
 
 
 def test_a_selected_part_of_the_tests_is_incomplete(project: pytest.Pytester, run: Run) -> None:
@@ -84,8 +84,8 @@ def test_lf_may_hide_marked_files_and_does_not_pass(project: pytest.Pytester, ru
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        ("pytest.skip('not here')", "UNMEASURED  skipped: not here: a.own.rule"),
-        ("pytest.xfail('known')", "UNMEASURED  expected to fail: known: a.own.rule"),
+        ("pytest.skip('not here')", "NOT MEASURED skipped: not here: a.own.rule"),
+        ("pytest.xfail('known')", "NOT MEASURED expected to fail: known: a.own.rule"),
     ],
 )
 def test_a_skipped_rule_is_not_measured(
@@ -116,7 +116,7 @@ def test_a_strict_xpass_is_not_measured_and_stays_red(project: pytest.Pytester, 
     )
     result = run()
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["UNMEASURED  marked xfail, and it passed: a.own.rule"])
+    result.stdout.fnmatch_lines(["NOT MEASURED marked xfail, and it passed: a.own.rule"])
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_a_broken_fixture_is_an_error_and_stays_red(
     )
     result = run()
     assert result.parseoutcomes()["errors"] == 1
-    result.stdout.fnmatch_lines([f"WARNING     a.own.rule: could not be judged: {message}"])
+    result.stdout.fnmatch_lines([f"WARNING     a.own.rule: check error: {message}"])
 
 
 @pytest.mark.parametrize(

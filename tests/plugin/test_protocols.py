@@ -82,7 +82,7 @@ def test_a_check_that_raises_anything_is_an_error(project: pytest.Pytester, run:
     result = run()
     assert result.ret == 1
     result.stdout.fnmatch_lines(
-        ["BLOCKER     a.x.usage: could not be judged: the check raised Failed: too late"]
+        ["FAIL        a.x.usage: check error: the check raised Failed: too late"]
     )
     assert "INTERNALERROR" not in result.stdout.str()
 
@@ -99,7 +99,7 @@ def test_executable_checks_overlap_and_are_stopped_by_x(project: pytest.Pytester
     assert result.ret == 1
     assert result.duration < 25
     assert not list(project.path.glob("done-*"))
-    result.stdout.fnmatch_lines(["UNMEASURED  the session ended before it reported: *a.y.slow-0*"])
+    result.stdout.fnmatch_lines(["NOT MEASURED the session ended before it reported: *a.y.slow-0*"])
 
 
 def test_executable_checks_run_once_each(project: pytest.Pytester, run: Run) -> None:

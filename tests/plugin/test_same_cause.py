@@ -65,7 +65,7 @@ def test_evaluate_and_a_session_blame_the_same_rule(
     assert result.ret == 1
     assert outcomes(document("out.json")) == [SAME, ("fail", ""), SAME, SAME]
     result.stdout.fnmatch_lines(
-        ["BLOCKER *a.x.schema: not valid YAML: *", "UNMEASURED *3 more rules not measured: *"]
+        ["FAIL *a.x.schema: not valid YAML: *", "NOT MEASURED *3 more rules not measured: *"]
     )
     capsys.readouterr()
     assert main(["evaluate", "a.yaml", "--criteria", "settings.yaml", "--json"]) == 1

@@ -20,7 +20,7 @@ def test_a_selection_makes_the_gate_incomplete(run: Run, arguments: tuple[str, .
     result = run(*arguments)
     assert result.ret == 1
     result.stdout.fnmatch_lines(["INCOMPLETE*", "GATE        INCOMPLETE: api.md: only *"])
-    result.stdout.fnmatch_lines(["UNMEASURED  deselected: *"])
+    result.stdout.fnmatch_lines(["NOT MEASURED deselected: *"])
 
 
 @pytest.mark.parametrize("arguments", ALL_BUT.values(), ids=ALL_BUT)
@@ -52,10 +52,10 @@ def test_b051_x_stops_and_says_how_much_was_judged(project: pytest.Pytester, run
     assert result.ret == 1
     result.stdout.fnmatch_lines(
         [
-            "INCOMPLETE  score 0.400 = 2/5 of the weight, threshold 0.9",
-            "BLOCKER     a.x.install: *",
-            "UNMEASURED  the session ended before it reported: b.x.world",
-            "GATE        INCOMPLETE: api.md: only 2 of 3 rules were measured; blocked by",
+            "INCOMPLETE  score 0.400 (2 of 5 points), threshold 0.9",
+            "FAIL        a.x.install: *",
+            "NOT MEASURED the session ended before it reported: b.x.world",
+            "GATE        INCOMPLETE: api.md: only 2 of 3 rules were measured; failed rules:",
         ]
     )
 
@@ -85,7 +85,7 @@ def test_partial_does_not_excuse_a_measured_blocker(project: pytest.Pytester, ru
     result = run("-k", "install", "--reflex-allow-partial")
     assert result.ret == 1
     result.stdout.fnmatch_lines(
-        ["GATE        FAILED: api.md: blocked by a.x.install (exit status 1)"]
+        ["GATE        FAILED: api.md: failed rules: a.x.install (exit status 1)"]
     )
 
 
@@ -132,7 +132,7 @@ def test_skip_and_xfail_from_a_conftest_hide_nothing(project: pytest.Pytester, r
     result.assert_outcomes(skipped=1, xfailed=1, passed=2)
     result.stdout.fnmatch_lines(
         [
-            "BLOCKER     a.x.install: an install section: pattern not found",
-            "UNMEASURED  skipped: not today: a.x.usage",
+            "FAIL        a.x.install: an install section: pattern not found",
+            "NOT MEASURED skipped: not today: a.x.usage",
         ]
     )

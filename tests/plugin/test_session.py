@@ -29,10 +29,10 @@ def test_b001_a_failed_blocker_exits_1_and_is_named(project: pytest.Pytester, ru
             "  rule:       a.x.install (fail, weight 2): It shows how to install it",
             '  hint:       add a section "## Install"',
             "  written in: mini.reflex.yaml:*",
-            "FAILED*score 0.600 = 3/5 of the weight, threshold 0.9",
-            "BLOCKER     a.x.install: *",
-            "DISTANCE    gap 0.300, 1 blocking rule, 2 of 3 rules pass",
-            "GATE        FAILED: api.md: blocked by a.x.install; score 0.600 is below 0.9",
+            "FAILED*score 0.600 (3 of 5 points), threshold 0.9",
+            "FAIL        a.x.install: *",
+            "TO PASS     +0.300 and 1 failing rule, 2 of 3 rules pass",
+            "GATE        FAILED: api.md: failed rules: a.x.install; score 0.600 is below 0.9",
         ]
     )
     assert "Traceback" not in result.stdout.str()
@@ -158,7 +158,7 @@ def test_without_a_terminal_the_verdict_is_told_on_stderr(project: pytest.Pytest
     command = ("-p", "no:terminal", "-p", "pytest_reflex.plugin")
     result = project.runpytest_subprocess(*command)
     assert result.ret == 1
-    result.stderr.fnmatch_lines(["reflex gate FAILED: api.md: blocked by a.x.install;*"])
+    result.stderr.fnmatch_lines(["reflex gate FAILED: api.md: failed rules: a.x.install;*"])
 
 
 @pytest.mark.parametrize("option", ["-q", "-qq", "--tb=no", "-rA", "--no-summary"])
@@ -180,7 +180,7 @@ def test_q_shows_one_line_per_evaluation(project: pytest.Pytester, run: Run) -> 
     write(project, "api.md", BAD)
     lines = run("-q", "--tb=no").outlines
     told = [line for line in lines if line.startswith("reflex ")]
-    reason = "blocked by a.x.install; score 0.600 is below 0.9"
+    reason = "failed rules: a.x.install; score 0.600 is below 0.9"
     assert told == [f"reflex FAILED api.md (mini, B): 0.600/0.9; {reason}"]
 
 
@@ -192,7 +192,7 @@ def test_an_artifact_that_changes_while_it_is_judged_does_not_pass(
     )
     result = run()
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["*the artifact changed while it was judged*"])
+    result.stdout.fnmatch_lines(["*the artifact changed during the evaluation*"])
 
 
 def test_an_interrupt_stays_an_interrupt(project: pytest.Pytester) -> None:

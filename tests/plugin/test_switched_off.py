@@ -22,7 +22,7 @@ def _one_bad_artifact(project: pytest.Pytester) -> None:
 def test_no_part_can_be_blocked_on_the_command_line(run: Run, name: str) -> None:
     result = run("-p", f"no:{name}")
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["GATE        FAILED: api.md: blocked by a.x.install*"])
+    result.stdout.fnmatch_lines(["GATE        FAILED: api.md: failed rules: a.x.install*"])
 
 
 @pytest.mark.parametrize("workers", [False, True])

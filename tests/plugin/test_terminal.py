@@ -52,15 +52,15 @@ def test_an_evaluation_says_everything_in_80_columns() -> None:
     assert evaluation_text(sample()).splitlines() == [
         "ARTIFACT    artifact.md (sha256 abababab)",
         "CRITERIA    set version 1, phase B",
-        "INCOMPLETE  score 0.428 = 3/7 of the weight, threshold 0.8",
-        "BLOCKER     a.x.bad: no such section (doc.md:3:7)",
+        "INCOMPLETE  score 0.428 (3 of 7 points), threshold 0.8",
+        "FAIL        a.x.bad: no such section (doc.md:3:7)",
         "            hint: add the section",
-        "WARNING     b.x.mild: could not be judged: it took too long (doc.md:3:7)",
+        "WARNING     b.x.mild: check error: it took too long (doc.md:3:7)",
         "            expected: what b.x.mild asks for",
         "INFO        b.x.note: a remark (doc.md:3:7)",
         "            expected: what b.x.note asks for",
-        "UNMEASURED  this check did not report: b.x.late",
-        "DISTANCE    gap 0.372, 1 blocking rule, 1 of 5 rules pass",
+        "NOT MEASURED this check did not report: b.x.late",
+        "TO PASS     +0.372 and 1 failing rule, 1 of 5 rules pass",
     ]
 
 
@@ -70,14 +70,14 @@ def test_a_passed_evaluation_is_three_lines() -> None:
 
 def test_colour_is_only_added() -> None:
     plain, coloured = evaluation_text(sample()), evaluation_text(sample(), colour=True)
-    assert "\x1b[31;1mBLOCKER\x1b[0m" in coloured
+    assert "\x1b[31;1mFAIL\x1b[0m" in coloured
     assert "\x1b" not in plain
     assert len(coloured.splitlines()) == len(plain.splitlines())
 
 
 def test_b019_a_missed_threshold_never_looks_met() -> None:
     one = evaluation([(rule("a.x.y", "fail", 7999), "pass"), (rule("a.x.z", "warn", 2001), "fail")])
-    assert "score 0.799 = 7999/10000 of the weight, threshold 0.8" in evaluation_text(one)
+    assert "score 0.799 (7999 of 10000 points), threshold 0.8" in evaluation_text(one)
 
 
 def test_b059_words_that_look_like_numbers_stay_as_they_are() -> None:
@@ -91,7 +91,7 @@ def test_b059_words_that_look_like_numbers_stay_as_they_are() -> None:
 def test_many_rows_of_a_kind_are_counted() -> None:
     many = [(rule(f"a.x.r{number}", "fail", 1), "fail") for number in range(40)]
     text = evaluation_text(evaluation(many))
-    assert text.count("BLOCKER") == 26
+    assert text.count("FAIL  ") == 26
     assert "and 15 more" in text
 
 

@@ -115,7 +115,7 @@ def test_an_item_is_skipped_with_the_reason(conditional: pytest.Pytester, run: R
 
 def test_the_section_of_a_session_lists_them(conditional: pytest.Pytester, run: Run) -> None:
     told = " ".join(run().stdout.str().split())
-    assert "PASSED score 1.000 = 2/2 of the weight, threshold 0.9" in told
+    assert "PASSED score 1.000 (2 of 2 points), threshold 0.9" in told
     why = "condition not met: pattern found at line 3"
     assert f"N/A not applicable ({why}): a.x.released" in told
     assert "PASSED (exit status 0)" in told
@@ -179,7 +179,7 @@ def test_where_no_rule_applies_nothing_passes(
     capsys.readouterr()
     assert main(["evaluate", "api.md", "--criteria", "mini.reflex.yaml"]) == 5
     out = capsys.readouterr().out
-    assert "INCOMPLETE  score 1.000 = 0/0 of the weight" in out
+    assert "INCOMPLETE  score 1.000 (0 of 0 points)" in out
     assert "UNSOUND     no rule that can fail the gate is applicable" in out
     assert main(["evaluate", "api.md", "--criteria", "mini.reflex.yaml", "--json"]) == 5
     assert json.loads(capsys.readouterr().out)["gate"]["exit_status"] == 5

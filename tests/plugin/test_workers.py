@@ -71,7 +71,7 @@ def test_deselected_rules_are_known_to_the_controller(
     spread = run_workers("-k", "usage", "--reflex-json=two.json")
     assert plain.ret == spread.ret == 1
     assert document("out.json") == document("two.json")
-    spread.stdout.fnmatch_lines(["UNMEASURED  deselected: a.own.first, b.own.table"])
+    spread.stdout.fnmatch_lines(["NOT MEASURED deselected: a.own.first, b.own.table"])
 
 
 def test_a_selection_of_nothing_does_not_pass_with_workers(run_workers: Run) -> None:
@@ -89,8 +89,8 @@ def test_a_dead_worker_costs_its_item_and_no_other(
     assert result.ret == 1
     result.stdout.fnmatch_lines(
         [
-            "INCOMPLETE  score 0.714 = 5/7 of the weight, threshold 0.9",
-            "UNMEASURED  the worker died while it ran: a.x.dies",
+            "INCOMPLETE  score 0.714 (5 of 7 points), threshold 0.9",
+            "NOT MEASURED the worker died while it ran: a.x.dies",
             "NEXT        see it die alone: pytest -n 0 mini.reflex.yaml::a.x.dies::0",
         ]
     )
@@ -161,7 +161,7 @@ def test_b049_odd_values_of_a_foreign_check_cross_to_the_controller(
     result = run_workers("-n1", "--junitxml=junit.xml")
     assert result.ret == 1
     assert "INTERNALERROR" not in result.stdout.str()
-    result.stdout.fnmatch_lines([r"BLOCKER     a.x.dies: a\udc80\x00\x1b[[]31m"])
+    result.stdout.fnmatch_lines([r"FAIL        a.x.dies: a\udc80\x00\x1b[[]31m"])
 
 
 def test_x_with_workers_is_not_a_pass(project: pytest.Pytester, run_workers: Run) -> None:

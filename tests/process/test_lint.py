@@ -75,7 +75,7 @@ def runs_data(tree: ast.Module) -> bool:
     )
 
 
-# Why it may: `compile` tells whether a text is Python; what it makes is thrown away.
+# Why it may: `compile` reports whether a text is Python; what it makes is thrown away.
 NAMED = {"documents/python_tree.py"}
 
 

@@ -170,7 +170,7 @@ _SAVE = """\
 step = os.environ["PYTEST_REFLEX_STEP"]
 saved = pathlib.Path({folder!r}) / f"{{calls}}-{{step.lower()}}"
 saved.write_text(prompt)
-issue = {{"rule_id": "a.sums.add", "problem": "1 - 2 is no sum", "fix_instruction": "use +",
+issue = {{"rule_id": "a.sums.add", "problem": "1 - 2 is not a sum", "fix_instruction": "use +",
          "expected_effect": "Rule a.sums.add passes"}}
 if step == "PLAN":
     print(json.dumps({{"plan": ["Add in add", "Halve in half", "Run the tests"]}}))
@@ -179,7 +179,7 @@ elif step == "CRITIQUE":
 elif calls < 4:
     print("I have no file.")
 else:
-    mend()
+    fix()
 """
 
 

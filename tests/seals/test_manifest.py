@@ -1,4 +1,4 @@
-"""A manifest tells what was added, changed and removed, and nothing else."""
+"""A manifest reports what was added, changed and removed, and nothing else."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def written(name: str, text: str = "two\n") -> Act:
 
 
 def replaced(name: str) -> Act:
-    """Put another file of the same size and times in the place of one."""
+    """Put another file of the same size and times in place of one."""
 
     def act(root: Path) -> None:
         status = (root / name).stat()

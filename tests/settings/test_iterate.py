@@ -117,7 +117,7 @@ def test_b075_an_unreadable_limit_is_never_no_limit(
 
 
 BAD = {
-    "more rounds than a state can hold": (
+    "more iterations than a state can hold": (
         "[iterate]\nmax_iterations = 1000000000001",
         "iterate.max_iterations = 1000000000001: expected a whole number from 0 to 1000000000000",
     ),
@@ -178,7 +178,7 @@ BAD = {
         f'[{BUILD}]\nact = [{{content = " "}}]',
         f"{BUILD}.act.0: expected a non-empty string",
     ),
-    "a parameter that is no text": (
+    "a parameter that is not text": (
         f'[{BUILD}]\nact = [{{content = "{{a}}", parameters = {{a = 1}}}}]',
         "expected text for the parameter 'a'",
     ),

@@ -145,7 +145,7 @@ def test_a_pyproject_without_settings_beside_our_own_file_is_nothing(
 
 BAD = {
     "zero iterations": ("[loop]\nmax_iterations = 0", "whole number >= 1"),
-    "a bool is no number": ("[loop]\nmax_iterations = true", "whole number >= 1"),
+    "a bool is not a number": ("[loop]\nmax_iterations = true", "whole number >= 1"),
     "b064 a number in quotes": (
         '[loop]\nmax_iterations = "08"',
         "loop.max_iterations = '08': expected a whole number >= 1, without quotes",
@@ -160,16 +160,16 @@ BAD = {
     "an infinite budget": ("[loop]\nbudget = {usd = inf}", "positive number for 'usd'"),
     "an agent for no step": ('[loop]\nagents = {think = "x"}', "'think'"),
     "an empty agent": ('agent = ""', "non-empty string"),
-    "plugins that are no list": ("plugins = 3", "list of names"),
-    "an agent that is no table": ('[agents]\nwriter = "x"', "expected a table for 'writer'"),
+    "plugins that are not a list": ("plugins = 3", "list of names"),
+    "an agent that is not a table": ('[agents]\nwriter = "x"', "expected a table for 'writer'"),
     "a long text": ('agents = "' + "x" * 200 + '"', ":1:10: agents = '" + "x" * 79 + "...: expe"),
     "a key in quotes that looks like ours": (
         '"loop.root" = "x"\nloop = 5',
         "pytest-reflex.toml:2:8: loop = 5",
     ),
     "a nul in a path": ('[loop]\nroot = "a\\u0000"', "non-empty string"),
-    "a loop that is no table": ("loop = 5", "pytest-reflex.toml:1:8: loop = 5: expected a table"),
-    "a goal that is no table": ("goal = 5", "goal = 5: expected a table (as in [goal])"),
+    "a loop that is none": ("loop = 5", "pytest-reflex.toml:1:8: loop = 5: expected a table"),
+    "a goal that is not a table": ("goal = 5", "goal = 5: expected a table (as in [goal])"),
     "broken TOML": ("[loop", "pytest-reflex.toml"),
     "TOML nested too deep": ("a = " + "[" * 100_000, "pytest-reflex.toml"),
 }

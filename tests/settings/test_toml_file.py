@@ -14,8 +14,8 @@ from pytest_reflex.settings import global_path, load
 
 ODD: dict[str, tuple[Callable[[Path], object], str]] = {
     "a link to nothing": (lambda path: path.symlink_to("gone"), "it is a link to a file that is"),
-    "a folder": (lambda path: path.mkdir(), "it is no regular file"),
-    "a pipe": (lambda path: os.mkfifo(path), "it is no regular file"),
+    "a folder": (lambda path: path.mkdir(), "it is not a regular file"),
+    "a pipe": (lambda path: os.mkfifo(path), "it is not a regular file"),
     "a link in a circle": (lambda path: path.symlink_to(path.name), "symbolic links"),
 }
 PLACES: dict[str, Callable[[Path], Path]] = {
@@ -80,10 +80,10 @@ def test_no_gate_is_lost_with_its_file(project: Path, capfd: pytest.CaptureFixtu
 
 
 BROKEN = {
-    "another encoding": (b'a = 1\nname = "\xc3\xa4\xe9"\n', ":2:10: byte 0xe9 is no UTF-8 (save"),
-    "a value that is none": (b"a = 1\nb = \n", ":2:5: this is no TOML: Invalid value (mend"),
-    "an end too early": (b"a = 1\nb = [", ":2: this is no TOML: "),
-    "a nest too deep": (b"a = " + b"[" * 100_000, ": this is no TOML that can be read: it is nes"),
+    "another encoding": (b'a = 1\nname = "\xc3\xa4\xe9"\n', ":2:10: byte 0xe9 is not UTF-8 (save"),
+    "a value that is none": (b"a = 1\nb = \n", ":2:5: this is not TOML: Invalid value (mend"),
+    "an end too early": (b"a = 1\nb = [", ":2: this is not TOML: "),
+    "a nest too deep": (b"a = " + b"[" * 100_000, ": this is not TOML that can be read: it is nes"),
 }
 
 

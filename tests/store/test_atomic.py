@@ -175,6 +175,6 @@ def test_only_regular_files_are_read(tmp_path: Path, kind: str) -> None:
         path.mkdir()
     else:
         path = Path("/dev/zero")
-    message = "is a symbolic link" if kind == "link" else "is no regular file"
+    message = "is a symbolic link" if kind == "link" else "is not a regular file"
     with pytest.raises(StateError, match=f"{path} {message}"):
         read_file(path)

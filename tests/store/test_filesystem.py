@@ -1,4 +1,4 @@
-"""L4: who drives a loop where other machines may see its files is told."""
+"""L4: who drives a loop where other machines may see its files is reported."""
 
 from __future__ import annotations
 

@@ -48,9 +48,9 @@ HOSTILE = [
 
 @pytest.mark.parametrize("alias", HOSTILE, ids=range(len(HOSTILE)))
 def test_b118_hostile_alias_is_refused(tmp_path: Path, alias: str) -> None:
-    with pytest.raises(UsageError, match=re.escape(f"{alias!r} is no alias")):
+    with pytest.raises(UsageError, match=re.escape(f"{alias!r} is not an alias")):
         create_run_folder(tmp_path / "root", "task", alias)
-    with pytest.raises(UsageError, match="is no alias"):
+    with pytest.raises(UsageError, match="is not an alias"):
         run_folder(tmp_path / "root", alias)
     assert list(tmp_path.iterdir()) == []
 

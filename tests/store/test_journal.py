@@ -243,11 +243,11 @@ def test_lost_line_is_told(path: Path) -> None:
 
 BAD_LINES = {
     "not utf-8": (b"\xff", "it is not UTF-8"),
-    "number": (b"7", "it is no JSON object"),
-    "nan": (b'{"a": NaN}', "it is not JSON (NaN is no JSON number)"),
+    "number": (b"7", "it is not a JSON object"),
+    "nan": (b'{"a": NaN}', "it is not JSON (NaN is not a JSON number)"),
     "twice": (b'{"a": 1, "a": 2}', "it is not JSON (a key is there twice)"),
     "deep": (b"[" * 100_000, "it is nested too deep"),
-    "seq": (b'{"seq": true}', "its seq is no whole number: True"),
+    "seq": (b'{"seq": true}', "its seq is not a whole number: True"),
     "unsigned": (b'{"prev": "x"}', "its sum is missing"),
 }
 

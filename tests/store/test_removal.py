@@ -52,7 +52,7 @@ def test_t04_a_link_in_its_place_is_refused(root: Path) -> None:
 
 @pytest.mark.parametrize("alias", ["..", "../state/words", "/etc", "A", ".words"])
 def test_t03_what_is_no_alias_is_refused(alias: str, root: Path) -> None:
-    with pytest.raises(UsageError, match="is no alias"):
+    with pytest.raises(UsageError, match="is not an alias"):
         remove_run(root, alias, HISTORY)
 
 

@@ -102,7 +102,7 @@ BAD: list[tuple[dict[str, Any], Files, str, tuple[str, int]]] = [
     (
         {**NUMBER, "consecutive": True},
         {"a.md": front(1), "b.md": front("x")},
-        "x is no whole number",
+        "x is not a whole number",
         ("b.md", 3),
     ),
     (
@@ -233,8 +233,8 @@ def test_one_file_is_a_whole_of_one() -> None:
 
 
 REFUSED: dict[str, dict[str, Any]] = {
-    "'across' is no key of a check of type structure (headings)": {"headings": {"levels": True}},
-    "'across' is no key of a check of type structure (json_schema)": {
+    "'across' is not a key of a check of type structure (headings)": {"headings": {"levels": True}},
+    "'across' is not a key of a check of type structure (json_schema)": {
         "json_schema": {"type": "map"}
     },
     "each does not go with across: true": {**NUMBER, "each": True},

@@ -240,4 +240,4 @@ def test_a_call_of_go_is_found_within_a_function() -> None:
 @pytest.mark.parametrize("pattern", ["print($X", "a b c", "if x\n  y"])
 def test_pattern_that_is_no_code_is_refused(pattern: str) -> None:
     (problem,) = problems({"code": {"language": "python", "pattern": pattern}})
-    assert "code: pattern is no whole piece of python code: " in problem.message
+    assert "code: pattern is not a whole piece of python code: " in problem.message

@@ -99,7 +99,7 @@ def test_no_data_is_a_failure() -> None:
 
 
 UNUSABLE: list[tuple[Any, str]] = [
-    ({"type": "strin"}, "it is no valid schema: 'strin' is not valid"),
+    ({"type": "strin"}, "it is not a valid schema: 'strin' is not valid"),
     ({"properties": {"a": {"pattern": "("}}}, "(at properties/a/pattern)"),
     ({"$ref": "#/$defs/no"}, "$ref '#/$defs/no' leads nowhere"),
     ({"items": {"$ref": "http://x.example/s"}}, "'http://x.example/s' is in no part of this"),
@@ -212,7 +212,7 @@ MISSING = [
     (None, "json_schema: ", "service.json"),
     ("{", "json_schema: ", "line 1"),
     ("[]", "json_schema: ", "holds no schema"),
-    ('{"type": "strin"}', "json_schema: it is no valid schema", "'strin'"),
+    ('{"type": "strin"}', "json_schema: it is not a valid schema", "'strin'"),
 ]
 
 

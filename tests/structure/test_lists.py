@@ -29,9 +29,14 @@ LISTS = {
     "the same long text": (LONG + "1", LONG + "1", {"unique": True}, "is there twice"),
     "long texts that begin alike": (LONG + "1", LONG + "2", {"unique": True}, ""),
     "long lists that begin alike": (f"[{LONG}, 1]", f"[{LONG}, 2]", {"unique": True}, ""),
-    "more digits than a number has": ("1", f"'{'9' * 5000}'", {"consecutive": True}, "is no whole"),
-    "a boolean": ("1", "true", {"consecutive": True}, "true is no whole number"),
-    "nothing": ("1", "null", {"consecutive": True}, "null is no whole number"),
+    "more digits than numbers have": (
+        "1",
+        f"'{'9' * 5000}'",
+        {"consecutive": True},
+        "is not a whole",
+    ),
+    "a boolean": ("1", "true", {"consecutive": True}, "true is not a whole number"),
+    "nothing": ("1", "null", {"consecutive": True}, "null is not a whole number"),
 }
 
 

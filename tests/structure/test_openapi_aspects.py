@@ -71,7 +71,7 @@ NAMES = {
 PASSING: dict[str, tuple[str, Node]] = {
     "default response": ("operations", get({"responses": {"default": {}}})),
     "path item by reference": ("operations", SHARED_PATH),
-    "body that is no JSON": (
+    "body that is not JSON": (
         "schemas",
         get({"responses": {"200": {"content": {"text/plain": {}}}}}),
     ),
@@ -131,7 +131,7 @@ PASSING: dict[str, tuple[str, Node]] = {
         "naming",
         {"paths": {"/2.0/pet-owners": {}, "/status/200": {}, "/v3": {}, "/2024-01-31": {}}},
     ),
-    "a digit at the start is no style": (
+    "a digit at the start is not a style": (
         "naming",
         {"paths": {"/2fa/pet-owners": {}, "/3d-models": {}, "/two-words": {}}},
     ),
@@ -237,7 +237,7 @@ def test_body_of_nothing_needs_no_example(node: Node) -> None:
 
 @pytest.mark.parametrize("schema", [{}, True, None], ids=str)
 def test_schema_that_is_written_is_declared(schema: Any) -> None:
-    """What is no schema at all is what the validator finds."""
+    """What is not a schema at all is what the validator finds."""
     assert look("schemas", get(answers({"schema": schema}))).outcome is Outcome.PASS
 
 
@@ -294,7 +294,7 @@ FAILING: dict[str, tuple[str, Node]] = {
         get({"callbacks": {"c": {"u": {"post": asks(ARRAY)}}}}),
     ),
     "GET /a documents no error response": ("errors", get({"responses": {"200": {}, "302": {}}})),
-    "operationId 'find a' is no identifier": ("naming", get({"operationId": "find a"})),
+    "operationId 'find a' is not an identifier": ("naming", get({"operationId": "find a"})),
     "the path segment 'e_f' is not kebab-case as the others are": (
         "naming",
         {"paths": {"/a-b": {}, "/c-d": {}, "/e_f": {}}},

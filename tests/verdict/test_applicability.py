@@ -61,7 +61,7 @@ def test_it_keeps_a_gate_open_only_where_another_rule_can_shut_it(
 NOTHING_LEFT: dict[str, tuple[list[tuple[str, object, str]], str]] = {
     "the only rule": ([("fail", 2, NA)], "0.8"),
     "all of several": ([("fail", 2, NA), ("warn", 1, NA), ("info", 0, NA)], "0.8"),
-    "all but one that is only told": ([("fail", 2, NA), ("info", 0, "pass")], "0.8"),
+    "all but one that is only reported": ([("fail", 2, NA), ("info", 0, "pass")], "0.8"),
     "all but a warning, under threshold 0": ([("fail", 2, NA), ("warn", 1, "pass")], "0"),
     "all but a warning of weight 0": ([("fail", 2, NA), ("warn", 0, "pass")], "1"),
 }

@@ -77,14 +77,15 @@ def test_a_problem_makes_the_gate_an_error_whatever_else_passed() -> None:
 
 def test_reasons_name_blockers_score_and_what_is_missing() -> None:
     assert judged("fail", "pass").reason == (
-        "artifact.md: blocked by a.x.fail; score 0.333 is below 0.6"
+        "artifact.md: failed rules: a.x.fail; score 0.333 is below 0.6"
     )
     assert judged("fail", "not_measured").reason == (
-        "artifact.md: only 1 of 2 rules were measured; blocked by a.x.fail"
+        "artifact.md: only 1 of 2 rules were measured; failed rules: a.x.fail"
     )
     assert judged("pass", "pass").reason == ""
     assert (
-        judged("error", "not_measured", partial=True).reason == "artifact.md: blocked by a.x.fail"
+        judged("error", "not_measured", partial=True).reason
+        == "artifact.md: failed rules: a.x.fail"
     )
     assert judged("not_measured", "fail").reason == ("artifact.md: only 1 of 2 rules were measured")
 
@@ -101,7 +102,7 @@ def test_reasons_of_what_was_left_out_on_purpose() -> None:
 
 def test_reasons_of_what_is_incomplete() -> None:
     assert judged("fail", "pass", narrowed="one test was chosen").reason == (
-        "artifact.md: one test was chosen; blocked by a.x.fail"
+        "artifact.md: one test was chosen; failed rules: a.x.fail"
     )
     assert judged("pass", "fail", narrowed="one test was chosen").status is GateStatus.PASSED
     assert judged("not_measured", "pass", narrowed="one test was chosen").reason == (
@@ -114,13 +115,13 @@ def test_reasons_of_what_failed_start_with_what_made_it_unsound() -> None:
     assert failed_reason(replace(fine, unsound="it changed")) == "it changed"
     failed = evaluation([(FAIL, "fail"), (WARN, "pass")])
     assert failed_reason(replace(failed, unsound="it changed")) == (
-        "it changed; blocked by a.x.fail; score 0.333 is below 0.8"
+        "it changed; failed rules: a.x.fail; score 0.333 is below 0.8"
     )
     assert failed_reason(evaluation([(FAIL, "pass"), (WARN, "fail")])) == (
         "score 0.666 is below 0.8"
     )
     reached = evaluation([(FAIL, "fail"), (WARN, "pass")], threshold=Fraction(1, 3))
-    assert failed_reason(reached) == "blocked by a.x.fail"
+    assert failed_reason(reached) == "failed rules: a.x.fail"
     assert failed_reason(evaluation([])) == "no rule is active"
 
 

@@ -14,7 +14,7 @@ def append(addition: str, text: str) -> str:
 
 
 def append_to_library(addition: str, text: str) -> str | None:
-    """Append to a module that is no program: programs may print."""
+    """Append to a module that is not a program: programs may print."""
     return None if "__main__" in text else append(addition, text)
 
 
@@ -43,7 +43,7 @@ CHANGES: dict[str, dict[str, Change]] = {
     "a.completeness.functions": {
         "a body that only passes": partial(append, "def last_one() -> int:\n    pass"),
         "not implemented": partial(append, "def last_one() -> int:\n    raise NotImplementedError"),
-        "a comment in the place of code": partial(append, "LAST = 1\n\n# ... rest of the code"),
+        "a comment in place of code": partial(append, "LAST = 1\n\n# ... rest of the code"),
         "an ellipsis": partial(append, "def last_one(a: int) -> int:\n    ..."),
     },
     "a.completeness.types": {

@@ -156,7 +156,7 @@ def new_without_day(text: str) -> str | None:
 
 
 def body_as(new: str, place: int, text: str) -> str | None:
-    """Put something else in the place of all that an entry says: the first, or one further on."""
+    """Put something else in place of all that an entry says: the first, or one further on."""
     text = with_hashes(text)
     found = [entry for entry in entries(text) if text[entry.body : entry.end].strip()]
     if not found:

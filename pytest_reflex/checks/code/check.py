@@ -139,7 +139,7 @@ def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _of_user(spec: CheckSpec, params: Mapping[str, Any]) -> CheckSpec | None:
-    """Return the executable check that stands in the place of our own tools, if there is one."""
+    """Return the executable check that stands in place of our own tools, if there is one."""
     if not params.get("command", "").strip():
         return None
     own = {key: params[key] for key in ("command", "timeout")}

@@ -120,7 +120,7 @@ def _entries(finished: Finished) -> list[dict[str, Any]]:
     try:
         entries: list[dict[str, Any]] = json.loads(finished.stdout) if finished.stdout else []
     except ValueError:
-        raise ToolError("ruff could not judge: what it wrote is no JSON") from None
+        raise ToolError("ruff could not judge: what it wrote is not JSON") from None
     if bool(entries) != bool(code) or not finished.stdout:
         why = said[-1] if said else "it gives no report"
         raise ToolError(f"ruff could not judge: exit status {code}, {why}")

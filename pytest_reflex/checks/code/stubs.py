@@ -1,7 +1,7 @@
 """Functions that do nothing, and are not meant to.
 
-What leaves its work to others, or says that there is none, is no stub: abstract methods, those of
-protocols and of base classes, hooks that a class overrides, and what a comment explains.
+What leaves its work to others, or says that there is none, is not a stub: abstract methods, those
+of protocols and of base classes, hooks that a class overrides, and what a comment explains.
 """
 
 from __future__ import annotations

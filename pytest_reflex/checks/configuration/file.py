@@ -46,7 +46,7 @@ class Wishes:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One value that is no container: its path, the name it goes by, and its line.
+    """One value that is not a container: its path, the name it goes by, and its line.
 
     Of an entry `NAME=value` of a list the name is NAME; of `NAME` alone the value is None.
     """
@@ -133,7 +133,7 @@ _LANGUAGE = re.compile(
     r"|nn|no|pl|pt|ro|ru|sk|sl|sq|sr|sv|ta|th|tr|uk|ur|vi|zh)(?:[-_][A-Za-z]{2,4})?"
 )
 _OF_TEXTS = r"(?:intl|i18n|lang|locales?|messages?|strings|texts|translations?)"
-# In release-it.json and client_id.json the last word is no language.
+# In release-it.json and client_id.json the last word is not a language.
 _LOCALE_NAME = re.compile(
     rf"(?:[\w-]+\.|{_OF_TEXTS}[_-])?{_LANGUAGE.pattern}\.\w+|{_OF_TEXTS}\.\w+", re.IGNORECASE
 )

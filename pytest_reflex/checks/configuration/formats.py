@@ -200,7 +200,7 @@ def _read_env(text: str) -> tuple[Data, ...]:
         if binding.key is None:
             continue
         if not _VARIABLE.fullmatch(binding.key):
-            raise DataSyntaxError(f"{binding.key!r} is no name of a variable", line)
+            raise DataSyntaxError(f"{binding.key!r} is not a name of a variable", line)
         if binding.key in value:
             reason = f"duplicate name {binding.key!r}"
             raise DataSyntaxError(reason, line, other=", first", other_line=lines[binding.key])

@@ -40,7 +40,7 @@ ASPECTS: dict[str, tuple[str, Callable[[ApiDocument], Report]]] = {
     ),
     "errors": ("an operation under `paths` without a 4xx, 5xx or default response", errors),
     "naming": (
-        "names that leave the style of their kind; an operationId that is no identifier",
+        "names that leave the style of their kind; an operationId that is not an identifier",
         naming,
     ),
     "pagination": ("a GET that returns a list without a way to its next part", pagination),

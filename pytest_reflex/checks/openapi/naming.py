@@ -37,7 +37,7 @@ def naming(api: ApiDocument) -> Report:
     """
     ids = list(_operation_ids(api))
     findings = [
-        api.finding(f"operationId {name!r} is no identifier", spot)
+        api.finding(f"operationId {name!r} is not an identifier", spot)
         for name, spot in ids
         if not _IDENTIFIER.fullmatch(name)
     ]

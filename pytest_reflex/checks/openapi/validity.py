@@ -82,7 +82,7 @@ def _errors(api: ApiDocument, version: str) -> Iterator[Finding]:
             found = islice(faults_in(api, version), MOST_FINDINGS)
             yield from (_placed(api, *fault) for fault in found)
     except ValidatorDetectError:
-        message = f"openapi {version!r} is no known version; 3.0, 3.1 and 3.2 are"
+        message = f"openapi {version!r} is not a known version; 3.0, 3.1 and 3.2 are"
         yield api.finding(message, api.root.child("openapi"))
     except RecursionError:
         raise ArtifactError(

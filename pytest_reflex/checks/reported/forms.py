@@ -27,7 +27,7 @@ _NOT_THAT_LIST = "no report: anything but that list"
 FORMS = {
     "sarif": "results of version 2.1.0, without suppressed ones; no report: a run without results",
     "junit": "failures and errors, the rule is the test's name; "
-    "no report: no test was run, or more tests or failures are told than shown",
+    "no report: no test was run, or more tests or failures are reported than shown",
     "tap": "tests that are not ok, without those marked `TODO` or `SKIP`; "
     "no report: no other test was run, one is missing, or no plan",
     "checkstyle": "errors, the rule is their `source`; no report: an exception in it",

@@ -124,7 +124,7 @@ class JsonReader:
         """Return the findings of a report that is one JSON document."""
         value = _parsed(utf8(data))
         if not isinstance(value, list | dict):
-            raise UnreadableError(f"the report is no list of findings, but {_shown(value)}")
+            raise UnreadableError(f"the report is not a list of findings, but {_shown(value)}")
         return self._findings(value)
 
     def lines(self, data: bytes) -> list[ToolFinding]:
@@ -144,7 +144,7 @@ class JsonReader:
         holder = next(paths.find(value, self._items[:-1]), None) if self._items else None
         empty = isinstance(value, list) and not value
         if self._items and not empty and not isinstance(getattr(holder, "value", None), list):
-            where = f"{paths.render(self._items[:-1]) or 'the document'} is no list"
+            where = f"{paths.render(self._items[:-1]) or 'the document'} is not a list"
             if next(paths.find(value, self._items), None) is None:
                 where = f"nothing is at items {self._form.items!r}"
             raise UnreadableError(f"the report has no list of findings: {where}")
@@ -166,7 +166,7 @@ class JsonReader:
 
     def _one(self, item: Any, holder: Any) -> ToolFinding:
         if not isinstance(item, dict):
-            raise UnreadableError(f"a finding in the report is no map, but {_shown(item)}")
+            raise UnreadableError(f"a finding in the report is not a map, but {_shown(item)}")
         message = self._get(item, "message")
         if not isinstance(message, str) or not message.strip():
             path = self._form.fields["message"]
@@ -193,7 +193,7 @@ class JsonReader:
             return max(int(value) + 1 - self._form.first, 0)
         except (TypeError, ValueError, OverflowError):
             raise UnreadableError(
-                f"{self._form.fields[name]!r} is no number: {_shown(value)}"
+                f"{self._form.fields[name]!r} is not a number: {_shown(value)}"
             ) from None
 
 

@@ -24,7 +24,7 @@ def read_sarif(data: bytes) -> list[ToolFinding]:
     except (DataSyntaxError, ArtifactError) as error:
         raise UnreadableError(f"the report is not JSON: {error}") from None
     if not isinstance(log, dict) or log.get("version") != "2.1.0":
-        raise UnreadableError("the report is no SARIF log of version 2.1.0")
+        raise UnreadableError("the report is not a SARIF log of version 2.1.0")
     runs = log.get("runs")
     if not isinstance(runs, list) or not runs:
         raise UnreadableError("the SARIF log has no runs")
@@ -105,5 +105,5 @@ def _rules(run: dict[str, Any]) -> list[Any]:
 
 def _map(value: Any, what: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise UnreadableError(f"{what} in the SARIF log is no map")
+        raise UnreadableError(f"{what} in the SARIF log is not a map")
     return value

@@ -20,7 +20,7 @@ _BAIL = re.compile(r"bail out!(.*)", re.IGNORECASE)
 def read_tap(data: bytes) -> list[ToolFinding]:
     """Return the tests that are not ok; the rule is `test N`, the message the description.
 
-    What is marked TODO or SKIP is no finding, and was not run. What is indented (subtests, YAML)
+    What is marked TODO or SKIP is not a finding, and was not run. What is indented (subtests, YAML)
     belongs to the test before it. Raises UnreadableError without a plan, on fewer or more tests
     than planned, on a test out of order and on "Bail out!"; NothingRunError where no test was run.
     """

@@ -15,7 +15,7 @@ def read_checkstyle(data: bytes) -> list[ToolFinding]:
     """Return the errors of a checkstyle report; raises UnreadableError where it is none."""
     root = read_xml(data)
     if root.name != "checkstyle":
-        raise UnreadableError(f"the report is no checkstyle report, but <{root.name}>")
+        raise UnreadableError(f"the report is not a checkstyle report, but <{root.name}>")
     found = []
     for file in root.below("file"):
         if broken := file.below("exception"):
@@ -47,7 +47,7 @@ def read_junit(data: bytes) -> list[ToolFinding]:
     """
     root = read_xml(data)
     if root.name not in ("testsuites", "testsuite"):
-        raise UnreadableError(f"the report is no JUnit report, but <{root.name}>")
+        raise UnreadableError(f"the report is not a JUnit report, but <{root.name}>")
     suites = list(_suites(root))
     cases = [(suite, case) for suite in suites for case in suite.below("testcase")]
     # pytest counts each subtest, and shows the test that it is in.

@@ -50,7 +50,7 @@ def schema_text(schema: Any) -> str:
     except RecursionError:
         raise ValueError(f"nested deeper than {MAX_DEPTH} levels") from None
     except (TypeError, ValueError) as error:
-        raise ValueError(f"it is no JSON: {error}") from None
+        raise ValueError(f"it is not JSON: {error}") from None
     if len(text) > LONGEST:
         raise ValueError(f"{len(text):,} characters, the limit is {LONGEST:,}")
     if fault := _fault(text):
@@ -76,7 +76,7 @@ def _fault(text: str) -> str:
         kind.check_schema(schema)
     except SchemaError as error:
         where = "/".join(map(str, error.absolute_path))
-        return f"it is no valid schema: {one_line(error.message, 160)}" + (
+        return f"it is not a valid schema: {one_line(error.message, 160)}" + (
             f" (at {where})" if where else ""
         )
     except RecursionError:

@@ -82,13 +82,13 @@ def _misplaced(
     position: str, before: Part | None, after: list[Part], taken: int, dot_is_all: bool
 ) -> str:
     if position == "AT_BEGINNING_STRING" and taken:
-        return "nothing can stand before \\A"
+        return "nothing can come before \\A"
     if position == "AT_END_STRING" and any(_least(*part) for part in after):
-        return "nothing can stand after \\Z"
+        return "nothing can come after \\Z"
     if position == "AT_BEGINNING" and before and _is_no_newline(before, dot_is_all):
-        return "only a line break can stand before ^"
+        return "only a line break can come before ^"
     if position == "AT_END" and after and _is_no_newline(after[0], dot_is_all):
-        return "only a line break can stand after $"
+        return "only a line break can come after $"
     return ""
 
 

@@ -40,15 +40,13 @@ def _of_command(
     written, spot = command.written, table.at("command")
     if isinstance(written, str) and (fault := syntax_fault(written, command.shell)):
         message = f"bash cannot read {quoted(written)}: {fault}"
-        hint = "it fails whatever the artifact is: mend the command"
+        hint = "it fails for every artifact: fix the command"
         yield warning("broken-command", message, faults, spot, hint=hint, rule_id=rule_id)
         return
     for code, message, hint in _odd(command):
         yield warning(code, message, faults, spot, hint=hint, rule_id=rule_id)
     if command.timeout > LONG:
-        message = (
-            f"the command may take {command.timeout:g} seconds each time the artifact is judged"
-        )
+        message = f"the command may take {command.timeout:g} seconds at each evaluation"
         yield warning("long-timeout", message, faults, table.at("timeout"), rule_id=rule_id)
 
 
@@ -58,14 +56,14 @@ def _odd(of_check: CheckCommand) -> Iterator[tuple[str, str, str]]:
     counted = of_check.decides is Decides.REPORT
     if counted and _SAYS_ALWAYS.fullmatch(text):
         hint = "let a tool look at the artifact"
-        yield "cannot-fail", f"{quoted(text)} reports the same whatever the artifact is", hint
+        yield "cannot-fail", f"{quoted(text)} reports the same for every artifact", hint
     elif of_check.decides is Decides.SUCCESS and _succeeds(command):
         hint = "leave out what hides the exit status"
-        yield "cannot-fail", f"{quoted(text)} succeeds whatever the artifact is", hint
+        yield "cannot-fail", f"{quoted(text)} succeeds for every artifact", hint
     elif not any(name in text for name in _GIVEN):
         message = f"{quoted(text)} does not name the artifact"
         if found := _PASTED.search(text):
-            message += f": nothing is put in the place of {found[0]}"
+            message += f": nothing is put in place of {found[0]}"
         hint = 'its path is in "$PYTEST_REFLEX_ARTIFACT", its blocks in "$PYTEST_REFLEX_BLOCKS"'
         yield "ignores-artifact", message, hint
     elif not isinstance(command, str) and (word := _unexpanded(command)):

@@ -81,7 +81,7 @@ def _misread(search: str) -> Iterator[tuple[str, str, str]]:
     """Yield what looks like a slip of the pen, in a check and in a fix."""
     if _SLASHES.fullmatch(search):
         message = f"the slashes of {quoted(search)} are part of the pattern"
-        yield "slashes", message, "leave them out; ignore_case: true takes the place of /i"
+        yield "slashes", message, "leave them out; ignore_case: true replaces /i"
     if _LOOSE_DOT.fullmatch(search):
         message = f"the dot in {quoted(search)} stands for any character"
         yield "loose-dot", message, r"write \. or add literal: true"

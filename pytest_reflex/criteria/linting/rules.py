@@ -100,7 +100,7 @@ def _words(rule: Rule, draft: Draft) -> Iterator[Odd]:
         yield "no-why", message, table.at("description"), "why: what goes wrong without it"
     if not rule.hint and not rule.fixes and rule.severity is not Severity.INFO:
         hint = "hint: what to write; or a fix"
-        yield "no-remedy", "it does not say how to mend it", table.spot, hint
+        yield "no-remedy", "it does not say how to fix it", table.spot, hint
 
 
 def _weight(rule: Rule, draft: Draft) -> Iterator[Odd]:
@@ -112,7 +112,7 @@ def _weight(rule: Rule, draft: Draft) -> Iterator[Odd]:
         message = "a warning of weight 0 changes neither score nor gate"
         yield "weightless", message, spot, "severity: info says that"
     if rule.severity is Severity.INFO and rule.weight:
-        message = "severity info is only told, but its weight lowers the score"
+        message = "severity info is only reported, but its weight lowers the score"
         yield "weighty-info", message, spot, "severity: warn says that"
 
 

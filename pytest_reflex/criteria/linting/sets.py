@@ -58,7 +58,7 @@ def _twins(
         table = drafts[rule.id].table
         same = checks.setdefault(_key(rule.checks), rule.id) if rule.checks else rule.id
         if same != rule.id and rule.id in ours:
-            message = f"it has the same checks as {same}, so that both count one fault"
+            message = f"it has the same checks as {same}, so both count one failure"
             hint = "drop one of them"
             spot = table.at("check")
             yield warning("same-checks", message, faults, spot, hint=hint, rule_id=rule.id)

@@ -47,7 +47,7 @@ def act_or_ask(
 
 
 def check_text(what: str, text: str) -> None:
-    """Refuse bytes of the command line that are no text: no agent and no file could take them."""
+    """Refuse bytes of the command line that are not text: no agent and no file could take them."""
     try:
         text.encode()
     except UnicodeEncodeError as error:

@@ -42,7 +42,7 @@ def _styled(line: Line) -> str:
 
 
 class View:
-    """What a driver shows while it works; `beat` are the seconds after which that is told.
+    """What a driver shows while it works; `beat` are the seconds after which that is reported.
 
     `resume` is the command by which the run goes on, `idle` what is said where nothing runs.
     """
@@ -127,7 +127,7 @@ class Progress:
         return [first, *self.view.rows(clock(self._seconds() - self._began)), last]
 
     def beat(self) -> None:
-        """Tell that what runs goes on, in a plain line."""
+        """Report that what runs goes on, in a plain line."""
         if running := self._running():
             # A timer calls this, perhaps in the middle of a line: then that line is enough.
             with suppress(RuntimeError):

@@ -1,8 +1,8 @@
 """The events of a run for programs: JSON lines, appended to a file or written to standard output.
 
 Promises: a line is written whole, in one go, when what it tells is durable; a secret of our
-environment is in none; what cannot be written is told once and stops nothing. A file that cannot be
-opened is refused before a run begins.
+environment is in none; what cannot be written is reported once and stops nothing. A file that
+cannot be opened is refused before a run begins.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class _Writer:
 
 
 def _without(hidden: Mapping[str, str], value: Any) -> Any:
-    """Return a value of JSON with references in the place of secrets."""
+    """Return a value of JSON with references in place of secrets."""
     if isinstance(value, str):
         return hide(value, hidden)
     if isinstance(value, Mapping):

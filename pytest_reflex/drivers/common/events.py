@@ -1,4 +1,6 @@
-"""What happens in a run of any driver, in one vocabulary; what was waited for is told at once."""
+"""What happens in a run of any driver, in one vocabulary; what was waited for is reported at
+once.
+"""
 
 from __future__ import annotations
 

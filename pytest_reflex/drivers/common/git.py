@@ -51,7 +51,7 @@ class Git(GitCommand):
             if os.path.lexists(self.project / ".git"):
                 said = text_of(self._finished("rev-parse", "--show-toplevel").stderr)
                 raise _refused(f"git cannot use this repository: {one_line(said, 300)}", "--no-git")
-            raise _refused("this is no git repository", "git init, or --no-git")
+            raise _refused("this is not a git repository", "git init, or --no-git")
         if os.path.realpath(top) != os.path.realpath(self.project):
             raise UsageError("this is not the root of the repository", hint=f"cd {one_line(top)}")
         if self._asked("rev-parse", "--show-superproject-working-tree"):

@@ -1,6 +1,6 @@
 """How git fails, and which hook refused: git's own trace says it, not the text that it prints.
 
-Promises: a failure of git itself (a lock, a signature, a full disk) is no refusal of a hook.
+Promises: a failure of git itself (a lock, a signature, a full disk) is not a refusal of a hook.
 """
 
 from __future__ import annotations

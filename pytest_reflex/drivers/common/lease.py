@@ -2,7 +2,7 @@
 
 Promises: one owner at a time, by a lock that ends with its process (no pid, no status in a file);
 who removes the lock lets nobody in while a tool of the owner is at work.
-Limits: where no lock can be had, that is told, and nobody is kept out; where a tool clears our
+Limits: where no lock can be had, that is reported, and nobody is kept out; where a tool clears our
 files away and nothing tells who started it (not on Linux), nobody is until it has ended.
 """
 
@@ -127,7 +127,7 @@ def _make_root(root: Path, tell: Callable[[str], object]) -> None:
         make_folder(new)
         refuse_links(root.parent, new)
     except (StateError, OSError):
-        return  # no root can be made either, which is told
+        return  # no root can be made either, which is reported
     try:
         _write(new / name, _UNSEEN)
         os.rename(new, root)
@@ -146,7 +146,7 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def _is_planted(path: Path) -> bool:
-    """Return whether something that is no file of ours is in the place of one."""
+    """Return whether something that is not a file of ours is in place of one."""
     try:
         status = os.lstat(path)
     except OSError:

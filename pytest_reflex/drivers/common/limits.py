@@ -37,7 +37,7 @@ def budget_left(budget: Budget, spend: Spend) -> dict[str, float]:
 
 
 def over_time(elapsed: float, wall_time: float) -> str:
-    """Return that a sitting took as long as it may, or an empty string; 0 is no limit."""
+    """Return that a sitting took as long as it may, or an empty string; 0 is not a limit."""
     if not wall_time or elapsed < wall_time:
         return ""
     return f"wall time: {elapsed:.0f} s of {wall_time:g} s in one sitting"

@@ -124,7 +124,7 @@ def failure(why: str, evidence: str = "") -> Measurement:
 
 
 def by_exit_status(finished: Finished) -> Measurement:
-    """Return a pass for exit status 0; what was said last tells why another is none."""
+    """Return a pass for exit status 0; what was said last reports why another is none."""
     code, evidence = finished.returncode or 0, last_lines(finished)
     status = MeasurementStatus.FAILED if code else MeasurementStatus.PASSED
     last = evidence.rpartition("\n")[2].strip() if code else ""

@@ -116,7 +116,7 @@ class AgentMeasure:
         if answer["case"] != case:
             found.append("/case: is not the number of this case")
         if answer["value"] is not None and not math.isfinite(answer["value"]):
-            found.append("/value: is no finite number")
+            found.append("/value: is not a finite number")
         unit = answer.get("unit", "")
         if self._unit and answer["value"] is not None and unit != self._unit:
             found.append(f"/unit: is {unit!r}, not {self._unit!r}")

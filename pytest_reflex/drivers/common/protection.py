@@ -2,8 +2,8 @@
 
 ``Protection`` looks once when it is made; ``modified`` looks again. A file is compared by its
 content (of configuration files by the sections that count), a program also by whether it can be
-executed, a link also by its target. Promises: times alone are no change, and a time that was set
-back hides none; nothing that is no regular file is opened.
+executed, a link also by its target. Promises: times alone are not a change, and a time that was set
+back hides none; nothing that is not a regular file is opened.
 Limits: a file of more than 16 MB is compared by its stamp; code that a gate runs can change a file
 and put it back while it runs.
 """

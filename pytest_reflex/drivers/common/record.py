@@ -24,7 +24,7 @@ WALL_TIME = 8 * 3600.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """One run as it stands. 0 is no limit; times are UTC.
+    """One run as it stands. 0 is not a limit; times are UTC.
 
     `reason` says why it ended, in the words of `StopReason`, empty where it did not; `feedback` is
     what people said since an agent was asked last; `data` is the driver's own, and JSON.

@@ -30,7 +30,7 @@ class RunFile:
         for what, name in (("driver", driver), ("run", run)):
             if not _NAME.fullmatch(name):
                 hint = "letters, digits, _ and -, at most 64"
-                raise UsageError(f"{name!r} is no name of a {what}", hint=hint)
+                raise UsageError(f"{name!r} is not a name of a {what}", hint=hint)
         self.driver, self.run, self._root = driver, run, project / ROOT
         self.folder = (self._root / "runs" / driver / run).absolute()
         self.path = self.folder.with_name(f"{run}.json")

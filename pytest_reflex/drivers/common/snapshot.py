@@ -1,7 +1,7 @@
 """A run whose state is one file that is replaced whole; what people ask of it lies beside it.
 
 Promises: a reader sees the old state or the new one; a file that cannot be read is kept aside
-before anything is written over it; what cannot be written is told and stops nothing.
+before anything is written over it; what cannot be written is reported and stops nothing.
 """
 
 from __future__ import annotations
@@ -108,15 +108,15 @@ class SnapshotFile(Generic[State]):
         except (StateError, OSError) as error:
             self._spoilt = True
             self._tell(
-                f"{told}; it could not be kept aside ({error}), so nothing is saved: move it away"
+                f"{told}; it could not be quarantined ({error}), so nothing is saved: move it away"
             )
         else:
-            self._tell(f"{told}; it is kept as {kept.name}")
+            self._tell(f"{told}; a copy is kept as {kept.name}")
 
     def save(self, state: State, *, quietly: bool = False) -> bool:
         """Put a state in the file's place, durably; return whether that could be done.
 
-        What went wrong is not told `quietly`, where the next state follows soon.
+        What went wrong is not reported `quietly`, where the next state follows soon.
         Raises LockedError where the files were removed, and another process owns the new ones.
         """
         if self._lost:
@@ -150,7 +150,7 @@ class SnapshotFile(Generic[State]):
     def remove(self) -> bool:
         """Remove the file of a run that is complete; return whether all was kept until then.
 
-        What could not be saved last stays so: where there is nothing to remove, nothing is mended.
+        What could not be saved last stays so: where there is nothing to remove, nothing is fixed.
         """
         if self._lost:
             return False

@@ -71,7 +71,7 @@ def read_agent_file(path: Path) -> AgentFile:
 def _front_matter(text: str, name: str) -> tuple[Table, Faults]:
     """Return what the front matter says; raises CriteriaError.
 
-    Where it is no YAML, a value on a line of its own counts as if it stood in quotes, as the
+    Where it is not YAML, a value on a line of its own counts as if it stood in quotes, as the
     clients that such files are written for have it.
     """
     try:

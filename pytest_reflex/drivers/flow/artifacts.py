@@ -236,7 +236,7 @@ def parted(text: str) -> tuple[Mapping[str, Any], str]:
     if faults.found:
         raise ContractError(faults.found[0].message)
     if not isinstance(front, dict):
-        raise ContractError("the front matter is no mapping")
+        raise ContractError("the front matter is not a mapping")
     return front, text[match.end() :]
 
 

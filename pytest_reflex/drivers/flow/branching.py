@@ -39,7 +39,7 @@ def _branch_name(git: Git, options: Options) -> str:
     """Return a name that no branch has; one that was taken gets a number."""
     wanted = options.branch or BRANCH_PREFIX + slug_of(options.task)
     if not git.is_branch_name(wanted):
-        raise UsageError(f"{wanted!r} is no name of a branch", hint="--branch NAME")
+        raise UsageError(f"{wanted!r} is not a name of a branch", hint="--branch NAME")
     taken = git.branches()
     folders = {str(one) for name in taken for one in PurePosixPath(name).parents}
     if above := [str(one) for one in PurePosixPath(wanted).parents if str(one) in taken]:

@@ -78,7 +78,7 @@ def after(root: Node, position: Position, outcome: Mapping[str, Any]) -> Positio
         return behind
     told = ", ".join(restored)
     behind = behind.with_top(target_met=False)
-    ended = _ended(behind, NodeStatus.ERROR, f"protected files were changed again: {told}")
+    ended = _ended(behind, NodeStatus.ERROR, f"protected files were modified again: {told}")
     return replace(ended, tampered=told)
 
 

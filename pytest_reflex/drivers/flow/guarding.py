@@ -104,4 +104,4 @@ def before_resume(
         began.restore()
         say(f"put back what was changed while an agent worked: {shown}")
     else:
-        say(f"changed since the last sitting, and taken as it is now: {shown}")
+        say(f"changed since the last session, and accepted as it is now: {shown}")

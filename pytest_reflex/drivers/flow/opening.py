@@ -108,7 +108,7 @@ def _staff(values: Sequence[str], settings: Settings, project: Path, *, runs: bo
         elif role in ROLES:
             names[role] = name
         else:
-            raise UsageError(f"--agent {value!r}: {role!r} is no role", hint=", ".join(ROLES))
+            raise UsageError(f"--agent {value!r}: {role!r} is not a role", hint=", ".join(ROLES))
     kinds = agent_kinds(open_host(settings["plugins"], project))
 
     def make(name: str, model: str) -> Askable:
@@ -313,7 +313,7 @@ def _refuse_other_tree(record: Record, root: Node) -> None:
     paths = {frame["path"] for frame in record.data["position"]["frames"]}
     if gone := sorted(paths - set(root.paths())):
         place = Place(FLOW_FILE)
-        message = f"the run stands in {', '.join(gone)}, which the flow has no more"
+        message = f"the run stands in {', '.join(gone)}, which the flow no longer has"
         raise FlowError(message, place=place, hint="put the node back, or begin a new run")
 
 

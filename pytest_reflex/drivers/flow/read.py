@@ -134,7 +134,7 @@ class _Reading:
         if not is_id(name):
             self._faults.add(
                 f"id {name!r} cannot be used: an id has lower-case letters and digits, joined by "
-                "single hyphens, and is no reserved name of a file",
+                "single hyphens, and is not a reserved name of a file",
                 table.at("id"),
                 hint="id: implement-feature",
             )

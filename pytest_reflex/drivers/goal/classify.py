@@ -92,7 +92,7 @@ def gate_of(workflow: Workflow) -> Criterion:
 
 
 def reversibility_of(spec: str) -> Reversibility:
-    """Return how far the work can be rolled back; what the spec rules out is no cue."""
+    """Return how far the work can be rolled back; what the spec rules out is not a cue."""
     for kind, pattern in _CUES.items():
         for match in pattern.finditer(spec):
             before = spec[max(match.start() - 60, 0) : match.start()]

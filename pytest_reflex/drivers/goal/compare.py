@@ -68,7 +68,7 @@ def parse_comparison(text: str) -> Comparison:
     match = _COMPARE.fullmatch(text.strip())
     if match is None:
         raise UsageError(
-            f"{one_line(text, 60)!r} is no comparison", hint="such as: p95 < 100 ms, or: >= 90"
+            f"{one_line(text, 60)!r} is not a comparison", hint="such as: p95 < 100 ms, or: >= 90"
         )
     return Comparison(
         text=" ".join(text.split()),

@@ -159,7 +159,7 @@ def _more(text: str, now: float, flag: str) -> float:
     if not text:
         return now
     if not _AMOUNT.fullmatch(text) or (flag == "--max-iterations" and "." in text):
-        raise UsageError(f"{flag} {text!r} is no number", hint=f"{flag} +5 adds 5 to the limit")
+        raise UsageError(f"{flag} {text!r} is not a number", hint=f"{flag} +5 adds 5 to the limit")
     return now + float(text) if text.startswith("+") else float(text)
 
 
@@ -248,7 +248,7 @@ def standing(project: Path) -> tuple[Goal | None, Record | None, GoalState]:
 def cancel(project: Path, *, keeps: bool, say: Say) -> str:
     """End the goal of a project for good; return what was done.
 
-    The state file goes, or says `cancelled` where the user `keeps` it; one that is no JSON goes.
+    The state file goes, or says `cancelled` where the user `keeps` it; one that is not JSON goes.
     """
     files, name = LoopFiles(project), statefile.STATE_FILE
     try:

@@ -209,7 +209,7 @@ def _constraints(parts: list[Part]) -> Scored:
             found += [one.text[match.start() : match.start() + 80] for match in limits]
             found += [str(limit) for limit in comparisons(one.text) if limit.is_limit_of_work]
     if not found:
-        return 0, "nothing is said to stay as it is"
+        return 0, "nothing is named that must not change"
     reason = f"{'limits' if len(found) > 1 else 'a limit'}: {_quoted(found[0])}"
     return min(len(found), MOST), reason
 

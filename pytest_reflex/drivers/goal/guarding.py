@@ -97,5 +97,5 @@ def kept_of(
             began.restore()
             say(f"put back what was changed while an agent worked: {shown}")
             return began
-        say(f"changed since the last sitting, and taken as it is now: {shown}")
+        say(f"changed since the last session, and accepted as it is now: {shown}")
     return KeptFiles(project, folder / KEPT, relied)

@@ -98,7 +98,7 @@ def usable_criteria(
     ]
     told = []
     if judged := len(criteria.rules) - len(by_program):
-        told.append(f"rules that need a judge hold nobody: {judged}")
+        told.append(f"LLM-graded rules do not block: {judged}")
     if missing:
         told.append(describe_refusal(missing))
     return (replace(criteria, rules=tuple(usable)) if usable else None), "; ".join(told)

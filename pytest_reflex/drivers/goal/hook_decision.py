@@ -68,7 +68,7 @@ SILENT = frozenset((Why.OTHER_EVENT, Why.NO_STATE, Why.OTHER_SESSION, Why.ENDED)
 
 
 class PayloadError(ValueError):
-    """What a client sent is no payload."""
+    """What a client sent is not a payload."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +156,7 @@ def parse_payload(data: bytes) -> Payload:
     try:
         wire = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        raise PayloadError(f"it is no JSON: {one_line(str(error), 80)}") from None
+        raise PayloadError(f"it is not JSON: {one_line(str(error), 80)}") from None
     if not isinstance(wire, dict):
         raise PayloadError("it holds no JSON object")
     texts = {}

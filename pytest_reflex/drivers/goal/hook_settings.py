@@ -108,7 +108,7 @@ def read_settings(path: Path) -> str | None:
 
 
 def _target(path: Path) -> Path:
-    """Return where settings lie, behind links; raises UsageError for what is no regular file."""
+    """Return where settings lie, behind links; raises UsageError for what is not a regular file."""
     target = Path(os.path.realpath(path))
     try:
         is_regular = stat.S_ISREG(os.lstat(target).st_mode)
@@ -117,7 +117,7 @@ def _target(path: Path) -> Path:
     except OSError as error:
         raise StateError(f"{path} could not be read: {error.strerror}") from None
     if not is_regular:
-        raise UsageError(f"{path} is no regular file", hint="move it away")
+        raise UsageError(f"{path} is not a regular file", hint="move it away")
     return target
 
 
@@ -127,13 +127,13 @@ def tree_of(text: str, path: Path) -> Node:
         root = read_json(text)
     except DataSyntaxError as error:
         raise UsageError(
-            f"it is no JSON: {error}", place=Place(str(path)), hint="correct it"
+            f"it is not JSON: {error}", place=Place(str(path)), hint="correct it"
         ) from None
     wire = data_of(root)
     hooks = wire.get(_HOOKS, {}) if isinstance(wire, dict) else None
     if not isinstance(hooks, dict) or not isinstance(hooks.get(_STOP, []), list):
         raise UsageError(
-            f"it is no object, or `{_HOOKS}` or `{_HOOKS}.{_STOP}` has another form",
+            f"it is not an object, or `{_HOOKS}` or `{_HOOKS}.{_STOP}` has another form",
             place=Place(str(path)),
             hint="correct it",
         )

@@ -105,7 +105,7 @@ class Goal:
 
     `at` is the next step. `is_confirmed`: no gate asks any more. `deletes`: a person wants the
     state file gone when the goal is reached. `error` is the last error and `errors` how often in a
-    row it came; `last` is what is told of the last iteration.
+    row it came; `last` is what is reported of the last iteration.
     """
 
     state: GoalState

@@ -68,10 +68,10 @@ def read_object(data: bytes, path: Path | str) -> dict[str, Any]:
         wire = parse_json(data.decode("utf-8-sig"))
     except json.JSONDecodeError as error:
         place = Place(str(path), error.lineno, error.colno)
-        raise StateError(f"it is no JSON: {error.msg}", place=place) from None
+        raise StateError(f"it is not JSON: {error.msg}", place=place) from None
     except (ValueError, ContractError, RecursionError) as error:
         why = "nested too deep" if isinstance(error, RecursionError) else str(error)
-        raise StateError(f"it is no JSON: {one_line(why)}", place=place) from None
+        raise StateError(f"it is not JSON: {one_line(why)}", place=place) from None
     if not isinstance(wire, dict):
         raise StateError("it holds no JSON object", place=place)
     return wire

@@ -1,1 +1,1 @@
-"""The iteration loop: a fresh process of an AI tool for each round, under limits and gates."""
+"""The iteration loop: a fresh process of an AI tool for each iteration, under limits and gates."""

@@ -25,8 +25,8 @@ class Chosen:
 def bounds_of(procedure: Procedure, settings: Settings, *, no_caps: bool = False) -> Bounds:
     """Return the bounds of a loop; flags are the strongest tier of `settings`.
 
-    A loop without a limit of rounds has a cap of time and of rounds that change nothing, even where
-    the configuration says 0, unless `no_caps` is given. It lifts the caps of any loop.
+    A loop without a limit of iterations has a cap of time and of iterations that change nothing,
+    even where the configuration says 0, unless `no_caps` is given. It lifts the caps of any loop.
     """
     values = {one.name: one.value for one in chosen_bounds(procedure, settings, no_caps=no_caps)}
     return Bounds(**values)
@@ -56,7 +56,9 @@ def chosen_agent(procedure: Procedure, settings: Settings) -> Chosen:
 
 
 def chosen_timeout(procedure: Procedure, settings: Settings) -> Chosen:
-    """Return the seconds that a round may take: what the agent's table says, else table iterate."""
+    """Return the seconds that an iteration may take: what the agent's table says, else table
+    iterate.
+    """
     name = chosen_agent(procedure, settings).value
     path = ("agents", name, "timeout")
     seconds = settings["agents"].get(name, {}).get("timeout")
@@ -88,7 +90,9 @@ def _wall_time(settings: Settings, *, capped: bool, no_caps: bool) -> Chosen:
 
 
 def _unchanged(settings: Settings, *, capped: bool, no_caps: bool) -> tuple[Chosen, Chosen]:
-    """Return after how many rounds without a change something is said, and whether they end it."""
+    """Return after how many iterations without a change something is said, and whether they end
+    it.
+    """
     rounds, stop = settings["iterate.unchanged"], settings["iterate.stop_unchanged"]
     origin = settings.origins["iterate.unchanged"]
     said = Chosen("unchanged", rounds, str(origin))

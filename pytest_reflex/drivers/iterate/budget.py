@@ -13,7 +13,7 @@ def tokens_of(text: str, hooks: Any = None) -> int:
     """Return the tokens of a text: a quarter of its characters, rounded up.
 
     With `hooks` (of a host) the first plugin that answers `pytest_reflex_count_tokens` counts.
-    Raises UsageError where it raises, or answers what is no count.
+    Raises UsageError where it raises, or answers what is not a count.
     """
     counted = _by_plugin(text, hooks) if hooks is not None else None
     return -(-len(text) // _CHARACTERS) if counted is None else counted
@@ -35,7 +35,7 @@ def _by_plugin(text: str, hooks: Any) -> int | None:
         counted = getattr(hooks, name)(text=text)
     except Exception as error:  # a plugin may raise anything
         raise UsageError(
-            f"{name} raised {type(error).__name__}: {error}", hint="mend the plugin"
+            f"{name} raised {type(error).__name__}: {error}", hint="fix the plugin"
         ) from error
     if counted is None:
         return None

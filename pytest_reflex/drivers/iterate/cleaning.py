@@ -1,7 +1,7 @@
 """Removing what is kept of procedures: state, requests, lock and logs.
 
 Promises: nobody drives a procedure while its files are removed; links are removed and never
-followed; what is no file of ours stays.
+followed; what is not a file of ours stays.
 """
 
 from __future__ import annotations

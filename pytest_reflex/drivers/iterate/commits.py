@@ -4,7 +4,7 @@ The git of the system does it, on the branch that is checked out, in an index of
 Promises: what was staged or changed before an iteration is in no commit and stays as it is; nothing
 outside the project is added; what git refuses stops no run. No hook is run and nothing is
 signed: nobody is there to answer, and a hook might change what the gates have passed.
-Limits: a file that was changed before the iteration is left out as a whole, which is told.
+Limits: a file that was changed before the iteration is left out as a whole, which is reported.
 """
 
 from __future__ import annotations

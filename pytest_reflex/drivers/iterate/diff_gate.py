@@ -99,4 +99,4 @@ def _refusal(gate: Gate, changed: tuple[str, ...]) -> Iterable[str]:
 
 
 def _cannot(error: CannotTellError) -> Measurement:
-    return failure(f"the changes cannot be told: {error}")
+    return failure(f"the changes cannot be determined: {error}")

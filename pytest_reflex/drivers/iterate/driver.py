@@ -1,8 +1,9 @@
-"""The iteration loop: rounds one after the other, each by a fresh process, until one of its ends.
+"""The iteration loop: iterations one after the other, each by a fresh process, until one of its
+ends.
 
-Promises: a round is decided once, counted once, and on the disk before it is told; an interrupted
-round is not counted and is run again; whatever ends the loop leaves a state that can be resumed,
-or none where there is nothing left to do.
+Promises: an iteration is decided once, counted once, and on the disk before it is told; an
+interrupted iteration is not counted and is run again; whatever ends the loop leaves a state that
+can be resumed, or none where there is nothing left to do.
 """
 
 from __future__ import annotations
@@ -185,7 +186,9 @@ class IterateDriver:
             self._work.commits.before_agent()
 
     def _commit(self, done: Round, total: int) -> None:
-        """Have git keep what the iteration changed; what it refuses is told and stops nothing."""
+        """Have git keep what the iteration changed; what it refuses is reported and stops
+        nothing.
+        """
         if self._work.commits is None:
             return
         made = self._work.commits.commit(commit_message(self._work.procedure.name, done, total))
@@ -227,7 +230,7 @@ class IterateDriver:
             self._log.partial(number, path=kept)
 
     def _judged(self, number: int, reply: Reply, seconds: float) -> Round | Cut:
-        """Decide what a round came to: the answer first, and behind a good one the gates."""
+        """Decide what an iteration came to: the answer first, and behind a good one the gates."""
         if self._control.has_cancelled:
             return Cut(cost=cost_of(reply))
         changed, files = self._watch.changed(), self._watch.files()
@@ -272,7 +275,7 @@ class IterateDriver:
         )
 
     def _tell_reply(self, number: int, reply: Reply, *, limited: bool) -> None:
-        """Tell what a tool said, and keep what it had written where that was cut short."""
+        """Report what a tool said, and keep what it had written where that was cut short."""
         text = partial_output(reply)
         # The log has the end of what a tool wrote that failed by itself.
         self._keep_partial(number, text if was_killed(reply) or len(text) > _KEPT else "")

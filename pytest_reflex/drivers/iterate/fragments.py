@@ -78,7 +78,7 @@ def from_context(value: str, project: Path) -> Fragment:
     except (OSError, ValueError):  # too long, or no name at all: text
         is_folder = False
     if not value.strip() or "\0" in value:
-        raise UsageError("--context says nothing", hint="give it a text or the name of a file")
+        raise UsageError("--context is empty", hint="give it a text or the name of a file")
     if is_folder:
         raise UsageError(f"--context {value}: that is a folder", hint="name a file in it")
     if re.fullmatch(r"\S*(/\S*|\.[A-Za-z]\w{0,9})", value):

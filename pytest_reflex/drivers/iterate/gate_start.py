@@ -67,7 +67,7 @@ def _from_json(wire: Mapping[str, Any], key: str) -> GateStart:
 
 
 def declaration(gate: Gate) -> str:
-    """Return a hash of all that is said of what passes a gate; how failures count is no part."""
+    """Return a hash of all that is said of what passes a gate; how failures count is not a part."""
     said = (f"{one.name}={getattr(gate, one.name)!r}" for one in fields(gate))
     kept = (text for text in said if not text.startswith(("progress=", "failures=")))
     text = f"Gate({', '.join(kept)})"  # as it was when all fields of a gate were such

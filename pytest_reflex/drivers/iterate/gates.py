@@ -1,9 +1,9 @@
 """Quality gates of an iteration loop: commands, and criteria that are judged as everywhere.
 
-What can be known of them is looked at before the first round, so that nobody pays for a round
-behind a gate that cannot open. All gates run in their order, also behind a failed one: one round
-then tells everything that is wrong. Promises: only a gate that was judged and held is a pass; a
-file of criteria that changed since the start judges nothing any more.
+What can be known of them is looked at before the first iteration, so that nobody pays for an
+iteration behind a gate that cannot open. All gates run in their order, also behind a failed one:
+one iteration then tells everything that is wrong. Promises: only a gate that was judged and held is
+a pass; a file of criteria that changed since the start judges nothing any more.
 A gate whose files were modified since the start fails until they are back (`protection`), and
 caches from before are not read.
 Limits: what a gate relies on beyond `gate_files` can be changed by whoever it judges; `timeout` is
@@ -46,7 +46,7 @@ from pytest_reflex.seals.patterns import escaped
 from pytest_reflex.seals.world import configured_options
 
 ITERATION_VARIABLE = "PYTEST_REFLEX_ITERATION"
-# What was not measured is no pass: to a gate that is an error.
+# What was not measured is not a pass: to a gate that is an error.
 _OUTCOMES = {
     MeasurementStatus.PASSED: "pass",
     MeasurementStatus.FAILED: "fail",
@@ -56,7 +56,7 @@ _OUTCOMES = {
 
 
 class Gates:
-    """The gates of one run, ready to be tried after each round.
+    """The gates of one run, ready to be tried after each iteration.
 
     Raises ReflexError with everything that is wrong with them: criteria that cannot be read, that
     cannot fail, or that have nothing to judge. Where nothing `runs`, no program need be installed.
@@ -125,7 +125,7 @@ class Gates:
                 made.compare_with(began, self.project)
 
     def before_agent(self) -> None:
-        """Look at what gates compare, before the agent of a round."""
+        """Look at what gates compare, before the agent of an iteration."""
         for made in self._gates:
             if isinstance(made.measure, DiffGate):
                 made.measure.before()
@@ -145,7 +145,7 @@ class Gates:
         compared: bool = False,
         calls: CallsUnderWay | None = None,
     ) -> tuple[GateResult, ...]:
-        """Try all gates after round `number`; `told` hears each one as soon as it is done.
+        """Try all gates after iteration `number`; `told` hears each one as soon as it is done.
 
         Once `cancel` is set, what runs is ended and what is left is an error. With `compared` only
         those are tried whose failures are compared with those before. Votes of a judge are in
@@ -246,7 +246,7 @@ def _made(
     check_patterns(gate.protect, "protect")
     has_limits = gate.max_files is not None or gate.max_lines is not None or bool(gate.deny)
     if sum((gate.command is not None, bool(gate.criteria), has_limits)) != 1:
-        raise UsageError("it needs one of a command, criteria, and limits to what a round changes")
+        raise UsageError("it needs a command, criteria, or limits to what an iteration changes")
     measure: Measure
     if has_limits:
         relied = relied_on(gate.protect, (), project=project, environment={})

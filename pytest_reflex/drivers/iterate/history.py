@@ -70,7 +70,7 @@ class RunRecord:
 
     `outcome` is why it ended and `status` how it was left, empty where its log has no end. `usd`
     and `tokens` are what the whole run cost, iterations that were cut short included; `spend` is
-    that as the end of the log has it. `unreadable` counts lines of the log that are no events,
+    that as the end of the log has it. `unreadable` counts lines of the log that are not events,
     `problem` says why the whole log cannot be read. `driven` says that a process drives it now.
     """
 

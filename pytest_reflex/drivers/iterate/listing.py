@@ -87,7 +87,7 @@ def _git(folder: Path, *words: str) -> bytes | None:
     except SpawnError:
         return None
     if finished.stopped or finished.stdout_truncated:
-        raise CannotTellError("git has too much to tell, or takes too long")
+        raise CannotTellError("git returned too much, or took too long")
     return None if finished.returncode else finished.stdout
 
 
@@ -118,7 +118,7 @@ def is_ignored(folder: Path, path: bytes) -> bool:
 
 
 def walked(folder: bytes) -> Iterator[bytes]:
-    """Yield everything below a folder that is no folder itself; links are not followed."""
+    """Yield everything below a folder that is not a folder itself; links are not followed."""
     waiting = [b""]
     while waiting:
         inside = waiting.pop()

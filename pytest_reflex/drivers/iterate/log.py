@@ -65,7 +65,7 @@ class Log:
         self._began: datetime | None = None
 
     def starting(self, bounds: Bounds) -> None:
-        """Tell that a fresh run begins, and what ends one without a limit."""
+        """Report that a fresh run begins, and what ends one without a limit."""
         self._began = self._clock()
         fields = {"max_iterations": bounds.max_iterations, "phase": "start"}
         text = wording.starting_text(self._procedure, bounds)
@@ -77,7 +77,7 @@ class Log:
             self._tell("unlimited", caps, fields={"phase": "start"})
 
     def resuming(self, state: State, bounds: Bounds) -> None:
-        """Tell that a run goes on behind the finished rounds of `state`, under its limit."""
+        """Report that a run goes on behind the finished iterations of `state`, under its limit."""
         fields = {
             "max_iterations": state.max_iterations,
             "iterations": state.iteration,
@@ -91,13 +91,13 @@ class Log:
         self._tell_caps(bounds)
 
     def round_starts(self, number: int, total: int) -> None:
-        """Tell that round `number` (from 1) of `total` (0: no limit) begins."""
+        """Report that iteration `number` (from 1) of `total` (0: no limit) begins."""
         text = f"{wording.place_text(number, total)} starting..."
         fields = {"iteration": number, "phase": "agent"}
         self._tell("iteration_started", text, fields=fields)
 
     def gate_ended(self, number: int, result: GateResult, *, before: bool = False) -> None:
-        """Tell what a gate came to; a warning where it failed and is not required.
+        """Report what a gate came to; a warning where it failed and is not required.
 
         Another one is that it left processes running. It may have been tried `before` the first
         iteration.
@@ -125,9 +125,9 @@ class Log:
     def round_ended(
         self, round_: Round, total: int, *, failures: int, threshold: int, aborting: bool = False
     ) -> None:
-        """Tell how a round ended; `failures` in a row count it too.
+        """Report how an iteration ended; `failures` in a row count it too.
 
-        The round that is `aborting` the run gets no completed line: the end follows.
+        The iteration that is `aborting` the run gets no completed line: the end follows.
         """
         if round_.failed:
             text = wording.failed_text(round_, failures, threshold)
@@ -155,7 +155,7 @@ class Log:
         )
 
     def unchanged(self, count: int, limit: int) -> None:
-        """Warn that `count` rounds in a row (of `limit`, 0: none) left the tree as it was."""
+        """Warn that `count` iterations in a row (of `limit`, 0: none) left the tree as it was."""
         self._tell(
             "unchanged",
             wording.unchanged_text(count, limit),
@@ -164,13 +164,13 @@ class Log:
         )
 
     def answered(self, number: int, text: str, length: int) -> None:
-        """Tell what a tool said: the end of it, of a `length` in characters."""
+        """Report what a tool said: the end of it, of a `length` in characters."""
         fields = {"iteration": number, "phase": "agent"}
         told = wording.answer_text(number, length, len(text))
         self._tell("answer", told, Severity.DEBUG, fields=fields, output=text.strip("\n"))
 
     def spent(self, round_: Round, state: State) -> None:
-        """Tell what an iteration cost, and the run so far, where the tool says so."""
+        """Report what an iteration cost, and the run so far, where the tool says so."""
         spend = Spend().plus(round_.cost)
         if spend.usd or spend.tokens:
             told = wording.spent_text(round_.number, spend_text(spend), spend_text(state.spend))
@@ -179,7 +179,7 @@ class Log:
             )
 
     def committed(self, number: int, made: Committed) -> None:
-        """Tell which commit holds an iteration, and how it is undone; or why there is none."""
+        """Report which commit holds an iteration, and how it is undone; or why there is none."""
         fields: dict[str, Any] = {"iteration": number, "phase": "end"}
         if made.commit:
             text = wording.committed_text(number, made.commit, len(made.files))
@@ -189,7 +189,7 @@ class Log:
             self._tell("message", problem, Severity.WARNING, fields=fields)
 
     def partial(self, number: int, *, path: Path | None = None, problem: str = "") -> None:
-        """Tell where the partial output of a tool is kept, or why it is not."""
+        """Report where the partial output of a tool is kept, or why it is not."""
         fields: dict[str, Any] = {"iteration": number, "phase": "agent"}
         self._tell(
             "partial_output",
@@ -199,7 +199,7 @@ class Log:
         )
 
     def passing(self, text: str) -> None:
-        """Tell what matters only now: the file does not keep it."""
+        """Report what matters only now: the file does not keep it."""
         record = Record(event="message", message=text)
         if record.is_told(self._volume):
             self._show(record, self._clock())
@@ -214,7 +214,7 @@ class Log:
         self._tell("message", text, Severity.ERROR)
 
     def feedback(self, taken: Mapping[str, str]) -> None:
-        """Tell that a person's words, by their ids, are taken up for the next iteration."""
+        """Report that a person's words, by their ids, are taken up for the next iteration."""
         fields = {"count": len(taken), "ids": list(taken), "phase": "start"}
         text = wording.feedback_text(len(taken))
         self._tell("feedback", text, fields=fields)

@@ -18,7 +18,9 @@ class Severity(StrEnum):
 
 
 class Volume(IntEnum):
-    """What is told: warnings, errors and the end; the seed's lines; statistics and gates too."""
+    """What is reported: warnings, errors and the end; the seed's lines; statistics and gates
+    too.
+    """
 
     QUIET = 0
     NORMAL = 1
@@ -31,7 +33,7 @@ class Record:
 
     `output` is foreign text, `excerpt` the line of it that is shown where the whole is not, `below`
     lines of our own that people are shown first.
-    The `last` one is told at any volume, a `silent` one only kept. `tone` is that of its text
+    The `last` one is reported at any volume, a `silent` one only kept. `tone` is that of its text
     where it is not that of its level.
     """
 

@@ -1,8 +1,8 @@
 """The log of a run on disk: JSON lines that are appended as well as the disk allows.
 
-Promises: a line is appended in one write, private to the user; what cannot be written is told once
-and stops nothing; a line that was cut short is kept aside, so that each line is whole; a file that
-was removed is made again; no link is followed, nor one in the place of a folder of ours.
+Promises: a line is appended in one write, private to the user; what cannot be written is reported
+once and stops nothing; a line that was cut short is kept aside, so that each line is whole; a file
+that was removed is made again; no link is followed, nor one in place of a folder of ours.
 Limits: nothing is flushed to the platter, so that a power cut may take the last lines.
 """
 
@@ -116,7 +116,7 @@ class LogFile:
             descriptor = os.open(self.path, _FLAGS, 0o600)
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 os.close(descriptor)
-                raise OSError("it is no regular file")
+                raise OSError("it is not a regular file")
             self._descriptor = descriptor
         return self._descriptor
 
@@ -130,7 +130,7 @@ class LogFile:
             return
         kept = keep_aside(self.path, last, "torn")
         os.ftruncate(descriptor, os.fstat(descriptor).st_size - len(last))
-        self._say("torn", f"has a last line that was cut short: it is kept as {kept.name}")
+        self._say("torn", f"has a last line that was cut short: a copy is kept as {kept.name}")
 
     def _failed(self, reason: str) -> None:
         self._say("failed", f"could not be written ({visible(reason)}): going on")

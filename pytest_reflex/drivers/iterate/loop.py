@@ -103,11 +103,11 @@ class IterationLoop:
             raise
 
     def interrupted(self) -> None:
-        """Tell how an interrupted loop goes on; who has a KeyboardInterrupt does that then."""
+        """Report how an interrupted loop goes on; who has a KeyboardInterrupt does that then."""
         self.log.ended(StopReason.INTERRUPTED, self.state, saved=self._store.saved)
 
     def _tell_undo(self) -> None:
-        """Tell how the commits of this sitting are undone."""
+        """Report how the commits of this sitting are undone."""
         if self._work.commits is not None and self._work.commits.made:
             self.log.info(undo_text(self._work.commits.made))
 

@@ -48,14 +48,14 @@ class Fragment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """What has to hold after a round: a command, the gate of a criteria file, or a small diff.
+    """What has to hold after an iteration: a command, the gate of a criteria file, or a small diff.
 
     One of `command` (text for a shell, or an argv: exit status 0 holds) and `criteria` (a name or a
     path, judged over the `artifacts` by their patterns, at `phase` and with `threshold` where
-    given), or limits to what a round changes: `max_files`, `max_lines`, and no file that a pattern
-    in `deny` means. What `protect` patterns find may not change during the run. A failed
-    gate that is `required` makes the round a failed one, but for one with `progress` that has fewer
-    failures than before; `failures` is a pattern by which they are counted in the output of a
+    given), or limits to what an iteration changes: `max_files`, `max_lines`, and no file that a
+    pattern in `deny` means. What `protect` patterns find may not change during the run. A failed
+    gate that is `required` makes the iteration a failed one, but for one with `progress` that has
+    fewer failures than before; `failures` is a pattern by which they are counted in the output of a
     command. `timeout` is in seconds.
     """
 
@@ -109,10 +109,10 @@ class Procedure:
 class Bounds:
     """What ends a loop from outside; 0 is "no such bound".
 
-    `max_iterations` rounds, `failure_threshold` failed rounds in a row (at least 1), `wall_time`
-    seconds of one sitting, `unchanged` rounds in a row that left the tree as it was; they are
-    always told, and end the loop where `stop_unchanged`. `budget` may have usd, tokens, calls and
-    seconds of the tool's work.
+    `max_iterations` iterations, `failure_threshold` failed iterations in a row (at least 1),
+    `wall_time` seconds of one sitting, `unchanged` iterations in a row that left the tree as it
+    was; they are always told, and end the loop where `stop_unchanged`. `budget` may have usd,
+    tokens, calls and seconds of the tool's work.
     """
 
     max_iterations: int = 5
@@ -124,7 +124,7 @@ class Bounds:
 
 
 class Cause(StrEnum):
-    """Why a round failed; the first that applies, in this order.
+    """Why an iteration failed; the first that applies, in this order.
 
     One that ran into a limit has not failed: it does not count, and is run again.
     """
@@ -167,7 +167,7 @@ class GateResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
-    """One finished round. `number` counts from 1; `cause` is None where it succeeded.
+    """One finished iteration. `number` counts from 1; `cause` is None where it succeeded.
 
     `seconds` are those of the tool; gates have their own. `promised_success` is True only where the
     procedure offers the signal, the tool gave it, and no required gate failed; `needs_person` where
@@ -236,19 +236,19 @@ class Cut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """What the state file of seed 004 holds: `iteration` rounds are done.
+    """What the state file of seed 004 holds: `iteration` iterations are done.
 
-    Times are UTC, "2026-02-06T10:00:00Z"; `elapsed` are seconds of each finished round. `outcome`
-    (added by us) says how a completed loop ended: success or limit. `options` (added by us too)
-    are those of the command line that a resume takes over; `modified_files` (added by us too) are
-    those of gates that were left modified, as `protection` has them; `gates_at_start` (added by us,
-    while a run lasts) is what gates relied on, in the wire form of `gate_start`; `spend` (added by
-    us) is what the tool cost so far, `feedback` (added by us) what a person said that no iteration
-    has been given yet, by its id; `others` are keys of other programs. Added by us are also
-    `log_name`, that of the log where the start does not name it, `last`, what the last iteration
-    said, in the wire form of `last`, `failing` gates of it that are required, `known_failures`,
-    the fewest of each gate so far, and `calls`, the prices of those that `spend` has not yet: a
-    process that is killed leaves them.
+    Times are UTC, "2026-02-06T10:00:00Z"; `elapsed` are seconds of each finished iteration.
+    `outcome` (added by us) says how a completed loop ended: success or limit. `options` (added by
+    us too) are those of the command line that a resume takes over; `modified_files` (added by us
+    too) are those of gates that were left modified, as `protection` has them; `gates_at_start`
+    (added by us, while a run lasts) is what gates relied on, in the wire form of `gate_start`;
+    `spend` (added by us) is what the tool cost so far, `feedback` (added by us) what a person said
+    that no iteration has been given yet, by its id; `others` are keys of other programs. Added by
+    us are also `log_name`, that of the log where the start does not name it, `last`, what the last
+    iteration said, in the wire form of `last`, `failing` gates of it that are required,
+    `known_failures`, the fewest of each gate so far, and `calls`, the prices of those that `spend`
+    has not yet: a process that is killed leaves them.
     """
 
     procedure_name: str

@@ -15,12 +15,12 @@ from pytest_reflex.model.plain import counted, one_line
 from pytest_reflex.settings.readers import budget, flag, positive, text, whole
 
 RUN = "pytest-reflex iterate run"
-_MEND = "mend it in the state file, or begin anew: iterate run --fresh"
+_MEND = "fix it in the state file, or start over: iterate run --fresh"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What the command line says of every round; a resume takes it over, as it was typed.
+    """What the command line says of every iteration; a resume takes it over, as it was typed.
 
     `agent` is a name, `ai_command` a command instead of one, `judge` the name of who judges in
     gates; `contexts` are texts or names of files, `phases` names of files that replace those of a
@@ -135,7 +135,7 @@ def taken_up(
         failures = counted(found.consecutive_failures, "failure")
         raise UsageError(
             f"{name} was aborted after {failures} in a row",
-            hint=f"mend the cause, then: {RESUME} {name} --reset-failures",
+            hint=f"fix the cause, then: {RESUME} {name} --reset-failures",
         )
     limit = bounds.max_iterations
     if found.consecutive_failures and reset_failures and limit and found.iteration >= limit:

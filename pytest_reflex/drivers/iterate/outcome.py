@@ -1,4 +1,4 @@
-"""What a round came to, decided once from an agent's answer and the gates behind it: pure.
+"""What an iteration came to, decided once from an agent's answer and the gates behind it: pure.
 
 A signal counts only where it is the last line of an answer that is not empty: a tool that repeats
 its prompt, in which the signal is explained, says nothing by that. What a terminal eats (colours, a
@@ -30,10 +30,10 @@ class Promise(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """Why a round failed (None: it did not), and whether it promised that all is done.
+    """Why an iteration failed (None: it did not), and whether it promised that all is done.
 
-    `limited` where a limit was in the way: that is no failed round. `failing`, `progress` and
-    `known` are those of a Round.
+    `limited` where a limit was in the way: that is not a failed iteration. `failing`, `progress`
+    and `known` are those of a Round.
     """
 
     cause: Cause | None = None
@@ -69,13 +69,14 @@ def unheard(text: str, *, offers_success: bool) -> str:
     last = "".join(_lines(text)[-1:])
     bare = last.strip(_MARKS)
     is_near = bare != last and bare in set(Promise)
-    return f"The last line of the answer is no signal, as it is not bare: {last}" if is_near else ""
+    text = f"The last line of the answer is not a signal, as it is not bare: {last}"
+    return text if is_near else ""
 
 
 def doubt(text: str, *, changed: bool | None) -> str:
     """Return what to tell of a good answer that may be a notice of a limit; empty for others.
 
-    `changed` says whether the round changed the tree: who did that has worked.
+    `changed` says whether the iteration changed the tree: who did that has worked.
     """
     if changed or not may_be_limit_notice(text):
         return ""
@@ -107,14 +108,15 @@ def _reason(text: str) -> str:
     before = lines[: len(lines) - lines[::-1].index(Promise.FAILURE)]
     reason = next((line for line in reversed(before) if line not in set(Promise)), "")
     if lines[-1] == Promise.SUCCESS:
-        reason = f"{reason} (and SUCCESS behind it)".strip()
+        reason = f"{reason} (followed by SUCCESS)".strip()
     return one_line(reason, _SHOWN)
 
 
 def outcome_with_gates(answer: Outcome, gates: Sequence[GateResult], known: Known) -> Outcome:
-    """Return what a round comes to whose answer was good; a required gate decides over it.
+    """Return what an iteration comes to whose answer was good; a required gate decides over it.
 
-    Gates that fail and have come nearer to a pass than is `known` fail no round, and end no loop.
+    Gates that fail and have come nearer to a pass than is `known` fail no iteration, and end no
+    loop.
     """
     missed = [found for found in gates if found.gate.required and not found.passed]
     compared = compare(gates, known)

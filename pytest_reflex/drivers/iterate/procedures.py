@@ -1,7 +1,7 @@
 """Procedures by name: the built-in ones, changed and added to by the configuration.
 
 Promises: a procedure that is returned can be composed: each fragment was read and its parameters
-were put in. Limits: files are read anew for each round and may be gone by then.
+were put in. Limits: files are read anew for each iteration and may be gone by then.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 An iteration makes progress where no gate that failed forbids it, none has more failures than it
 ever had fewer of, and at least one has fewer. What counts is the fewest so far, so that going back
-and forth is no progress, and progress has an end.
+and forth is not progress, and progress has an end.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The prompt of a round: what the round is, what it has to know, and the four phases in order."""
+"""The prompt of an iteration: what the iteration is, what it has to know, and the four phases in
+order.
+"""
 
 from __future__ import annotations
 
@@ -30,12 +32,12 @@ def compose(
     replaced: Mapping[Phase, Sequence[Fragment]] | None = None,
     last: str = "",
 ) -> str:
-    """Return the prompt of round `number` (from 1) of `total` (0: no limit).
+    """Return the prompt of iteration `number` (from 1) of `total` (0: no limit).
 
     `last` tells of the last iteration; `contexts` stand before the phases; `replaced` are fragments
-    instead of those that the procedure has for a phase. Files are read now, so that a round has
-    what the one before left in them. Each fragment stands there once, as it is, but for blank lines
-    around it. Raises UsageError for a fragment that cannot be used any more.
+    instead of those that the procedure has for a phase. Files are read now, so that an iteration
+    has what the one before left in them. Each fragment stands there once, as it is, but for blank
+    lines around it. Raises UsageError for a fragment that cannot be used any more.
     """
     parts = [TITLE, _preamble(procedure, number, total, _GOING_ON if last else _FRESH)]
     parts += [last] if last else []

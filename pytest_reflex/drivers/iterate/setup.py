@@ -38,7 +38,7 @@ _NAME_AN_EDITOR = "name one that can, such as claude or codex, or set its edit_o
 
 @dataclass(frozen=True, slots=True)
 class MissingTool:
-    """What a dry run has in the place of a tool that there is not, and why there is none."""
+    """What a dry run has in place of a tool that there is not, and why there is none."""
 
     name: str
     said: str
@@ -157,7 +157,7 @@ def agent_for(
         )
     if not isinstance(agent, CommandAgent):
         if options.timeout is not None:
-            raise UsageError(f"agent {name!r} is no command: it has no --timeout")
+            raise UsageError(f"agent {name!r} is not a command: it has no --timeout")
         return agent
     if not agent.can_edit:
         message = f"agent {name!r} cannot change files: it only answers"

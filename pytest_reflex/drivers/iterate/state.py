@@ -178,7 +178,7 @@ def seconds_of(text: str) -> float:
     """Return the seconds of a duration: "45.2s", "1m2.5s", "350ms"; raises ValueError."""
     parts = _PART.findall(text)
     if not parts or "".join(number + unit for number, unit in parts) != text:
-        raise ValueError(f"{text!r} is no duration")
+        raise ValueError(f"{text!r} is not a duration")
     return sum(float(number) * _UNITS[unit] for number, unit in parts)
 
 
@@ -197,7 +197,7 @@ def _duration(value: Any) -> float:
     elif isinstance(value, int) and not isinstance(value, bool):
         seconds = min(value, 10**30) / 1e9
     else:
-        raise ValueError(f"elapsed_per_iteration has {value!r}, which is no duration")
+        raise ValueError(f"elapsed_per_iteration has {value!r}, which is not a duration")
     if not 0 <= seconds <= _LONGEST:
         raise ValueError(f"elapsed_per_iteration has {value!r}, which no iteration takes")
     return seconds

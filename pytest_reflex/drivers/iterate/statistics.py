@@ -1,4 +1,4 @@
-"""Figures of how long rounds took, in one pass (Welford 1962): pure."""
+"""Figures of how long iterations took, in one pass (Welford 1962): pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pytest_reflex.verdict.figures import lasted
 class Statistics:
     """Count, smallest, largest and mean of some seconds, and their standard deviation.
 
-    The deviation is that of the population: the rounds are all there are. All but `count` are 0
+    The deviation is that of the population: the iterations are all there are. All but `count` are 0
     where there are none.
     """
 

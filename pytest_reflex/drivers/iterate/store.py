@@ -1,4 +1,4 @@
-"""The state of one run of an iteration loop: durable before an iteration is told."""
+"""The state of one run of an iteration loop: durable before an iteration is reported."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _REMOVED = (StopReason.SUCCESS, StopReason.LIMIT)
 class IterateStore:
     """The state while this process owns it. `modified` gives the files of gates that changed.
 
-    A run that is `fresh` hears nothing that people said of an earlier one. `ending` tells what is
+    A run that is `fresh` hears nothing that people said of an earlier one. `ending` reports what is
     to be told before the last line.
     """
 

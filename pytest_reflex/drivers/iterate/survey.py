@@ -44,7 +44,7 @@ def _row(name: str, settings: Settings, project: Path) -> dict[str, Any]:
 def one_procedure(name: str, settings: Settings, host: Host, project: Path) -> dict[str, Any]:
     """Return all that is known of a procedure before it runs; raises ReflexError where it cannot.
 
-    An agent that cannot be used, and a gate that there is not, are told and keep nothing back.
+    An agent that cannot be used, and a gate that there is not, are reported and keep nothing back.
     """
     from pytest_reflex.drivers.iterate.prompt import compose
 

@@ -16,7 +16,7 @@ _MARKS = 6
 
 
 class IterateView(View):
-    """The view of a run: the log tells which gates of an iteration are done, events the rest."""
+    """The view of a run: the log reports which gates of an iteration are done, events the rest."""
 
     beat = 60.0
     idle = "between two iterations"
@@ -58,11 +58,13 @@ class IterateView(View):
         failed = f" · {self._failures} failed in a row" if self._failures else ""
         return [
             [(f"  {self._procedure} · run {run}", ""), (failed, "bad")],
-            [("  rounds ", ""), *self._trend()],
+            [("  iterations ", ""), *self._trend()],
         ]
 
     def _trend(self) -> Line:
-        """Return a bar and the time of each of the last rounds, the mean, and what is to come."""
+        """Return a bar and the time of each of the last iterations, the mean, and what is to
+        come.
+        """
         if not self._seconds:
             return [("none yet", "")]
         last = list(zip(self._seconds, self._tones, strict=True))[-_MARKS:]

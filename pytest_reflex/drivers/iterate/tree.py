@@ -1,11 +1,11 @@
-"""Whether a round changed the working tree: by the content of its files, and by nothing else.
+"""Whether an iteration changed the working tree: by the content of its files, and by nothing else.
 
 A fingerprint holds of each file its path, its bytes and whether it can be executed, of a link its
 target, of anything else that it is there. Times, commits, rewritten bytes, ignored files and our
 own state change none of that. A tree that comes back as it once was is nothing new either.
-Promises: nothing that is no regular file is opened, no link is followed, a file is read again only
-where its stamp changed. Limits: an agent that writes something different each time is at work, as
-far as this can tell; empty folders do not count.
+Promises: nothing that is not a regular file is opened, no link is followed, a file is read again
+only where its stamp changed. Limits: an agent that writes something different each time is at work,
+as far as this can tell; empty folders do not count.
 """
 
 from __future__ import annotations
@@ -141,10 +141,10 @@ def fingerprint(project: Path, exclude: Iterable[str] = ()) -> str | None:
 
 
 class Watch:
-    """Tells of each round whether it left a tree that was not there before.
+    """Tells of each iteration whether it left a tree that was not there before.
 
-    `fingerprint` is asked twice in a round: `begin` before the agent, `changed` right after it, so
-    that what gates write between is not its work. `seen` are the files as it saw them.
+    `fingerprint` is asked twice in an iteration: `begin` before the agent, `changed` right after
+    it, so that what gates write between is not its work. `seen` are the files as it saw them.
     """
 
     def __init__(
@@ -157,7 +157,7 @@ class Watch:
         self._before: Mapping[bytes, bytes] | None = None
 
     def begin(self) -> None:
-        """Look at the tree before a round."""
+        """Look at the tree before an iteration."""
         before = self._fingerprint()
         self._sure = before is not None
         self._before = self._entries()
@@ -165,7 +165,7 @@ class Watch:
             self._seen.add(before)
 
     def changed(self) -> bool | None:
-        """Return whether the tree is another than before this round and all earlier ones.
+        """Return whether the tree is another than before this iteration and all earlier ones.
 
         None where nobody can tell.
         """
@@ -177,7 +177,9 @@ class Watch:
         return new
 
     def files(self) -> tuple[str, ...] | None:
-        """Return the files that are not as they were before the round; None: nobody can tell."""
+        """Return the files that are not as they were before the iteration; None: nobody can
+        tell.
+        """
         before, after = self._before, self._entries()
         if before is None or after is None:
             return None

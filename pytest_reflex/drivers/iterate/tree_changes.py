@@ -104,7 +104,7 @@ class TreeChanges:
         for path, (before, after) in sorted(self._different.items()):
             old, new = self._lines_before(path, before), self._lines_now(path, after)
             if old is None or new is None:
-                raise _uncountable(path, "it is no text, or too large")
+                raise _uncountable(path, "it is not text, or too large")
             count = changed_lines(old, new, max(most - total, 0))
             if count is None:
                 raise _uncountable(path, "too many of them are different")

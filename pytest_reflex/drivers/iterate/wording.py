@@ -24,7 +24,7 @@ RESUME = "pytest-reflex iterate resume"
 
 
 def place_text(number: int, total: int) -> str:
-    """Return which iteration it is; `total` 0 is no end: "Iteration 3/10", "Iteration 3"."""
+    """Return which iteration it is; `total` 0 is not an end: "Iteration 3/10", "Iteration 3"."""
     return f"Iteration {number}/{total}" if total else f"Iteration {number}"
 
 
@@ -37,7 +37,9 @@ _ENDLESS = "unlimited iterations"
 
 
 def unpassable(gate: str, why: str) -> str:
-    """Return what is told at the start of a gate whose files an earlier sitting left modified."""
+    """Return what is reported at the start of a gate whose files an earlier sitting left
+    modified.
+    """
     return f"Quality gate {gate} cannot pass: {why}; put back what it was, or begin with --fresh"
 
 
@@ -67,9 +69,10 @@ def previous_text(state: State) -> str:
 
 
 def failure_text(round_: Round) -> str:
-    """Return why a round failed: "AI CLI failed (exit 1)"; empty where it did not.
+    """Return why an iteration failed: "AI CLI failed (exit 1)"; empty where it did not.
 
-    `detail` says more than the cause: "exit 1" for an exit status. What gates found is told below.
+    `detail` says more than the cause: "exit 1" for an exit status. What gates found is reported
+    below.
     """
     cause, detail = round_.cause, round_.detail
     if cause is None:
@@ -103,7 +106,7 @@ def _reasons(round_: Round) -> list[str]:
 
 
 def progress_text(round_: Round) -> str:
-    """Return that gates fail still, which is no failure, since they came nearer to a pass."""
+    """Return that gates fail still, which is not a failure, since they came nearer to a pass."""
     return f"Quality gates not passed yet: {', '.join(round_.failing)} (better: {round_.progress})"
 
 

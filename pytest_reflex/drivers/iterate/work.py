@@ -21,7 +21,7 @@ def utc_now() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What the rounds of a run are made of.
+    """What the iterations of a run are made of.
 
     `prompt` returns that of an iteration by its number, the limit (0: none), what people said of
     the work and what the last iteration did (as `last` has it), `tokens` their count;

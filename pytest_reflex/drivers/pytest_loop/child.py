@@ -82,7 +82,7 @@ class Session:
 
     @property
     def others(self) -> list[Mapping[str, Any]]:
-        """The failures of tests that are no checks of rules."""
+        """The failures of tests that are not checks of rules."""
         return [f for f in self.faults if "rule" not in f and f["when"] != "collect"]
 
     def text_of(self, part: str, rule: str) -> str:

@@ -1,8 +1,8 @@
 """One criteria over a whole session: the rules of all its evaluations, and that all of it passes.
 
 Score and gate come from `verdict.score.judge` as everywhere. A rule of weight 0 and severity fail
-stands for each evaluation's own gate and one for everything that is no rule, and the threshold is
-the lowest of the parts: so the whole passes exactly where every gate passes and nothing is red.
+stands for each evaluation's own gate and one for everything that is not a rule, and the threshold
+is the lowest of the parts: so the whole passes exactly where every gate passes and nothing is red.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ def _of_gate(part: Part, threshold: float) -> CheckResult:
 
 
 def _of_others(parts: Iterable[Part], session: Session) -> CheckResult:
-    """Judge all that is no rule: other tests, collection, and the status of the session."""
+    """Judge all that is not a rule: other tests, collection, and the status of the session."""
     faults = [*session.uncollected, *session.others]
     if faults or session.ended or session.problems:
         first = next(_reasons(faults, session))

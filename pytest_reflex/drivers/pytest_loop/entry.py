@@ -130,7 +130,7 @@ def _resume(config: pytest.Config, order: Order, teller: Teller, log: Listener) 
     setup = run.state.setup
     if not is_of_session(run.state):
         raise UsageError(
-            f"{run.alias!r} is no loop over a pytest session",
+            f"{run.alias!r} is not a loop over a pytest session",
             hint=f"go on with `pytest-reflex loop resume {run.alias}`",
         )
     recorded = tuple(setup["session"]["arguments"])

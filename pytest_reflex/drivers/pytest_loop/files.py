@@ -2,8 +2,8 @@
 
 Promises: the project's files follow the history like artifact.md does, so that a crash between an
 event and its files is rolled forward, and what a person changed is judged next.
-What is no text file of the project (a link, a folder, bytes) is nobody's artifact: the recorded one
-is put in its place.
+What is not a text file of the project (a link, a folder, bytes) is nobody's artifact: the recorded
+one is put in its place.
 Limits: a change of artifact.md itself is nobody's change: it is written anew.
 """
 
@@ -73,7 +73,9 @@ class ProjectFiles:
         return document(self.beginning, self.territory.read())
 
     def objection(self) -> str:
-        """Return why the files as they are now are no artifacts, an empty string where they are."""
+        """Return why the files as they are now are not artifacts, an empty string where they
+        are.
+        """
         if found := faults(self.territory, self.recorded(), self.links):
             return "; ".join(found.values())
         try:
@@ -90,7 +92,7 @@ class ProjectFiles:
         return rebuilt(self.beginning, text) if text else dict(self.beginning)
 
     def settle(self) -> bool:
-        """Put what is recorded in the place of what is no artifact; return whether any was.
+        """Put what is recorded in place of what is not an artifact; return whether any was.
 
         `refused` tells of it later.
         """

@@ -15,7 +15,7 @@ from pytest_reflex.session.options import only_looks
 from pytest_reflex.settings import STEPS, Settings
 
 TASK = "Make the tests pass"
-# What only changes how much is told is no other session.
+# What only changes how much is reported is no other session.
 _MANNER = ("-v", "-vv", "-vvv", "-q", "-qq", "--verbose", "--quiet")
 
 # What goes by the session before: each session of a loop would be another one.

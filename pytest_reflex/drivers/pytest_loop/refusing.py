@@ -37,7 +37,7 @@ def links_of(territory: Territory) -> dict[str, str]:
 
 
 def faults(territory: Territory, recorded: Iterable[str], links: Links) -> dict[str, str]:
-    """Return why something is no artifact, by the path that has to go.
+    """Return why something is not an artifact, by the path that has to go.
 
     `recorded` are the artifacts that were there before, `links` those links that may stay.
     """
@@ -69,7 +69,7 @@ def _fault(root: Path, path: str, links: Links, *, recorded: bool) -> tuple[str,
     if stat.S_ISDIR(mode):
         return path, "is a folder now, and no file" if recorded else ""
     if not stat.S_ISREG(mode):
-        return path, "" if path in links else "is no regular file"
+        return path, "" if path in links else "is not a regular file"
     try:
         as_text(path, read_file(root / path, MOST_BYTES))
     except FileNotFoundError:

@@ -98,12 +98,12 @@ def _refuse(session: Session) -> None:
         names = ", ".join(str(fault["node"]) for fault in uncollected[:3])
         raise UsageError(
             f"the first session could not collect {names}: {uncollected[0]['message']}",
-            hint="which rules there are has to be known before the loop begins; mend this by hand",
+            hint="the rules have to be known before the loop starts; fix this by hand",
         )
     if session.problems:
         raise UsageError(session.problems[0])
     if session.ended:
-        raise UsageError(f"{session.ended}: {session.last_line}", hint="mend this by hand")
+        raise UsageError(f"{session.ended}: {session.last_line}", hint="fix this by hand")
     if not session.parts:
         raise UsageError(
             "the session has no rules",

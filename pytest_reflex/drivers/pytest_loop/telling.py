@@ -49,7 +49,7 @@ class Teller:
     no_stdout: bool = False
     interruptions: Interruptions = field(default_factory=Interruptions)
     failed: Evaluation | None = None
-    """What did not pass and no critique was told of yet."""
+    """What did not pass and no critique has addressed yet."""
 
     def say(self, text: str, tone: str = "") -> None:
         """Print lines, control characters visible; what cannot be told stops nothing."""
@@ -68,7 +68,7 @@ class Teller:
         self.say(plain(broken(lines, WIDTH) if on_terminal else lines))
 
     def begin(self, loop: ReflexLoop) -> None:
-        """Tell what could not be read when the run was taken up."""
+        """Report what could not be read when the run was taken up."""
         for line in loop.files.recovered:
             self.note(line)
         for path in loop.files.aside:
@@ -90,7 +90,7 @@ class Teller:
         return session
 
     def begin_session(self) -> None:
-        """Tell that a session is run now."""
+        """Report that a session is run now."""
         if not self.quiet:
             self.say("Session ...")
 
@@ -115,7 +115,7 @@ class Teller:
             self._block(loop)
         elif kind == EventKind.CRITIQUE_DONE:
             self.say("Critique:")
-            # What an agent is told at length is told people in a line for each rule.
+            # What an agent is told at length is reported people in a line for each rule.
             self._found()
         elif event.kind is Kind.STOPPED:
             self._found()
@@ -125,7 +125,7 @@ class Teller:
         elif kind == EventKind.PHASE_ERROR and not {"denied", INTERRUPTED} & payload.keys():
             self.note(f"{payload['step']} gave nothing usable: {visible(payload['message'])}")
         elif kind == EventKind.ARTIFACT_CREATED and payload["by"] == "hand":
-            self.note("The files are not as the history has them; they are judged as they are")
+            self.note("The files differ from the history; they are evaluated as they are")
 
     def _found(self) -> None:
         """Say what was found against the session that was evaluated last, once."""
@@ -169,7 +169,7 @@ class Teller:
 
 
 def _advice(state: RunState) -> str:
-    """Return what to do after a run that is no success."""
+    """Return what to do after a run that is not success."""
     if state.stop.offered:
         return allowing(state, of_session=True)
     if state.stop.reason is StopReason.TAMPERED:

@@ -35,7 +35,7 @@ NEVER = (
 )
 # These serve many masters: only who names one outright means it. What they say to pytest is sealed.
 ONLY_BY_NAME = ("pyproject.toml", "setup.cfg", "tox.ini")
-_NARROWER = "name less: the files that may change, not everything beside them"
+_NARROWER = "name fewer files: only those that may change"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class Territory:
         return any(_fits(parts, PurePosixPath(pattern).parts) for pattern in self.patterns)
 
     def candidates(self) -> list[str]:
-        """Return the paths of what is there, is no folder and is meant, sorted; links too."""
+        """Return the paths of what is there, is not a folder and is meant, sorted; links too."""
         finder = Finder(self.root)
         wanted = (p for pattern in self.patterns for p in (pattern, f"{pattern}/{ANY_DEPTH}"))
         found = {os.path.relpath(path, self.root) for one in wanted for path in finder.find(one)}
@@ -75,7 +75,7 @@ class Territory:
         return [name for name in self.candidates() if self._is_ours(name)]
 
     def read(self) -> dict[str, str]:
-        """Return the text of every file by path; raises ArtifactError where one is no text."""
+        """Return the text of every file by path; raises ArtifactError where one is not text."""
         paths, size = self.paths(), 0
         if len(paths) > MOST_FILES:
             raise ArtifactError(

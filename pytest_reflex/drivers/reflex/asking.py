@@ -1,4 +1,4 @@
-"""Calling the hooks of a loop: what a plugin does wrong is told by the name of the hook.
+"""Calling the hooks of a loop: what a plugin does wrong is reported by the name of the hook.
 
 A fault in a step counts as an answer that cannot be used; one in a listener ends the driver, and
 the run can be resumed. Faults of our own built-ins are raised on as they are.
@@ -83,7 +83,7 @@ def _tell(hooks: Any, name: str, **what: Any) -> None:
         raise
     except _ANYTHING as error:
         raise UsageError(
-            _raised(name, error), hint="mend the plugin and resume: nothing durable is lost"
+            _raised(name, error), hint="fix the plugin and resume: no saved state is lost"
         ) from error
 
 
@@ -101,14 +101,14 @@ def _fault(reply: Reply) -> str:
     for name in ("text", "agent", "error"):
         value = getattr(reply, name)
         if not isinstance(value, str):
-            return f"{name} is no text: {one_line(repr(value))}"
+            return f"{name} is not text: {one_line(repr(value))}"
     for name in ("seconds", "usd", "tokens"):
         value = getattr(reply, name)
         unknown = value is None and name != "seconds"
         if not unknown and not _is_amount(value, whole=name == "tokens"):
-            return f"{name} is no amount: {one_line(repr(value))}"
+            return f"{name} is not an amount: {one_line(repr(value))}"
     if not isinstance(reply.details, Mapping):
-        return "details are no mapping"
+        return "details are not a mapping"
     tries = reply.details.get("refused", [])
     if not isinstance(tries, list) or not all(map(_is_try, tries)):
         return f"details have no refused tries: {one_line(repr(tries))}"

@@ -151,7 +151,7 @@ class ReflexDriver:
         return self._loop.agents.get(step, "") if asks else ""
 
     def _wait(self, step: Step, reason: str) -> None:
-        """Tell that an agent is given time, and why."""
+        """Report that an agent is given time, and why."""
         self._waits.tell(self._waiting(step=step.value, reason=reason))
 
     def perform(self, decision: Decision) -> Generator[Done, None, None]:

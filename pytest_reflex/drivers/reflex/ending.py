@@ -22,7 +22,7 @@ def stopped(
     past: Sequence[Event],
     verified: Collection[tuple[str, Level]] = (),
 ) -> Done:
-    """Return the last event of a run; where it was no success, the best artifact is restored.
+    """Return the last event of a run; where it was not success, the best artifact is restored.
 
     `verified` has the hash and the level of each artifact that this process evaluated: nothing else
     has passed. Where something was tampered with no evaluation is to be relied on, and all stays

@@ -24,7 +24,7 @@ from pytest_reflex.verdict.progress import mark_of, stagnation_after, stagnation
 Payload = Mapping[str, Any]
 
 AGAIN = "again"
-"""The key of an evaluation that takes the place of the one before, which did not hold."""
+"""The key of an evaluation that replaces the one before, which did not hold."""
 
 
 def fold(events: Iterable[Event], state: RunState | None = None) -> RunState:

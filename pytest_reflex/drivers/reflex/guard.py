@@ -1,7 +1,7 @@
 """Which parts of an artifact a critique names, and what a step changed outside them. Pure.
 
-What a REFINE, or a later PRODUCE, changed outside is told, or taken back. An issue names a part by
-its heading or first key, in what it says or in what its rule says; by a line in which its rule's
+What a REFINE, or a later PRODUCE, changed outside is reported, or taken back. An issue names a part
+by its heading or first key, in what it says or in what its rule says; by a line in which its rule's
 check found something; by what the rule's fixes change; by `section:` of a check. An issue that
 names nothing at all opens the whole text, and so do a person's critique and a rule whose safe fix
 is a formatter.
@@ -109,7 +109,7 @@ def scope_of(critique: Critique, old: str, new: str) -> Scope:
 
 
 def _is_formatted(rule: Rule | None) -> bool:
-    """Return whether a program mends a rule, which may change whatever it likes."""
+    """Return whether a program fixes a rule, which may change whatever it likes."""
     return rule is not None and any(fix.safe and fix.kind == FORMAT for fix in rule.fixes)
 
 
@@ -215,7 +215,7 @@ def _key(title: str) -> str:
 
 OFF, REPORT, STRICT = "off", "report", "strict"
 GUARDS = (OFF, REPORT, STRICT)
-NO_PARTS = "its parts cannot be told apart"
+NO_PARTS = "its parts have no distinct names"
 
 
 def guarded(done: Done, state: RunState, events: Sequence[Event]) -> Done:

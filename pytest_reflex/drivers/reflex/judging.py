@@ -1,7 +1,7 @@
 """EVALUATE of a run: what is judged, by which checks, and the event that comes of it.
 
 Each vote of a judge is durable when it is given, and so is its price. A rate limit in the way of
-votes is no failed try.
+votes is not a failed try.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def paid(
 def refused_vote(evaluation: Evaluation) -> Done | None:
     """Return the event of an evaluation in which a rate limit kept a ballot from its verdict.
 
-    It is no try that failed: the run can go on later, and asks for the votes that it has not.
+    It is not a try that failed: the run can go on later, and asks for the votes that it has not.
     """
     open_ones = (b for b in evaluation.ballots if ruling_of(b) is Ruling.UNDECIDED)
     refused = (vote for ballot in open_ones for vote in ballot.votes if vote.limited)
@@ -128,7 +128,7 @@ def evaluate(
     Checks that an agent made are proved, and what is not proved earns nothing. Votes of a
     judge are durable when they are given, before the event that is returned. `project` is the
     working directory of commands; what changes in it meanwhile and no check declares to write, is
-    an error. With `again` the event takes the place of the last evaluation, after which the project
+    an error. With `again` the event replaces the last evaluation, after which the project
     was looked at. Where this program judges `alone`, it is not looked at if nobody else was at
     work. Raises ReflexError where nothing can judge, PausedError where a person has to look.
     """

@@ -3,7 +3,7 @@
 An agent that adds a helper has changed the project, so its run ends as tampered. Where nothing else
 was modified, the run says which files these are, and goes on once a person has allowed each.
 Never offered is what steers pytest, the interpreter or a tool by its name alone, and what would be
-imported in the place of an installed module.
+imported in place of an installed module.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def refuse_tampered(state: RunState, allowed: Iterable[str], command: str) -> No
     if unknown := [path for path in given if path not in open_yet]:
         names = ", ".join(map(visible, open_yet)) or "none"
         raise UsageError(
-            f"{visible(unknown[0])} cannot be allowed: it is no new module of {state.alias!r}",
+            f"{visible(unknown[0])} cannot be allowed: it is not a new module of {state.alias!r}",
             hint=f"new modules that wait for it: {names}",
         )
     if tampered and set(given) != set(open_yet):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pytest_reflex.documents.own_text import read_own_text
 
-_HINT = "mend loop.prompts in the configuration"
+_HINT = "fix loop.prompts in the configuration"
 
 
 def read_orders(files: Mapping[str, str], project: Path) -> dict[str, str]:

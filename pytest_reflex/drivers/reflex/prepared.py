@@ -85,7 +85,7 @@ def _is_declared(check: WireCheck, criteria: Criteria) -> bool:
 
 
 def unusable(checks: Iterable[WireCheck]) -> list[str]:
-    """Return what keeps checks from being evaluated, each with its rule: a retry may mend it."""
+    """Return what keeps checks from being evaluated, each with its rule: a retry may fix it."""
     registry, problems = built_in(), []
     for check in checks:
         try:
@@ -250,7 +250,7 @@ def _settled(found: RuleProof, criteria: Criteria, seconds: float) -> RuleProof:
         return _elsewhere(found.rule, found.tried)
     if found.proof is Proof.UNCLEAR:
         told = f": {found.message}" if found.message else ""
-        return replace(found, message=one_line(f"the empty artifact cannot be judged{told}", 200))
+        return replace(found, message=one_line(f"the empty artifact cannot be checked{told}", 200))
     return replace(found, message="") if found.proof is Proof.VACUOUS else found
 
 
@@ -291,7 +291,7 @@ def without_unproved(evaluation: Evaluation, proofs: Iterable[RuleProof]) -> Eva
 
 
 def _not_measured(check: CheckResult, proof: RuleProof) -> CheckResult:
-    message = f"{complaint(proof.to_json())}; PREPARE is told so when it is asked again"
+    message = f"{complaint(proof.to_json())}; PREPARE gets this message when it is asked again"
     return CheckResult(
         outcome=Outcome.NOT_MEASURED,
         message=f"{message}, or give the rule a check in the criteria",

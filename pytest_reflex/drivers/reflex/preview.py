@@ -136,7 +136,7 @@ def _is_done(step: Step, state: RunState) -> bool:
 
 
 def _filled(step: Step, outlook: Outlook) -> tuple[RunState, str, tuple[str, ...]]:
-    """Return state and artifact with words in the place of what a step needs and nobody knows."""
+    """Return state and artifact with words in place of what a step needs and nobody knows."""
     state, artifact, unknown = outlook.state, outlook.artifact, []
     if step in (Step.PRODUCE, Step.PREPARE) and not state.planned:
         state = replace(state, plan=(_PLAN,))
@@ -152,7 +152,7 @@ def _filled(step: Step, outlook: Outlook) -> tuple[RunState, str, tuple[str, ...
         unknown.append("which rules pass")
     if step is Step.REFINE and not state.critiqued:
         state = replace(state, issues=(_ISSUE,))
-        unknown.append("the issues that no fix mends")
+        unknown.append("the issues that no fix resolves")
     return state, artifact, tuple(unknown)
 
 

@@ -29,7 +29,7 @@ def unusable(path: Path, root: Path) -> str:
     except (OSError, ValueError, RuntimeError) as error:
         return getattr(error, "strerror", None) or str(error)
     if not stat.S_ISREG(mode):
-        return "it is a folder" if stat.S_ISDIR(mode) else "it is no regular file"
+        return "it is a folder" if stat.S_ISDIR(mode) else "it is not a regular file"
     if not folder_is_there:
         return f"there is no folder {real.parent}"
     if real.is_relative_to(root.resolve()):

@@ -302,8 +302,8 @@ class RunFiles(RecordedRun):
     def adopt_changes_by_hand(self) -> list[Event]:
         """Take up an artifact.md that differs from the history: a person's change, judged next.
 
-        What is no regular file is nobody's artifact: the recorded one is put in its place. One that
-        the history does not know of may be all that is left of a lost event.
+        What is not a regular file is nobody's artifact: the recorded one is put in its place. One
+        that the history does not know of may be all that is left of a lost event.
         """
         is_first = self.state.artifact_sha256 == EMPTY_SHA256
         if is_first and not isinstance(self.workspace, TextFile):

@@ -154,7 +154,7 @@ def _refuse_output(
     )
     if holds_rules(project / order.output, held, project):
         raise UsageError(
-            f"no result can be written to {order.output}: the loop is held to what is in it",
+            f"no result can be written to {order.output}: the loop must not change it",
             hint="give another --output",
         )
 

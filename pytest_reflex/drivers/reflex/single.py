@@ -48,7 +48,7 @@ class Alone:
 def criticise(alone: Alone, evaluation: Evaluation) -> Critique:
     """Return the critique of an evaluation; nobody is asked where no rule failed.
 
-    Raises StepError where the answers were no critique, twice.
+    Raises StepError where the answers were not a critique, twice.
     """
     if not (evaluation.failed or evaluation.warnings):
         return Critique(issues=())
@@ -58,7 +58,7 @@ def criticise(alone: Alone, evaluation: Evaluation) -> Critique:
 
 
 def refine(alone: Alone, issues: Sequence[Issue]) -> Refinement:
-    """Return the artifact after safe fixes, and after the agent for what they do not mend.
+    """Return the artifact after safe fixes, and after the agent for what they do not fix.
 
     Raises StepError where the agent gave no text, twice.
     """

@@ -85,7 +85,7 @@ def dump(document: dict[str, Any]) -> bytes:
     try:
         text = json.dumps(document, ensure_ascii=False, allow_nan=False)
         return text.encode() + b"\n"
-    except UnicodeEncodeError:  # half of a surrogate pair (a path that is no UTF-8) has an escape
+    except UnicodeEncodeError:  # half of a surrogate pair (a path that is not UTF-8) has an escape
         return json.dumps(document, allow_nan=False).encode() + b"\n"
 
 

@@ -116,7 +116,7 @@ def _denied(reply: Reply) -> dict[str, str]:
 
 
 def obstacle(done: Done, resume: str = "") -> LimitError | None:
-    """Return what was in the way of a step, where that is no fault of its answer.
+    """Return what was in the way of a step, where that is not a fault of its answer.
 
     A rate limit, or that a tool was not allowed to do its work: nobody pays for a second try.
     `resume` is the command by which the run goes on.
@@ -215,7 +215,7 @@ def _critique(state: RunState, request: StepRequest, ask: Ask) -> Done:
 def _refine(state: RunState, request: StepRequest, ask: Ask, project: Path) -> Done:
     """Apply the safe fixes of the critiqued rules, then ask the agent for what remains.
 
-    What a person said is never mended by a fix.
+    What a person said is never fixed by a fix.
     """
     criticised = (issue["rule_id"] for issue in request.issues)
     formatter = Formatting(
@@ -290,7 +290,7 @@ def request_for(
 def _before_plan(events: Iterable[Event]) -> Sequence[Event]:
     """Return the last events before a PLAN; a retry is given the same: failed tries are left out.
 
-    Votes are of an evaluation that has its own event; accepted changes are no step.
+    Votes are of an evaluation that has its own event; accepted changes are not a step.
     """
     steps = [
         event

@@ -42,7 +42,7 @@ def evaluate_again(
 ) -> Iterator[Done]:
     """Evaluate what is recorded as evaluated; yield the event of an evaluation that differs.
 
-    Agents are asked for votes only where some are not recorded. What differs takes the place of
+    Agents are asked for votes only where some are not recorded. What differs replaces
     what was recorded, and `notice` gets a line about it. Raises PausedError where the project is
     not as it was.
     """
@@ -207,5 +207,5 @@ def _problem(state: RunState, recorded: Evaluation, found: Evaluation) -> str:
     if state.status is RunStatus.COMPLETED or state.stop.passed:
         ends = found.passed and is_last(state, found.level)
         if not ends and not _is_completed(state, found):
-            return "the run did not come to its end with this evaluation"
+            return "the run did not end with this evaluation"
     return ""

@@ -75,7 +75,7 @@ def moved_by_link() -> None:
     Path("tools").symlink_to("other")
 
 
-# A sensor, what is done in the place of work, and the name that is told.
+# A sensor, what is done in place of work, and the name that is reported.
 ATTEMPTS: dict[str, tuple[dict[str, str], Callable[[], object], str]] = {
     "flow.yaml is rewritten": (
         SH,
@@ -94,8 +94,8 @@ ATTEMPTS: dict[str, tuple[dict[str, str], Callable[[], object], str]] = {
         lambda: folder_instead("tools/check.sh"),
         "tools/check.sh",
     ),
-    "a file in the place of its folder": (SH, lambda: file_instead("tools"), "tools/check.sh"),
-    "a link in the place of its folder": (SH, moved_by_link, "tools/check.sh"),
+    "a file in place of its folder": (SH, lambda: file_instead("tools"), "tools/check.sh"),
+    "a link in place of its folder": (SH, moved_by_link, "tools/check.sh"),
     "a program": (RUN, write("tools/run", "#!/bin/sh\nexit 0\n"), "tools/run"),
     "a program that is none any more": (RUN, lambda: os.chmod("tools/run", 0o644), "tools/run"),
     "a makefile": (MAKE, write("Makefile", "check:\n\ttrue\n"), "Makefile"),
@@ -176,7 +176,7 @@ def test_what_an_actuator_changed_is_put_back_named_and_not_measured(
     assert stage.boundaries()[1].sensors == {"check": "fail"}
     now = files(stage.folder)
     assert now.get(name) == before.get(name)
-    if not attempt.endswith("in the place of its folder"):  # what nobody relies on is gone
+    if not attempt.endswith("in place of its folder"):  # what nobody relies on is gone
         assert now == before
 
 
@@ -292,7 +292,7 @@ def test_what_lies_outside_is_told_and_passes_nothing(
         done.append(1)
 
     stage.script.actuator = cheat
-    assert stage.run() == ExitCode.ITERATION_LIMIT  # told once; it lasts, and is no second offence
+    assert stage.run() == ExitCode.ITERATION_LIMIT  # it lasts, and is not a second offence
     states = [one.sensors["check"] for one in stage.boundaries()]
     assert set(states) == {"fail"}
     assert "changed for good:" in stage.told()[1]

@@ -35,7 +35,7 @@ MISTAKES = {
         "did you mean sensors?",
     ),
     "no id": ("  id: outer\n", "", "3:3", "id is missing", "schema flow"),
-    "an id that is no name": ("outer", "Outer", "3:7", "id 'Outer' cannot be used", "id: "),
+    "an id that is not a name": ("outer", "Outer", "3:7", "id 'Outer' cannot be used", "id: "),
     "an id with two hyphens": ("outer", "a--b", "3:7", "id 'a--b' cannot be used", "id: "),
     "an id that Windows has": ("outer", "con", "3:7", "id 'con' cannot be used", "id: "),
     "another type": ("type: loop", "type: gate", "4:9", "type must be one of loop", "type: loop"),

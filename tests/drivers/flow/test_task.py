@@ -88,7 +88,7 @@ def test_an_empty_task_is_none(stage: Stage, task: str, capsys: pytest.CaptureFi
 def test_a_task_that_is_no_text_is_refused_or_kept(
     stage: Stage, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    task = "bytes that are no UTF-8: \udcff"
+    task = "bytes that are not UTF-8: \udcff"
     code = stage.flow(node("only", controller=ALL_PASS)).run(task)
     assert code == ExitCode.USAGE
     assert "UTF-8" in capsys.readouterr().err

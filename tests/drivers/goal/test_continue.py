@@ -37,9 +37,9 @@ def test_more_budget_continues(stage: Stage, capsys: pytest.CaptureFixture[str])
     [
         (("--budget", "+80"), "at most 100"),
         (("--max-iterations", "+45"), "between 1 and 50"),
-        (("--max-iterations", "some"), "is no number"),
-        (("--max-iterations", "1.5"), "is no number"),
-        (("--budget", "-1"), "is no number"),
+        (("--max-iterations", "some"), "is not a number"),
+        (("--max-iterations", "1.5"), "is not a number"),
+        (("--budget", "-1"), "is not a number"),
     ],
 )
 def test_limits_that_cannot_be_used_are_refused(
@@ -295,7 +295,7 @@ def test_a_spoilt_state_file_of_nobody_is_named_and_can_be_removed(
 ) -> None:
     stage.write(str(STATE), "{nonsense")
     assert stage.start() == ExitCode.NOT_PERSISTED
-    assert "state.json:1:2: it is no JSON" in capsys.readouterr().err
+    assert "state.json:1:2: it is not JSON" in capsys.readouterr().err
     assert stage.goal("cancel", "--keep-state") == ExitCode.NOT_PERSISTED
     assert stage.goal("cancel") == ExitCode.OK
     assert "which could not be read" in capsys.readouterr().out

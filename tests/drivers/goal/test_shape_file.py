@@ -126,7 +126,7 @@ def test_yaml_without_a_fence_is_read_as_lists() -> None:
         *(
             (
                 f"```yaml\ncriteria:\n  - {{text: x, command: a, compare: {said!r}}}\n```\n",
-                f"SHAPE.md:3:27: {said!r} is no comparison (such as: p95 < 100 ms",
+                f"SHAPE.md:3:27: {said!r} is not a comparison (such as: p95 < 100 ms",
             )
             for said in ("fast", "< many", "1 < 2 < 3")
         ),

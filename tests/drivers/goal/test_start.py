@@ -372,9 +372,9 @@ def test_a_precheck_with_an_argument_against_lets_type_1_begin(
         (("--max-iterations", "0"), "between 1 and 50"),
         (("--agent", "offline"), "cannot take a prompt"),
         (("--precheck", "none.md"), "none.md"),
-        (("--precheck", "."), ". is no regular file"),
-        (("--precheck", "pipe"), "pipe is no regular file"),
-        (("--precheck", "a\0b"), "is no name of a file"),
+        (("--precheck", "."), ". is not a regular file"),
+        (("--precheck", "pipe"), "pipe is not a regular file"),
+        (("--precheck", "a\0b"), "is not a name of a file"),
         (("--precheck", "long.md"), "long.md is too long: 100,001 bytes, the limit is 100,000"),
         (("--criteria", "none.yaml"), "does not say what it is held against"),
     ],
@@ -478,7 +478,7 @@ def test_a_checkpoint_is_made_before_each_iteration(
 ) -> None:
     stage.deeds = [lambda stage: stage.add("more"), work]
     assert stage.start("--reversibility", "2B") == ExitCode.USAGE
-    assert "this is no git repository" in capsys.readouterr().err
+    assert "this is not a git repository" in capsys.readouterr().err
     repository(stage.folder, {})
     assert stage.start("--reversibility", "2B") == ExitCode.OK
 

@@ -69,7 +69,7 @@ def verified(project: Path, met: bool = False, approve: bool = True, **plan: Any
         ({"command": "echo fine", "compare": "p95 < 100 ms"}, False, "measurement",
          "no number beside 'p95'"),
         ({"command": "echo 3; exit 1", "compare": "< 5"}, False, "measurement", "exit status 1"),
-        ({"command": "echo 3", "compare": "soon"}, False, "measurement", "'soon' is no comparison"),
+        ({"command": "echo 3", "compare": "soon"}, False, "measurement", "is not a comparison"),
         ({"criteria": "words.yaml", "artifact": "good.md"}, True, "execution output", "1.000"),
         ({"criteria": "words.yaml", "artifact": "weak.md"}, False, "execution output", "below"),
         ({"criteria": "words.yaml", "artifact": "weak.md", "rule": "a.x.alpha"}, True,

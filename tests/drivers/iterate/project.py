@@ -1,4 +1,4 @@
-"""A project whose AI tool is a shell script that does, round by round, what a file says."""
+"""A project whose AI tool is a shell script that does, iteration by iteration, what a file says."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Project:
         return found
 
     def calls(self) -> list[list[str]]:
-        """Return pid and round of each call."""
+        """Return pid and iteration of each call."""
         log = self.folder / "calls.log"
         return [line.split() for line in log.read_text().splitlines()] if log.exists() else []
 

@@ -1,4 +1,4 @@
-"""A loop on a stage: scripted answers, a clock that is turned by hand, and what was told."""
+"""A loop on a stage: scripted answers, a clock that is turned by hand, and what was reported."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Script:
 
 @dataclass
 class Stage:
-    """A folder in which a procedure runs; `trees` are how it is before and after a round."""
+    """A folder in which a procedure runs; `trees` are how it is before and after an iteration."""
 
     root: Path
     script: Script

@@ -42,7 +42,7 @@ class Tape:
         self.now += timedelta(seconds=seconds)
 
     def round(self, number: int, total: int, seconds: float, *, failures: int = 0) -> None:
-        """Tell a whole round; one with `failures` has exit status 1 and may abort at 3."""
+        """Tell a whole iteration; one with `failures` has exit status 1 and may abort at 3."""
         self.log.round_starts(number, total)
         self.wait(seconds)
         cause = Cause.EXIT if failures else None

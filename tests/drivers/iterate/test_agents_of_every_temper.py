@@ -41,7 +41,7 @@ def test_a_tool_without_an_end_meets_one(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     project = Project(tmp_path, *words, more="[iterate.procedures.build]\nsuccess = true\n")
-    # What the script leaves for the tests is no work.
+    # What the script leaves for the tests is not work.
     (tmp_path / ".gitignore").write_text("prompt\ncalls.log\n.rooda\n")
     main_git(tmp_path)
     assert main(["iterate", "run", "build", *flags]) == status

@@ -29,7 +29,7 @@ def reason(
 
 
 def rounds(*causes: Cause | None) -> State:
-    """Return the state behind rounds that came to these."""
+    """Return the state behind iterations that came to these."""
     state = NEW
     for number, cause in enumerate(causes, 1):
         state = apply(state, Round(number=number, seconds=1.0, cause=cause), AT)

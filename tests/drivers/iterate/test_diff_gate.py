@@ -128,7 +128,7 @@ def test_an_iteration_passes_that_keeps_within_the_limits(
         ),
         (
             "max_lines = 9", "write('large', 'x' * 2_000_001)",
-            "the lines of large cannot be counted: it is no text, or too large",
+            "the lines of large cannot be counted: it is not text, or too large",
         ),
         ("max_files = 9", "write('large', ''); os.truncate('large', 5_000_000_000)", "too large"),
         ("max_lines = 9", "os.mkfifo('pipe')", "the lines of pipe cannot be counted"),

@@ -114,7 +114,7 @@ def test_gates_are_not_run_behind_a_failed_answer(tmp_path: Path) -> None:
 
 
 def test_a_success_signal_ends_the_loop_where_the_gates_pass(tmp_path: Path) -> None:
-    gates = [Gate(name="tests", command="test -e mended || { touch mended; exit 1; }")]
+    gates = [Gate(name="tests", command="test -e fixed || { touch fixed; exit 1; }")]
     on = stage(tmp_path, YES, bounds=Bounds(max_iterations=9), gates=gates)
     assert on.run() is ExitCode.OK
     assert len(on.script.asked) == 2

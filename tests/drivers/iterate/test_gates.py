@@ -1,4 +1,4 @@
-"""Quality gates: commands and criteria after a round, and what is a pass of them."""
+"""Quality gates: commands and criteria after an iteration, and what is a pass of them."""
 
 from __future__ import annotations
 
@@ -112,10 +112,10 @@ def test_foreign_output_is_made_visible(project: Path) -> None:
     [
         ({"artifacts": ("good.md",)}, "pass", "score 1.000, needs 0.9"),
         ({"artifacts": ("weak.md",)}, "fail", "weak.md: score 0.666 is below 0.9"),
-        ({"artifacts": ("bad.md",)}, "fail", "blocked by a.x.alpha"),
+        ({"artifacts": ("bad.md",)}, "fail", "failed rules: a.x.alpha"),
         ({"artifacts": ("weak.md",), "phase": "A"}, "pass", "score 1.000, needs 0.5"),
         ({"artifacts": ("weak.md",), "threshold": "0.6"}, "pass", "score 0.666, needs 0.6"),
-        ({"artifacts": ("*.md",)}, "fail", "bad.md: blocked by a.x.alpha"),
+        ({"artifacts": ("*.md",)}, "fail", "bad.md: failed rules: a.x.alpha"),
         ({"artifacts": ("[gw]*.md",), "threshold": "1/2"}, "error", "not a number"),
         ({"artifacts": ("none/*.md",)}, "error", "'none/*.md' matches no artifact in"),
     ],
@@ -144,7 +144,7 @@ def test_a_stock_template_is_a_gate_by_its_name(project: Path) -> None:
 def test_a_suite_is_a_gate_with_its_own_artifacts(project: Path) -> None:
     suite = "criteria: words.yaml\nartifacts: ['*d.md']\nphase: B\n"
     (project / "docs.reflex.yaml").write_text(suite)
-    assert tried(project, criteria="docs.reflex.yaml").summary.startswith("bad.md: blocked")
+    assert tried(project, criteria="docs.reflex.yaml").summary.startswith("bad.md: failed rules: ")
     (project / "bad.md").unlink()
     assert tried(project, criteria="docs.reflex.yaml").passed
 
@@ -201,10 +201,10 @@ def test_a_run_that_is_stopped_tries_no_further_gate(project: Path) -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({}, "it needs one of a command, criteria, and limits"),
+        ({}, "it needs a command, criteria, or limits"),
         (
             {"command": "true", "criteria": "base"},
-            "it needs one of a command, criteria, and limits",
+            "it needs a command, criteria, or limits",
         ),
         ({"command": ""}, "its command is empty"),
         ({"criteria": "base"}, "its criteria have nothing to judge"),

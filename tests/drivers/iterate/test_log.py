@@ -373,7 +373,7 @@ def test_b109_a_line_that_was_cut_short_is_kept_aside(tmp_path: Path) -> None:
     assert path.read_text() == '{"event": "started"}\n{"event": "resumed"}\n'
     assert (tmp_path / "log.jsonl.torn-1").read_text() == '{"eve'
     assert told == [
-        f"the log {path} has a last line that was cut short: it is kept as log.jsonl.torn-1"
+        f"the log {path} has a last line that was cut short: a copy is kept as log.jsonl.torn-1"
     ]
 
 

@@ -110,7 +110,7 @@ def test_a_kill_before_the_next_call_adds_nothing(tmp_path: Path) -> None:
 
 
 class _Snapshot(list[str]):
-    """Keeps what a kill would leave at the first line that is told."""
+    """Keeps what a kill would leave at the first line that is reported."""
 
     def __init__(self, killed: Killed) -> None:
         super().__init__()

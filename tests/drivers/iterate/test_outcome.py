@@ -1,4 +1,4 @@
-"""What a round came to: the agent's end, its answer, its signals, and the gates."""
+"""What an iteration came to: the agent's end, its answer, its signals, and the gates."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_what_stands_before_prose_is_no_signal(before: str, prose: str) -> None:
 )
 def test_a_signal_in_quotes_is_none_and_is_noticed(last: str, near: bool) -> None:
     answer = f"did it\n\n{last}\n \n"
-    told = f"The last line of the answer is no signal, as it is not bare: {last}"
+    told = f"The last line of the answer is not a signal, as it is not bare: {last}"
     assert unheard(answer, offers_success=True) == (told if near else "")
     assert promised(answer) is (Promise.SUCCESS if last == YES else None)
 

@@ -1,4 +1,4 @@
-"""A gate may ask for fewer failures than before: progress is no failure, and has an end."""
+"""A gate may ask for fewer failures than before: progress is not a failure, and has an end."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_a_pattern_of_the_configuration_counts(
     assert found == (None if number is None else (pattern, number))
 
 
-# One of four gates is mended in each iteration, and SUCCESS is said when none is left.
+# One of four gates is fixed in each iteration, and SUCCESS is said when none is left.
 WEAK = """\
 for one in broken-*; do rm "$one"; break; done
 echo "mended one" >> notes

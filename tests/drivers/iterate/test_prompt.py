@@ -1,4 +1,4 @@
-"""A prompt says what the round is, then what it has to know, then the four phases in order."""
+"""A prompt says what the iteration is, then what it has to know, then the four phases in order."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_a_file_that_cannot_be_used_is_named_with_who_named_it(
 
 
 def test_a_folder_is_no_fragment(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is no regular file"):
+    with pytest.raises(UsageError, match="is not a regular file"):
         text_of(Fragment(path=str(tmp_path)))
 
 
@@ -163,7 +163,7 @@ REFUSED = {
     "notes.md": "--context notes.md: there is no such file",
     "docs/notes": "--context docs/notes: there is no such file",
     "folder": "--context folder: that is a folder (name a file in it)",
-    " ": "--context says nothing",
+    " ": "--context is empty",
 }
 
 

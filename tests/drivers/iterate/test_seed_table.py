@@ -100,7 +100,7 @@ BEYOND = {
         "test_processes::test_ten_iterations_of_a_process_tree_leave_no_orphan",
         "test_processes::test_b103_a_second_signal_leaves_at_once_with_a_valid_state",
     ),
-    "an echoed prompt is no signal": (
+    "an echoed prompt is not a signal": (
         "test_prompt::test_b070_a_tool_that_repeats_its_prompt_gives_no_signal",
         "test_outcome::test_a_signal_counts_alone_at_the_end",
     ),

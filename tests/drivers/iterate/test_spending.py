@@ -1,4 +1,6 @@
-"""What a run has spent is shown beside its budget, and a budget that cannot hold is told first."""
+"""What a run has spent is shown beside its budget, and a budget that cannot hold is reported
+first.
+"""
 
 from __future__ import annotations
 

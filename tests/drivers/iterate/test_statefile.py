@@ -281,7 +281,7 @@ def test_b107_what_cannot_even_be_read_is_moved_aside(
         assert file.save(STATE)
     assert os.path.samestat(planted, (path.parent / "build.json.corrupt-1").lstat())
     assert f"build.json cannot be used (is {word}" in told[0]
-    assert "starting fresh; it is kept as build.json.corrupt-1" in told[0]
+    assert "starting fresh; a copy is kept as build.json.corrupt-1" in told[0]
 
 
 def test_what_can_be_neither_read_nor_moved_is_told_with_what_to_do(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The figures of a run's rounds are those of the standard library."""
+"""The figures of a run's iterations are those of the standard library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rounds that change nothing end a run, whatever the tool does to look busy."""
+"""Iterations that change nothing end a run, whatever the tool does to look busy."""
 
 from __future__ import annotations
 

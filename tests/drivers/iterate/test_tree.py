@@ -58,7 +58,7 @@ def repository(tmp_path: Path) -> Path:
 
 
 def changed(project: Path, deed: Deed) -> bool | None:
-    """Return what a watch says of a round in which `deed` was done."""
+    """Return what a watch says of an iteration in which `deed` was done."""
     watch = Watch(Tree(project, EXCLUDE).fingerprint)
     watch.begin()
     deed(project)
@@ -114,7 +114,7 @@ def test_no_change(project: Path, deed: Deed) -> None:
         ),
         pytest.param(
             lambda p: ((p / "run.sh").unlink(), (p / "run.sh").symlink_to("src/a.py")),
-            id="a link in the place of a file",
+            id="a link in place of a file",
         ),
     ],
 )

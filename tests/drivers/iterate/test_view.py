@@ -62,7 +62,7 @@ def test_a_terminal_shows_what_runs_and_keeps_the_lines(project: Project) -> Non
         (project.folder / "hold").unlink()
         assert terminal.end() == 6
         shown = terminal.shown.splitlines()
-    assert b"to go" in terminal.raw  # the view of the second round, with the trend of the first
+    assert b"to go" in terminal.raw  # the view of the second iteration, with the trend of the first
     told = [line.partition("] ")[2] for line in shown]
     assert [re.sub(r"[\d.]+s", "1s", line) for line in told if line] == [
         "Starting procedure: build (max 2 iterations)",

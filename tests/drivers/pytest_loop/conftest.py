@@ -11,7 +11,7 @@ from tests.drivers.pytest_loop.stage import Project
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
-    """A folder with two rules that fail, and an agent that mends both."""
+    """A folder with two rules that fail, and an agent that fixes both."""
     for name in ("CI", "PYTEST_ADDOPTS", "PYTHONDONTWRITEBYTECODE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")

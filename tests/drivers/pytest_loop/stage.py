@@ -47,7 +47,7 @@ with log.open("a") as file:
     file.write("call\\n")
 calls = log.read_text().count("call")
 code = pathlib.Path("sums.py")
-def mend():
+def fix():
     text = code.read_text().replace("a - b", "a + b")
     code.write_text(text.replace("return a\\n", "return a / 2\\n"))
 """

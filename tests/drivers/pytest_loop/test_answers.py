@@ -30,7 +30,7 @@ def test_texts_come_out_of_chatter() -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("I mended it.", "no JSON object"),
+        ("I fixed it.", "no JSON object"),
         (answer(), "/files: has 0 items, at least 1"),
         (answer({"path": "b.py", "text": ""}), "/files/0/path: 'b.py' may not be changed"),
         (answer(*[{"path": "a.py", "text": ""}] * 2), "'a.py' is there twice"),

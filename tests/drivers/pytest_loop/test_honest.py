@@ -44,7 +44,7 @@ def test_folders(tmp_path, cache):
     cache.mkdir("more").joinpath("x").write_text("x")
 """
 RUNS_PYTEST = """\
-mend()
+fix()
 import subprocess
 env = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
 run = subprocess.run([sys.executable, "-m", "pytest"], env=env, capture_output=True)
@@ -53,7 +53,7 @@ assert list(pathlib.Path("__pycache__").glob("test_sums.*-pytest-*.pyc"))
 assert pathlib.Path(".pytest_cache").is_dir()
 """
 USES_GIT = """\
-mend()
+fix()
 import subprocess
 for words in (["add", "sums.py"], ["commit", "-qm", "Sums: mended"]):
     subprocess.run(["git", *words], check=True)
@@ -116,7 +116,7 @@ def test_an_agent_commits_what_it_did(project: Project, monkeypatch: pytest.Monk
     log = subprocess.run(
         ["git", "log", "--format=%s"], cwd=project.folder, capture_output=True, check=True
     )
-    assert log.stdout.startswith(b"Sums: mended\n")
+    assert log.stdout.startswith(b"Sums: fixed\n")
 
 
 def test_what_a_person_allows_may_be_changed_by_agents_and_by_sessions(
@@ -165,9 +165,7 @@ def test_what_a_person_saves_while_no_step_runs_is_accepted_by_that_person(
 
 def test_an_editor_that_is_open_during_a_call_disturbs_nothing(project: Project) -> None:
     names = ("test_sums.py.swp", ".#test_sums.py", ".DS_Store", ".idea/workspace.xml")
-    project.agent(
-        f"mend()\nos.mkdir('.idea')\nfor name in {names}:\n    pathlib.Path(name).touch()"
-    )
+    project.agent(f"fix()\nos.mkdir('.idea')\nfor name in {names}:\n    pathlib.Path(name).touch()")
     assert project.play() == 0
 
 

@@ -39,7 +39,7 @@ if "PYTEST_VERSION" in os.environ:
 def test_what_code_changes_while_it_is_judged_passes_nothing_and_is_named(
     project: Project, act: str, change: str
 ) -> None:
-    project.agent(f"{TOOLS}mend()\ncode_ends({WRITES_LATER.format(act=act)!r})")
+    project.agent(f"{TOOLS}fix()\ncode_ends({WRITES_LATER.format(act=act)!r})")
     assert project.play("--reflex-max-iterations=2") == 1
     reason, detail = project.stop()
     assert reason == "phase_error"

@@ -16,7 +16,7 @@ KILLS = """\
 if calls <= {kills}:
     os.kill(os.getppid(), 9)
     time.sleep(60)
-mend()
+fix()
 """
 LOST = "REFINE was under way when the run was killed; its call counts as paid"
 

@@ -85,7 +85,7 @@ NOT_OFFERED = {
     "an installed package": "put('pytest/__init__.py')",
     "a start-up file": "put('sitecustomize.py')",
     "a file with settings": "put('setup.cfg')",
-    "what is no module": "put('aids.txt')",
+    "what is not a module": "put('aids.txt')",
     "a hidden folder": "put('.aids/it.py')",
     "a link": "os.symlink('sums.py', 'aids.py')",
     "so many": "[put(f'aids{n}.py') for n in range(30)]",
@@ -99,7 +99,7 @@ def test_what_could_judge_is_never_offered(project: Project, capsys: Capture, ac
         "def put(name):\n"
         "    pathlib.Path(name).parent.mkdir(exist_ok=True)\n"
         "    pathlib.Path(name).write_text('')\n"
-        f"mend(); {acts}"
+        f"fix(); {acts}"
     )
     assert project.play() == 1
     assert "offered" not in project.state()["stop"]
@@ -121,7 +121,7 @@ def test_each_module_has_to_be_allowed_by_its_name(
     assert project.run(*again) == 4
     told = " ".join(capsys.readouterr().err.split())
     if named == "other.py":
-        assert "other.py cannot be allowed: it is no new module" in told
+        assert "other.py cannot be allowed: it is not a new module" in told
         assert "aids.py, more.py" in told
     else:
         assert "--reflex-allow aids.py --reflex-allow more.py" in told
@@ -154,7 +154,7 @@ BUDGETS = {
 def test_after_a_budget_the_advised_command_goes_on(
     project: Project, capsys: Capture, budget: str, option: str
 ) -> None:
-    project.agent("code.write_text(code.read_text() + '# half') if calls == 1 else mend()")
+    project.agent("code.write_text(code.read_text() + '# half') if calls == 1 else fix()")
     assert project.play(f"--reflex-budget={budget}") == 1
     assert project.stop()[0] == "budget_exceeded"
     out = capsys.readouterr().out
@@ -171,7 +171,7 @@ def test_after_a_budget_the_advised_command_goes_on(
 def test_after_the_last_iteration_the_advised_command_goes_on(
     project: Project, capsys: Capture
 ) -> None:
-    project.agent("code.write_text(code.read_text() + '# half') if calls == 1 else mend()")
+    project.agent("code.write_text(code.read_text() + '# half') if calls == 1 else fix()")
     assert project.play("--reflex-max-iterations=2") == 1
     words = advised(capsys.readouterr().out)
     assert words[-2:] == ["--reflex-max-iterations", "+2"]

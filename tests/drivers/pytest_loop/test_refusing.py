@@ -1,4 +1,6 @@
-"""What is no text file of the project is no artifact: refused, put back, and never judged."""
+"""What is not a text file of the project is not an artifact: refused, put back, and never
+judged.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ BINARY = "code.write_bytes(b'\\xff\\0')"
             "os.remove('sums.py'); os.mkdir('sums.py'); open('sums.py/x', 'w').close()",
             "sums.py is a folder now",
         ),
-        ("os.remove('sums.py'); os.mkfifo('sums.py')", "sums.py is no regular file"),
+        ("os.remove('sums.py'); os.mkfifo('sums.py')", "sums.py is not a regular file"),
     ],
     ids=["link", "binary", "folder", "full folder", "fifo"],
 )
@@ -57,7 +59,7 @@ def test_a_run_that_ended_so_goes_on_with_more(project: Project) -> None:
 
 
 def test_a_second_try_that_is_text_goes_on(project: Project) -> None:
-    project.agent(f"mend() if calls == 2 else {BINARY}")
+    project.agent(f"fix() if calls == 2 else {BINARY}")
     assert project.play() == 0
     assert project.read() == RIGHT
 
@@ -79,7 +81,7 @@ def test_what_a_session_leaves_in_the_place_of_artifacts_is_judged_as_nothing(
 ) -> None:
     project.write("pkg/a.py", "x = 1\n")
     line = "open('pkg/x', 'wb').write(bytes([255]))"
-    project.agent(f'mend()\ncode.write_text(code.read_text() + "{line}")')
+    project.agent(f'fix()\ncode.write_text(code.read_text() + "{line}")')
     assert project.play("--reflex-artifact=pkg") == 1
     reason, detail = project.stop()
     assert reason == "phase_error"
@@ -102,7 +104,7 @@ def test_a_link_out_of_the_project_is_refused(
 def test_a_link_to_a_folder_is_refused(project: Project) -> None:
     project.write("pkg/a.py", "x = 1\n")
     project.write("other/a.py", "x = 2\n")
-    project.agent("import shutil; shutil.rmtree('pkg'); os.symlink('other', 'pkg'); mend()")
+    project.agent("import shutil; shutil.rmtree('pkg'); os.symlink('other', 'pkg'); fix()")
     assert project.play("--reflex-artifact=pkg") == 1
     assert "pkg is a symbolic link" in project.stop()[1]
     assert not (project.folder / "pkg").is_symlink()

@@ -85,13 +85,13 @@ class Attempt:
 def in_tests(name: str, text: str) -> Attempt:
     return Attempt(
         files={"tests/test_more.py": "def test_more():\n    pass\n"},
-        acts=f"mend(); put('tests/{name}', {text!r})",
+        acts=f"fix(); put('tests/{name}', {text!r})",
         change=f"tests/{name} was added",
     )
 
 
 def planted(name: str, text: str = "") -> Attempt:
-    return Attempt(acts=f"mend(); put({name!r}, {text!r})", change=f"{name} was added")
+    return Attempt(acts=f"fix(); put({name!r}, {text!r})", change=f"{name} was added")
 
 
 IN_A_CALL = {
@@ -149,7 +149,7 @@ IN_A_CALL = {
             "late/mygrep": '#!/bin/sh\nexec grep -q "$@"\n',
         },
         programs=("late/mygrep",),
-        acts="put('bin/mygrep', '#!/bin/sh\\nexit 0\\n'); os.chmod('bin/mygrep', 0o755); mend()",
+        acts="put('bin/mygrep', '#!/bin/sh\\nexit 0\\n'); os.chmod('bin/mygrep', 0o755); fix()",
         change="bin/mygrep was added",
     ),
     "a file that a command of a check reads": Attempt(

@@ -1,4 +1,4 @@
-"""A misspelled key of the configuration is told when a loop over a session begins."""
+"""A misspelled key of the configuration is reported when a loop over a session begins."""
 
 from __future__ import annotations
 

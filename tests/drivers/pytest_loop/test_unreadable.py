@@ -1,4 +1,4 @@
-"""A file of the project that cannot be read now was not removed, and is no wrong artifact."""
+"""A file of the project that cannot be read now was not removed, and is not a wrong artifact."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ Capture = pytest.CaptureFixture[str]
 
 @pytest.fixture
 def red(project: Project) -> Project:
-    """A project whose agent mends nothing, and whose loop has ended without a pass."""
+    """A project whose agent fixes nothing, and whose loop has ended without a pass."""
     project.agent("code.write_text(code.read_text() + '# here')")
     assert project.play("--reflex-max-iterations=2") == 1
     return project

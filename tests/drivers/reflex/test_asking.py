@@ -29,15 +29,15 @@ def odd(**fields: Any) -> Reply:
 
 
 REPLIES: dict[str, tuple[Reply, str]] = {
-    "no text": (odd(text=None), "text is no text: None"),
-    "bytes": (odd(text=b"x"), "text is no text: b'x'"),
-    "an agent that is no name": (odd(agent=5), "agent is no text: 5"),
-    "b014 a price that is no number": (odd(usd=float("nan")), "usd is no amount: nan"),
-    "b064 a price that is true": (odd(usd=True), "usd is no amount: True"),
-    "a price below nothing": (odd(usd=-5), "usd is no amount: -5"),
-    "half a token": (odd(tokens=1.5), "tokens is no amount: 1.5"),
-    "no time": (odd(seconds=None), "seconds is no amount: None"),
-    "details that are none": (odd(details=None), "details are no mapping"),
+    "no text": (odd(text=None), "text is not text: None"),
+    "bytes": (odd(text=b"x"), "text is not text: b'x'"),
+    "an agent that is not a name": (odd(agent=5), "agent is not text: 5"),
+    "b014 a price that is not a number": (odd(usd=float("nan")), "usd is not an amount: nan"),
+    "b064 a price that is true": (odd(usd=True), "usd is not an amount: True"),
+    "a price below nothing": (odd(usd=-5), "usd is not an amount: -5"),
+    "half a token": (odd(tokens=1.5), "tokens is not an amount: 1.5"),
+    "no time": (odd(seconds=None), "seconds is not an amount: None"),
+    "details that are none": (odd(details=None), "details are not a mapping"),
     "refused tries that are none": (
         odd(details={"refused": [{"seconds": 1}]}),
         "details have no refused tries: [{'seconds': 1}]",

@@ -96,7 +96,7 @@ def test_strict_says_where_it_cannot_guard(tmp_path: Path) -> None:
     script = Script(produce=["x\n", _same], refine="run\n")
     events = stage.play(script, {"loop.guard": "strict"})
     found = _found(events, EventKind.REFINEMENT_DONE)
-    assert found["unguarded"] == "its parts cannot be told apart"
+    assert found["unguarded"] == "its parts have no distinct names"
     assert stage.artifact() == "run\n"
 
 
@@ -114,7 +114,7 @@ def test_the_block_of_the_next_evaluation_tells_it(stage: Stage, guard: str) -> 
     state = [state for kind, state in kinds if kind is EventKind.EVALUATION_DONE][-1]
     assert state.evaluation
     lines = plain(block(state, state.evaluation, "a")).splitlines()
-    assert lines[6:] == ["Artifact: a", "Flips: fixed a.x.run", BLOCKS[guard]]
+    assert lines[6:] == ["Artifact: a", "Changes: fixed a.x.run", BLOCKS[guard]]
 
 
 def test_flips_are_in_the_event(stage: Stage) -> None:

@@ -89,7 +89,7 @@ def test_the_summary_says_what_was_restored_and_that_it_did_not_pass() -> None:
     text = plain(summary(ended.state))
     assert "Stop reason: iteration_limit" in text
     assert "Restored: the best artifact, of iteration 1, phase A" in text
-    assert "Final score: 0.333 (1/3 of the weight, threshold 0.8)" in text
+    assert "Final score: 0.333 (1 of 3 points, threshold 0.8)" in text
     assert text.endswith("Gate: NOT passed")
 
 

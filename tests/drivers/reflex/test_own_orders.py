@@ -105,7 +105,7 @@ def test_what_is_no_regular_file_is_told(tmp_path: Path, kind: str) -> None:
         os.mkfifo(path)
     else:
         path.symlink_to("/dev/zero")
-    with pytest.raises(UsageError, match=r"the prompt of plan is no regular file"):
+    with pytest.raises(UsageError, match=r"the prompt of plan is not a regular file"):
         read_orders({"plan": "plan.md"}, tmp_path)
 
 

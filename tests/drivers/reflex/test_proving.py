@@ -266,7 +266,7 @@ UNPROVED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "what cannot judge nothing": (
         {"type": "executable", "command": ["sh", "-c", 'test -s "$1" || exit 127', "sh"]},
-        "the empty artifact cannot be judged",
+        "the empty artifact cannot be checked",
     ),
 }
 

@@ -49,8 +49,8 @@ def closed(folder: Path) -> str:
 
 
 UNUSABLE: dict[str, tuple[Callable[[Path], str], str]] = {
-    "a device": (lambda _: "/dev/null", "/dev/null: it is no regular file"),
-    "a pipe": (pipe, "pipe: it is no regular file"),
+    "a device": (lambda _: "/dev/null", "/dev/null: it is not a regular file"),
+    "a pipe": (pipe, "pipe: it is not a regular file"),
     "a folder": (lambda _: ".", "it is a folder"),
     "nothing": (lambda _: "", "--output names no file: it is empty"),
     "a folder that is missing": (lambda _: "no/such/x.md", "there is no folder"),
@@ -101,7 +101,7 @@ def test_a_result_that_would_change_what_judges_it_is_refused_before_anything_is
     (project / "pytest-reflex.toml").write_text(settings)
     path = make(project)
     assert main([*NEW, f"--output={path}"]) == 4
-    assert f"{path}: the loop is held to what is in it" in capsys.readouterr().err
+    assert f"{path}: the loop must not change it" in capsys.readouterr().err
     assert not (project / ".ai-factory").exists()
 
 

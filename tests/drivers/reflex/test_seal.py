@@ -190,7 +190,7 @@ NAMED: dict[str, dict[str, object]] = {
 
 @pytest.mark.parametrize("wire", NAMED.values(), ids=NAMED.keys())
 def test_the_command_of_any_kind_of_check_is_held(tmp_path: Path, wire: dict[str, object]) -> None:
-    for name in ("judge.sh", "check/a.py", "mypy/b.py"):  # words of our own tools are no files
+    for name in ("judge.sh", "check/a.py", "mypy/b.py"):  # words of our own tools are not files
         _write(name)(tmp_path)
     judged = criteria_of(
         replace(rule("a.x.y"), checks=(CheckSpec.from_json(wire),)),

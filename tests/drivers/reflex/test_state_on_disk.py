@@ -1,4 +1,4 @@
-"""run.json and current.json follow from the history; what contradicts it is told or mended."""
+"""run.json and current.json follow from the history; what contradicts it is told or fixed."""
 
 from __future__ import annotations
 

@@ -213,9 +213,9 @@ def test_f15_of_many_that_ask_at_once_each_is_heard(stage: Stage) -> None:
 
 ODD: dict[str, Any] = {
     "no object": [],
-    "feedback is no list": {"feedback": "x"},
+    "feedback is not a list": {"feedback": "x"},
     "rows of another shape": {"feedback": [1, {"id": 2, "text": "x"}, {"id": "a"}]},
-    "now is no boolean": {"stop_now": "yes"},
+    "now is not a boolean": {"stop_now": "yes"},
 }
 
 

@@ -163,13 +163,13 @@ ATTEMPTS: dict[str, Attempt] = {
         deed="write('.ruff.toml', 'exclude = [\"lint.py\"]\\nforce-exclude = true\\n')",
         told=".ruff.toml was added",
     ),
-    "a link in the place of a script": Attempt(
+    "a link in place of a script": Attempt(
         command=BY_SCRIPT, files=SOURCING,
         deed="write('../beside/lib.sh', 'exit 0\\n'); os.remove('checks/lib.sh')\n"
         "os.symlink('../../beside/lib.sh', 'checks/lib.sh')",
         told="checks/lib.sh was changed",
     ),
-    "a link in the place of a folder": Attempt(
+    "a link in place of a folder": Attempt(
         command=BY_SCRIPT, files=SOURCING | {"checks/judge.sh": ". checks/more/lib.sh\n",
                                              "checks/more/lib.sh": "exit 1\n"},
         deed="write('../beside/more/lib.sh', 'exit 0\\n'); shutil.rmtree('checks/more')\n"
@@ -310,7 +310,7 @@ def test_what_changes_in_the_call_of_an_agent_is_tampering(
 
 @pytest.mark.parametrize("step", ["PLAN", "CRITIQUE", "REFINE"])
 @pytest.mark.parametrize(
-    "name", ["a link in the place of a script", "a Makefile", "a file that is gone"]
+    "name", ["a link in place of a script", "a Makefile", "a file that is gone"]
 )
 def test_it_is_tampering_in_every_step(
     name: str, step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -450,7 +450,7 @@ def test_what_an_agent_left_running_changes_no_judgement(
         assert (status, project.stop()["reason"]) == (6, "iteration_limit")
 
 
-KILLING = ["a Makefile", "a link in the place of a script", "a hook of git"]
+KILLING = ["a Makefile", "a link in place of a script", "a hook of git"]
 
 
 @pytest.mark.parametrize("step", ["PRODUCE", "REFINE"])
