@@ -192,14 +192,14 @@ BOMB = '<!DOCTYPE b [<!ENTITY a "aaaa"><!ENTITY c "&a;&a;">]><checkstyle>&c;</ch
 ENTITY = '<!DOCTYPE b [<!ENTITY a SYSTEM "file:///etc/passwd">]><checkstyle>&a;</checkstyle>'
 
 NO_REPORT: list[tuple[str, Any, str]] = [
-    ("sarif", {}, "no SARIF log of version 2.1.0"),
+    ("sarif", {}, "not a SARIF log of version 2.1.0"),
     ("sarif", {"version": "2.1.0", "runs": []}, "the SARIF log has no runs"),
     ("sarif", {"version": "2.1.0", "runs": [{}]}, "has no results: the tool did not judge"),
     ("sarif", {"version": "2.1.0", "runs": [3]}, "a run in the SARIF log is not a map"),
     ("sarif", sarif(invocations=[{"executionSuccessful": False}]), "that it did not succeed"),
     ("sarif", sarif({"ruleId": "R1"}), "has no message: {'ruleId': 'R1'}"),
     ("sarif", "[[", "the report is not JSON: "),
-    ("checkstyle", "<html/>", "no checkstyle report, but <html>"),
+    ("checkstyle", "<html/>", "not a checkstyle report, but <html>"),
     ("checkstyle", "<checkstyle><file", "the report is not XML: "),
     ("checkstyle", DEEP, "nested deeper than 100 levels"),
     ("checkstyle", BOMB, "declares a document type"),
@@ -210,7 +210,7 @@ NO_REPORT: list[tuple[str, Any, str]] = [
         "<checkstyle><file name='a'><exception>boom</exception></file></checkstyle>",
         "the tool failed at a: boom",
     ),
-    ("junit", "<checkstyle/>", "no JUnit report, but <checkstyle>"),
+    ("junit", "<checkstyle/>", "not a JUnit report, but <checkstyle>"),
     ("junit", "<testsuites/>", "has no test"),
     (
         "junit",

@@ -216,11 +216,11 @@ REFUSED = {
     "It seems I don't have access to the Write tool. Could you grant it?": "is a refusal",
     "I'm sorry, but I can't help with that.": "is a refusal",
     "Permission to use Write has been denied. Please grant it.": "is a refusal",
-    "I've updated README.md with the new Usage section.": "reports what was done",
-    "Done! I have written the document to artifact.md as requested.": "reports what was done",
-    "Here is the updated document:\n\n# T\n\nx\n": "words stand around",
-    "Here it is:\n\n# T\n\n```sh\nls\n```\n\nLet me know!\n": "words stand around",
-    "Sure, here's the updated guide:\n\n# T\n\n```sh\nls\n```\n\nx\n": "words stand around",
+    "I've updated README.md with the new Usage section.": "describes what was done",
+    "Done! I have written the document to artifact.md as requested.": "describes what was done",
+    "Here is the updated document:\n\n# T\n\nx\n": "there is text around the artifact",
+    "Here it is:\n\n# T\n\n```sh\nls\n```\n\nLet me know!\n": "there is text around the artifact",
+    "Sure, here's the updated guide:\n\n# T\n\n```sh\nls\n```\n\nx\n": "there is text around the artifact",
 }
 
 
@@ -241,7 +241,7 @@ BAD_ARTIFACTS = {
     "blanks": (" \n\ufeff".replace("\ufeff", "\t"), "the answer is empty"),
     "empty fence": ("```markdown\n```", "the answer is empty"),
     "nul": ("ab\0c", "holds a NUL at character 3"),
-    "surrogate": ("ab\ud800", "no valid text at character 3: surrogates not allowed"),
+    "surrogate": ("ab\ud800", "not valid text at character 3: surrogates not allowed"),
     "B084 limit": ("You have hit your limit, resets 5pm\n", "notice about a limit: 'You have hit"),
     "limit in a fence": ("```\nRate limit exceeded\n```", "notice about a limit: 'Rate limit"),
 }

@@ -424,8 +424,9 @@ ERRORS: dict[str, tuple[str, str]] = {
         check("{type: structure, headings: [Errors]}"),
         (
             "5:40: rule a.docs.title: headings must be a table with keys of required, order, "
-            "filled, leads, linked, used, installed, documented, single_title, levels, unique, "
-            "empty, min_count, not [Errors] (write headings: {required: [Errors]})"
+            "filled, leads, linked, used, installed, documented, single_title, front_matter, "
+            "levels, unique, empty, min_count, not [Errors] (write headings: {required: "
+            "[Errors]})"
         ),
     ),
     "a text for a kind, under a near word": (

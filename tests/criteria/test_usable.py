@@ -20,22 +20,22 @@ VERBS = {
     "evaluate": ("evaluate", "a.md", "--criteria", "page.yaml"),
 }
 PLACES = {
-    "search": ("{type: content, search: '('}", "5:36: rule a.docs.title: search is not valid"),
+    "search": ("{type: content, search: '('}", "5:36: rule a.docs.title: search is not a valid pattern"),
     "output": (
         "{type: executable, command: x, expect_output: '('}",
-        "5:58: rule a.docs.title: expect_output is not valid",
+        "5:58: rule a.docs.title: expect_output is not a valid pattern",
     ),
     "matches": (
         "{type: structure, path: a, matches: '('}",
-        "5:48: rule a.docs.title: matches is not valid",
+        "5:48: rule a.docs.title: matches is not a valid pattern",
     ),
     "a variable": (
         "{type: content, search: {var: word}}",
-        "6:36: rule a.docs.title: search is not valid",
+        "6:36: rule a.docs.title: search is not a valid pattern",
     ),
     "an alternative": (
         "{any_of: [{type: content, search: a}, {type: content, search: '('}]}",
-        "5:74: rule a.docs.title: search is not valid",
+        "5:74: rule a.docs.title: search is not a valid pattern",
     ),
 }
 

@@ -84,7 +84,7 @@ FAULTS: dict[str, tuple[str, str]] = {
     "no switch": ("{path: a, exists: no}", "exists must be true or false, not 'no' (write false)"),
     "a type": ("{type: content, search: x}", "a condition has no key 'type'"),
     "words for people": ("{search: x, expected: y}", "a condition has no key 'expected'"),
-    "an opposite of nothing": ("{not: x}", "not holds one condition and stands alone"),
+    "an opposite of nothing": ("{not: x}", "not takes exactly one condition, not the text 'x'"),
     "an opposite beside another": ("{not: {search: x}, path: y}", "not other keys"),
     "an opposite of an opposite": ("{not: {not: {search: x}}}", "not cannot be nested in not"),
     "no such variable": ("{search: {var: q}}", "there is no variable 'q'"),

@@ -205,7 +205,7 @@ def test_a_fault_of_ours_lets_go(desk: Desk, error: BaseException) -> None:
     desk.write(goal({"a": False}))
     desk.monkeypatch.setattr("pytest_reflex.drivers.goal.hook.answer", fail)
     assert desk.stop() == ""
-    assert "stop allowed: a fault of pytest-reflex" in desk.told
+    assert "stop allowed: a bug in pytest-reflex" in desk.told
 
 
 def test_a_reason_is_short_and_shows_nothing_that_a_terminal_acts_on(desk: Desk) -> None:

@@ -58,7 +58,7 @@ def _in_fields(fields: Mapping[str, Any]) -> Problem | None:
 
 
 def _unknown(key: str, word: Any, what: str, known: Iterable[str]) -> Problem:
-    message = f"{key}: {one_line(repr(word), 60)} is no {what}"
+    message = f"{key}: {one_line(repr(word), 60)} is not a {what}"
     return Problem(message=message, hint=did_you_mean(word, known), path=(key, word), of_key=True)
 
 

@@ -136,7 +136,7 @@ def _line(row: RuleResult) -> str:
     check = row.decisive
     wanted = row.rule.hint or (check.expected if check else "") or row.rule.description
     message = row.message.strip() or "it did not pass"
-    is_told = check is not None and leads_with(check, wanted)
+    is_told = check is not None and not row.rule.hint and leads_with(check, wanted)
     return one_line(f"{row.rule.id}: {message}" + f"; wanted: {wanted}" * (not is_told), _LINE)
 
 
