@@ -126,10 +126,8 @@ def evaluation_lines(
 
 def figures(evaluation: Evaluation) -> str:
     """Return score, arithmetic and threshold: "score 0.636 (7 of 11 points), threshold 0.9"."""
-    score = shown_score(evaluation.score)
-    return (
-        f"score {score} ({arithmetic(evaluation)} points), threshold {plain(evaluation.threshold)}"
-    )
+    score, points = shown_score(evaluation.score), arithmetic(evaluation)
+    return f"score {score} ({points} points), threshold {plain(evaluation.threshold)}"
 
 
 def _groups(evaluation: Evaluation) -> Iterator[tuple[str, str, list[RuleResult]]]:
@@ -154,10 +152,8 @@ class Page:
 
     def add(self, label: str, text: str, *, tone: str = "strong") -> None:
         gap = " " * (len(label) >= INDENT)
-        wrapped = textwrap.wrap(
-            visible(text), self._room, initial_indent=gap, break_on_hyphens=False
-        ) or [""]
-        first, *more = (line.replace(_TIED, " ") for line in wrapped)
+        lines = textwrap.wrap(visible(text), self._room, initial_indent=gap, break_on_hyphens=False)
+        first, *more = (line.replace(_TIED, " ") for line in lines or [""])
         margin = " " * (INDENT - len(label))
         self.lines.append((self._style(label, tone) if label else "") + margin + first)
         self.lines += [" " * INDENT + line for line in more]
@@ -225,9 +221,8 @@ class Page:
                 reasons.setdefault(one_line(why_not(row), _MESSAGE), []).append(row.rule.id)
         for reason, ids in reasons.items():
             more = f" and {len(ids) - self._listed} more" if len(ids) > self._listed else ""
-            self.add(
-                "NOT MEASURED", f"{reason}: {', '.join(ids[: self._listed])}{more}", tone="mild"
-            )
+            shown = ", ".join(ids[: self._listed])
+            self.add("NOT MEASURED", f"{reason}: {shown}{more}", tone="mild")
 
 
 def decision_lines(

@@ -220,7 +220,9 @@ REFUSED = {
     "Done! I have written the document to artifact.md as requested.": "describes what was done",
     "Here is the updated document:\n\n# T\n\nx\n": "there is text around the artifact",
     "Here it is:\n\n# T\n\n```sh\nls\n```\n\nLet me know!\n": "there is text around the artifact",
-    "Sure, here's the updated guide:\n\n# T\n\n```sh\nls\n```\n\nx\n": "there is text around the artifact",
+    "Sure, here's the updated guide:\n\n# T\n\n```sh\nls\n```\n\nx\n": (
+        "there is text around the artifact"
+    ),
 }
 
 

@@ -195,7 +195,9 @@ def test_alternatives_are_looked_at_each_in_its_place(folder: Path) -> None:
     assert (remark.code, str(remark.problem.place)) == ("always-matches", "page.yaml:7:35")
     write(folder, "page.yaml", text.replace("x*", "(x"))
     (remark,) = lint("page.yaml", REGISTRY)
-    assert str(remark.problem).startswith("page.yaml:7:35: rule a.docs.title: search is not a valid pattern")
+    assert str(remark.problem).startswith(
+        "page.yaml:7:35: rule a.docs.title: search is not a valid pattern"
+    )
 
 
 def test_all_errors_of_a_file_are_told_at_once(folder: Path) -> None:

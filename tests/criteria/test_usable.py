@@ -20,7 +20,10 @@ VERBS = {
     "evaluate": ("evaluate", "a.md", "--criteria", "page.yaml"),
 }
 PLACES = {
-    "search": ("{type: content, search: '('}", "5:36: rule a.docs.title: search is not a valid pattern"),
+    "search": (
+        "{type: content, search: '('}",
+        "5:36: rule a.docs.title: search is not a valid pattern",
+    ),
     "output": (
         "{type: executable, command: x, expect_output: '('}",
         "5:58: rule a.docs.title: expect_output is not a valid pattern",

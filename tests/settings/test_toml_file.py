@@ -81,7 +81,10 @@ def test_no_gate_is_lost_with_its_file(project: Path, capfd: pytest.CaptureFixtu
 
 BROKEN = {
     "another encoding": (b'a = 1\nname = "\xc3\xa4\xe9"\n', ":2:10: byte 0xe9 is not UTF-8 (save"),
-    "a value that is none": (b"a = 1\nb = \n", ":2:5: this is not TOML: Invalid value (fix the file)"),
+    "a value that is none": (
+        b"a = 1\nb = \n",
+        ":2:5: this is not TOML: Invalid value (fix the file)",
+    ),
     "an end too early": (b"a = 1\nb = [", ":2: this is not TOML: "),
     "a nest too deep": (b"a = " + b"[" * 100_000, ": this is not TOML that can be read: it is nes"),
 }
