@@ -150,7 +150,7 @@ def session(tmp_path: Path, spy: Spy) -> Project:
 def test_a_plugin_is_asked_in_each_step_of_a_session_loop_and_none_leaves_it_to_the_others(
     session: Project, spy: Spy, flags: tuple[str, ...]
 ) -> None:
-    session.agent(f"pathlib.Path({str(spy.log)!r}).open('a').write('agent\\n')\nmend()")
+    session.agent(f"pathlib.Path({str(spy.log)!r}).open('a').write('agent\\n')\nfix()")
     assert session.play(*flags) == 0
     assert session.read() == RIGHT
     first = ["plan", "produce", "evaluate", "critique", "refine", "agent"]
@@ -435,7 +435,7 @@ def test_a_loop_over_a_session_asks_and_tells_all_that_it_has_a_step_for(
     session: Project, spy: Spy
 ) -> None:
     listen(spy)
-    session.agent(f"pathlib.Path({str(spy.log)!r}).open('a').write('agent\\n')\nmend()")
+    session.agent(f"pathlib.Path({str(spy.log)!r}).open('a').write('agent\\n')\nfix()")
     assert session.play() == 0
     assert set(spy.asked()) - {"agent"} == HOOKS["session"]
     asked = spy.asked()
