@@ -39,7 +39,7 @@ def fix(
     as_diff: bool,
     as_json: bool,
 ) -> int:
-    """Mend ARTIFACT (a file) in place by the safe fixes of the rules that fail.
+    """Fix ARTIFACT (a file) in place by the safe fixes of the rules that fail.
 
     It is judged again after each round, until no fix changes anything: a second run has nothing to
     do. A fix that does not help, makes another rule block, or lowers the score is left out.

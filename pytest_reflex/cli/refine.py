@@ -19,7 +19,7 @@ from pytest_reflex.errors import ExitCode, UsageError
 from pytest_reflex.model.single import Critique, Refinement
 
 
-@click.command(short_help="Mend an artifact: safe fixes, then the agent for what remains.")
+@click.command(short_help="Fix an artifact: safe fixes, then the agent for what remains.")
 @step_options
 @click.option(
     "--issues",
@@ -35,7 +35,7 @@ def refine(
     in_place: bool,
     as_json: bool,
 ) -> int:
-    """Mend ARTIFACT (a file) and print it, or write it where --output or --in-place says.
+    """Fix ARTIFACT (a file) and print it, or write it where --output or --in-place says.
 
     Safe fixes of the criticised rules are applied first; the agent is asked for what remains. The
     result is not judged: evaluate it.

@@ -26,7 +26,7 @@ from pytest_reflex.process.signals import Interruptions, interruptible
 VERBS = {
     "evaluate": ("evaluate:evaluate", "Judge artifacts against criteria and print the verdict."),
     "critique": ("critique:critique", "Say what to change in an artifact, as issues."),
-    "refine": ("refine:refine", "Mend an artifact: safe fixes, then the agent for what remains."),
+    "refine": ("refine:refine", "Fix an artifact: safe fixes, then the agent for what remains."),
     "loop": ("loop:loop", "Run a Reflex loop: evaluate, critique and refine until it passes."),
     "iterate": ("iterate:iterate", "Run an AI tool again and again, in fresh processes."),
     "flow": ("flow:flow", "Run loops within loops: measure, decide, act, commit."),

@@ -62,7 +62,7 @@ def _mends(one: RuleTried) -> Iterator[str]:
     told = [sample.mended for sample in one.samples if sample.mended is not None]
     if not told:
         return
-    verb = "its fix fixes" if len(one.rule.fixes) == 1 else "its fixes mend"
+    verb = "its fix fixes" if len(one.rule.fixes) == 1 else "its fixes fix"
     samples = _counted(len(told), "bad sample")
     if any(told):
         yield f"{one.rule.id}: {verb} {sum(told)} of {samples}"

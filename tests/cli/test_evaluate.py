@@ -215,8 +215,8 @@ def test_an_artifact_named_twice_is_judged_once(
     out, err = capsys.readouterr()
     assert len(json.loads(out)["evaluations"]) == 1
     assert err == (
-        "good.md was named twice: it is judged once\n"
-        "good.md was named twice (also as same.md): it is judged once\n"
+        "good.md is named twice; it is evaluated once\n"
+        "good.md is named twice (also as same.md); it is evaluated once\n"
     )
 
 

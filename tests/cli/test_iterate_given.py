@@ -27,7 +27,10 @@ REFUSED = {
     ),
     "rounds below 0": (
         ["-n", "-1"],
-        "-iterations '-1': expected a whole number in decimal digits (iterations; 0: no limit)",
+        (
+            "--max-iterations '-1': "
+            "expected a whole number in decimal digits (iterations; 0: no limit)"
+        ),
     ),
     "unchanged iterations below 0": (["--unchanged", "-1"], "pytest-reflex: --unchanged '-1': exp"),
     "another log": (["--log-format", "xml"], "pytest-reflex: --log-format 'xml': expected \"text"),

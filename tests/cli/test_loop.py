@@ -184,7 +184,10 @@ REFUSED = {
         "no program 'no-such-tool'",
     ),
     "an agent for no step": ([*NEW, "--agent", "refin=offline", "--yes"], "did you mean refine?"),
-    "b118 an alias that leaves the folder": ([*NEW, "--alias", "../../x", "--yes"], "no alias"),
+    "b118 an alias that leaves the folder": (
+        [*NEW, "--alias", "../../x", "--yes"],
+        "is not an alias",
+    ),
     "a task that is not text": (
         ["loop", "new", "caf\udce9", "--criteria", "words.yaml", "--yes"],
         "the task is not UTF-8 text at character 4",
@@ -193,7 +196,7 @@ REFUSED = {
     "an unknown evaluator": ([*NEW, "--evaluator", "magic", "--yes"], '"pytest" or "core"'),
     "resume of nothing": (["loop", "resume"], "there is no loop"),
     "status of nothing": (["loop", "status", "gone"], "there is no loop named 'gone'"),
-    "b118 status outside": (["loop", "status", "../x"], "no alias"),
+    "b118 status outside": (["loop", "status", "../x"], "is not an alias"),
 }
 
 

@@ -29,7 +29,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     shutil.copytree(EXAMPLES / "rounds", folder)
     path = os.pathsep.join((os.path.dirname(sys.executable), os.environ["PATH"]))
     done = subprocess.run(
-        [sys.executable, "-m", "pytest_reflex", "iterate", "run", "mend-guide"],
+        [sys.executable, "-m", "pytest_reflex", "iterate", "run", "fix-guide"],
         cwd=folder,
         env={**os.environ, "PATH": path},
         capture_output=True,

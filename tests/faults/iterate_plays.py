@@ -21,7 +21,7 @@ SAID = "Say it louder"
 _ASKED = """\
 prompt=$(cat)
 case $prompt in *"Say it louder"*) echo "$PYTEST_REFLEX_ITERATION" >> heard.log ;; esac
-echo "$PYTEST_REFLEX_ITERATION" >> iterations.log
+echo "$PYTEST_REFLEX_ITERATION" >> rounds.log
 if [ "$PYTEST_REFLEX_ITERATION" = 2 ] && [ ! -e asked ]; then
     touch asked
     said='{"id": "a1", "text": "Say it louder"}'

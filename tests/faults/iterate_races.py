@@ -23,7 +23,7 @@ _SAID = "Say it louder"
 _AGENT = """\
 case $(cat) in *"Say it louder"*) echo "$PYTEST_REFLEX_ITERATION" >> heard ;; esac
 mkdir busy 2>/dev/null || echo clash >> clashes
-echo "$PYTEST_REFLEX_ITERATION" >> iterations.log
+echo "$PYTEST_REFLEX_ITERATION" >> rounds.log
 sleep 0.05
 rmdir busy
 echo "did it"

@@ -28,7 +28,7 @@ STATUS = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129, "SIGQUIT": 131, "SIGTSTP
 STATUS |= {"stop": 2, "stop --now": 2}
 _AGENT = """\
 cat > /dev/null
-echo "$PYTEST_REFLEX_ITERATION" >> iterations.log
+echo "$PYTEST_REFLEX_ITERATION" >> rounds.log
 sh hold.sh tool; echo "did it"
 """
 # In the second iteration, as long as nobody lets it go; one of the tree heeds no signal.

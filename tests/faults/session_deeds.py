@@ -100,7 +100,7 @@ def _wrong(project: Project, deed: str, reason: str) -> Iterator[str]:
     project.write(RULES, SUITE)
     project.write("notes.yaml", CRITERIA)
     project.write("notes.md", "alpha\n")
-    mends = "put('notes.md', 'alpha beta')\n" + ("mend()\n" if reason else "")
+    mends = "put('notes.md', 'alpha beta')\n" + ("fix()\n" if reason else "")
     project.agent(f"{HELP}VERSION = {pytest.__version__!r}\n{mends}{deed}")
     done = _played(project)
     stop = project.state()["stop"]

@@ -72,7 +72,9 @@ def test_a_folder_is_judged_whole_also_where_it_is_an_argument(
 def test_phase_and_threshold_are_for_the_named_criteria(project: pytest.Pytester, run: Run) -> None:
     write(project, "doc.md", BAD)
     result = run(*NAMED, "--reflex-phase=A", "--reflex-threshold=0.5")
-    result.stdout.fnmatch_lines(["CRITERIA    named version 1, phase A", "*2/4*threshold 0.5"])
+    result.stdout.fnmatch_lines(
+        ["CRITERIA    named version 1, phase A", "*(2 of 4 points), threshold 0.5"]
+    )
     assert run(*NAMED, "--reflex-phase=C").ret == 4
 
 

@@ -112,7 +112,7 @@ def test_the_ini_key_allows_partial_runs_but_not_in_ci(
     result = run("-k", "usage")
     assert result.ret == 1
     result.stdout.fnmatch_lines(
-        ["NOTE        --reflex-allow-partial has to stand on the command line*"]
+        ["NOTE        --reflex-allow-partial must be given on the command line*"]
     )
     assert run("-k", "usage", "--reflex-allow-partial").ret == 0
 

@@ -136,7 +136,7 @@ def test_in_ci_partial_runs_are_for_who_types_so(
     monkeypatch.setenv("CI", "1")
     result = start(*arguments)
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["NOTE        --reflex-allow-partial has to stand on the *"])
+    result.stdout.fnmatch_lines(["NOTE        --reflex-allow-partial must be given on the *"])
     assert start(*arguments, flag).ret == 0
 
 

@@ -111,7 +111,7 @@ def test_keys_of_other_programs_are_kept() -> None:
     [
         (b"", "state.json:1:1"),
         (b"[]", "no JSON object"),
-        (b"\xff", "no JSON"),
+        (b"\xff", "it is not JSON"),
         (b'{"spec": ' + b"[" * 100_000, "nested too deep"),
         (b'{"spec": 1}', "`spec`"),
         (b'{"exit_signal": "true"}', "`exit_signal`"),

@@ -264,7 +264,11 @@ def _huge(path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("plant", "word"),
-    [(_huge, "too large"), (os.mkfifo, "no regular file"), (Path.mkdir, "no regular file")],
+    [
+        (_huge, "too large"),
+        (os.mkfifo, "is not a regular file"),
+        (Path.mkdir, "is not a regular file"),
+    ],
 )
 def test_b107_what_cannot_even_be_read_is_moved_aside(
     tmp_path: Path, plant: Callable[[Path], object], word: str

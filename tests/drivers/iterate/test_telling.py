@@ -61,7 +61,7 @@ def test_a_round_that_runs_is_shown_with_its_time(stage: Stage) -> None:
     assert stage.lines() == [
         "Iteration 1/3 1:02",
         "build · run 1:02",
-        "rounds none yet",
+        "iterations none yet",
         "Ctrl-C interrupts; go on with: pytest-reflex iterate resume build",
     ]
 
@@ -72,14 +72,14 @@ def test_finished_rounds_are_a_trend_with_what_is_to_come(stage: Stage) -> None:
     assert stage.lines()[:3] == [
         "between two iterations",
         "build · run 1:30",
-        "rounds ▅ 30.0s █ 1m0s mean 45.0s, about 1m30s to go",
+        "iterations ▅ 30.0s █ 1m0s mean 45.0s, about 1m30s to go",
     ]
 
 
 def test_only_the_last_rounds_are_shown_and_no_end_where_there_is_none(stage: Stage) -> None:
     for number in range(1, 9):
         stage.round(number, 0, number)
-    assert stage.lines()[2] == "rounds … ▄ 3.0s ▅ 4.0s ▆ 5.0s ▇ 6.0s █ 7.0s █ 8.0s mean 4.5s"
+    assert stage.lines()[2] == "iterations … ▄ 3.0s ▅ 4.0s ▆ 5.0s ▇ 6.0s █ 7.0s █ 8.0s mean 4.5s"
 
 
 def test_failures_in_a_row_are_shown_until_a_round_succeeds(stage: Stage) -> None:
@@ -113,7 +113,7 @@ def test_who_leaves_is_told_what_is_waited_for(stage: Stage) -> None:
 
 def test_rounds_that_take_no_time_have_a_bar(stage: Stage) -> None:
     stage.round(1, 0, 0.0)
-    assert stage.lines()[2] == "rounds ▁ 0.0s mean 0.0s"
+    assert stage.lines()[2] == "iterations ▁ 0.0s mean 0.0s"
 
 
 def test_a_pipe_is_told_from_time_to_time_that_a_round_goes_on(stage: Stage) -> None:

@@ -61,7 +61,7 @@ class Project:
 
     alias = "make-the-tests-pass"
 
-    def __init__(self, folder: Path, agent: str = "mend()") -> None:
+    def __init__(self, folder: Path, agent: str = "fix()") -> None:
         self.folder = folder
         self.log = folder.with_name(f"{folder.name}.calls")
         self.write("sums.py", CODE)

@@ -40,7 +40,7 @@ def test_a_denied_refine_ends_the_run_at_once_and_can_be_resumed(
     assert "pytest --reflex-loop --reflex-resume make-the-tests-pass" in told
     state = project.state()
     assert (state["status"], state["spend"]["calls"]) == ("running", 1)
-    project.agent("mend()\nprint(json.dumps({'result': 'done'}))")
+    project.agent("fix()\nprint(json.dumps({'result': 'done'}))")
     assert (
         project.run(
             *project.arguments("--reflex-loop", "--reflex-resume", "--reflex-accept-changes")
@@ -54,7 +54,7 @@ def test_a_denied_refine_ends_the_run_at_once_and_can_be_resumed(
 def test_what_was_denied_beside_the_work_does_not_keep_a_run_from_passing(
     project: Project,
 ) -> None:
-    project.agent("mend()\n" + SAYS)
+    project.agent("fix()\n" + SAYS)
     assert project.play() == 0
     assert calls(project) == 1
 

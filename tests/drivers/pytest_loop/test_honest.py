@@ -76,7 +76,7 @@ def test_a_report_of_pytest_itself_is_known_from_the_first(project: Project) -> 
 
 def test_a_report_that_an_agent_edits_is_tampering_all_the_same(project: Project) -> None:
     project.write("test_report.py", WRITES_A_REPORT)
-    project.agent("mend()\npathlib.Path('report.txt').write_text('all is well')")
+    project.agent("fix()\npathlib.Path('report.txt').write_text('all is well')")
     assert project.play() == 1
     assert "(REFINE): report.txt was changed" in project.stop()[1]
 
@@ -129,7 +129,7 @@ def test_what_a_person_allows_may_be_changed_by_agents_and_by_sessions(
         "    pathlib.Path('logs').mkdir(exist_ok=True)\n"
         "    pathlib.Path(f'logs/{os.getpid()}.log').touch()\n",
     )
-    project.agent("mend()\npathlib.Path('notes.txt').write_text('done')")
+    project.agent("fix()\npathlib.Path('notes.txt').write_text('done')")
     assert project.play("--reflex-may-change=logs/**", "--reflex-may-change", "notes.txt") == 0
     assert "May be changed: sums.py, logs/**, notes.txt" in capsys.readouterr().out
     assert len(list((project.folder / "logs").iterdir())) == 2
@@ -138,7 +138,7 @@ def test_what_a_person_allows_may_be_changed_by_agents_and_by_sessions(
 def test_what_the_configuration_allows_may_be_changed(project: Project) -> None:
     allowed = '[loop]\nmay_change = ["notes.txt"]\n'
     project.write("pytest-reflex.toml", CONFIG.format(python=sys.executable) + allowed)
-    project.agent("mend()\npathlib.Path('notes.txt').write_text('done')")
+    project.agent("fix()\npathlib.Path('notes.txt').write_text('done')")
     assert project.play() == 0
 
 
@@ -152,7 +152,7 @@ def test_what_a_person_saves_while_no_step_runs_is_accepted_by_that_person(
     wait_for_change(project)
     driver.send_signal(signal.SIGINT)
     driver.communicate(timeout=60)
-    project.agent("mend()")
+    project.agent("fix()")
     project.write(saved, project.read(saved) + "# saved\n")
     again = project.arguments("--reflex-loop", "--reflex-resume")
     assert project.run(*again) == 2
@@ -173,7 +173,7 @@ def test_an_editor_that_is_open_during_a_call_disturbs_nothing(project: Project)
 def test_the_output_of_the_loop_may_go_to_a_file_of_the_project(
     project: Project, stream: str
 ) -> None:
-    project.agent("mend() if calls == 2 else code.write_text(code.read_text() + '# half')")
+    project.agent("fix() if calls == 2 else code.write_text(code.read_text() + '# half')")
     first = ("--reflex-max-iterations=2", "-s")
     again = ("--reflex-loop", "--reflex-resume", "--reflex-max-iterations=+2", "--reflex-yes", "-s")
     for number, words in enumerate([project.new(*first), project.arguments(*again)]):

@@ -74,7 +74,7 @@ def test_the_best_is_restored_where_the_agent_breaks_everything(
 
 def test_an_agent_that_tampers_is_stopped_and_told(project: Project, capsys: Capture) -> None:
     project.agent(
-        "mend()\n"
+        "fix()\n"
         "pathlib.Path('test_sums.py').write_text('')\n"
         "pathlib.Path('conftest.py').write_text('')\n"
         "pathlib.Path('pytest.ini').write_text('[pytest]\\naddopts = -k nothing')"
@@ -125,7 +125,7 @@ def test_killed_in_refine_it_is_resumed_with_the_files_as_they_are(
         "if calls == 1:\n"
         "    code.write_text(code.read_text() + '# half')\n"
         "    time.sleep(60)\n"
-        "mend()"
+        "fix()"
     )
     driver = project.start()
     wait_for_change(project)
@@ -193,7 +193,7 @@ def test_a_module_with_rules_that_is_skipped_is_refused_before_the_question(
 
 def test_an_agent_that_has_a_module_skipped_does_not_pass(project: Project) -> None:
     project.agent(
-        "mend(); pathlib.Path('sums.py').write_text('import pytest\\n'"
+        "fix(); pathlib.Path('sums.py').write_text('import pytest\\n'"
         " 'pytest.skip(\"x\", allow_module_level=True)')"
     )
     assert project.play("--reflex-max-iterations=1") not in (0, 5)

@@ -69,7 +69,7 @@ def test_a_new_module_is_offered_and_the_command_that_is_advised_goes_on(
 def test_what_was_allowed_may_be_changed_from_then_on(project: Project, capsys: Capture) -> None:
     project.agent(
         "pathlib.Path('aids.py').write_text(f'calls = {calls}')\n"
-        "mend() if calls == 3 else code.write_text(code.read_text() + '# half')"
+        "fix() if calls == 3 else code.write_text(code.read_text() + '# half')"
     )
     assert project.play() == 1
     words = advised(capsys.readouterr().out)

@@ -40,7 +40,7 @@ def test_a_recorded_loop_is_replayed_without_its_agent(
 def test_a_run_that_goes_on_is_recorded_further(recorded: Project) -> None:
     recorded.agent("pass")
     assert recorded.play("--reflex-max-iterations=2") == 1
-    recorded.agent("mend()")
+    recorded.agent("fix()")
     assert recorded.run(*recorded.arguments(*AGAIN)) == 0
     lines = [json.loads(line) for line in recorded.read("calls.jsonl").splitlines()]
     assert [line["step"] for line in lines[1:]].count("REFINE") == recorded.calls() > 1
@@ -52,7 +52,7 @@ def test_a_recording_that_is_gone_is_told(
     recorded.agent("pass")
     assert recorded.play("--reflex-max-iterations=2") == 1
     (recorded.folder / "calls.jsonl").unlink()
-    recorded.agent("mend()")
+    recorded.agent("fix()")
     assert recorded.run(*recorded.arguments(*AGAIN)) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "calls.jsonl is gone: this run goes on without it" in told

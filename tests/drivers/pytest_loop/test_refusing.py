@@ -52,7 +52,7 @@ def test_what_is_no_text_file_gets_one_retry_and_the_old_text_back(
 def test_a_run_that_ended_so_goes_on_with_more(project: Project) -> None:
     project.agent(BINARY)
     assert project.play() == 1
-    project.agent("mend()")
+    project.agent("fix()")
     more = ("--reflex-resume", "--reflex-max-iterations=+2", "--reflex-yes")
     assert project.run(*project.arguments("--reflex-loop", *more, "--reflex-accept-changes")) == 0
     assert project.read() == RIGHT

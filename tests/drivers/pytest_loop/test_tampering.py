@@ -97,7 +97,7 @@ def planted(name: str, text: str = "") -> Attempt:
 IN_A_CALL = {
     "the script of a check": Attempt(
         files=SUITE_FILES,
-        acts="mend(); put('tools/judge.py', '')",
+        acts="fix(); put('tools/judge.py', '')",
         change="tools/judge.py was changed",
     ),
     "what the script of a check imports": Attempt(
@@ -106,7 +106,7 @@ IN_A_CALL = {
             "tools/aid.py": "raise SystemExit(1)",
             "tools/judge.py": "import aid\n",
         },
-        acts="mend(); put('tools/aid.py', '')",
+        acts="fix(); put('tools/aid.py', '')",
         change="tools/aid.py was changed",
     ),
     "a conftest.py beside the tests": in_tests("conftest.py", "collect_ignore = ['test_more.py']"),
@@ -129,17 +129,17 @@ IN_A_CALL = {
     "sitecustomize.py": planted("sitecustomize.py"),
     "a .pth file": planted("evil.pth", "import os\n"),
     "byte code in place of a module": Attempt(
-        acts="mend(); pathlib.Path('aid.pyc').write_bytes(b'x')", change="aid.pyc was added"
+        acts="fix(); pathlib.Path('aid.pyc').write_bytes(b'x')", change="aid.pyc was added"
     ),
     "a tool of the environment": Attempt(
         files={**SUITE_FILES, "it.reflex.yaml": OF_VENV, ".venv/bin/tool": "#!/bin/sh\nexit 1\n"},
         programs=(".venv/bin/tool",),
-        acts="mend(); put('.venv/bin/tool', '#!/bin/sh\\nexit 0\\n')",
+        acts="fix(); put('.venv/bin/tool', '#!/bin/sh\\nexit 0\\n')",
         change=".venv/bin/tool was changed",
     ),
     "an installed package": Attempt(
         files={".venv/lib/python3/site-packages/aid.py": "x = 1\n"},
-        acts="mend(); put('.venv/lib/python3/site-packages/aid.py', 'x = 2\\n')",
+        acts="fix(); put('.venv/lib/python3/site-packages/aid.py', 'x = 2\\n')",
         change=".venv/lib/python3/site-packages/aid.py was changed",
     ),
     "a program before the real one on PATH": Attempt(
@@ -154,7 +154,7 @@ IN_A_CALL = {
     ),
     "a file that a command of a check reads": Attempt(
         files={**SUITE_FILES, "it.reflex.yaml": WITH_MAKE, "Makefile": "all:\n"},
-        acts="mend(); put('Makefile', 'alpha:\\n')",
+        acts="fix(); put('Makefile', 'alpha:\\n')",
         change="Makefile was changed",
     ),
     "the configuration of a tool": planted("mypy.ini", "[mypy]\nignore_errors = True\n"),
@@ -164,12 +164,12 @@ IN_A_CALL = {
             "test_data.py": "from sums import add\n"
             "def test_data():\n    assert add(1, 2) == int(open('wanted.txt').read())\n",
         },
-        acts="mend(); put('wanted.txt', '-1')",
+        acts="fix(); put('wanted.txt', '-1')",
         change="wanted.txt was changed",
     ),
     "a data file is taken away": Attempt(
         files={"wanted.txt": "3"},
-        acts="mend(); os.remove('wanted.txt')",
+        acts="fix(); os.remove('wanted.txt')",
         change="wanted.txt was removed",
     ),
     "another suite": Attempt(
@@ -183,12 +183,12 @@ IN_A_CALL = {
             "it.reflex.yaml": "criteria: notes.yaml\nartifacts: [notes.md]\n",
             "notes.yaml": CRITERIA,
         },
-        acts="mend(); put('notes.yaml', old('notes.yaml').replace('0.9', '0.5'))",
+        acts="fix(); put('notes.yaml', old('notes.yaml').replace('0.9', '0.5'))",
         change="notes.yaml was changed",
     ),
     "a link in place of a test": Attempt(
         files={"other.txt": TESTS},
-        acts="mend(); os.remove('test_sums.py'); os.symlink('other.txt', 'test_sums.py')",
+        acts="fix(); os.remove('test_sums.py'); os.symlink('other.txt', 'test_sums.py')",
         change="test_sums.py was changed",
     ),
     "a test whose time was set back": Attempt(
@@ -203,20 +203,20 @@ IN_A_CALL = {
     "a new test file": planted("test_easy.py", "def test_easy():\n    pass\n"),
     "a hook of git": Attempt(
         files={".git/config": "[core]\n"},
-        acts="mend(); put('.git/hooks/post-checkout', '#!/bin/sh\\n')",
+        acts="fix(); put('.git/hooks/post-checkout', '#!/bin/sh\\n')",
         change=".git/hooks/post-checkout was added",
     ),
     "what git ignores": Attempt(
         files={".git/info/exclude": ""},
-        acts="mend(); put('.git/info/exclude', '*\\n')",
+        acts="fix(); put('.git/info/exclude', '*\\n')",
         change=".git/info/exclude was changed",
     ),
     "the settings of the loop": Attempt(
-        acts="mend(); put('pytest-reflex.toml', old('pytest-reflex.toml') + '\\n')",
+        acts="fix(); put('pytest-reflex.toml', old('pytest-reflex.toml') + '\\n')",
         change="pytest-reflex.toml was changed",
     ),
     "the agent's own program": Attempt(
-        acts="mend(); put('agent.py', 'pass')", change="agent.py was changed"
+        acts="fix(); put('agent.py', 'pass')", change="agent.py was changed"
     ),
 }  # fmt: skip
 
