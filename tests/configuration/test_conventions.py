@@ -154,6 +154,8 @@ def test_entry_of_a_list_may_have_no_settings() -> None:
     assert outcome("defaults", "plugins: [search, tags: ]\n") is Outcome.PASS
     assert outcome("defaults", "plugins:\n- tags:\n- blog:\n") is Outcome.PASS
     assert outcome("defaults", "plugins:\n- name: a\n  value:\n") is Outcome.FAIL
+    assert outcome("defaults", "index: !!python/name:emoji.to_svg\n") is Outcome.PASS
+    assert outcome("defaults", "index: !x a\nb: # !x\nc:\n") is Outcome.FAIL
 
 
 @pytest.mark.parametrize("start", [b"", b"\xef\xbb\xbf"])
