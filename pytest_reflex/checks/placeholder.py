@@ -21,9 +21,10 @@ _MARKER = re.compile(
     rf"|\b(?:is|are|be|remains?|still|=) {_NOTE}(?=\s*(?:[,;)\]!]|\.(?!\w)|$))"
     rf"|(?<![`'\"“‘,/])\b{_NOTE}: (?!and\b|or\b)(?=\w)"
     rf"|^[^\w`]*(?:{_NOTE}|(?i:tbd|tbc))[^\w`]*$"
+    r"|^[(\[]?(?:todo|fixme|tbd): ?(?=(?:complete|describe|document|explain|fill|write)\b)"
     r"|^(?i:lorem ipsum)\b|\b(?i:lorem ipsum)(?= dolor)",
 )
-_ONE_NOTE = re.compile(_NOTE)
+_ONE_NOTE = re.compile(_NOTE, re.IGNORECASE)
 _LONE = re.compile(rf"\W*({_TAG})\W*")
 _DUMMY = re.compile(
     r"\W*(?:(?:a |an |the |some |your )?(?:description|summary|text|string)(?: (?:here|goes here))?"

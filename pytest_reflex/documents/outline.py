@@ -3,7 +3,8 @@
 The text is parsed once, as markdown-it-py's block tokens, for all who look at it: CommonMark with
 tables; the library is imported on first use. Inline text is parsed only where one asks for it: it
 is most of the work, and few do. Lines end with CRLF, LF or CR. Front matter (YAML between `---`,
-TOML between `+++`, JSON in braces) is not part of a document, but its lines count.
+TOML between `+++`, JSON in braces; `---toml` and the like say the language) is not part of a
+document, but its lines count.
 """
 
 from __future__ import annotations
@@ -22,13 +23,16 @@ if TYPE_CHECKING:
 
 
 _LINE_END = re.compile(r"\r\n|\r")
+_SAID = r"(?:[ \t]*(?:ya?ml|toml|json)\b)?"
+"""The language behind the first mark, as gray-matter reads it."""
+
 _FRONT_MATTER = {
-    "-": re.compile(r"---[ \t]*\n(?:.*\n)*?(?:---|\.\.\.)[ \t]*(?:\n|\Z)"),
+    "-": re.compile(rf"---{_SAID}[ \t]*\n(?:.*\n)*?(?:---|\.\.\.)[ \t]*(?:\n|\Z)"),
     "+": re.compile(r"\+\+\+[ \t]*\n(?:.*\n)*?\+\+\+[ \t]*(?:\n|\Z)"),
     "{": re.compile(r"\{[ \t]*\n(?:.*\n)*?\}[ \t]*(?:\n|\Z)"),
 }
 """The forms of front matter, by the character that each begins with."""
-_OPENING = re.compile(r"(?:---|\+\+\+|\{)[ \t]*(?:\n|\Z)")
+_OPENING = re.compile(rf"(?:---{_SAID}|\+\+\+|\{{)[ \t]*(?:\n|\Z)")
 
 
 class Tokens(NamedTuple):
@@ -88,7 +92,8 @@ def front_matter(text: str) -> FrontMatter | None:
     whole = (match[0] if match else clean).removesuffix("\n").split("\n")
     last = len(whole) - (marks if match else 0)
     inside = "".join(f"{line}\n" for line in whole[marks:last])
-    return FrontMatter(_LANGUAGES[clean[0]], inside, marks, last, match is not None)
+    said = opening[0].strip("-+{ \t\n").replace("yml", "yaml")
+    return FrontMatter(said or _LANGUAGES[clean[0]], inside, marks, last, match is not None)
 
 
 def front_matter_lines(text: str) -> int:

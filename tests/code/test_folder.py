@@ -78,3 +78,12 @@ def test_tools_import_nothing_of_what_they_judge(tmp_path: Path, name: str, aspe
     (tmp_path / "shop" / name).write_text(text)
     assert judge(tmp_path / "shop", aspect).outcome is Outcome.PASS
     assert not ran.exists()
+
+
+def test_package_may_have_a_module_named_as_one_of_python(tmp_path: Path) -> None:
+    for name in ("__init__.py", "shop.py"):
+        (tmp_path / name).write_text("from . import types\n\nx: int = types.BOOK\n")
+    (tmp_path / "types.py").write_text("from types import SimpleNamespace\n\nBOOK = 1\n")
+    assert judge(tmp_path, "types").outcome is Outcome.PASS
+    (tmp_path / "types.py").write_text("BOOK = 'a'\n")
+    assert "Incompatible types in assignment" in judge(tmp_path, "types").message

@@ -103,6 +103,17 @@ def test_code_that_does_not_compile_fails_one_aspect_and_passes_none(text: str) 
         assert result.message.startswith("not valid Python: ")
 
 
+@pytest.mark.parametrize("name", ["zipfile.py", "types.py", "typing.pyi", "__init__.py"])
+def test_file_may_have_the_name_of_a_module_of_python(name: str) -> None:
+    text = (
+        "from types import SimpleNamespace\nfrom typing import Any\n"
+        "from zipfile import BadZipFile\n"
+        "def f(a: int) -> list[Any]:\n    return [a]\nf({!r})\nprint(SimpleNamespace, BadZipFile)\n"
+    )
+    assert judge(text.format(1), "types", name=name).outcome is Outcome.PASS
+    assert "incompatible type" in judge(text.format("a"), "types", name=name).message
+
+
 def test_tests_may_assert_and_print() -> None:
     text = "def f(a):\n    assert a > 0\n    print(a)\n"
     assert judge(text, "input", "test_a.py").outcome is Outcome.PASS

@@ -70,6 +70,7 @@ def test_service_at_the_top_of_another_kind_stays_what_it_is() -> None:
 MEANT = [
     "site_name: TODO MVC\n",
     "title: TODO list of the team\n",
+    "help: 'todo: shows what is to do'\npattern: 'todo: write .*'\n",
     "keywords: [TODO, FIXME, XXX]\n",
     "search: <version>\nreplace: <new>\n",
     "permissions: [<all_urls>]\n",
@@ -92,7 +93,12 @@ OPEN = """
 
 
 @pytest.mark.parametrize(
-    "value", [*OPEN.split(), "[your host]", "TODO add the host", "TODO - Set it", "FIXME: a", "XXX"]
+    "value",
+    [
+        *OPEN.split(),
+        *("[your host]", "TODO add the host", "TODO - Set it", "FIXME: a", "XXX"),
+        "todo: write this",
+    ],
 )
 def test_value_that_is_to_be_filled_in_is_found(value: str) -> None:
     result = judge(f"a: '{value}'\n", {"configuration": "required"}, "a.yaml")
@@ -148,6 +154,8 @@ def test_entry_of_a_list_may_have_no_settings() -> None:
     assert outcome("defaults", "plugins: [search, tags: ]\n") is Outcome.PASS
     assert outcome("defaults", "plugins:\n- tags:\n- blog:\n") is Outcome.PASS
     assert outcome("defaults", "plugins:\n- name: a\n  value:\n") is Outcome.FAIL
+    assert outcome("defaults", "index: !!python/name:emoji.to_svg\n") is Outcome.PASS
+    assert outcome("defaults", "index: !x a\nb: # !x\nc:\n") is Outcome.FAIL
 
 
 @pytest.mark.parametrize("start", [b"", b"\xef\xbb\xbf"])

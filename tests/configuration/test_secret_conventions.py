@@ -11,6 +11,7 @@ REFERENCES = """
     env:DB_PASSWORD keychain:db secretref:db-password conjur:db/password {env:NPM_TOKEN}
     {file:./db} #{DB_PASSWORD}# __DB_PASSWORD__ @DB_PASSWORD@ @@DB_PASSWORD@@
     $__file{/run/secrets/db} $__env{DB_PASSWORD} secrets/db_password
+    pass:db/prod gopass:work/db/prod pass://Work/db/password
 """
 CLOSED = """
     encrypted:BNexEwjKwt87k9aEgaSng1JY6uW8OkwMYEFTwEy SCRAM-SHA-256$4096:c2FsdA==$abc:def
@@ -69,6 +70,7 @@ WRONG = [
     ("a.yaml", "kennwort: hunter2plain\n"),
     ("a.yaml", "senha: hunter2plain\n"),
     ("a.yaml", "password: 'ENC[ hunter2plain'\n"),
+    ("a.yaml", "password: pass:hunter2plain\n"),
     ("a.yaml", "token_secret: 8f3kd92kd02kf83j\n"),
     ("a.yaml", "clientSecret: shop-auth\n"),
     ("sample.env", "DB_PASSWORD=hX83jsk9!dk2pQz7\n"),

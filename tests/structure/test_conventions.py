@@ -13,14 +13,24 @@ USED: dict[str, Any] = {"headings": {"required": "/usage/", "filled": True, "use
 SET_UP: dict[str, Any] = {"headings": {"required": "/^install/", "filled": True, "installed": True}}
 
 
-@pytest.mark.parametrize("note", ["(TODO)", "[TBD]", "tbd", "*tbc*", "FIXME.", "(todo)"])
+@pytest.mark.parametrize(
+    "note",
+    ["(TODO)", "[TBD]", "tbd", "*tbc*", "FIXME.", "(todo)", "todo: write this"],
+)
 def test_note_alone_is_a_placeholder_however_it_is_set(note: str) -> None:
     outcome = judge(f"# T\n\n{note}\n", {"prose": {"placeholders": False}}).outcome
     assert outcome is (Outcome.PASS if note == "(todo)" else Outcome.FAIL)
 
 
 @pytest.mark.parametrize(
-    "text", ["## Todo\n\n- a list", "`TODO`", "- todo: a list of tasks", "The rest is in tbd.txt."]
+    "text",
+    [
+        "## Todo\n\n- a list",
+        "`TODO`",
+        "- todo: a list of tasks",
+        "- todo: tasks to do",
+        "The rest is in tbd.txt.",
+    ],
 )
 def test_note_that_is_a_name_is_no_placeholder(text: str) -> None:
     assert judge(text, {"prose": {"placeholders": False}}).outcome is Outcome.PASS

@@ -9,11 +9,12 @@ from __future__ import annotations
 import ast
 import atexit
 import json
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePath
 from threading import Lock
 from typing import Any
 
@@ -127,7 +128,18 @@ def _below(reading: Reading) -> str:
         ),
         default=0,
     )
-    return f"{_PACKAGE}/" * min(missing_levels, _MOST_LEVELS)
+    levels = max(missing_levels, _hides_a_library(reading))
+    return f"{_PACKAGE}/" * min(levels, _MOST_LEVELS)
+
+
+def _hides_a_library(reading: Reading) -> bool:
+    """Return whether modules of a package, at the top, would stand for those of Python itself.
+
+    What imports `types` means Python's, though a file of this name lies beside it in the package.
+    """
+    names = {PurePath(source.name).stem for source in reading.sources if "/" not in source.name}
+    is_of_package = not reading.artifact.is_folder or "__init__" in names
+    return is_of_package and not names.isdisjoint(sys.stdlib_module_names)
 
 
 def _make_packages(folder: Path, below: str) -> None:

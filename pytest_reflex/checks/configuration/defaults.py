@@ -59,12 +59,20 @@ def _is_meant(setting: Setting, config: ConfigFile, lines: list[str]) -> bool:
         return True  # a null or an empty text that is written out is meant
     if setting.value == "" and (config.format is Format.TOML or _EMPTY_TEXT.search(own)):
         return True
+    if config.format is Format.YAML and _is_made_by_tag(setting, own):
+        return True
     if config.format is Format.YAML and setting.value is None and _EXPLICIT_NULL.search(own):
         return True
     above = lines[setting.line - 2].strip() if setting.line > 1 else ""
     mark = "#;" if config.format is Format.INI else "#"
     beside = own.partition(" #")[2]
     return explains(beside) or (above[:1] in mark and above != "" and explains(above.lstrip("#; ")))
+
+
+def _is_made_by_tag(setting: Setting, line: str) -> bool:
+    """Whether a tag of YAML alone is the value (`!!python/name:a.b`): it says what is put in."""
+    key = re.escape(str(setting.path[-1]))
+    return re.search(rf"{key}[\"']?[ \t]*:[ \t]+![^\s,\]}}]+[ \t,\]}}]*(?:#.*)?$", line) is not None
 
 
 def _is_entry(setting: Setting) -> bool:

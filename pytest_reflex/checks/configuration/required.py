@@ -20,7 +20,8 @@ _PLACEHOLDER = re.compile(
     |(?i:(?:[\w.+-]+@|[a-z][\w+.-]*://)your[-_][\w.-]+(?:[/:].*)?)|\[[Yy]our\ [^]]*\]
     |(?i:<[a-z][\w\ .,:'/-]*>)|(?i:x{3,})
     |(?:TODO|FIXME|TBD)(?:[:!.].*|\ (?:-\ )?(?i:add|change|choose|configure|decide|define|enter
-    |fill|find|fix|get|give|insert|later|need|put|replace|say|set|specify|this|update|use|write)\b.*)?""",
+    |fill|find|fix|get|give|insert|later|need|put|replace|say|set|specify|this|update|use|write)\b.*)?
+    |(?:todo|fixme|tbd):\ ?(?:complete|describe|document|explain|fill|write)\b.*""",
     re.VERBOSE,
 )
 _MARKUP = re.compile(
@@ -85,7 +86,7 @@ def _unfilled(config: ConfigFile) -> Iterator[Finding]:
 def _is_open(setting: Setting, value: str) -> bool:
     if not _PLACEHOLDER.fullmatch(value) or _MARKUP.match(value) or _MEANT.fullmatch(value):
         return False
-    begins_so = value.partition(":")[0] in _WORDS
+    begins_so = value.partition(":")[0].upper() in _WORDS
     if value.startswith("<") and _SOUGHT.search(setting.name):
         return False
     return not (begins_so and (_LABELS.search(setting.name) or _PATTERNS.search(setting.name)))

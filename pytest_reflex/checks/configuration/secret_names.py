@@ -72,6 +72,7 @@ _WEAK = _words(
 _LEADS_ELSEWHERE = re.compile(
     r"""\$(?:[{(]|[A-Za-z_]\w*(?:$|[/:;.@-])|\w+\$|\$)|%[(\w]|/|\./|\.\./|~/|[A-Za-z]:\\|\{\{|\{%|<[^<>]*>$|\[[^]]*\]$|\^|inherit$
     |(?:file|vault|keyring|keychain|ssm|sops|cred|credentials|env|secretref|conjur|doppler|infisical):
+    |(?:go)?pass:[\w.@-]+(?:/[\w.@-]+)+$
     |\{(?:env|file|vault|secret):|\$__\w+\{|\#\{[^{}]*\}\#?$|__[A-Z]\w*__$|@@?[A-Z]\w*@@?$
     |(?:[\w.-]+/)*secrets?/[\w./-]+$|ref\+|arn:|projects/[^/]+/secrets/|@Microsoft\.KeyVault
     |(?:process\.env|os\.environ|env|secrets|vars?|local|data|module|settings|config|self|this|lookup)
