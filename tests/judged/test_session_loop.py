@@ -29,7 +29,7 @@ rules:
 
 def test_votes_decide_and_are_paid_for(project: Project) -> None:
     folder: Path = project.folder
-    project.agent("mend()\npathlib.Path('reply.md').write_text('A polite text.\\n')")
+    project.agent("fix()\npathlib.Path('reply.md').write_text('A polite text.\\n')")
     project.write("tone.reflex.yaml", SUITE)
     project.write("reply.md", "You broke it.\n")
     judge = program(folder, "polite")
@@ -69,7 +69,7 @@ def test_a_vote_under_way_at_a_kill_counts_and_those_before_keep_their_price(
     project: Project, workers: tuple[str, ...]
 ) -> None:
     log, pid = (project.log.with_suffix(name) for name in (".votes", ".pid"))
-    project.agent("mend()\npathlib.Path('reply.md').write_text('A polite text.\\n')")
+    project.agent("fix()\npathlib.Path('reply.md').write_text('A polite text.\\n')")
     project.write("tone.reflex.yaml", SUITE.replace("insults.}", "insults., votes: 3}"))
     project.write("reply.md", "You broke it.\n")
     # Two votes fail before the run is there; of those behind REFINE the second ends it.

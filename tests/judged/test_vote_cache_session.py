@@ -96,7 +96,7 @@ def test_sessions_of_a_loop_buy_a_vote_once(
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    loop = Project(tmp_path / "project", "mend()")
+    loop = Project(tmp_path / "project", "fix()")
     asked = tmp_path / "asked"
     body = f"open({str(asked)!r}, 'a').write('x'); {BODIES['pass']}"
     config = (loop.folder / "pytest-reflex.toml").read_text()
