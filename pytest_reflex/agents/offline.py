@@ -1,7 +1,7 @@
 """The built-in agent that needs no network and no key: the same request gives the same answer.
 
 It plans by the rules, starts from the draft, criticises from what checks found, and refines by the
-safe fixes that rules carry. What no fix can mend it leaves as it is, and its critique says so.
+safe fixes that rules carry. What no fix can change it leaves as it is, and its critique says so.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _plan(request: StepRequest) -> str:
     rows = evaluation.results if evaluation else ()
     failed = [row.rule.id for row in rows if row.unmet and not row.not_asked]
     if failed:
-        steps.append(f"Mend what the last evaluation found: {_listed(failed)}")
+        steps.append(f"Fix what the last evaluation found: {_listed(failed)}")
     groups = list(_groups(request.rules))
     room = MAX_STEPS - 1 - len(steps)
     if len(groups) > room:
