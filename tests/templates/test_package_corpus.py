@@ -154,8 +154,8 @@ def test_judgements_are_lines_that_can_be_read_again() -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("{", "line 2 is no judgement"),
-        ('{"package": "pkg"}', "line 2 is no judgement: KeyError"),
+        ("{", "line 2 is not a judgement"),
+        ('{"package": "pkg"}', "line 2 is not a judgement: KeyError"),
         (write_judgements([read(1)]).strip(), "line 2: the same finding is judged twice"),
     ],
 )
